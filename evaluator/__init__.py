@@ -1,0 +1,1 @@
+"""How a model gets its scores: items → prompts → answers → scores → result."""

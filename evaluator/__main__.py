@@ -1,0 +1,174 @@
+"""`python -m evaluator`: benchmarks, run, worker."""
+
+import argparse
+import json
+import logging
+import re
+import shutil
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.evaluate import Evaluation, Source, Task, evaluate, load_items
+from evaluator.fetch import fetch_model
+from evaluator.types import DataError, ModelError
+from evaluator.worker import Worker, every
+from submissions.checks import PRECISIONS, Refused, build_request, inspect_folder, inspect_model
+from submissions.records import FailureCode
+from submissions.settings import Settings, duration
+from submissions.store import StoreError
+
+
+def main(argv: list[str] | None = None) -> int:
+    args = _parser().parse_args(argv)
+    try:
+        if args.command == "benchmarks":
+            return _benchmarks()
+        if args.command == "run":
+            return _run(args, Settings())
+        return _worker(args, Settings())
+    except (DataError, Refused, StoreError) as error:
+        return _complain(str(error), 2)
+    except ModelError as error:
+        return _complain(f"{error.code}: {error}", 1 if FailureCode(error.code).ours else 2)
+    except ValidationError as error:
+        first = error.errors()[0]
+        return _complain(f"setting HANNUN_{str(first['loc'][0]).upper()}: {first['msg']}", 2)
+    except KeyboardInterrupt:
+        return _complain("stopped; start again with the same --out to go on where it was", 1)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m evaluator", description="Give models their scores.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("benchmarks", help="what can be measured")
+    run = commands.add_parser("run", help="evaluate one model on one benchmark, here and now")
+    run.add_argument("--model", required=True, help="a folder, or owner/name on the Hub or under HANNUN_MODELS_DIR")
+    run.add_argument("--revision", help="branch, tag or commit (default: the newest)")
+    run.add_argument("--benchmark", required=True, choices=[n for n, b in BENCHMARKS.items() if b.scored])
+    run.add_argument("--data", metavar="PATH[#SPLIT]", help="the items (default: the sample set)")
+    run.add_argument("--engine", default="auto", choices=["auto", "chat", "extractive"])
+    run.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
+    run.add_argument("--limit", type=_positive, metavar="N", help="only the first N items")
+    run.add_argument("--batch-size", type=_batch_size, metavar="auto|N", help="default: auto")
+    run.add_argument("--out", required=True, type=Path, help="folder for result.json and details.jsonl")
+    worker = commands.add_parser("worker", help="evaluate what is queued")
+    worker.add_argument("--once", action="store_true", help="stop when the queue is empty")
+    worker.add_argument(
+        "--every", type=_duration, metavar="10m", help="look again this often (default: HANNUN_WORKER_EVERY)"
+    )
+    worker.add_argument("--store", help="the store's path or address (default: HANNUN_STORE)")
+    return parser
+
+
+def _benchmarks() -> int:
+    table = Table("benchmark", "version", "split", "questions", "inputs", "what it measures")
+    for name, benchmark in BENCHMARKS.items():
+        card = benchmark.card
+        table.add_row(name, benchmark.version, card.split, f"{card.n:,}", benchmark.inputs, card.summary_en)
+    Console().print(table)
+    return 0
+
+
+def _run(args: argparse.Namespace, settings: Settings) -> int:
+    benchmark = BENCHMARKS[args.benchmark]
+    source = Source.of(args.benchmark, args.data)
+    folder = Path(args.model)
+    if folder.is_dir():
+        name = re.sub(r"[^A-Za-z0-9._-]", "-", folder.resolve().name).strip("._-") or "model"
+        facts = inspect_folder(f"local/{name}", folder)
+    else:
+        facts = inspect_model(args.model, args.revision, settings.models_dir)
+        folder = fetch_model(facts.model_id, facts.revision, settings.models_dir)
+    request = build_request(facts, args.benchmark, "local", args.revision, args.precision)
+    if args.engine != "auto":
+        request = request.evolve(engine=args.engine)
+    task = Task(request, folder, benchmark, source, args.limit, args.batch_size)
+    items, dataset = load_items(task)
+    with _progress() as progress:
+        bar = progress.add_task("load", total=None)
+
+        def show(stage: str, answered: int, total: int) -> None:
+            progress.update(bar, description=stage, completed=answered, total=total)
+
+        evaluation = evaluate(task, items, dataset, args.out / "job", on_progress=show)
+    _save(evaluation, args.out)
+    return 0
+
+
+def _save(evaluation: Evaluation, out: Path) -> None:
+    (out / "result.json").write_bytes(evaluation.result.to_bytes())
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in evaluation.details)
+    (out / "details.jsonl").write_text(lines, encoding="utf-8")
+    shutil.rmtree(out / "job")
+    result = evaluation.result
+    scores = {k: v for k, v in result.results[result.benchmark].items() if v is not None}
+    latency = f"{result.latency.mean_ms:,.1f} ms a question" if result.latency else ""
+    print(
+        f"{result.config.model_name} on {result.benchmark} ({result.dataset.split}, n = {result.dataset.n}): "
+        + ", ".join(f"{name} {value:.2f}" for name, value in scores.items())
+        + f", {latency}\n{out / 'result.json'}"
+    )
+
+
+def _worker(args: argparse.Namespace, settings: Settings) -> int:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    if args.store:
+        settings = settings.model_copy(update={"store": args.store})
+    worker = Worker(settings)
+    signal.signal(signal.SIGTERM, lambda *_: worker.stop())
+    signal.signal(signal.SIGINT, lambda *_: worker.stop())
+    if args.once:
+        worker.run_pending()
+    else:
+        every(args.every or settings.worker_every, worker)
+    return 0
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Any) -> Text:
+        return Text(f"{task.speed:.1f}/s" if task.speed else "–/s")
+
+
+def _progress() -> Progress:
+    columns = [
+        TextColumn("{task.description:<6}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TextColumn("ETA"),
+        TimeRemainingColumn(),
+    ]
+    return Progress(*columns, console=Console(stderr=True))
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
+def _batch_size(text: str) -> int | None:
+    return None if text == "auto" else _positive(text)
+
+
+def _duration(text: str) -> Any:
+    return duration(text)
+
+
+def _complain(message: str, code: int) -> int:
+    print(f"evaluator: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""KO-VDC: choose the right description of a chart among four.
+
+source: Marker-Inc-Korea/KO-VLM-Benchmark (200 items: 보고서 100 + 보도자료 100; the prompt is its own)
+
+The published script shuffles the choices anew at every run. Here the order comes from the item's id, and each
+item is asked in the 4 rotations of a Latin square, so that the right answer stands once at every letter.
+"""
+
+import hashlib
+import hmac
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from evaluator.benchmarks.base import Benchmark, Card, load_folder
+from evaluator.types import Answer, DataError, Item, Prompt, Score
+
+LETTERS = "ABCD"
+
+
+class KoVDC(Benchmark):
+    name = "ko-vdc"
+    card = Card(
+        title="KO-VDC",
+        split="test",
+        n=200,
+        axes=("doc_type",),
+        summary_ko="문단을 지운 문서의 표·도식·그래프만 보고 네 설명 가운데 맞는 것을 고릅니다. 보고서·보도자료 200문항.",
+        summary_en="From the chart alone, its text removed, choose the right one of four descriptions.",
+        source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
+        chance=25.0,
+    )
+
+    def load(self, source: Path) -> list[Item]:
+        items = list(load_folder(source, self.inputs, self.card.axes, needs_choices=True))
+        for item in items:
+            if len(set(item.choices)) != len(LETTERS):
+                raise DataError(f"{source}, item {item.id!r}: needs four different choices")
+        return items
+
+    def prompts(self, item: Item) -> list[Prompt]:
+        return [
+            Prompt(f"{item.id}#{rotation}", _question([item.choices[i] for i in order(item.id, rotation)]), item.images)
+            for rotation in range(len(LETTERS))
+        ]
+
+    def score(self, item: Item, answers: Sequence[Answer]) -> Score:
+        golds = [LETTERS[order(item.id, rotation).index(0)] for rotation in range(len(LETTERS))]
+        right = [reference_match(gold, answer.text) for gold, answer in zip(golds, answers, strict=True)]
+        em = sum(right) / len(right)
+        worst = next((a for a in answers if a.status != "ok"), answers[0])
+        return Score(
+            item.id, em, em, worst.status, given="".join(_letter(a.text) for a in answers), gold="".join(golds)
+        )
+
+    def f1(self, scores: Sequence[Score]) -> float:
+        """Macro-F1 over the letters: always answering A earns 10 %, not 25 %."""
+        pairs = Counter((g, p) for s in scores for g, p in zip(s.gold, s.given, strict=True))
+        total = 0.0
+        for letter in LETTERS:
+            hits = pairs[letter, letter]
+            named = sum(n for (gold, given), n in pairs.items() if letter in (gold, given))
+            total += 2 * hits / (named + hits) if hits else 0.0
+        return total / len(LETTERS)
+
+
+def order(item_id: str, rotation: int) -> list[int]:
+    """Which choice stands at each letter: a fixed shuffle by the item's id, turned by `rotation` places."""
+    digest = hmac.new(b"hannun/ko-vdc/1", item_id.encode(), hashlib.sha256).digest()
+    shuffled = sorted(range(len(LETTERS)), key=lambda choice: digest[choice * 4 : choice * 4 + 4])
+    return shuffled[rotation:] + shuffled[:rotation]
+
+
+def reference_match(gold: str, output: str) -> bool:
+    """The published rule: the first character of the stripped output holds the gold letter. Empty is wrong."""
+    return gold.lower() in output.strip()[:1].lower()
+
+
+def _letter(output: str) -> str:
+    first = output.strip()[:1].upper()
+    return first if first and first in LETTERS else "-"
+
+
+def _question(captions: Sequence[str]) -> str:
+    # The protocol's prompt, verbatim.
+    choices = "".join(f"{letter}. {caption}\n\n" for letter, caption in zip(LETTERS, captions, strict=True))
+    return (
+        "다음 주어진 [A, B, C, D] 보기 중 이미지에 있는 도식 정보를 가장 잘 설명하는 것을 고르시오. "
+        f"답변은 무조건 알파벳이 먼저 나와야합니다.\n\n<보기>\n{choices}# 가장 적절한 설명문:"
+    )

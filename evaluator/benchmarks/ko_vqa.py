@@ -1,0 +1,87 @@
+"""KO-VQA: Korean documents, a question, an answer with number and unit.
+
+source: Marker-Inc-Korea/KO-VQA-Benchmark (1,500 items, 15 domains × 100; prompt and number+unit rule are its own)
+"""
+
+import re
+from collections.abc import Sequence
+
+from evaluator.benchmarks.base import Benchmark, Card
+from evaluator.types import Answer, Item, Prompt, Score
+
+# The few-shot instruction of the protocol, verbatim.
+INSTRUCTION = """이미지를 보고 질문에 대한 답변을 제공해주세요. 이때, 반드시 이미지에 제공된 숫자와 단위를 명시해서 답변을 제공해야 합니다.
+
+아래는 이미지에 제시된 숫자 단위가 '백만 원'일 때의 답변 예시입니다.
+- 질문: 2017년도 국립청소년산림생태체험센터 건립사업에서 불용된 예산은 얼마인가요?
+- 답변: 건립사업에서 불용된 예산은 총 7,131백만 원입니다.
+
+아래는 이미지에 제시된 숫자 단위가 '천 명'일 때의 답변 예시입니다.
+- 질문: 2008년 경제활동 인구는 몇 명인가요?
+- 답변: 총 24,347천 명입니다.
+"""
+
+_NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+_UNITS = "조억백천민"  # 민 is the published rule's own slip for 만
+
+Quantity = str | int | float
+
+
+class KoVQA(Benchmark):
+    name = "ko-vqa"
+    card = Card(
+        title="KO-VQA",
+        split="test",
+        n=1500,
+        axes=("domain",),
+        summary_ko="한국어 공공 문서의 표·그래프·인포그래픽을 보고 숫자와 단위로 답합니다. 15개 분야 × 100문항.",
+        summary_en="Read tables, charts and infographics in Korean public documents; answer with number and unit.",
+        source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
+    )
+
+    def prompts(self, item: Item) -> list[Prompt]:
+        return [Prompt(item.id, f"{INSTRUCTION}\n\n{item.question}", item.images, item.question)]
+
+    def score(self, item: Item, answers: Sequence[Answer]) -> Score:
+        (answer,) = answers
+        return Score(
+            item.id,
+            em=float(reference_match(item.answer, answer.text)),
+            f1=quantity_f1(item.question, item.answer, answer.text),
+            status=answer.status,
+        )
+
+
+def quantities(text: str, *, collapse: bool) -> list[Quantity]:
+    """Every number of a text with the unit character after its first occurrence, as the published rule reads them.
+
+    With a unit it is text (`"61.5조"`), without one a number. `collapse` makes whole floats ints, which the rule
+    does on the answer's side only: a gold `5.0조` is never matched.
+    """
+    found: list[Quantity] = []
+    for literal in _NUMBER.findall(text):
+        end = text.find(literal) + len(literal)
+        unit = text[end : end + 1]
+        plain = literal.replace(",", "")
+        value: int | float = float(plain) if "." in plain else int(plain)
+        if collapse and isinstance(value, float) and value.is_integer():
+            value = int(value)
+        found.append(f"{value}{unit}" if unit and unit in _UNITS else value)
+    return found
+
+
+def reference_match(gold: str, output: str) -> bool:
+    """The published rule: the gold answer's first quantity is among the output's. No number in gold: wrong."""
+    wanted = quantities(gold, collapse=False)
+    return bool(wanted) and wanted[0] in quantities(output, collapse=True)
+
+
+def quantity_f1(question: str, gold: str, output: str) -> float:
+    """F1 of the set of quantities stated against those in gold, those copied from the question left out.
+
+    Naming every number in sight is punished by precision, unlike under the reference rule. From 0 to 1.
+    """
+    wanted = set(quantities(gold, collapse=True))
+    stated = set(quantities(output, collapse=True)) - (set(quantities(question, collapse=True)) - wanted)
+    shared = len(wanted & stated)
+    return 2 * shared / (len(wanted) + len(stated)) if shared else 0.0

@@ -1,0 +1,129 @@
+"""KorQuAD 2.0: answers in whole Wikipedia pages of HTML, from a word to a whole table.
+
+source: "KorQuAD 2.0: Korean QA Dataset for Web Document Machine Comprehension" (Kim et al., HCLT 2019) and the
+rules of its official evaluation script. Latency there is (preprocessing + inference) / questions.
+"""
+
+import json
+import re
+import string
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluator.benchmarks.base import Benchmark, Card
+from evaluator.types import PAGE, Answer, DataError, Item, Prompt, Score
+
+INSTRUCTION = (
+    "다음은 위키백과 문서의 HTML입니다. 질문의 답을 문서에서 찾아, 문서에 적힌 그대로 옮겨 쓰세요. "
+    f"설명은 쓰지 말고 답만 쓰세요.\n\n<문서>\n{PAGE}\n</문서>\n\n질문: {{question}}\n답:"
+)
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation + "《》〈〉‘’")
+_LONG = re.compile(r"<(?:p|table|ul|ol|dl)\b", re.IGNORECASE)
+_BLOCK = re.compile(r"<(/?)(table|ul|ol|dl)\b", re.IGNORECASE)
+
+
+class KorQuAD2(Benchmark):
+    name = "korquad-2"
+    card = Card(
+        title="KorQuAD 2.0",
+        split="test",
+        n=9309,
+        axes=("length", "form"),
+        headline="f1",
+        summary_ko="위키백과 한 페이지 전체(HTML)에서 답을 찾습니다. 문단·표·리스트 전체가 답이 되기도 합니다.",
+        summary_en="Find the answer in a whole Wikipedia page of HTML: a word, a cell, a paragraph, a whole table.",
+        source_url="https://korquad.github.io/",
+    )
+
+    def load(self, source: Path) -> list[Item]:
+        """Items of a folder in the documented schema, or of KorQuAD 2.x JSON as published (file, folder or zip)."""
+        if source.is_dir() and not any(source.glob("*.json")):
+            return super().load(source)
+        items = [item for name, content in _published_files(source) for item in _published_items(name, content)]
+        if not items:
+            raise DataError(f"{source}: holds no questions")
+        if repeated := [i for i, n in Counter(item.id for item in items).items() if n > 1]:
+            raise DataError(f"{source}: the question id {repeated[0]!r} stands twice")
+        return items
+
+    def prompts(self, item: Item) -> list[Prompt]:
+        text = INSTRUCTION.replace("{question}", item.question)
+        return [Prompt(item.id, text, question=item.question, page=item.page)]
+
+    def score(self, item: Item, answers: Sequence[Answer]) -> Score:
+        (answer,) = answers
+        given, gold = normalize(answer.text), normalize(item.answer)
+        return Score(item.id, float(given == gold), character_f1(given, gold), answer.status)
+
+
+def normalize(text: str) -> str:
+    """Text as the official rule compares it: no tags, no punctuation, lower case, no white space."""
+    from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)
+        bare = BeautifulSoup(text, "lxml").get_text()
+    return "".join(bare.lower().translate(_PUNCTUATION).split())
+
+
+def character_f1(given: str, gold: str) -> float:
+    """F1 over the multisets of characters of two normalized texts, from 0 to 1. Nothing shared is 0."""
+    shared = sum((Counter(given) & Counter(gold)).values())
+    return 2 * shared / (len(given) + len(gold)) if shared else 0.0
+
+
+def _published_files(source: Path) -> Iterator[tuple[str, bytes]]:
+    try:
+        if source.suffix == ".zip":
+            with zipfile.ZipFile(source) as archive:
+                for name in sorted(n for n in archive.namelist() if n.endswith(".json")):
+                    yield f"{source}:{name}", archive.read(name)
+        else:
+            for path in sorted(source.glob("*.json")) if source.is_dir() else [source]:
+                yield str(path), path.read_bytes()
+    except (OSError, zipfile.BadZipFile) as error:
+        raise DataError(f"{source}: {error}") from None
+
+
+def _published_items(name: str, content: bytes) -> Iterator[Item]:
+    try:
+        documents = json.loads(content)["data"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{name}: no KorQuAD 2.x file: {error}") from None
+    for number, document in enumerate(documents, 1):
+        try:
+            for question in document["qas"]:
+                yield _published_item(document, question)
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{name}, document {number}: {type(error).__name__}: {error}") from None
+
+
+def _published_item(document: dict[str, Any], question: dict[str, Any]) -> Item:
+    page, answer = document["context"], question["answer"]
+    text, start = answer["text"], answer["answer_start"]
+    if not page.strip() or not text.strip() or not question["question"].strip():
+        raise ValueError(f"question {question['id']!r} has an empty page, question or answer")
+    return Item(
+        id=str(question["id"]),
+        question=question["question"],
+        answer=text,
+        page=page,
+        buckets={"length": "long" if _LONG.search(text) else "short", "form": _form(page, text, start)},
+        cluster=document["title"],
+    )
+
+
+def _form(page: str, answer: str, start: int) -> str:
+    """Whether an answer is, or stands in, a table or a list. Otherwise it is a paragraph."""
+    depth: Counter[str] = Counter()
+    for closing, tag in _BLOCK.findall(page[:start]):
+        depth[tag.lower()] += -1 if closing else 1
+    own = _BLOCK.match(answer)
+    if depth["table"] > 0 or (own and own[2].lower() == "table"):
+        return "table"
+    return "list" if own or any(depth[tag] > 0 for tag in ("ul", "ol", "dl")) else "paragraph"

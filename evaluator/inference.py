@@ -1,0 +1,99 @@
+"""The inference process: `python -m evaluator.inference JOB_DIR`. It sees prompts and images, and no gold answers.
+
+Events go to stdout as JSON lines; everything the libraries print goes to stderr. The process ends when its stdin
+closes, so it never outlives the one that started it.
+"""
+
+import json
+import os
+import platform
+import sys
+import threading
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TextIO
+
+from filelock import FileLock
+
+from evaluator.engines import load_engine
+from evaluator.engines.base import EngineOptions
+from evaluator.job import Job
+from evaluator.types import ModelError
+
+
+def main(folder: str) -> int:
+    events = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    job = Job(Path(folder))
+    with FileLock(job.folder / "lock"):  # a killed parent's child may still be writing its last line
+        try:
+            _answer(job, events)
+        except ModelError as error:
+            _tell(events, event="failed", code=error.code)
+            sys.stderr.write(f"{error}\n")
+            return 3
+        except Exception as error:
+            _tell(events, event="failed", code=_code(error))
+            raise
+    return 0
+
+
+def _answer(job: Job, events: TextIO) -> None:
+    spec = job.spec()
+    done = job.answers()
+    engine = load_engine(
+        spec.engine, EngineOptions(Path(spec.model), spec.precision, spec.max_new_tokens, spec.batch_size)
+    )
+    environment = {**_environment(), "batch_size": engine.batch_size, "params": engine.params}
+    (job.folder / "environment.json").write_text(json.dumps(environment), encoding="utf-8")
+    _tell(events, event="loaded")
+    with job.answers_file.open("a", encoding="utf-8") as file:
+        for answer in engine.answer(p for p in job.prompts() if p.id not in done):
+            file.write(json.dumps(asdict(answer), ensure_ascii=False) + "\n")
+            file.flush()
+            _tell(events, event="answered")
+
+
+def _tell(events: TextIO, **event: Any) -> None:
+    events.write(json.dumps(event) + "\n")
+    events.flush()
+
+
+def _code(error: Exception) -> str:
+    import torch
+
+    return "out_of_memory" if isinstance(error, (MemoryError, torch.OutOfMemoryError)) else "model_error"
+
+
+def _environment() -> dict[str, str]:
+    import torch
+    import transformers
+
+    hardware = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{_cpu()} × {os.cpu_count()}"
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "hardware": hardware,
+    }
+
+
+def _cpu() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _end_with_parent() -> None:
+    while os.read(0, 1):  # unbuffered: a buffered reader's lock would abort the interpreter's own exit
+        pass
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,69 @@
+"""The values that pass from step to step. Light: importing this imports no model library."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+PAGE = "{page}"  # where a prompt's text takes its page; an engine may put fewer windows of the page there
+
+AnswerStatus = Literal["ok", "empty", "refused", "truncated", "unparsed", "infra_error"]
+
+
+class DataError(Exception):
+    """A benchmark's data cannot be used; the message names file and row."""
+
+
+class ModelError(Exception):
+    """The model cannot be evaluated; `code` is a submissions.records.FailureCode value."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question of a benchmark with its gold answer."""
+
+    id: str
+    question: str
+    answer: str
+    images: tuple[Path, ...] = ()
+    page: str | None = None  # HTML
+    choices: tuple[str, ...] = ()  # the right one first
+    buckets: dict[str, str] = field(default_factory=dict)  # axis → bucket, for the breakdown
+    cluster: str = ""  # the document or image the item shares with others
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a model is asked: everything but the gold answer."""
+
+    id: str
+    text: str  # ready for a chat model, but for PAGE
+    images: tuple[Path, ...] = ()
+    question: str = ""
+    page: str | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model said. `seconds` is its share of the time spent on its batch, preprocessing included."""
+
+    id: str
+    text: str
+    status: AnswerStatus
+    seconds: float
+    windows: int | None = None  # pieces of the page that were read; None where the page was read whole
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one item earned, from 0 to 1."""
+
+    id: str
+    em: float
+    f1: float
+    status: AnswerStatus
+    given: str = ""  # the canonical answer (a letter, say), for metrics over all items
+    gold: str = ""

@@ -1,0 +1,184 @@
+"""The worker: claims a request, evaluates it, publishes the result."""
+
+import hashlib
+import hmac
+import json
+import logging
+import os
+import secrets
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.schedulers.base import BaseScheduler
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.evaluate import Source, Stopped, Task, evaluate, load_items
+from evaluator.fetch import fetch_model
+from evaluator.types import DataError, ModelError
+from submissions.queue import LostLease, Queue
+from submissions.records import EvalRequest, Failure, FailureCode, Stage
+from submissions.settings import Settings
+from submissions.store import Changes, Snapshot, open_store, transact
+
+log = logging.getLogger(__name__)
+
+
+class Worker:
+    """Evaluates one request at a time. Two workers may share a store; the queue keeps them apart."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._name = f"{socket.gethostname()}-{os.getpid()}"
+        self._private = open_store(settings.private_store)
+        self._queue = Queue(open_store(settings.store), settings.lease, settings.max_attempts)
+        self.stopped = threading.Event()
+
+    def stop(self) -> None:
+        """Ask a running evaluation to hand its request back after the item it is at."""
+        self.stopped.set()
+
+    def run_pending(self) -> int:
+        """Evaluate until nothing is pending; returns how many requests were taken."""
+        taken = 0
+        while not self.stopped.is_set() and self.run_one():
+            taken += 1
+        return taken
+
+    def run_one(self) -> bool:
+        """Evaluate the next request, if there is one. Every end is written to the queue, none is raised."""
+        request = self._queue.claim(self._name, _now())
+        if request is None:
+            return False
+        log.info("running %s: %s on %s", request.key, request.model_id, request.benchmark)
+        job_dir = self._settings.work_dir / request.key
+        try:
+            with self._heartbeat(request):
+                self._evaluate(request, job_dir)
+        except LostLease as error:
+            log.warning("dropped %s: %s", request.key, error)
+        return True
+
+    def _evaluate(self, request: EvalRequest, job_dir: Path) -> None:
+        stage = Stage.FETCH
+
+        def progress(name: str, answered: int, total: int) -> None:
+            nonlocal stage
+            stage = Stage(name)
+
+        try:
+            task = self._task(request)
+            stage = Stage.LOAD
+            items, dataset = load_items(task)
+            evaluation = evaluate(
+                task,
+                items,
+                dataset,
+                job_dir,
+                on_progress=progress,
+                stop=self.stopped.is_set,
+                worker=self._name,
+            )
+            stage = Stage.PUBLISH
+            self._save_details(request.key, evaluation.details)
+            self._queue.publish(request, evaluation.result, _now())
+            log.info("published %s", request.key)
+        except Stopped:
+            self._queue.release(request)
+            log.info("handed back %s", request.key)
+            return
+        except LostLease:
+            raise
+        except ModelError as error:
+            self._fail(request, stage, FailureCode(error.code), error)
+        except DataError as error:
+            self._fail(request, stage, FailureCode.BENCHMARK_INVALID, error)
+        except Exception as error:
+            log.exception("evaluating %s", request.key)
+            self._fail(request, stage, FailureCode.INTERNAL_ERROR, error)
+        shutil.rmtree(job_dir, ignore_errors=True)
+
+    def _task(self, request: EvalRequest) -> Task:
+        return Task(
+            request=request,
+            model=fetch_model(request.model_id, request.revision, self._settings.models_dir),
+            benchmark=BENCHMARKS[request.benchmark],
+            source=Source.of(request.benchmark, self._settings.data.get(request.benchmark)),
+            limit=self._settings.limit,
+        )
+
+    def _fail(self, request: EvalRequest, stage: Stage, code: FailureCode, error: Exception) -> None:
+        after = self._queue.fail(request, Failure(stage=stage, code=code), _now())
+        log.warning("%s at %s with %s, now %s: %s", request.key, stage, code, after.status, error)
+
+    def _save_details(self, key: str, details: list[dict[str, object]]) -> None:
+        """Item ids leave keyed. Before the result and by key: a worker that dies in between writes the same again."""
+        secret = self._details_key()
+        rows = [
+            {**row, "id": hmac.new(secret, str(row["id"]).encode(), hashlib.sha256).hexdigest()[:32]} for row in details
+        ]
+        content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+        transact(self._private, lambda _: ({f"details/{key}.jsonl": content}, f"Details of {key}", None))
+
+    def _details_key(self) -> bytes:
+        """The operator's key, or one made once and kept in the private store."""
+        if self._settings.details_key:
+            return self._settings.details_key.get_secret_value().encode()
+        path, fresh = "details.key", secrets.token_hex(32).encode()
+
+        def kept_or_fresh(snapshot: Snapshot) -> tuple[Changes, str, bytes]:
+            if path in snapshot.files:
+                return {}, "", self._private.read(path, snapshot.head)
+            return {path: fresh}, "Make the key of the details", fresh
+
+        return transact(self._private, kept_or_fresh)
+
+    @contextmanager
+    def _heartbeat(self, request: EvalRequest) -> Iterator[None]:
+        done = threading.Event()
+
+        def beat() -> None:
+            while not done.wait(self._settings.heartbeat.total_seconds()):
+                try:
+                    self._queue.heartbeat(request, _now())
+                except Exception as error:  # one missed beat is no reason to stop; a lost lease shows at publishing
+                    log.warning("heartbeat of %s: %s", request.key, error)
+
+        thread = threading.Thread(target=beat, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+
+def schedule(scheduler: BaseScheduler, interval: timedelta, worker: Worker) -> None:
+    """Look at the queue now and every `interval`. A round that takes longer is not joined by a second one."""
+    scheduler.add_job(
+        worker.run_pending,
+        "interval",
+        seconds=interval.total_seconds(),
+        next_run_time=_now(),
+        max_instances=1,
+        coalesce=True,
+        misfire_grace_time=None,
+    )
+
+
+def every(interval: timedelta, worker: Worker) -> None:
+    """Evaluate what is queued, again and again, until the worker is stopped."""
+    scheduler = BackgroundScheduler(timezone=UTC)
+    schedule(scheduler, interval, worker)
+    scheduler.start()
+    worker.stopped.wait()
+    scheduler.shutdown(wait=True)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

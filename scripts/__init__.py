@@ -1,0 +1,1 @@
+"""Makes what is committed under assets/, and the demo."""

@@ -1,0 +1,1 @@
+"""The sample sets of assets/samples, of our own making: invented places, invented numbers."""

@@ -1,0 +1,1 @@
+"""The ground floor: records, the store they live in, the queue over it, and the checks before it."""

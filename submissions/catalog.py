@@ -1,0 +1,19 @@
+"""The benchmarks a request may name. A new benchmark adds one line here and one file in evaluator/benchmarks."""
+
+from typing import Literal, NamedTuple
+
+Inputs = Literal["image", "page"]
+
+
+class Spec(NamedTuple):
+    version: str  # raised whenever items, prompts or scoring change: scores of two versions never mix
+    inputs: Inputs  # what a model must be able to take in
+    open: bool = True  # accepts submissions
+
+
+BENCHMARKS: dict[str, Spec] = {
+    "ko-vqa": Spec("1", "image"),
+    "ko-vdc": Spec("1", "image"),
+    "korquad-2": Spec("1", "page"),
+    "infochartqa": Spec("1", "image", open=False),
+}

@@ -1,0 +1,136 @@
+"""The embedded store: a bare git repository, through dulwich.
+
+Writers in several processes are kept apart by a lock the kernel frees when its holder dies, and the branch
+moves only if it still points at the parent. Blobs, trees and the commit are written before the branch, so a
+process killed at any moment leaves either the old head or the new one.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dulwich.errors import NotGitRepository
+from dulwich.object_store import commit_tree_changes, iter_tree_contents, tree_lookup_path
+from dulwich.objects import Blob, Commit, ObjectID, Tree
+from dulwich.refs import Ref
+from dulwich.repo import Repo
+from filelock import FileLock
+
+from submissions.store import MAIN, Changes, Conflict, Snapshot, StoreError
+
+_AUTHOR = b"hannun <noreply@hannun.invalid>"
+_FILE = 0o100644
+
+
+class GitStore:
+    def __init__(self, path: Path) -> None:
+        self.url = str(path)
+        self._path = path
+        self._lock = FileLock(f"{path}.lock")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with self._lock:
+                if not (path / "HEAD").exists():
+                    Repo.init_bare(str(path), mkdir=not path.exists(), default_branch=MAIN.encode()).close()
+                with self._repo():
+                    pass
+        except (OSError, NotGitRepository) as error:
+            raise StoreError(f"{path} is no usable store: {error}; name a folder that can be written") from error
+
+    def head(self, branch: str = MAIN) -> str:
+        with self._repo() as repo:
+            try:
+                return repo.refs[_ref(branch)].decode()
+            except KeyError:
+                return self._start(repo, branch)
+
+    def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
+        head = head or self.head(branch)
+        with self._repo() as repo:
+            tree = _commit(repo, head).tree
+            files = {
+                entry.path.decode(): entry.sha.decode()
+                for entry in iter_tree_contents(repo.object_store, tree)
+                if entry.path is not None and entry.sha is not None
+            }
+        return Snapshot(head, files)
+
+    def read(self, path: str, head: str) -> bytes:
+        with self._repo() as repo:
+            _, sha = tree_lookup_path(repo.__getitem__, _commit(repo, head).tree, path.encode())
+            blob = repo[sha]
+            if not isinstance(blob, Blob):
+                raise KeyError(path)
+            return blob.data
+
+    def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
+        with self._lock, self._repo() as repo:
+            if repo.refs[_ref(branch)].decode() != parent:
+                raise Conflict(branch)
+            entries: list[tuple[bytes, int | None, ObjectID | None]] = []
+            for path, content in changes.items():
+                if content is None:
+                    entries.append((path.encode(), None, None))
+                else:
+                    blob = Blob.from_string(content)
+                    repo.object_store.add_object(blob)
+                    entries.append((path.encode(), _FILE, blob.id))
+            tree = commit_tree_changes(repo.object_store, _commit(repo, parent).tree, entries)
+            commit = _new_commit(tree, message, [ObjectID(parent.encode())])
+            repo.object_store.add_object(commit)
+            self._drop_stale_ref_lock(branch)
+            if not repo.refs.set_if_equals(_ref(branch), ObjectID(parent.encode()), commit.id):
+                raise Conflict(branch)
+            return commit.id.decode()
+
+    def _start(self, repo: Repo, branch: str) -> str:
+        """Give a new branch its empty first commit, the same in every process that tries."""
+        tree = Tree()
+        commit = _new_commit(tree.id, "Start", [], when=0)
+        with self._lock:
+            repo.object_store.add_object(tree)
+            repo.object_store.add_object(commit)
+            self._drop_stale_ref_lock(branch)
+            repo.refs.add_if_new(_ref(branch), commit.id)
+        return repo.refs[_ref(branch)].decode()
+
+    def _drop_stale_ref_lock(self, branch: str) -> None:
+        # We hold the store's lock, so git's own lock file is either a killed writer's or an operator's git command.
+        leftover = self._path / f"refs/heads/{branch}.lock"
+        try:
+            if time.time() - leftover.stat().st_mtime > 60:
+                leftover.unlink()
+        except FileNotFoundError:
+            pass
+
+    @contextmanager
+    def _repo(self) -> Iterator[Repo]:
+        repo = Repo(str(self._path))
+        try:
+            yield repo
+        finally:
+            repo.close()
+
+
+def _ref(branch: str) -> Ref:
+    return Ref(b"refs/heads/" + branch.encode())
+
+
+def _commit(repo: Repo, head: str) -> Commit:
+    commit = repo[head.encode()]
+    if not isinstance(commit, Commit):
+        raise KeyError(head)
+    return commit
+
+
+def _new_commit(tree: ObjectID, message: str, parents: list[ObjectID], when: int | None = None) -> Commit:
+    commit = Commit()
+    commit.tree = tree
+    commit.parents = parents
+    commit.author = commit.committer = _AUTHOR
+    commit.author_time = commit.commit_time = int(time.time()) if when is None else when
+    commit.author_timezone = commit.commit_timezone = 0
+    commit.encoding = b"UTF-8"
+    commit.message = message.encode()
+    return commit

@@ -1,0 +1,214 @@
+"""Small Parquet segments that summarise the records, so that reading costs only what has changed.
+
+A row carries the blob id of its record. A record whose blob no row names is read itself, so the board is
+right even where a segment is stale, broken or missing; the segments only make it fast.
+"""
+
+import io
+import json
+import logging
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar, get_args, get_origin
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import ValidationError
+
+from submissions.records import BoardRow, EvalRequest, EvalResult, QueueRow, Status, board_row, queue_row
+from submissions.store import Changes, Snapshot, Store, blob_id
+
+log = logging.getLogger(__name__)
+
+BOARD = "index/board/"
+QUEUE = "index/queue.parquet"
+RECENT = 500  # finished and failed requests kept in the queue's index
+
+Row = TypeVar("Row", BoardRow, QueueRow)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A record the board leaves out, and why; shown as a count, named in the log."""
+
+    path: str
+    reason: str
+
+
+def _arrow_type(annotation: Any) -> pa.DataType:
+    if isinstance(annotation, types.UnionType):
+        annotation = next(a for a in get_args(annotation) if a is not type(None))
+    if get_origin(annotation) is not None:
+        annotation = get_args(annotation)[0]
+    by_type = {int: pa.int64(), float: pa.float64(), datetime: pa.timestamp("us", tz="UTC")}
+    return by_type.get(annotation, pa.string())
+
+
+def _schema(row: type[BoardRow] | type[QueueRow]) -> pa.Schema:
+    return pa.schema([(name, _arrow_type(field.annotation)) for name, field in row.model_fields.items()])
+
+
+def to_parquet(rows: Iterable[Row], kind: type[Row]) -> bytes:
+    table = pa.Table.from_pylist([r.model_dump() for r in rows], schema=_schema(kind))
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def from_parquet(content: bytes, kind: type[Row]) -> list[Row]:
+    """Raises ValueError where the content is no segment of this kind."""
+    try:
+        return [kind.model_validate(r) for r in pq.read_table(io.BytesIO(content)).to_pylist()]
+    except pa.ArrowException as error:
+        raise ValueError(str(error)) from error
+
+
+def parse_record(content: bytes, kind: type[EvalResult] | type[EvalRequest]) -> Any:
+    """A record from its bytes. Raises ValueError with one line that says what is wrong."""
+    try:
+        return kind.model_validate(json.loads(content))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "record"
+        raise ValueError(f"{where}: {first['msg']}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"no JSON: {error}") from None
+
+
+def _result_row(content: bytes, path: str, blob: str) -> BoardRow:
+    result: EvalResult = parse_record(content, EvalResult)
+    if result.path != path:
+        raise ValueError(f"belongs at {result.path}")
+    return board_row(result, path, blob)
+
+
+def _request_row(content: bytes, path: str, blob: str) -> QueueRow:
+    request: EvalRequest = parse_record(content, EvalRequest)
+    if request.path != path:
+        raise ValueError(f"belongs at {request.path}")
+    return queue_row(request, path, blob)
+
+
+class RowReader(Generic[Row]):
+    """The rows of one kind of record, remembered between snapshots by blob id."""
+
+    def __init__(
+        self,
+        store: Store,
+        kind: type[Row],
+        segments: str,
+        records: tuple[str, ...],
+        parse: Callable[[bytes, str, str], Row],
+    ) -> None:
+        self._store = store
+        self._kind: type[Row] = kind
+        self._segments = segments
+        self._records = records
+        self._parse: Callable[[bytes, str, str], Row] = parse
+        self._segment_rows: dict[str, tuple[str, list[Row]]] = {}
+        self._single_rows: dict[tuple[str, str], Row | Unreadable] = {}
+
+    def read(self, snapshot: Snapshot) -> tuple[list[Row], list[Unreadable]]:
+        known = {(row.path, row.blob): row for row in self._indexed(snapshot)}
+        singles: dict[tuple[str, str], Row | Unreadable] = {}
+        rows: list[Row] = []
+        unreadable: list[Unreadable] = []
+        for path, blob in snapshot.files.items():
+            indexed = known.get((path, blob))
+            if indexed is not None:
+                rows.append(indexed)
+            elif path.startswith(self._records) and path.endswith(".json"):
+                found = self._single_rows.get((path, blob)) or self._read_record(path, blob, snapshot.head)
+                singles[path, blob] = found
+                if isinstance(found, Unreadable):
+                    unreadable.append(found)
+                else:
+                    rows.append(found)
+        self._single_rows = singles
+        return rows, unreadable
+
+    def _indexed(self, snapshot: Snapshot) -> Iterable[Row]:
+        for path, blob in snapshot.files.items():
+            if not path.startswith(self._segments):
+                continue
+            if self._segment_rows.get(path, ("",))[0] != blob:
+                try:
+                    rows = from_parquet(self._store.read(path, snapshot.head), self._kind)
+                except ValueError as error:
+                    log.warning("index segment %s is unreadable, reading its records instead: %s", path, error)
+                    rows = []
+                self._segment_rows[path] = (blob, rows)
+            yield from self._segment_rows[path][1]
+
+    def _read_record(self, path: str, blob: str, head: str) -> Row | Unreadable:
+        try:
+            return self._parse(self._store.read(path, head), path, blob)
+        except ValueError as error:
+            log.warning("record %s is left out: %s", path, error)
+            return Unreadable(path, str(error))
+
+
+def board_reader(store: Store) -> RowReader[BoardRow]:
+    return RowReader(store, BoardRow, BOARD, ("results/",), _result_row)
+
+
+def queue_reader(store: Store) -> RowReader[QueueRow]:
+    # Old finished requests leave the index on purpose; only open ones are looked up one by one.
+    open_ones = tuple(f"requests/{status}/" for status in (Status.PENDING, Status.RUNNING))
+    return RowReader(store, QueueRow, QUEUE, open_ones, _request_row)
+
+
+def segment_of(row: BoardRow) -> str:
+    month = datetime.fromtimestamp(row.date, UTC).strftime("%Y-%m") if row.date else "undated"
+    return f"{BOARD}{row.benchmark}/{month}.parquet"
+
+
+def with_result(store: Store, snapshot: Snapshot, result: EvalResult) -> Changes:
+    """The changes that add a result: its record, and its one segment rewritten."""
+    content = result.to_bytes()
+    row = board_row(result, result.path, blob_id(content))
+    segment = segment_of(row)
+    rows: list[BoardRow] = []
+    if segment in snapshot.files:
+        try:
+            rows = [r for r in from_parquet(store.read(segment, snapshot.head), BoardRow) if r.path != row.path]
+        except ValueError as error:
+            log.warning("index segment %s is unreadable and starts anew: %s", segment, error)
+    return {result.path: content, segment: to_parquet([*rows, row], BoardRow)}
+
+
+def with_requests(rows: Iterable[QueueRow], before: Iterable[EvalRequest], after: Iterable[EvalRequest]) -> Changes:
+    """The changes that move requests from one state to the next: their records, and the queue's index."""
+    changes: dict[str, bytes | None] = {request.path: None for request in before}
+    by_key = {row.key: row for row in rows}
+    for request in after:
+        content = request.to_bytes()
+        changes[request.path] = content
+        by_key[request.key] = queue_row(request, request.path, blob_id(content))
+    return {**changes, QUEUE: to_parquet(_recent(by_key.values()), QueueRow)}
+
+
+def _recent(rows: Iterable[QueueRow]) -> list[QueueRow]:
+    ordered = sorted(rows, key=lambda r: r.submitted_at)
+    closed = [r for r in ordered if r.status not in (Status.PENDING, Status.RUNNING)]
+    dropped = {r.key for r in closed[:-RECENT]}
+    return [r for r in ordered if r.key not in dropped]
+
+
+def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadable]]:
+    """The changes that rebuild every segment from the records alone, and the records that cannot be read."""
+    bare = Snapshot(snapshot.head, {p: b for p, b in snapshot.files.items() if not p.startswith("index/")})
+    results, broken_results = board_reader(store).read(bare)
+    everything = RowReader(store, QueueRow, QUEUE, ("requests/",), _request_row)
+    requests, broken_requests = everything.read(bare)
+    segments: dict[str, list[BoardRow]] = {}
+    for row in results:
+        segments.setdefault(segment_of(row), []).append(row)
+    wanted = {path: to_parquet(rows, BoardRow) for path, rows in segments.items()}
+    if requests:
+        wanted[QUEUE] = to_parquet(_recent(requests), QueueRow)
+    changes: dict[str, bytes | None] = {p: None for p in snapshot.files if p.startswith("index/") and p not in wanted}
+    changes |= {p: c for p, c in wanted.items() if snapshot.files.get(p) != blob_id(c)}
+    return changes, broken_results + broken_requests

@@ -1,0 +1,128 @@
+"""What a person is told, in Korean and English: why a submission is refused, why an evaluation failed, what to do."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from submissions.records import FailureCode
+
+
+class Text(NamedTuple):
+    ko: str
+    en: str
+
+
+class RefusalCode(StrEnum):
+    MALFORMED_ID = "malformed_id"
+    NOT_FOUND = "not_found"
+    REVISION_NOT_FOUND = "revision_not_found"
+    GATED = "gated"
+    NO_CONFIG = "no_config"
+    NO_WEIGHTS = "no_weights"
+    CUSTOM_CODE = "custom_code"
+    NO_IMAGE_INPUT = "no_image_input"
+    EXTRACTIVE_ONLY = "extractive_only"
+    BENCHMARK_CLOSED = "benchmark_closed"
+    HUB_UNREACHABLE = "hub_unreachable"
+
+
+REFUSALS: dict[RefusalCode, Text] = {
+    RefusalCode.MALFORMED_ID: Text(
+        "모델 ID 형식이 아닙니다. `owner/name`처럼 영문자·숫자·`.`·`_`·`-`로 적어 주세요.",
+        "This is no model ID. Write it as `owner/name`, in ASCII letters, digits, `.`, `_` and `-`.",
+    ),
+    RefusalCode.NOT_FOUND: Text(
+        "허브에 이런 공개 모델이 없습니다. 철자를 확인하고, 비공개라면 공개로 바꾼 뒤 다시 제출해 주세요.",
+        "The Hub has no such public model. Check the spelling; if it is private, make it public and submit again.",
+    ),
+    RefusalCode.REVISION_NOT_FOUND: Text(
+        "모델은 있지만 이 리비전이 없습니다. 브랜치·태그·커밋 이름을 확인하거나 비워 두세요.",
+        "The model exists but this revision does not. Check the branch, tag or commit, or leave it empty.",
+    ),
+    RefusalCode.GATED: Text(
+        "접근 승인이 필요한(gated) 모델이라 평가 서버가 받을 수 없습니다. 승인 요구를 해제한 뒤 제출해 주세요.",
+        "This model is gated, so the evaluator cannot fetch it. Remove the gate, then submit.",
+    ),
+    RefusalCode.NO_CONFIG: Text(
+        "읽을 수 있는 config.json이 없습니다. transformers 형식으로 저장한 모델을 올려 주세요.",
+        "There is no readable config.json. Upload the model as transformers saves it.",
+    ),
+    RefusalCode.NO_WEIGHTS: Text(
+        "safetensors 가중치가 없습니다. `save_pretrained(safe_serialization=True)`로 저장해 올려 주세요.",
+        "There are no safetensors weights. Save with `save_pretrained(safe_serialization=True)` and upload them.",
+    ),
+    RefusalCode.CUSTOM_CODE: Text(
+        "저장소의 코드를 실행해야 하는 모델(auto_map)은 받지 않습니다. transformers에 포함된 구조로 올려 주세요.",
+        "Models that need code from their repository (auto_map) are not run. Use an architecture in transformers.",
+    ),
+    RefusalCode.NO_IMAGE_INPUT: Text(
+        "이미지를 입력받지 않는 모델입니다. 이 벤치마크에는 이미지-텍스트 모델이 필요합니다.",
+        "This model takes no images. This benchmark needs an image-text model.",
+    ),
+    RefusalCode.EXTRACTIVE_ONLY: Text(
+        "추출형 질의응답 모델은 KorQuAD 2.0에만 제출할 수 있습니다.",
+        "An extractive question-answering model can be submitted to KorQuAD 2.0 only.",
+    ),
+    RefusalCode.BENCHMARK_CLOSED: Text(
+        "이 벤치마크는 아직 제출을 받지 않습니다. 공개된 결과만 보여 줍니다.",
+        "This benchmark does not accept submissions yet. It shows published results only.",
+    ),
+    RefusalCode.HUB_UNREACHABLE: Text(
+        "지금 허브에 연결할 수 없습니다. 저희 쪽 문제일 수 있으니 잠시 뒤 다시 시도해 주세요.",
+        "The Hub cannot be reached right now. It may be on our side; try again in a while.",
+    ),
+}
+
+FAILURES: dict[FailureCode, Text] = {
+    FailureCode.MODEL_NOT_FOUND: Text(
+        "제출한 리비전을 더 이상 받을 수 없습니다. 모델을 다시 공개하고 새로 제출해 주세요.",
+        "The submitted revision can no longer be fetched. Publish the model again and resubmit.",
+    ),
+    FailureCode.UNSUPPORTED_ARCHITECTURE: Text(
+        "고정된 transformers 버전이 지원하지 않는 구조입니다. 지원되는 구조로 변환해 제출해 주세요.",
+        "The pinned transformers does not support this architecture. Convert it to a supported one.",
+    ),
+    FailureCode.INVALID_WEIGHTS: Text(
+        "가중치가 빠졌거나 구조와 맞지 않습니다. 모든 safetensors 조각이 올라갔는지 확인해 주세요.",
+        "Weights are missing or do not fit the architecture. Check that every safetensors shard is uploaded.",
+    ),
+    FailureCode.NO_CHAT_TEMPLATE: Text(
+        "토크나이저에 채팅 템플릿이 없습니다. chat_template.jinja를 추가해 주세요.",
+        "The tokenizer has no chat template. Add a chat_template.jinja.",
+    ),
+    FailureCode.NO_IMAGE_INPUT: Text(
+        "모델이 이미지를 입력받지 못합니다. 이미지-텍스트 모델을 제출해 주세요.",
+        "The model cannot take images. Submit an image-text model.",
+    ),
+    FailureCode.NAN_LOGITS: Text(
+        "모델이 NaN을 출력했습니다. 가중치와 정밀도를 확인해 주세요.",
+        "The model produced NaN. Check the weights and the precision.",
+    ),
+    FailureCode.MODEL_ERROR: Text(
+        "모델을 불러오거나 실행하는 중 오류가 났습니다. transformers로 직접 실행되는지 확인해 주세요.",
+        "The model failed while loading or answering. Check that it runs with transformers itself.",
+    ),
+    FailureCode.OUT_OF_MEMORY: Text(
+        "평가 서버의 메모리가 모자랐습니다. 더 하실 일은 없으며 저희가 확인합니다.",
+        "The evaluator ran out of memory. Nothing to do for you; we will look at it.",
+    ),
+    FailureCode.PROCESS_KILLED: Text(
+        "평가 프로세스가 중단되었습니다. 더 하실 일은 없으며 저희가 확인합니다.",
+        "The evaluation process was killed. Nothing to do for you; we will look at it.",
+    ),
+    FailureCode.WORKER_LOST: Text(
+        "평가 서버와의 연결이 여러 번 끊겼습니다. 더 하실 일은 없으며 저희가 확인합니다.",
+        "The evaluator was lost several times. Nothing to do for you; we will look at it.",
+    ),
+    FailureCode.HUB_UNAVAILABLE: Text(
+        "허브에서 모델을 받지 못했습니다. 더 하실 일은 없으며 저희가 확인합니다.",
+        "The model could not be fetched from the Hub. Nothing to do for you; we will look at it.",
+    ),
+    FailureCode.BENCHMARK_INVALID: Text(
+        "벤치마크 데이터에 문제가 있습니다. 더 하실 일은 없으며 저희가 확인합니다.",
+        "The benchmark's data has a fault. Nothing to do for you; we will look at it.",
+    ),
+    FailureCode.INTERNAL_ERROR: Text(
+        "저희 쪽 오류입니다. 더 하실 일은 없으며 저희가 확인합니다.",
+        "A fault of ours. Nothing to do for you; we will look at it.",
+    ),
+}

@@ -1,0 +1,215 @@
+"""The queue: a state machine over request records. Every step is one compare-and-swap commit.
+
+    pending → running → finished | failed | quarantined,   running → pending when a lease is lost
+
+Execution is at least once, publication exactly once: `attempt` and the lease's nonce are the fencing token,
+so a worker that lost its lease cannot publish.
+"""
+
+import secrets
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from submissions.index import parse_record, queue_reader, with_requests, with_result
+from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Lease, QueueRow, Stage, Status
+from submissions.store import Changes, Snapshot, Store, transact
+
+LEASES = "leases"  # a branch of their own: a repository slows down after thousands of commits to main
+SKEW = timedelta(minutes=2)
+
+
+class QueueError(Exception):
+    """The step cannot be taken; the message says why, in one line."""
+
+
+class AlreadySubmitted(QueueError):
+    def __init__(self, request: EvalRequest) -> None:
+        super().__init__(f"already {request.status}: request {request.key}")
+        self.request = request
+
+
+class LostLease(QueueError):
+    """Another worker holds the request now, or its lease has run out."""
+
+
+class Queue:
+    def __init__(self, store: Store, lease: timedelta = timedelta(minutes=30), max_attempts: int = 3) -> None:
+        self.store = store
+        self._lease = lease
+        self._max_attempts = max_attempts
+        self._reader = queue_reader(store)
+
+    def rows(self, snapshot: Snapshot | None = None) -> list[QueueRow]:
+        """Open and recent requests, oldest first."""
+        return sorted(self._reader.read(snapshot or self.store.snapshot())[0], key=lambda r: (r.submitted_at, r.key))
+
+    def get(self, key: str, snapshot: Snapshot | None = None) -> EvalRequest:
+        """Raises QueueError where no request has this key or its record is unreadable."""
+        snapshot = snapshot or self.store.snapshot()
+        for status in Status:
+            path = f"requests/{status}/{key}.json"
+            if path in snapshot.files:
+                return self._load(path, snapshot)
+        raise QueueError(f"no request {key}")
+
+    def submit(self, request: EvalRequest) -> None:
+        """Raises AlreadySubmitted where the same request is in the queue in any state."""
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+            for status in Status:
+                path = f"requests/{status}/{request.key}.json"
+                if path in snapshot.files:
+                    raise AlreadySubmitted(self._load(path, snapshot))
+            return self._move(snapshot, [], [request]), f"Submit {request.key}", None
+
+        transact(self.store, decide)
+
+    def claim(self, worker: str, now: datetime) -> EvalRequest | None:
+        """Take the next pending request: round-robin over submitters, oldest first. None if there is none.
+
+        Requests whose lease has run out are returned to pending, or quarantined after too many attempts, first.
+        """
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest | None]:
+            lost = self._expired(snapshot, now)
+            rows = self.rows(snapshot)
+            for row in _fair(rows):
+                request = self._try_load(row.path, snapshot)
+                if request is None:
+                    continue  # a poison record must not stop the queue behind it
+                lease = Lease(
+                    worker=worker, nonce=secrets.token_hex(16), heartbeat_at=now, expires_at=now + self._lease
+                )
+                claimed = request.evolve(
+                    status=Status.RUNNING, attempt=request.attempt + 1, lease=lease, started_at=now, failure=None
+                )
+                before, after = [request, *(b for b, _ in lost)], [claimed, *(a for _, a in lost)]
+                return self._move(snapshot, before, after), f"Claim {request.key}", claimed
+            if lost:
+                return self._move(snapshot, [b for b, _ in lost], [a for _, a in lost]), "Take back lost leases", None
+            return {}, "", None
+
+        return transact(self.store, decide)
+
+    def heartbeat(self, request: EvalRequest, now: datetime) -> None:
+        """Extend the lease of a running request. Raises LostLease if it is no longer held."""
+        self._held(request, self.store.snapshot())
+        assert request.lease is not None
+        lease = request.lease.evolve(heartbeat_at=now, expires_at=now + self._lease)
+        path = f"leases/{request.key}.json"
+        transact(self.store, lambda _: ({path: lease.to_bytes()}, f"Heartbeat {request.key}", None), LEASES)
+
+    def publish(self, request: EvalRequest, result: EvalResult, now: datetime) -> None:
+        """Result, finished request and index rows in one commit. Raises LostLease if the lease is not held."""
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+            self._held(request, snapshot)
+            done = request.evolve(status=Status.FINISHED, lease=None, finished_at=now)
+            changes = {**self._move(snapshot, [request], [done]), **with_result(self.store, snapshot, result)}
+            return changes, f"Publish {request.key}", None
+
+        transact(self.store, decide)
+
+    def fail(self, request: EvalRequest, failure: Failure, now: datetime) -> EvalRequest:
+        """End a running request. A fault of ours is tried again, up to the limit; the model's ends it at once.
+
+        Raises LostLease if the lease is not held.
+        """
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest]:
+            self._held(request, snapshot)
+            after = self._after_failure(request, failure, now)
+            return self._move(snapshot, [request], [after]), f"Fail {request.key}: {failure.code}", after
+
+        return transact(self.store, decide)
+
+    def release(self, request: EvalRequest) -> None:
+        """Hand a running request back unharmed, its attempt not counted (a worker that stops cleanly)."""
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+            self._held(request, snapshot)
+            after = _pending(request, request.attempt - 1)
+            return self._move(snapshot, [request], [after]), f"Release {request.key}", None
+
+        transact(self.store, decide)
+
+    def requeue(self, key: str) -> EvalRequest:
+        """Put a failed, quarantined or stuck request back to pending by hand. Raises QueueError otherwise."""
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest]:
+            request = self.get(key, snapshot)
+            if request.status in (Status.PENDING, Status.FINISHED):
+                raise QueueError(f"request {key} is {request.status}; only failed, quarantined or running ones go back")
+            after = _pending(request, attempt=0)
+            return self._move(snapshot, [request], [after]), f"Requeue {key}", after
+
+        return transact(self.store, decide)
+
+    def _expired(self, snapshot: Snapshot, now: datetime) -> list[tuple[EvalRequest, EvalRequest]]:
+        running = [p for p in snapshot.files if p.startswith(f"requests/{Status.RUNNING}/")]
+        if not running:
+            return []
+        beats = self.store.snapshot(LEASES)
+        lost = []
+        for path in running:
+            request = self._try_load(path, snapshot)
+            if request is None or request.lease is None:
+                continue
+            lease = request.lease
+            beat = f"leases/{request.key}.json"
+            if beat in beats.files:
+                latest = Lease.model_validate_json(self.store.read(beat, beats.head))
+                lease = latest if latest.nonce == lease.nonce else lease
+            if now > lease.expires_at + SKEW:
+                failure = Failure(stage=Stage.INFER, code=FailureCode.WORKER_LOST)
+                lost.append((request, self._after_failure(request, failure, now)))
+        return lost
+
+    def _after_failure(self, request: EvalRequest, failure: Failure, now: datetime) -> EvalRequest:
+        if failure.code.ours and request.attempt < self._max_attempts:
+            return _pending(request, request.attempt)
+        status = Status.QUARANTINED if failure.code.ours else Status.FAILED
+        return request.evolve(status=status, lease=None, finished_at=now, failure=failure)
+
+    def _held(self, request: EvalRequest, snapshot: Snapshot) -> None:
+        current = self._load(request.path, snapshot) if request.path in snapshot.files else None
+        if request.lease is None or current is None or current.lease is None:
+            raise LostLease(f"request {request.key} is no longer running")
+        if (current.lease.nonce, current.attempt) != (request.lease.nonce, request.attempt):
+            raise LostLease(f"request {request.key} is held by {current.lease.worker} now")
+
+    def _move(self, snapshot: Snapshot, before: Iterable[EvalRequest], after: Iterable[EvalRequest]) -> Changes:
+        return with_requests(self.rows(snapshot), before, after)
+
+    def _load(self, path: str, snapshot: Snapshot) -> EvalRequest:
+        try:
+            request: EvalRequest = parse_record(self.store.read(path, snapshot.head), EvalRequest)
+            return request
+        except ValueError as error:
+            raise QueueError(f"{path} is unreadable: {error}") from error
+
+    def _try_load(self, path: str, snapshot: Snapshot) -> EvalRequest | None:
+        try:
+            return self._load(path, snapshot)
+        except QueueError:
+            return None
+
+
+def _pending(request: EvalRequest, attempt: int) -> EvalRequest:
+    return request.evolve(
+        status=Status.PENDING, attempt=attempt, lease=None, started_at=None, finished_at=None, failure=None
+    )
+
+
+def _fair(rows: list[QueueRow]) -> list[QueueRow]:
+    """Pending rows, one of each submitter in turn: first those with the fewest running, then oldest first."""
+    running: dict[str, int] = {}
+    for row in rows:
+        if row.status == Status.RUNNING:
+            running[row.submitted_by] = running.get(row.submitted_by, 0) + 1
+    pending = sorted((r for r in rows if r.status == Status.PENDING), key=lambda r: (r.submitted_by, r.submitted_at))
+    turns: list[tuple[int, QueueRow]] = []
+    for submitter, own in groupby(pending, key=lambda r: r.submitted_by):
+        turns += [(running.get(submitter, 0) + turn, row) for turn, row in enumerate(own)]
+    return [row for _, row in sorted(turns, key=lambda t: (t[0], t[1].submitted_at, t[1].key))]

@@ -1,0 +1,338 @@
+"""What crosses a boundary: requests, results and the rows that summarise them.
+
+Everything here may become public, so it is closed: no extra fields, enums instead of prose, UTC times,
+finite numbers. Scores are percentages from 0 to 100, times are milliseconds where the name ends in `_ms`.
+"""
+
+import hashlib
+import json
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+
+from submissions.catalog import BENCHMARKS
+
+# The Hub's own pattern lets Hangul look-alikes and a trailing newline through; this one is ASCII, end to end.
+MODEL_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}"
+
+
+def _utc(value: datetime) -> datetime:
+    if value.tzinfo is None:
+        raise ValueError("a time needs its zone")
+    return value.astimezone(UTC)
+
+
+def _known_benchmark(value: str) -> str:
+    if value not in BENCHMARKS:
+        raise ValueError(f"unknown benchmark; one of {', '.join(BENCHMARKS)}")
+    return value
+
+
+Time = Annotated[datetime, AfterValidator(_utc)]
+BenchmarkName = Annotated[str, AfterValidator(_known_benchmark)]
+ModelId = Annotated[str, Field(pattern=f"^{MODEL_ID}$")]
+Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+Key = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+Label = Annotated[str, Field(max_length=200)]  # a name printed by others; escaped wherever it is shown
+Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Precision = Literal["float32", "bfloat16", "float16"]
+EngineName = Literal["chat", "extractive", "api"]
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, protected_namespaces=())
+
+    def evolve(self, **changes: Any) -> Self:
+        """A copy with some fields changed, validated like a new record."""
+        return type(self).model_validate({**self.model_dump(), **changes})
+
+    def to_bytes(self) -> bytes:
+        text = json.dumps(self.model_dump(mode="json", by_alias=True), ensure_ascii=False, indent=2, allow_nan=False)
+        return text.encode() + b"\n"
+
+
+class Status(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    QUARANTINED = "quarantined"
+
+
+class Stage(StrEnum):
+    FETCH = "fetch"
+    LOAD = "load"
+    INFER = "infer"
+    SCORE = "score"
+    PUBLISH = "publish"
+
+
+class FailureCode(StrEnum):
+    """Why an evaluation ended without a result. `ours` tells whose fault it was."""
+
+    MODEL_NOT_FOUND = "model_not_found"
+    UNSUPPORTED_ARCHITECTURE = "unsupported_architecture"
+    INVALID_WEIGHTS = "invalid_weights"
+    NO_CHAT_TEMPLATE = "no_chat_template"
+    NO_IMAGE_INPUT = "no_image_input"
+    NAN_LOGITS = "nan_logits"
+    MODEL_ERROR = "model_error"
+    OUT_OF_MEMORY = "out_of_memory"
+    PROCESS_KILLED = "process_killed"
+    WORKER_LOST = "worker_lost"
+    HUB_UNAVAILABLE = "hub_unavailable"
+    BENCHMARK_INVALID = "benchmark_invalid"
+    INTERNAL_ERROR = "internal_error"
+
+    @property
+    def ours(self) -> bool:
+        return self in _OURS
+
+
+_OURS = {
+    FailureCode.OUT_OF_MEMORY,
+    FailureCode.PROCESS_KILLED,
+    FailureCode.WORKER_LOST,
+    FailureCode.HUB_UNAVAILABLE,
+    FailureCode.BENCHMARK_INVALID,
+    FailureCode.INTERNAL_ERROR,
+}
+
+
+class Failure(Record):
+    stage: Stage
+    code: FailureCode
+
+
+class Lease(Record):
+    worker: Label
+    nonce: Key
+    heartbeat_at: Time
+    expires_at: Time
+
+
+def request_key(model_id: str, revision: str, precision: str, benchmark: str, version: str) -> str:
+    """First 32 hex digits of the sha256 of the tuple: the same submission twice is the same file."""
+    parts = json.dumps([model_id, revision, precision, benchmark, version], ensure_ascii=False)
+    return hashlib.sha256(parts.encode()).hexdigest()[:32]
+
+
+class EvalRequest(Record):
+    """One (model, revision, precision, benchmark, benchmark version), at `requests/{status}/{key}.json`."""
+
+    key: Key
+    model_id: ModelId
+    requested_revision: Label
+    revision: Sha
+    precision: Precision
+    benchmark: BenchmarkName
+    benchmark_version: Label
+    engine: EngineName
+    model_type: Label
+    params: int | None = Field(default=None, ge=0)
+    license: Label | None = None
+    submitted_by: Label
+    submitted_at: Time
+    status: Status = Status.PENDING
+    attempt: int = Field(default=0, ge=0)
+    lease: Lease | None = None
+    started_at: Time | None = None
+    finished_at: Time | None = None
+    failure: Failure | None = None
+
+    @property
+    def path(self) -> str:
+        return f"requests/{self.status}/{self.key}.json"
+
+
+class ResultConfig(Record):
+    model_name: Label
+    model_sha: Sha | None
+    model_dtype: Precision | None
+    model_type: Label | None = None
+    organisation: Label | None = None
+    params: int | None = Field(default=None, ge=0)
+    license: Label | None = None
+    engine: EngineName | None = None
+    batch_size: int | None = Field(default=None, ge=1)
+    max_new_tokens: int | None = Field(default=None, ge=1)
+    role: Literal["model", "human", "baseline"] = "model"  # humans and baselines are references, not ranked
+
+
+class Dataset(Record):
+    id: Label
+    revision: Label | None
+    split: Label  # "test", "dev", "sample", …: rows of different splits are never ranked together
+    n: int | None = Field(default=None, ge=0)
+
+
+class Bucket(Record):
+    n: int | None = Field(default=None, ge=0)
+    em: Percent | None = None
+    f1: Percent | None = None
+
+
+class AnswerCounts(Record):
+    ok: int = Field(default=0, ge=0)
+    empty: int = Field(default=0, ge=0)
+    refused: int = Field(default=0, ge=0)
+    truncated: int = Field(default=0, ge=0)
+    unparsed: int = Field(default=0, ge=0)
+    infra_error: int = Field(default=0, ge=0)
+
+
+class Latency(Record):
+    protocol: Label
+    n: int | None = Field(default=None, ge=0)
+    mean_ms: Positive
+    p50_ms: Positive | None = None
+    p95_ms: Positive | None = None
+    hardware: Label | None = None
+
+
+class Provenance(Record):
+    kind: Literal["verified", "reported"]
+    source: Label | None = None  # where a reported number was printed
+    source_url: Annotated[str, Field(max_length=500, pattern=r"^https://[^\s\"'<>]+$")] | None = None
+    worker: Label | None = None
+
+
+class EvalResult(Record):
+    """The scores of one request, at `results/{owner}/{name}/{key}.json`.
+
+    The top keys are those that lm-eval and the Open LLM Leaderboard write, so that their readers work
+    (https://github.com/EleutherAI/lm-evaluation-harness); `date` is in seconds since 1970, as there.
+    """
+
+    schema_version: Literal[1] = 1
+    request_key: Key
+    config: ResultConfig
+    results: dict[BenchmarkName, dict[str, Percent | None]]
+    versions: dict[BenchmarkName, str]
+    n_samples: dict[BenchmarkName, dict[Literal["original", "effective"], int | None]] = Field(alias="n-samples")
+    date: Positive | None
+    git_hash: Label | None = None
+    total_evaluation_time_seconds: Positive | None = None
+    outcome: Literal["scored", "out_of_memory", "not_reported"] = "scored"
+    dataset: Dataset
+    intervals: dict[str, tuple[Percent, Percent]] = {}
+    breakdown: dict[str, dict[str, Bucket]] = {}
+    answers: AnswerCounts | None = None
+    latency: Latency | None = None
+    environment: dict[str, Label] = {}
+    provenance: Provenance
+    reproduce: Annotated[str, Field(max_length=1000)] | None = None
+
+    @field_validator("results")
+    @classmethod
+    def _one_benchmark(cls, value: dict[str, Any]) -> dict[str, Any]:
+        if len(value) != 1:
+            raise ValueError("a result holds exactly one benchmark")
+        return value
+
+    @property
+    def benchmark(self) -> str:
+        return next(iter(self.results))
+
+    @property
+    def path(self) -> str:
+        return f"results/{self.config.model_name}/{self.request_key}.json"
+
+
+class BoardRow(Record):
+    """What the board needs of a result, flat: one row of `index/board/{benchmark}/{yyyy-mm}.parquet`."""
+
+    path: str
+    blob: str  # the git blob id of the record this row was made from: how a stale row is noticed
+    key: Key
+    benchmark: BenchmarkName
+    benchmark_version: str
+    model: Label
+    revision: str | None
+    organisation: Label | None
+    role: str
+    params: int | None
+    license: Label | None
+    precision: str | None
+    split: str
+    dataset: str
+    n: int | None
+    em: float | None
+    f1: float | None
+    em_stderr: float | None
+    latency_ms: float | None
+    hardware: Label | None
+    date: float | None
+    outcome: str
+    kind: str
+    source: Label | None
+    source_url: str | None
+    breakdown: str  # JSON, as in the result
+
+
+def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
+    scores = result.results[result.benchmark]
+    return BoardRow(
+        path=path,
+        blob=blob,
+        key=result.request_key,
+        benchmark=result.benchmark,
+        benchmark_version=result.versions[result.benchmark],
+        model=result.config.model_name,
+        revision=result.config.model_sha,
+        organisation=result.config.organisation,
+        role=result.config.role,
+        params=result.config.params,
+        license=result.config.license,
+        precision=result.config.model_dtype,
+        split=result.dataset.split,
+        dataset=result.dataset.id,
+        n=result.dataset.n,
+        em=scores.get("em"),
+        f1=scores.get("f1"),
+        em_stderr=scores.get("em_stderr"),
+        latency_ms=result.latency.mean_ms if result.latency else None,
+        hardware=result.latency.hardware if result.latency else None,
+        date=result.date,
+        outcome=result.outcome,
+        kind=result.provenance.kind,
+        source=result.provenance.source,
+        source_url=result.provenance.source_url,
+        breakdown=json.dumps(
+            {axis: {k: b.model_dump() for k, b in buckets.items()} for axis, buckets in result.breakdown.items()},
+            ensure_ascii=False,
+        ),
+    )
+
+
+class QueueRow(Record):
+    """What the queue view needs of a request: one row of `index/queue.parquet`."""
+
+    path: str
+    blob: str
+    key: Key
+    model_id: str
+    revision: str
+    precision: str
+    benchmark: str
+    submitted_by: str
+    submitted_at: Time
+    status: str
+    attempt: int
+    started_at: Time | None
+    finished_at: Time | None
+    failure_stage: str | None
+    failure_code: str | None
+
+
+def queue_row(request: EvalRequest, path: str, blob: str) -> QueueRow:
+    return QueueRow(
+        path=path,
+        blob=blob,
+        failure_stage=request.failure.stage if request.failure else None,
+        failure_code=request.failure.code if request.failure else None,
+        **request.model_dump(include=set(QueueRow.model_fields) - {"path", "blob", "failure_stage", "failure_code"}),
+    )

@@ -1,0 +1,41 @@
+"""Settings, from environment variables named HANNUN_* (the README has them in one table)."""
+
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def duration(value: Any) -> Any:
+    """`90s`, `10m`, `6h` or a number of seconds, as a timedelta. Raises ValueError on anything else."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value).strip())
+    if isinstance(value, timedelta):
+        return value
+    if not match:
+        raise ValueError(f"{value!r} is no duration: write 90s, 10m or 6h")
+    return timedelta(seconds=float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]])
+
+
+Duration = Annotated[timedelta, BeforeValidator(duration)]
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(env_prefix="HANNUN_", extra="ignore")
+
+    store: str = ".hannun/store.git"
+    private_store: str = ".hannun/private.git"
+    work_dir: Path = Path(".hannun/work")
+    models_dir: Path | None = None
+    data: dict[str, str] = {}  # benchmark → folder or file; the sample set where none is named
+    worker: Literal["on", "off"] = "on"
+    worker_every: Duration = timedelta(seconds=10)
+    lease: Duration = timedelta(minutes=30)
+    heartbeat: Duration = timedelta(minutes=10)
+    max_attempts: int = Field(default=3, ge=1)
+    limit: int | None = Field(default=None, ge=1)
+    details_key: SecretStr | None = None  # keys the item ids in the private details
+    host: str = "127.0.0.1"
+    port: int = Field(default=7860, ge=1, le=65535)

@@ -1,0 +1,87 @@
+"""The store of records: a tree of files with history, changed only by compare-and-swap commits."""
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from hashlib import sha1
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+MAIN = "main"
+TRIES = 8
+T = TypeVar("T")
+
+
+class Conflict(Exception):
+    """The branch moved after the head this commit was based on."""
+
+
+class StoreError(Exception):
+    """The store cannot be opened or reached; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A branch at one moment: its head and the blob id of every path in it."""
+
+    head: str
+    files: Mapping[str, str]
+
+
+Changes = Mapping[str, bytes | None]  # path → new content, or None to delete
+
+
+class Store(Protocol):
+    url: str
+
+    def head(self, branch: str = MAIN) -> str:
+        """The commit the branch points at. A branch that was never written starts from an empty commit."""
+        ...
+
+    def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
+        """All paths of the branch, or of the commit `head`. Raises KeyError for an unknown commit."""
+        ...
+
+    def read(self, path: str, head: str) -> bytes:
+        """The content of a path at a commit. Raises KeyError if it is not there."""
+        ...
+
+    def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
+        """All changes as one commit on top of `parent`, or none. Raises Conflict if the branch has moved."""
+        ...
+
+
+def blob_id(content: bytes) -> str:
+    """The id git gives a blob, known before it is committed."""
+    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]], branch: str = MAIN) -> T:
+    """Commit what `decide` makes of the current snapshot; where another writer was first, decide anew.
+
+    `decide` returns (changes, message, value); no changes means no commit. Raises Conflict after 8 lost races.
+    """
+    for attempt in range(TRIES):
+        snapshot = store.snapshot(branch)
+        changes, message, value = decide(snapshot)
+        if not changes:
+            return value
+        try:
+            store.commit(changes, snapshot.head, message, branch)
+            return value
+        except Conflict:
+            time.sleep(random.uniform(0, 0.05 * 2**attempt))  # full jitter, so that losers do not meet again
+    raise Conflict(f"{store.url}: lost {TRIES} races in a row")
+
+
+def open_store(url: str) -> Store:
+    """The store at a path or `file://` address (a bare git repository, created when missing).
+
+    Raises StoreError with what to do where it cannot be opened.
+    """
+    if url.startswith("hf://"):
+        raise StoreError(f"{url}: Hub stores are not supported yet; use a local path")
+    from submissions.git_store import GitStore
+
+    return GitStore(Path(url.removeprefix("file://")))
