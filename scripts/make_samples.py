@@ -1,0 +1,86 @@
+"""Write assets/samples/ko-vqa and ko-vdc anew: `python -m scripts.make_samples`. Needs Chromium and Noto CJK fonts.
+
+The korquad-2 samples are plain files under assets/samples/korquad-2, written by hand.
+"""
+
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import plotly.offline
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from scripts.samples import ko_vdc, ko_vqa
+from scripts.samples.figures import Figure, page
+
+OUT = Path(__file__).parent.parent / "assets/samples"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def main() -> None:
+    with _browser() as tab:
+        _write("ko-vqa", _vqa_rows(tab))
+        _write("ko-vdc", _vdc_rows(tab))
+
+
+def _vqa_rows(tab: Page) -> Iterator[dict[str, Any]]:
+    count: dict[str, int] = {}
+    for number, (domain, figure, questions) in enumerate(ko_vqa.SAMPLES, 1):
+        image = _shoot(tab, "ko-vqa", f"{number:03}", figure, domain=domain)
+        for question, answer in questions:
+            count[domain] = count.get(domain, 0) + 1
+            yield {
+                "id": f"{domain}-{count[domain]}",
+                "domain": domain,
+                "question": question,
+                "answer": answer,
+                "images": [image],
+            }
+
+
+def _vdc_rows(tab: Page) -> Iterator[dict[str, Any]]:
+    for number, (doc_type, figure, captions) in enumerate(ko_vdc.SAMPLES, 1):
+        press = doc_type == ko_vdc.PRESS
+        image = _shoot(tab, "ko-vdc", f"{number:03}", figure, domain="정책 연구 보고서", paragraphs=2, press=press)
+        yield {"id": f"vdc-{number:03}", "doc_type": doc_type, "choices": captions, "images": [image]}
+
+
+def _shoot(tab: Page, benchmark: str, name: str, figure: Figure, domain: str, **kwargs: Any) -> str:
+    tab.set_content(page(figure, f"{int(name) // 4 + 1}-{int(name) % 4 + 1}", domain, **kwargs), wait_until="load")
+    if figure.chart:
+        tab.add_script_tag(content=plotly.offline.get_plotlyjs())
+        tab.evaluate(
+            "chart => { const {data, layout} = JSON.parse(chart);"
+            " return Plotly.newPlot('chart', data, layout, {staticPlot: true}) }",
+            figure.chart,
+        )
+    relative = f"images/{name}.png"
+    target = OUT / benchmark / relative
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shot = Image.open(io.BytesIO(tab.locator("main").screenshot(animations="disabled")))
+    shot.convert("RGB").quantize(64).save(target, optimize=True)  # flat colours: a third of the size, looks the same
+    return relative
+
+
+def _write(benchmark: str, rows: Iterator[dict[str, Any]]) -> None:
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    (OUT / benchmark / "items.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{benchmark}: {len(lines)} items")
+
+
+@contextmanager
+def _browser() -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 800, "height": 700})
+        yield tab
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
