@@ -6,6 +6,7 @@ import shlex
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -91,12 +92,12 @@ def evaluate(
     job_dir: Path,
     *,
     on_progress: Progress = lambda *_: None,
-    stop: Callable[[], bool] = lambda: False,
+    stop: threading.Event | None = None,
     worker: str | None = None,
 ) -> Evaluation:
     """Ask, score and sum up. Continues where an earlier run of the same job stopped.
 
-    Raises ModelError where the model cannot be evaluated, Stopped when `stop` says so.
+    Raises ModelError where the model cannot be evaluated, Stopped once `stop` is set.
     """
     prompts = {item.id: task.benchmark.prompts(item) for item in items}
     spec = JobSpec(
@@ -126,7 +127,7 @@ def evaluate(
     return Evaluation(result, details)
 
 
-def infer(job: Job, total: int, on_progress: Progress, stop: Callable[[], bool] = lambda: False) -> None:
+def infer(job: Job, total: int, on_progress: Progress, stop: threading.Event | None = None) -> None:
     """Run the inference process until every prompt has its answer. Raises ModelError or Stopped."""
     answered = len(job.answers())
     if answered == total:
@@ -144,6 +145,8 @@ def infer(job: Job, total: int, on_progress: Progress, stop: Callable[[], bool] 
         ) as child,
     ):
         assert child.stdout is not None
+        if stop:
+            threading.Thread(target=_kill_when_set, args=(stop, child), daemon=True).start()
         failure = None
         try:
             for line in child.stdout:
@@ -152,15 +155,21 @@ def infer(job: Job, total: int, on_progress: Progress, stop: Callable[[], bool] 
                     failure = event["code"]
                 answered += event["event"] == "answered"
                 on_progress("infer", answered, total)
-                if stop():
-                    raise Stopped
         finally:
             if child.poll() is None and sys.exc_info()[0] is not None:
                 child.kill()
+    if child.returncode and stop and stop.is_set():
+        raise Stopped
     if child.returncode < 0:
         raise ModelError("process_killed", f"the inference process was ended by signal {-child.returncode}")
     if child.returncode:
         raise ModelError(failure or "internal_error", _last_line(job.log))
+
+
+def _kill_when_set(stop: threading.Event, child: subprocess.Popen[bytes]) -> None:
+    while child.poll() is None:
+        if stop.wait(0.2):
+            child.kill()  # what it has answered stands in the file; at most one batch is asked again
 
 
 def _child_environment() -> dict[str, str]:

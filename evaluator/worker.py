@@ -40,7 +40,7 @@ class Worker:
         self.stopped = threading.Event()
 
     def stop(self) -> None:
-        """Ask a running evaluation to hand its request back after the item it is at."""
+        """Stop a running evaluation, its answers kept, and hand its request back."""
         self.stopped.set()
 
     def run_pending(self) -> int:
@@ -81,7 +81,7 @@ class Worker:
                 dataset,
                 job_dir,
                 on_progress=progress,
-                stop=self.stopped.is_set,
+                stop=self.stopped,
                 worker=self._name,
             )
             stage = Stage.PUBLISH

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SecretStr
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -23,7 +23,7 @@ Duration = Annotated[timedelta, BeforeValidator(duration)]
 
 
 class Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix="HANNUN_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="HANNUN_", extra="ignore", populate_by_name=True)
 
     store: str = ".hannun/store.git"
     private_store: str = ".hannun/private.git"
@@ -37,5 +37,6 @@ class Settings(BaseSettings):
     max_attempts: int = Field(default=3, ge=1)
     limit: int | None = Field(default=None, ge=1)
     details_key: SecretStr | None = None  # keys the item ids in the private details
-    host: str = "127.0.0.1"
+    # A Space says where to listen in Gradio's own variable.
+    host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", "GRADIO_SERVER_NAME"))
     port: int = Field(default=7860, ge=1, le=65535)

@@ -1,0 +1,57 @@
+"""The Space's entry: the board, and by default the worker beside it. Settings: HANNUN_* (see README)."""
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+import uvicorn
+from apscheduler.schedulers.background import BackgroundScheduler
+from pydantic import ValidationError
+
+from leaderboard.api import build_app
+from submissions.settings import Settings
+from submissions.store import StoreError
+
+
+def main() -> int:
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    logging.getLogger("apscheduler").setLevel(logging.WARNING)
+    try:
+        settings = Settings()
+        app = build_app(settings)
+        stop_worker = start_worker(settings)
+    except (ValidationError, StoreError) as error:
+        sys.stderr.write(f"hannun: {error}\n")
+        return 2
+    logging.info("the board is at http://%s:%d", settings.host, settings.port)
+    try:
+        uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning")
+    finally:
+        stop_worker()
+    return 0
+
+
+def start_worker(settings: Settings) -> Callable[[], None]:
+    """Run the worker in this process, unless it runs elsewhere. Returns what stops it."""
+    if settings.worker == "off":
+        return lambda: None
+    from evaluator.worker import Worker, schedule
+
+    worker = Worker(settings)
+    scheduler = BackgroundScheduler()
+    schedule(scheduler, settings.worker_every, worker)
+    scheduler.start()
+
+    def stop() -> None:
+        worker.stop()
+        scheduler.shutdown(wait=True)
+
+    return stop
+
+
+if __name__ == "__main__":
+    sys.exit(main())

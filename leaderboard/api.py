@@ -1,0 +1,43 @@
+"""The web application: result downloads, and the pages in both languages."""
+
+import re
+
+import gradio as gr
+from fastapi import FastAPI, HTTPException, Response
+
+from leaderboard.board import Board
+from leaderboard.pages.shell import ADDRESSES, CSS, THEME, build_page
+from submissions.queue import Queue
+from submissions.settings import Settings
+from submissions.store import open_store
+
+
+def build_app(settings: Settings) -> FastAPI:
+    """The application over the store named in the settings. Raises StoreError where that cannot be opened."""
+    store = open_store(settings.store)
+    board = Board(store)
+    queue = Queue(store, settings.lease, settings.max_attempts)
+    app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.get("/results/{key}.json")
+    def result(key: str) -> Response:
+        content = board.result_json(key) if re.fullmatch(r"[0-9a-f]{32}", key) else None
+        if content is None:
+            raise HTTPException(404, "no such result")
+        disposition = {"Content-Disposition": f'attachment; filename="{key}.json"'}
+        return Response(content, media_type="application/json", headers=disposition)
+
+    # The longer address first: what is mounted at the root takes all the rest.
+    for language, address in sorted(ADDRESSES.items(), key=lambda pair: -len(pair[1])):
+        gr.mount_gradio_app(
+            app,
+            build_page(board, queue, settings, language),
+            path=address.rstrip("/") or "/",
+            theme=THEME,
+            css_paths=CSS,
+            footer_links=[],
+            show_error=False,
+            ssr_mode=False,
+            allowed_paths=[],
+        )
+    return app

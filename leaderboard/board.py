@@ -1,0 +1,138 @@
+"""The board's rows: published results and those of the store, ranked, and kept fresh without blocking a reader."""
+
+import logging
+import threading
+import time
+import unicodedata
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from evaluator.benchmarks import BENCHMARKS
+from submissions.index import Unreadable, board_reader, parse_record, queue_reader
+from submissions.records import BoardRow, EvalResult, QueueRow, board_row
+from submissions.store import Snapshot, Store, blob_id
+
+log = logging.getLogger(__name__)
+
+PUBLISHED = Path(__file__).parent.parent / "assets/published"
+FRESH = 1.0  # seconds between looks at the store's head
+
+Sort = Literal["score", "em", "f1", "latency", "date", "name"]
+SORTS: tuple[Sort, ...] = ("score", "em", "f1", "latency", "date", "name")
+
+
+@dataclass(frozen=True)
+class RankedRow:
+    rank: int | None  # None: a reference, another split, or no score
+    row: BoardRow
+
+
+@dataclass(frozen=True)
+class View:
+    """The store as of one head."""
+
+    snapshot: Snapshot
+    boards: dict[str, list[RankedRow]] = field(default_factory=dict)
+    queue: list[QueueRow] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
+    paths: dict[str, str] = field(default_factory=dict)  # result key → path in the store
+
+
+class Board:
+    def __init__(self, store: Store, published: Path = PUBLISHED) -> None:
+        self._store = store
+        self._published_files: dict[str, Path] = {}
+        self._published, self._broken = self._read_published(published)
+        self._results, self._requests = board_reader(store), queue_reader(store)
+        self._refreshing = threading.Lock()
+        self._checked = 0.0
+        self._view = self._read(store.head())
+
+    def view(self) -> View:
+        """The newest view. Where another thread is just reading a newer one, the last one at once."""
+        if time.monotonic() - self._checked >= FRESH and self._refreshing.acquire(blocking=False):
+            try:
+                head = self._store.head()
+                if head != self._view.snapshot.head:
+                    self._view = self._read(head)
+                self._checked = time.monotonic()
+            finally:
+                self._refreshing.release()
+        return self._view
+
+    def result_json(self, key: str) -> bytes | None:
+        """The bytes of a result record, published or evaluated."""
+        if key in self._published_files:
+            return self._published_files[key].read_bytes()
+        view = self.view()
+        return self._store.read(view.paths[key], view.snapshot.head) if key in view.paths else None
+
+    def _read(self, head: str) -> View:
+        snapshot = self._store.snapshot(head=head)
+        results, unreadable = self._results.read(snapshot)
+        requests, broken_requests = self._requests.read(snapshot)
+        rows = [*self._published, *results]
+        return View(
+            snapshot=snapshot,
+            boards={name: ranked([r for r in rows if r.benchmark == name], name) for name in BENCHMARKS},
+            queue=sorted(requests, key=lambda r: (r.submitted_at, r.key), reverse=True),
+            unreadable=[*self._broken, *unreadable, *broken_requests],
+            paths={r.key: r.path for r in results},
+        )
+
+    def _read_published(self, folder: Path) -> tuple[list[BoardRow], list[Unreadable]]:
+        rows: list[BoardRow] = []
+        broken: list[Unreadable] = []
+        for path in sorted(folder.glob("*/*.json")):
+            content = path.read_bytes()
+            try:
+                result: EvalResult = parse_record(content, EvalResult)
+            except ValueError as error:
+                log.warning("published record %s is left out: %s", path, error)
+                broken.append(Unreadable(path.name, str(error)))
+                continue
+            self._published_files[result.request_key] = path
+            rows.append(board_row(result, str(path.relative_to(folder)), blob_id(content)))
+        return rows, broken
+
+
+def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
+    """Rows by headline score, best first. Models measured on the benchmark's own split have ranks; ties share one."""
+    card = BENCHMARKS[benchmark].card
+    ordered = _sorted(rows, "em" if card.headline == "em" else "f1")
+    ranks: list[RankedRow] = []
+    place, last_score, last_rank = 0, None, 0
+    for row in ordered:
+        score = getattr(row, card.headline)
+        if row.role != "model" or row.split != card.split or score is None:
+            ranks.append(RankedRow(None, row))
+            continue
+        place += 1
+        last_rank = last_rank if score == last_score else place
+        last_score = score
+        ranks.append(RankedRow(last_rank, row))
+    return ranks
+
+
+def select(rows: list[RankedRow], query: str = "", sort: Sort = "score") -> list[RankedRow]:
+    """Rows whose model or maker holds every word of the query, in the wanted order ("score" keeps the ranking's)."""
+    words = _folded(query).split()
+    found = [r for r in rows if all(w in _folded(f"{r.row.model} {r.row.organisation or ''}") for w in words)]
+    if sort == "score":
+        return found
+    place = {row.key: i for i, row in enumerate(_sorted([r.row for r in found], sort))}
+    return sorted(found, key=lambda r: place[r.row.key])
+
+
+def _sorted(rows: list[BoardRow], sort: Sort) -> list[BoardRow]:
+    if sort == "name":
+        return sorted(rows, key=lambda r: _folded(r.model))
+    if sort == "latency":  # fast first
+        return sorted(rows, key=lambda r: (r.latency_ms is None, r.latency_ms or 0.0, _folded(r.model)))
+    name = "date" if sort == "date" else sort
+    return sorted(rows, key=lambda r: (getattr(r, name) is None, -(getattr(r, name) or 0.0), _folded(r.model)))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()

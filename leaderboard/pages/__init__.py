@@ -1,0 +1,1 @@
+"""The pages of the board, built once for each language."""

@@ -1,0 +1,37 @@
+"""The page around the tabs, in one language."""
+
+from pathlib import Path
+
+import gradio as gr
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.board import Board
+from leaderboard.pages.benchmark import benchmark_tab
+from leaderboard.pages.queue import queue_tab
+from leaderboard.pages.submit import submit_tab
+from leaderboard.render import render
+from leaderboard.texts import Language, text
+from submissions.queue import Queue
+from submissions.settings import Settings
+
+ADDRESSES: dict[Language, str] = {"ko": "/", "en": "/en/"}
+CSS = Path(__file__).parent.parent.parent / "assets/style.css"
+
+# Named fonts only: nothing is fetched from elsewhere.
+_FONTS = ["Pretendard", "Noto Sans KR", "Noto Sans CJK KR", "Apple SD Gothic Neo", "Malgun Gothic", "sans-serif"]
+THEME = gr.themes.Base(primary_hue=gr.themes.colors.blue, font=_FONTS, font_mono=["ui-monospace", "monospace"])
+
+
+def build_page(board: Board, queue: Queue, settings: Settings, language: Language) -> gr.Blocks:
+    other: Language = "en" if language == "ko" else "ko"
+    with gr.Blocks(title=text("title", language), analytics_enabled=False) as page:
+        gr.HTML(render("header.html", language, other=ADDRESSES[other]))
+        with gr.Tabs():
+            for name, benchmark in BENCHMARKS.items():
+                with gr.Tab(benchmark.card.title, id=name):
+                    benchmark_tab(board, name, language, page)
+            with gr.Tab(text("submit", language), id="submit-tab"):
+                submit_tab(queue, settings, language)
+            with gr.Tab(text("queue", language), id="queue-tab") as tab:
+                queue_tab(board, language, tab)
+    return page

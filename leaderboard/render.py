@@ -1,0 +1,50 @@
+"""HTML from templates. Everything is escaped by the template engine; nothing else writes HTML."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from leaderboard.texts import Language, text
+
+KST = timezone(timedelta(hours=9), "KST")
+
+
+def _score(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _whole(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def _milliseconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def _day(value: float | None) -> str:
+    return "–" if value is None else datetime.fromtimestamp(value, UTC).astimezone(KST).strftime("%Y-%m-%d")
+
+
+def _moment(value: datetime | None) -> str:
+    return "–" if value is None else value.astimezone(KST).strftime("%m-%d %H:%M:%S")
+
+
+_environment = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=StrictUndefined,
+)
+_environment.filters.update(score=_score, whole=_whole, ms=_milliseconds, day=_day, moment=_moment)
+
+
+def render(template: str, language: Language, **values: Any) -> str:
+    """A template with its values; `t` in it looks up a text in the page's language."""
+
+    def t(key: str, **fields: object) -> str:
+        return text(key, language, **fields)
+
+    return _environment.get_template(template).render(t=t, language=language, **values)

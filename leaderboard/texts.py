@@ -1,0 +1,95 @@
+"""Every text of the pages, in Korean and English."""
+
+from typing import Literal
+
+from submissions.messages import Text
+
+Language = Literal["ko", "en"]
+
+TEXTS: dict[str, Text] = {
+    "title": Text("한눈 Hannun", "Hannun 한눈"),
+    "tagline": Text(
+        "한국어 비전-언어·기계독해 모델 리더보드. 비공개 시험 세트로 저희가 직접 돌려 같은 조건에서 채점합니다.",
+        "The leaderboard for Korean vision-language and machine-reading models, run by us on private test sets.",
+    ),
+    "switch": Text("English", "한국어"),
+    "switch_label": Text("Read this page in English", "이 페이지를 한국어로 보기"),
+    "submit": Text("제출", "Submit"),
+    "queue": Text("대기열", "Queue"),
+    "search": Text("모델·기관 검색", "Search models and makers"),
+    "search_hint": Text("예: Qwen, Gukbap, 삼성", "e.g. Qwen, Gukbap, Samsung"),
+    "sort": Text("정렬", "Sort by"),
+    "sort_score": Text("순위", "Rank"),
+    "sort_em": Text("EM 높은 순", "EM, high first"),
+    "sort_f1": Text("F1 높은 순", "F1, high first"),
+    "sort_latency": Text("지연 시간 짧은 순", "Latency, short first"),
+    "sort_date": Text("최신순", "Newest first"),
+    "sort_name": Text("이름순", "Name"),
+    "rank": Text("순위", "Rank"),
+    "model": Text("모델", "Model"),
+    "latency": Text("지연 시간", "Latency"),
+    "latency_unit": Text("ms/문항", "ms/item"),
+    "n": Text("문항", "Items"),
+    "date": Text("날짜", "Date"),
+    "provenance": Text("출처", "Source"),
+    "download": Text("결과 JSON", "Result JSON"),
+    "verified": Text("검증", "verified"),
+    "verified_hint": Text("저희가 직접 평가한 결과", "Evaluated by us"),
+    "reported": Text("보고", "reported"),
+    "reported_hint": Text("제작자가 공개한 수치", "A number published by its makers"),
+    "human": Text("사람", "human"),
+    "baseline": Text("기준 모델", "baseline"),
+    "sample": Text("샘플", "sample"),
+    "out_of_memory": Text("메모리 부족", "OOM"),
+    "out_of_memory_hint": Text("원 평가에서 메모리 부족으로 측정하지 못함", "Not measured: out of memory there"),
+    "none": Text("일치하는 모델이 없습니다. 다른 검색어를 넣어 보세요.", "No model matches. Try other words."),
+    "unranked_note": Text(
+        "순위는 같은 시험 세트로 잰 모델끼리만 매깁니다. 사람·기준 모델·샘플 결과에는 순위가 없습니다.",
+        "Ranks are among models measured on the same test set. Humans, baselines and sample runs have none.",
+    ),
+    "unreadable": Text("읽을 수 없는 기록 {n}건을 뺐습니다.", "{n} unreadable records are left out."),
+    "about": Text("벤치마크 소개", "About this benchmark"),
+    "models_shown": Text("모델 {n}개", "{n} models"),
+    "column_text_plain": Text("일반 차트", "Plain"),
+    "column_visual_basic": Text("시각 기초", "Visual basic"),
+    "column_visual_metaphor": Text("시각 은유", "Metaphor"),
+    "submit_intro": Text(
+        "허브의 모델 ID를 넣고 벤치마크를 고르세요. 형식과 가중치를 바로 확인하고, 통과하면 대기열에 넣습니다.",
+        "Give a Hub model ID and choose benchmarks. It is checked at once and queued if it passes.",
+    ),
+    "model_id": Text("모델 ID", "Model ID"),
+    "model_id_hint": Text("owner/name 또는 허브 주소", "owner/name, or its Hub address"),
+    "revision": Text("리비전 (비우면 최신)", "Revision (empty: newest)"),
+    "precision": Text("정밀도", "Precision"),
+    "precision_auto": Text("체크포인트대로", "As the checkpoint says"),
+    "benchmarks": Text("벤치마크", "Benchmarks"),
+    "submit_button": Text("확인하고 제출하기", "Check and submit"),
+    "no_benchmark": Text("벤치마크를 하나 이상 고르세요.", "Choose at least one benchmark."),
+    "accepted": Text("접수되었습니다. 앞에 {n}건이 있습니다.", "Accepted. {n} requests are ahead of it."),
+    "already": Text("이미 접수된 제출입니다. 지금 상태: {status}.", "This was submitted before. It is {status}."),
+    "store_busy": Text(
+        "지금 접수가 몰려 저장하지 못했습니다. 잠시 뒤 다시 제출해 주세요.",
+        "Too many submissions at once; nothing was saved. Submit again in a moment.",
+    ),
+    "submitted_at": Text("제출", "Submitted"),
+    "finished_at": Text("종료", "Ended"),
+    "status": Text("상태", "Status"),
+    "benchmark": Text("벤치마크", "Benchmark"),
+    "reason": Text("사유와 할 일", "Reason and what to do"),
+    "pending": Text("대기", "pending"),
+    "running": Text("실행 중", "running"),
+    "finished": Text("완료", "finished"),
+    "failed": Text("실패", "failed"),
+    "quarantined": Text("격리", "quarantined"),
+    "queue_empty": Text("아직 제출된 모델이 없습니다.", "Nothing has been submitted yet."),
+    "ours": Text("저희 쪽 문제", "Our fault"),
+    "yours": Text("모델 쪽 문제", "The model's"),
+    "see_result": Text("결과 JSON", "Result JSON"),
+    "queue_note": Text(
+        "3초마다 새로 고칩니다. 시각은 한국 시간입니다.", "Renews every 3 seconds. Times are Korean (KST)."
+    ),
+}
+
+
+def text(key: str, language: Language, **values: object) -> str:
+    return str(getattr(TEXTS[key], language)).format(**values)

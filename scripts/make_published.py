@@ -1,0 +1,160 @@
+"""Write assets/published from the two CSV files of published numbers: `python -m scripts.make_published FOLDER`.
+
+`published_results.csv` has one row a number, `korquad2_leaderboard.csv` is KorQuAD's own board (main and latency).
+Rows of benchmarks we do not carry are left out; out-of-memory and missing values stay visible as such.
+"""
+
+import csv
+import hashlib
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.evaluate import LATENCY_PROTOCOL
+from submissions.records import Bucket, Dataset, EvalResult, Latency, Provenance, ResultConfig
+
+OUT = Path(__file__).parent.parent / "assets/published"
+NAMES = {"KO-VQA": "ko-vqa", "KO-VDC": "ko-vdc", "InfoChartQA": "infochartqa"}
+SPLITS = {"KorQuAD 2.0 test": "test", "KorQuAD 2.0 dev": "dev", "KorQuAD 2.1 dev": "dev-2.1"}
+TABLE_4 = "KorQuAD 2.0 (split not stated in table 4; text says test)"
+FORMS = {"text": "paragraph", "table": "table", "list": "list"}
+# Questions behind a number, where the card's own n is not it. InfoChartQA does not say how many it asked.
+N = {("korquad-2", "dev"): 10165, ("korquad-2", "dev-2.1"): None, ("infochartqa", "text"): None}
+
+
+def main(folder: str) -> None:
+    published = _rows(Path(folder) / "published_results.csv")
+    board = _rows(Path(folder) / "korquad2_leaderboard.csv")
+    shutil.rmtree(OUT, ignore_errors=True)
+    for result in [*_accuracies(published), *_infochartqa(published), *_korquad_papers(published), *_korquad(board)]:
+        target = OUT / result.benchmark / f"{result.request_key}.json"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(result.to_bytes())
+    for benchmark in sorted(OUT.iterdir()):
+        print(f"{benchmark.name}: {len(list(benchmark.iterdir()))} records")
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _accuracies(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
+    for row in rows:
+        if row["metric"] == "accuracy" and row["benchmark"] in NAMES:
+            yield _result(NAMES[row["benchmark"]], row["model"], {"em": row["value"]}, row["source"])
+
+
+def _infochartqa(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
+    for (model,), own in _grouped(rows, "InfoChartQA", "model").items():
+        values = {row["metric"]: row["value"] for row in own}
+        subsets = ("text_infographic", "text_plain", "visual_basic", "visual_metaphor")
+        yield _result(
+            "infochartqa",
+            model,
+            {"em": values["text_infographic"], "visual_avg": values["visual_avg"], "delta": values["delta"]},
+            own[0]["source"],
+            breakdown={"subset": {name: Bucket(em=float(values[name])) for name in subsets}},
+            role="human" if model == "Human" else "model",
+        )
+
+
+def _korquad_papers(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
+    """Numbers of papers and repositories; those of KorQuAD's own board come from its own file."""
+    by_length = {row["metric"]: Bucket(f1=float(row["value"])) for row in rows if row["benchmark"] == TABLE_4}
+    for benchmark, split in SPLITS.items():
+        for (model,), own in _grouped(rows, benchmark, "model").items():
+            if "_layouts/home.html" in own[0]["source"]:
+                continue
+            values = {row["metric"]: row["value"] for row in own}
+            scores = {"em": values["EM"], "f1": values["F1"]}
+            baseline, human = model.startswith("Baseline"), model == "Human"
+            breakdown = _table_4(by_length) if baseline and split == "test" else {}
+            role = "baseline" if baseline else "human" if human else "model"
+            latency = values.get("latency_ms")
+            yield _result("korquad-2", model, scores, own[0]["source"], split, breakdown, role, latency_ms=latency)
+
+
+def _table_4(by_metric: dict[str, Bucket]) -> dict[str, dict[str, Bucket]]:
+    cells = {
+        (m[1].lower(), m[2]): b for name, b in by_metric.items() if (m := re.fullmatch(r"F1\[(\w+)/(\w+)\]", name))
+    }
+    return {
+        "length": {length: bucket for (length, form), bucket in cells.items() if form == "all"},
+        "length_form": {f"{length}/{FORMS[form]}": b for (length, form), b in cells.items() if form in FORMS},
+    }
+
+
+def _korquad(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
+    latencies = {(r["model"], r["date"]): r["latency_ms"] for r in rows if r["board"] == "latency"}
+    for row in rows:
+        if row["board"] != "main":
+            continue
+        role = "model" if row["rank"] != "-" else "human" if row["model"].startswith("Human") else "baseline"
+        yield _result(
+            "korquad-2",
+            row["model"],
+            {"em": row["em"], "f1": row["f1"]},
+            f"github:korquad/korquad.github.io _layouts/home.html @61d7d66 main board rank {row['rank']}",
+            role=role,
+            organisation=row["org"] or None,
+            date=datetime.strptime(row["date"], "%Y.%m.%d").replace(tzinfo=UTC).timestamp(),
+            latency_ms=latencies.get((row["model"], row["date"])),
+        )
+
+
+def _result(
+    benchmark: str,
+    model: str,
+    scores: dict[str, str],
+    source: str,
+    split: str | None = None,
+    breakdown: dict[str, dict[str, Bucket]] | None = None,
+    role: Any = "model",
+    organisation: str | None = None,
+    date: float | None = None,
+    latency_ms: str | None = None,
+) -> EvalResult:
+    card = BENCHMARKS[benchmark].card
+    split = split or card.split
+    n = N.get((benchmark, split), card.n)
+    if date is None and (stated := re.search(r"\d{4}-\d{2}-\d{2}", source)):
+        date = datetime.fromisoformat(stated[0]).replace(tzinfo=UTC).timestamp()
+    values = {name: None if value in ("OOM", "") else float(value) for name, value in scores.items()}
+    missing = "out_of_memory" if "OOM" in scores.values() else "not_reported"
+    identity = "\0".join([benchmark, split, model, organisation or "", str(date), source])
+    return EvalResult(
+        request_key=hashlib.sha256(identity.encode()).hexdigest()[:32],
+        config=ResultConfig(model_name=model, model_sha=None, model_dtype=None, organisation=organisation, role=role),
+        results={benchmark: values},
+        versions={benchmark: "published"},
+        n_samples={benchmark: {"original": n, "effective": n}},
+        date=date,
+        outcome="scored" if values["em"] is not None else missing,
+        dataset=Dataset(id=benchmark, revision=None, split=split, n=n),
+        breakdown=breakdown or {},
+        latency=Latency(protocol=LATENCY_PROTOCOL, mean_ms=float(latency_ms)) if latency_ms else None,
+        provenance=Provenance(kind="reported", source=source, source_url=_url(source)),
+    )
+
+
+def _url(source: str) -> str:
+    named = re.match(r"github:([\w.-]+/[\w.-]+)", source)  # a few rows name KO-VQA's repository without its owner
+    return f"https://github.com/{named[1] if named else 'Marker-Inc-Korea/KO-VQA-Benchmark'}"
+
+
+def _grouped(rows: list[dict[str, str]], benchmark: str, *by: str) -> dict[tuple[str, ...], list[dict[str, str]]]:
+    groups: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for row in rows:
+        if row["benchmark"] == benchmark:
+            groups.setdefault(tuple(row[name] for name in by), []).append(row)
+    return groups
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
