@@ -155,6 +155,7 @@ def infer(job: Job, total: int, on_progress: Progress, stop: threading.Event | N
                     failure = event["code"]
                 answered += event["event"] == "answered"
                 on_progress("infer", answered, total)
+            child.wait()  # before its stdin closes, which would end it half-way out
         finally:
             if child.poll() is None and sys.exc_info()[0] is not None:
                 child.kill()

@@ -22,7 +22,7 @@ from evaluator.evaluate import Source, Stopped, Task, evaluate, load_items
 from evaluator.fetch import fetch_model
 from evaluator.types import DataError, ModelError
 from submissions.queue import LostLease, Queue
-from submissions.records import EvalRequest, Failure, FailureCode, Stage
+from submissions.records import EvalRequest, Failure, FailureCode, Stage, Status
 from submissions.settings import Settings
 from submissions.store import Changes, Snapshot, open_store, transact
 
@@ -88,10 +88,10 @@ class Worker:
             self._save_details(request.key, evaluation.details)
             self._queue.publish(request, evaluation.result, _now())
             log.info("published %s", request.key)
+            shutil.rmtree(job_dir, ignore_errors=True)
         except Stopped:
             self._queue.release(request)
             log.info("handed back %s", request.key)
-            return
         except LostLease:
             raise
         except ModelError as error:
@@ -101,7 +101,6 @@ class Worker:
         except Exception as error:
             log.exception("evaluating %s", request.key)
             self._fail(request, stage, FailureCode.INTERNAL_ERROR, error)
-        shutil.rmtree(job_dir, ignore_errors=True)
 
     def _task(self, request: EvalRequest) -> Task:
         return Task(
@@ -114,6 +113,8 @@ class Worker:
 
     def _fail(self, request: EvalRequest, stage: Stage, code: FailureCode, error: Exception) -> None:
         after = self._queue.fail(request, Failure(stage=stage, code=code), _now())
+        if after.status != Status.PENDING:  # else the next attempt goes on from the answers so far
+            shutil.rmtree(self._settings.work_dir / request.key, ignore_errors=True)
         log.warning("%s at %s with %s, now %s: %s", request.key, stage, code, after.status, error)
 
     def _save_details(self, key: str, details: list[dict[str, object]]) -> None:

@@ -6,7 +6,7 @@ import gradio as gr
 from fastapi import FastAPI, HTTPException, Response
 
 from leaderboard.board import Board
-from leaderboard.pages.shell import ADDRESSES, CSS, THEME, build_page
+from leaderboard.pages.shell import ADDRESSES, STYLE, THEME, build_page
 from submissions.queue import Queue
 from submissions.settings import Settings
 from submissions.store import open_store
@@ -34,7 +34,7 @@ def build_app(settings: Settings) -> FastAPI:
             build_page(board, queue, settings, language),
             path=address.rstrip("/") or "/",
             theme=THEME,
-            css_paths=CSS,
+            head=f"<style>{STYLE}</style>",
             footer_links=[],
             show_error=False,
             ssr_mode=False,

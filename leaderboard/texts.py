@@ -49,7 +49,7 @@ TEXTS: dict[str, Text] = {
     ),
     "unreadable": Text("읽을 수 없는 기록 {n}건을 뺐습니다.", "{n} unreadable records are left out."),
     "about": Text("벤치마크 소개", "About this benchmark"),
-    "models_shown": Text("모델 {n}개", "{n} models"),
+    "results_shown": Text("결과 {n}건", "{n} results"),
     "column_text_plain": Text("일반 차트", "Plain"),
     "column_visual_basic": Text("시각 기초", "Visual basic"),
     "column_visual_metaphor": Text("시각 은유", "Metaphor"),

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar, get_args, get_origin
+from typing import Any, Generic, TypeVar, Union, get_args, get_origin
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -38,7 +38,7 @@ class Unreadable:
 
 
 def _arrow_type(annotation: Any) -> pa.DataType:
-    if isinstance(annotation, types.UnionType):
+    if get_origin(annotation) in (Union, types.UnionType):
         annotation = next(a for a in get_args(annotation) if a is not type(None))
     if get_origin(annotation) is not None:
         annotation = get_args(annotation)[0]

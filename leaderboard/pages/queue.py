@@ -30,7 +30,7 @@ def queue_tab(board: Board, language: Language, tab: gr.Tab) -> None:
             published=view.paths,
         )
 
-    html = gr.HTML(elem_id="queue")
+    html = gr.HTML(elem_id="queue", apply_default_css=False)
     timer = gr.Timer(EVERY, active=False)
     timer.tick(table, None, html, show_progress="hidden", api_visibility="private")
     tab.select(table, None, html, show_progress="hidden", api_visibility="private")

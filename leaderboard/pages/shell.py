@@ -15,7 +15,8 @@ from submissions.queue import Queue
 from submissions.settings import Settings
 
 ADDRESSES: dict[Language, str] = {"ko": "/", "en": "/en/"}
-CSS = Path(__file__).parent.parent.parent / "assets/style.css"
+# Put into the page's head as it is: the css parameter would prefix every rule and lose some.
+STYLE = (Path(__file__).parent.parent.parent / "assets/style.css").read_text(encoding="utf-8")
 
 # Named fonts only: nothing is fetched from elsewhere.
 _FONTS = ["Pretendard", "Noto Sans KR", "Noto Sans CJK KR", "Apple SD Gothic Neo", "Malgun Gothic", "sans-serif"]
@@ -24,8 +25,9 @@ THEME = gr.themes.Base(primary_hue=gr.themes.colors.blue, font=_FONTS, font_mono
 
 def build_page(board: Board, queue: Queue, settings: Settings, language: Language) -> gr.Blocks:
     other: Language = "en" if language == "ko" else "ko"
+    page: gr.Blocks
     with gr.Blocks(title=text("title", language), analytics_enabled=False) as page:
-        gr.HTML(render("header.html", language, other=ADDRESSES[other]))
+        gr.HTML(render("header.html", language, other=ADDRESSES[other]), apply_default_css=False)
         with gr.Tabs():
             for name, benchmark in BENCHMARKS.items():
                 with gr.Tab(benchmark.card.title, id=name):

