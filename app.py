@@ -27,9 +27,8 @@ def main() -> int:
     except (ValidationError, StoreError) as error:
         sys.stderr.write(f"hannun: {error}\n")
         return 2
-    logging.info("the board is at http://%s:%d", settings.host, settings.port)
     try:
-        uvicorn.run(app, host=settings.host, port=settings.port, log_level="warning")
+        uvicorn.run(app, host=settings.host, port=settings.port, access_log=False)
     finally:
         stop_worker()
     return 0

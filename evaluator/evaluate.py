@@ -153,6 +153,7 @@ def infer(job: Job, total: int, on_progress: Progress, stop: threading.Event | N
                 event = json.loads(line)
                 if event["event"] == "failed":
                     failure = event["code"]
+                    continue  # its stage is the one it was in
                 answered += event["event"] == "answered"
                 on_progress("infer", answered, total)
             child.wait()  # before its stdin closes, which would end it half-way out

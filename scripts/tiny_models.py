@@ -115,9 +115,13 @@ def _tokenizer(special: list[str], pad: str, eos: str | None) -> Any:
         tokenizer.post_processor = TemplateProcessing(
             single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ids
         )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token=pad, eos_token=eos, model_max_length=512 if eos is None else 4096
-    )
+        return PreTrainedTokenizerFast(
+            tokenizer_object=tokenizer,
+            pad_token=pad,
+            model_max_length=512,
+            model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+        )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=pad, eos_token=eos, model_max_length=4096)
 
 
 def _texts() -> Iterable[str]:

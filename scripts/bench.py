@@ -1,0 +1,87 @@
+"""`make bench`: each row is one of our ways beside a plain one, in the same run on the same machine."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.engines import load_engine
+from evaluator.engines.base import EngineOptions
+from evaluator.evaluate import SAMPLES
+from scripts.tiny_models import make_image_text
+from submissions.index import board_reader, reindexed
+from submissions.records import Dataset, EvalResult, Provenance, ResultConfig
+from submissions.store import Snapshot, open_store
+
+ROUNDS = 3
+RESULTS = 1000
+
+
+def main() -> None:
+    table = Table("what", "ours", "plain", "ratio", title="best of 3, same run")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, ours, plain in (chat_batches(Path(folder)), board_reading(Path(folder))):
+            mine, other = _seconds(ours), _seconds(plain)
+            table.add_row(name, f"{mine:.3f} s", f"{other:.3f} s", f"{other / mine:.1f}×")
+    Console().print(table)
+
+
+Row = tuple[str, Callable[[], object], Callable[[], object]]
+
+
+def chat_batches(folder: Path) -> Row:
+    """The chat engine in batches against one item at a time: a tiny model, the 45 sample images of KO-VQA."""
+    model = make_image_text(folder / "model")
+    benchmark = BENCHMARKS["ko-vqa"]
+    prompts = [p for item in benchmark.load(SAMPLES / "ko-vqa") for p in benchmark.prompts(item)]
+    engines = {n: load_engine("chat", EngineOptions(model, "float32", 64, n)) for n in (8, 1)}
+
+    def answer(batch_size: int) -> Callable[[], object]:
+        return lambda: list(engines[batch_size].answer(prompts))
+
+    return f"chat, {len(prompts)} images: batches of 8 / one at a time", answer(8), answer(1)
+
+
+def board_reading(folder: Path) -> Row:
+    """A cold start of the board from its index against reading every record."""
+    store = open_store(str(folder / "bench.git"))
+    store.commit({r.path: r.to_bytes() for r in map(_result, range(RESULTS))}, store.head(), "results")
+    changes, _ = reindexed(store, store.snapshot())
+    store.commit(changes, store.head(), "index")
+    snapshot = store.snapshot()
+    bare = Snapshot(snapshot.head, {p: b for p, b in snapshot.files.items() if not p.startswith("index/")})
+    return (
+        f"board, {RESULTS:,} results: from the index / from the records",
+        lambda: board_reader(store).read(snapshot),
+        lambda: board_reader(store).read(bare),
+    )
+
+
+def _result(number: int) -> EvalResult:
+    return EvalResult(
+        request_key=f"{number:032x}",
+        config=ResultConfig(model_name=f"bench/model-{number}", model_sha=f"{number:040x}", model_dtype="float32"),
+        results={"ko-vqa": {"em": number % 100, "f1": number % 100}},
+        versions={"ko-vqa": "1"},
+        n_samples={"ko-vqa": {"original": 1500, "effective": 1500}},
+        date=1_760_000_000 + 3600 * number,
+        dataset=Dataset(id="ko-vqa", revision=None, split="test", n=1500),
+        provenance=Provenance(kind="verified", worker="bench"),
+    )
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+if __name__ == "__main__":
+    main()

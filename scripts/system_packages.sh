@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Install what pip cannot: scripts/system_packages.sh chromium fonts git
+set -euo pipefail
+
+missing=()
+for want in "$@"; do
+  case "$want" in
+    chromium) command -v chromium chromium-browser google-chrome >/dev/null || missing+=(chromium) ;;
+    fonts) fc-list 2>/dev/null | grep -q "Noto Sans CJK KR" || missing+=(fontconfig fonts-noto-cjk fonts-noto-color-emoji) ;;
+    git) command -v git >/dev/null || missing+=(git) ;;
+  esac
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+if ! command -v apt-get >/dev/null; then
+  echo "Missing: ${missing[*]}. This machine has no apt-get; install them with its own package manager." >&2
+  exit 1
+fi
+if [ "$(id -u)" -eq 0 ]; then sudo=""; elif sudo -n true 2>/dev/null; then sudo="sudo"; else
+  echo "Missing: ${missing[*]}. As root: apt-get install -y --no-install-recommends ${missing[*]}" >&2
+  exit 1
+fi
+echo "installing ${missing[*]} …"
+$sudo apt-get update -qq
+DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

@@ -1,0 +1,159 @@
+"""The whole job in Chromium on the running app: board → submission → evaluation → row → JSON."""
+
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, Request, expect, sync_playwright
+
+from submissions.records import EvalResult
+from submissions.settings import Settings
+from submissions.store import open_store
+from tests.conftest import ROOT
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+EVALUATED = 180_000  # ms: loading torch, a tiny model and 45 questions on a busy machine
+
+
+@contextmanager
+def running_app(environment: dict[str, str], **settings: str) -> Iterator[str]:
+    """The real app in its own process; gives its address once it listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    own = {**environment, "HANNUN_PORT": str(port), "HANNUN_WORKER_EVERY": "1s", **settings}
+    with subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=own, stderr=subprocess.PIPE, text=True) as app:
+        assert app.stderr is not None
+        try:
+            for line in app.stderr:
+                if "Uvicorn running" in line:
+                    break
+            else:
+                pytest.fail("the app ended before it listened")
+            threading.Thread(target=app.stderr.read, daemon=True).start()  # keep its log from filling the pipe
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            app.send_signal(signal.SIGTERM)
+            app.wait(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM, "Chromium is missing: make test installs it, or apt-get install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that fails the test on a script error or a request to elsewhere."""
+    page = browser.new_page(viewport={"width": 1400, "height": 1000}, locale="ko-KR")
+    trouble: list[str] = []
+
+    def dismiss(dialog: Dialog) -> None:
+        trouble.append(dialog.message)
+        dialog.dismiss()
+
+    def stay_home(request: Request) -> None:
+        if not request.url.startswith(("http://127.0.0.1:", "data:", "blob:")):
+            trouble.append(request.url)
+
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("dialog", dismiss)
+    page.on("request", stay_home)
+    yield page
+    page.close()
+    assert trouble == []
+
+
+def test_the_whole_loop(page: Page, environment: dict[str, str], settings: Settings) -> None:
+    with running_app(environment) as address:
+        page.goto(address)
+        first = page.locator("#board-ko-vqa tbody tr").first
+        expect(first).to_contain_text("Gemini-3-pro")
+        expect(first.locator("td.em")).to_have_text("92.60")
+        expect(page.locator("#board-ko-vqa tbody tr")).to_have_count(23)
+
+        page.get_by_role("tab", name="제출").click()
+        page.locator("#model-id input, #model-id textarea").fill("tiny/image-text")
+        page.locator("#benchmarks").get_by_label("KO-VQA").check()
+        page.locator("#submit").click()
+        expect(page.locator("#outcome li.ok")).to_contain_text("접수되었습니다")
+
+        page.get_by_role("tab", name="대기열").click()
+        row = page.locator("#queue tbody tr", has_text="tiny/image-text")
+        expect(row.locator(".hn-status")).to_have_text("실행 중", timeout=EVALUATED)
+        expect(row.locator(".hn-status")).to_have_text("완료", timeout=EVALUATED)
+        key = row.get_attribute("data-key")
+
+        page.get_by_role("tab", name="KO-VQA").click()
+        shown = page.locator(f'#board-ko-vqa tr[data-key="{key}"]')
+        expect(shown).to_contain_text("tiny/image-text", timeout=30_000)
+        expect(shown.locator(".hn-chip")).to_have_text("샘플")
+        cells = {name: shown.locator(f"td.{name}").inner_text() for name in ("em", "f1", "latency")}
+        with page.expect_download() as download:
+            shown.get_by_role("link", name="결과 JSON").click()
+        content = download.value.path().read_bytes()
+
+    result = EvalResult.model_validate_json(content)
+    store = open_store(settings.store)
+    assert content == store.read(result.path, store.head())
+    scores, latency = result.results["ko-vqa"], result.latency
+    assert latency is not None
+    assert cells == {"em": f"{scores['em']:.2f}", "f1": f"{scores['f1']:.2f}", "latency": f"{latency.mean_ms:,.1f}"}
+    assert (result.request_key, result.dataset.n) == (key, 45)
+
+
+def test_refusals_are_shown_and_nothing_is_queued(page: Page, environment: dict[str, str], settings: Settings) -> None:
+    with running_app(environment, HANNUN_WORKER="off") as address:
+        page.goto(f"{address}/en/")
+        page.get_by_role("tab", name="Submit").click()
+        for model, said in (
+            ("<img src=x onerror=alert(1)>/x", "no model ID"),
+            ("tiny/extractive", "KorQuAD 2.0 only"),
+        ):
+            page.locator("#model-id input, #model-id textarea").fill(model)
+            page.locator("#benchmarks").get_by_label("KO-VDC").check()
+            page.locator("#submit").click()
+            expect(page.locator("#outcome li.refused")).to_contain_text(said)
+        page.get_by_role("tab", name="Queue").click()
+        expect(page.locator("#queue")).to_contain_text("Nothing has been submitted yet")
+    assert not [p for p in open_store(settings.store).snapshot().files if p.startswith("requests/")]
+
+
+def test_search_sort_and_language(page: Page, environment: dict[str, str]) -> None:
+    with running_app(environment, HANNUN_WORKER="off") as address:
+        page.goto(address)
+        page.get_by_role("tab", name="KorQuAD 2.0").click()
+        table = page.locator("#board-korquad-2")
+        expect(table.locator("tbody tr").first).to_contain_text("EXAONE")
+        table.get_by_role("button", name="지연 시간").click()
+        expect(table.locator("tbody tr").first).to_contain_text("SkERT-Petit 1.0")
+        page.get_by_label("모델·기관 검색").locator("visible=true").fill("samsung")
+        expect(table.locator("tbody tr")).to_have_count(3)
+        page.get_by_label("모델·기관 검색").locator("visible=true").fill("<b>없는 모델</b>")
+        expect(table).to_contain_text("일치하는 모델이 없습니다")
+        page.get_by_role("link", name="Read this page in English").click()
+        expect(page.get_by_role("tab", name="Queue")).to_be_visible()
+        expect(page.locator("#board-ko-vqa thead")).to_contain_text("Latency")
+
+
+@pytest.mark.parametrize("path", ["/", "/en/"])
+def test_a_phone_shows_the_page_without_sideways_scrolling(
+    browser: Browser, environment: dict[str, str], path: str
+) -> None:
+    with running_app(environment, HANNUN_WORKER="off") as address:
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        page.goto(address + path)
+        expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        expect(page.locator("#board-ko-vqa tbody tr").first.locator("td.em")).to_be_in_viewport()
+        page.close()

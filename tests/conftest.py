@@ -1,0 +1,99 @@
+"""What many tests need: tiny real models, a store, settings."""
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from scripts.tiny_models import make_extractive, make_image_text
+from submissions.records import EvalRequest, request_key
+from submissions.settings import Settings
+from submissions.store import Store, open_store
+
+ROOT = Path(__file__).parent.parent
+SHARED = ROOT.parent / "shared"
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting of the machine reaches a test."""
+    for name in os.environ:
+        if name.startswith(("HANNUN_", "HF_")):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tiny models, as HANNUN_MODELS_DIR wants them; made once for all test processes."""
+    shared = tmp_path_factory.getbasetemp().parent / "models"
+    with FileLock(f"{shared}.lock"):
+        if not (shared / "done").exists():
+            make_image_text(shared / "tiny/image-text")
+            make_extractive(shared / "tiny/extractive")
+            (shared / "done").touch()
+    return shared
+
+
+@pytest.fixture
+def settings(tmp_path: Path, models_dir: Path) -> Settings:
+    return Settings(
+        store=str(tmp_path / "store.git"),
+        private_store=str(tmp_path / "private.git"),
+        work_dir=tmp_path / "work",
+        models_dir=models_dir,
+    )
+
+
+@pytest.fixture
+def store(settings: Settings) -> Store:
+    return open_store(settings.store)
+
+
+@pytest.fixture
+def environment(settings: Settings) -> dict[str, str]:
+    """The environment of a child process that uses the test's settings."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HANNUN_", "HF_"))}
+    own = {
+        "HANNUN_STORE": settings.store,
+        "HANNUN_PRIVATE_STORE": settings.private_store,
+        "HANNUN_WORK_DIR": str(settings.work_dir),
+        "HANNUN_MODELS_DIR": str(settings.models_dir),
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_HUB_DISABLE_XET": "1",
+    }
+    return {**kept, **own}
+
+
+@pytest.fixture
+def make_request() -> Iterator[Callable[..., EvalRequest]]:
+    """Builds valid requests, each of another model unless fields say otherwise."""
+    count = 0
+
+    def build(**fields: object) -> EvalRequest:
+        nonlocal count
+        count += 1
+        model_id = str(fields.pop("model_id", f"owner/model-{count}"))
+        benchmark = str(fields.pop("benchmark", "korquad-2"))
+        revision = f"{count:040x}"
+        return EvalRequest.model_validate(
+            {
+                "key": request_key(model_id, revision, "float32", benchmark, "1"),
+                "model_id": model_id,
+                "requested_revision": "main",
+                "revision": revision,
+                "precision": "float32",
+                "benchmark": benchmark,
+                "benchmark_version": "1",
+                "engine": "extractive",
+                "model_type": "bert",
+                "submitted_by": "someone",
+                "submitted_at": NOW,
+                **fields,
+            }
+        )
+
+    yield build

@@ -1,0 +1,167 @@
+"""The engines on tiny real models, against plain one-at-a-time code."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+
+from evaluator.engines import load_engine
+from evaluator.engines.base import EngineOptions
+from evaluator.engines.chat import page_windows, rank
+from evaluator.types import PAGE, ModelError, Prompt
+from scripts.tiny_models import make_image_text
+
+PARAGRAPHS = [
+    f"<p>{n}번째 문단에는 {n * 37}개의 돌이 있다고 한다. 가온산 아래 누리천이 흐른다.</p>\n" for n in range(60)
+]
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> list[Path]:
+    paths = []
+    for n, size in enumerate([(64, 48), (300, 500), (33, 33), (1000, 200)]):
+        Image.new("RGB", size, (n * 60, 100, 200)).save(tmp_path / f"{n}.png")
+        paths.append(tmp_path / f"{n}.png")
+    return paths
+
+
+def engine(name: str, model: Path, **options: Any) -> Any:
+    defaults: dict[str, Any] = {"precision": "float32", "max_new_tokens": 12, "batch_size": 4}
+    return load_engine(name, EngineOptions(model, **{**defaults, **options}))
+
+
+def test_chat_answers_do_not_depend_on_the_batch(models_dir: Path, images: list[Path]) -> None:
+    prompts = [Prompt(str(n), f"{n}번 그림의 값은? " * (n + 1), (image,)) for n, image in enumerate(images)]
+    alone = list(engine("chat", models_dir / "tiny/image-text", batch_size=1).answer(prompts))
+    together = list(engine("chat", models_dir / "tiny/image-text", batch_size=4).answer(prompts))
+    assert [(a.id, a.text, a.status) for a in alone] == [(a.id, a.text, a.status) for a in together]
+    assert len({a.text for a in alone}) > 1, "the model looks at what it is shown"
+
+
+def test_chat_without_an_image(models_dir: Path) -> None:
+    (answer,) = engine("chat", models_dir / "tiny/image-text").answer([Prompt("1", "안녕하세요?")])
+    assert answer.status in ("ok", "truncated", "empty") and answer.seconds > 0
+
+
+def test_an_answer_cut_at_the_limit_says_so(models_dir: Path) -> None:
+    chat = engine("chat", models_dir / "tiny/image-text", max_new_tokens=1)
+    prompts = [Prompt(str(n), f"질문 {n}") for n in range(8)]
+    answers = list(chat.answer(prompts))
+    assert {a.status for a in answers} <= {"truncated", "empty"} and any(a.status == "truncated" for a in answers)
+
+
+def test_a_page_past_the_context_is_read_in_ranked_windows(tmp_path: Path) -> None:
+    chat = engine("chat", make_image_text(tmp_path / "short", max_positions=1024))
+    page = "".join(PARAGRAPHS)
+    prompt = Prompt("1", f"{PAGE}\n질문: 1554개?", question="42번째 문단에는 몇 개의 돌이 있는가?", page=page)
+    text, windows = chat._fitted(prompt)
+    assert windows and "42번째 문단" in text and len(text) < len(page)
+    whole, none = chat._fitted(Prompt("2", f"{PAGE}\n질문?", question="?", page=PARAGRAPHS[0]))
+    assert none is None and PARAGRAPHS[0] in whole
+    (answer,) = chat.answer([prompt])
+    assert answer.windows == windows
+
+
+def test_page_windows_are_the_page() -> None:
+    page = "".join(PARAGRAPHS) + "x" * 5000
+    assert "".join(page_windows(page)) == page
+    assert max(map(len, page_windows(page))) <= 1200
+    assert rank("누리천은 어디에?", ["하나", "누리천은 산 아래", "셋"])[0] == 1
+
+
+def plain_extraction(model_dir: Path, question: str, page: str) -> str:
+    """The same rule, one window and one pair of tokens at a time."""
+    tokenizer: Any = AutoTokenizer.from_pretrained(model_dir)
+    model: Any = AutoModelForQuestionAnswering.from_pretrained(model_dir).eval()
+    encoded = tokenizer(
+        question, page, truncation="only_second", max_length=512, stride=128,
+        return_overflowing_tokens=True, return_offsets_mapping=True,
+    )  # fmt: skip
+    best = (float("-inf"), 0, 0)
+    for index in range(len(encoded["input_ids"])):
+        inputs = {k: torch.tensor([encoded[k][index]]) for k in ("input_ids", "attention_mask", "token_type_ids")}
+        with torch.inference_mode():
+            output = model(**inputs)
+        starts, ends = output.start_logits[0].tolist(), output.end_logits[0].tolist()
+        on_page = [i for i, s in enumerate(encoded.sequence_ids(index)) if s == 1]
+        top_starts = sorted(on_page, key=lambda i: -starts[i])[:20]
+        top_ends = sorted(on_page, key=lambda i: -ends[i])[:20]
+        for start in top_starts:
+            for end in top_ends:
+                if start <= end and starts[start] + ends[end] > best[0] + 1e-6:
+                    offsets = encoded["offset_mapping"][index]
+                    best = (starts[start] + ends[end], offsets[start][0], offsets[end][1])
+    return page[best[1] : best[2]]
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 64])
+def test_extraction_is_that_of_a_plain_loop(models_dir: Path, batch_size: int) -> None:
+    model = models_dir / "tiny/extractive"
+    page = "".join(PARAGRAPHS)
+    questions = ["돌은 몇 개인가?", "누리천은 어디에 흐르는가?", "질문 " * 400]
+    answers = list(
+        engine("extractive", model, batch_size=batch_size).answer(
+            Prompt(q, "", question=q, page=p) for q in questions[:2] for p in (page, PARAGRAPHS[3])
+        )
+    )
+    expected = [plain_extraction(model, q, p) for q in questions[:2] for p in (page, PARAGRAPHS[3])]
+    assert [a.text for a in answers] == expected
+    assert answers[0].windows and answers[0].windows > 3
+    (long_question,) = engine("extractive", model).answer([Prompt("q", "", question=questions[2], page=page)])
+    assert long_question.text in page
+
+
+@pytest.mark.parametrize("page", ["", " ", "\n"])
+def test_an_empty_page_has_an_empty_answer(models_dir: Path, page: str) -> None:
+    (answer,) = engine("extractive", models_dir / "tiny/extractive").answer([Prompt("1", "", question="?", page=page)])
+    assert answer.status == "empty"
+
+
+def _broken(models_dir: Path, tmp_path: Path, name: str) -> Path:
+    shutil.copytree(models_dir / "tiny" / name, tmp_path / name)
+    return tmp_path / name
+
+
+def _poison(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    name = next(n for n in weights if "layer" in n and n.endswith("weight"))
+    weights[name] = torch.full_like(weights[name], float("nan"))
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+
+
+def _drop_weights(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    save_file({n: w for n, w in weights.items() if "layer" not in n}, folder / "model.safetensors", {"format": "pt"})
+
+
+def _edit_config(folder: Path, **changes: object) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **changes}))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "break_it", "code"),
+    [
+        ("extractive", "extractive", _poison, "nan_logits"),
+        ("image-text", "chat", _poison, "nan_logits"),
+        ("extractive", "extractive", _drop_weights, "invalid_weights"),
+        ("image-text", "chat", _drop_weights, "invalid_weights"),
+        ("image-text", "chat", lambda f: (f / "chat_template.jinja").unlink(), "no_chat_template"),
+        ("image-text", "chat", lambda f: _edit_config(f, model_type="unheard-of"), "unsupported_architecture"),
+        ("image-text", "extractive", lambda f: None, "unsupported_architecture"),
+    ],
+)
+def test_what_is_wrong_with_a_model_has_its_code(
+    models_dir: Path, tmp_path: Path, name: str, kind: str, break_it: Any, code: str
+) -> None:
+    folder = _broken(models_dir, tmp_path, name)
+    break_it(folder)
+    with pytest.raises(ModelError) as error:
+        list(engine(kind, folder).answer([Prompt("1", "질문?", question="질문?", page=PARAGRAPHS[0])]))
+    assert error.value.code == code

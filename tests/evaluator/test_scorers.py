@@ -1,0 +1,126 @@
+"""The three scorers, on cases of our own and on vectors made by running the published ones."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.benchmarks import ko_vdc, ko_vqa, korquad2
+from evaluator.benchmarks.ko_vdc import KoVDC
+from evaluator.types import Answer, Item, Score
+from tests.conftest import SHARED
+
+
+def vectors(name: str) -> list[dict[str, Any]]:
+    path = SHARED / "reference" / name
+    if not path.exists():
+        pytest.skip(f"the reference vectors are not here: {path.name}")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("gold", "output", "right"),
+    [
+        ("총 24,347천 명입니다.", "경제활동 인구는 24,347천 명입니다.", True),
+        ("총 24,347천 명입니다.", "24347천 명", True),
+        ("총 24,347천 명입니다.", "24,347명", False),
+        ("61.5조 원입니다.", "2020년 투자목표는 61.5조 원입니다.", True),
+        ("61.5조 원입니다.", "61.5 조 원", False),
+        ("5조 원입니다.", "5.0조 원입니다.", True),
+        ("5.0조 원입니다.", "5.0조 원입니다.", False),  # the published rule collapses the answer's side only
+        ("1.0mg/L입니다.", "1mg/L", True),
+        ("350만 명입니다.", "350명", True),  # 만 is no unit to it
+        ("15개입니다.", "10개, 11개, 15개 중 하나", True),
+        ("1,636개입니다.", "2017년 기준 1,636", True),  # the published code crashes here
+        ("열다섯 개입니다.", "15개", False),
+        ("15개입니다.", "", False),
+    ],
+)
+def test_ko_vqa_reference(gold: str, output: str, right: bool) -> None:
+    assert ko_vqa.reference_match(gold, output) is right
+
+
+def test_ko_vqa_agrees_with_the_published_scorer() -> None:
+    rows = vectors("ko_vqa_number_unit.jsonl")
+    wrong = [r for r in rows if ko_vqa.reference_match(r["answer"], r["output"]) != (r["reference"] or 0)]
+    assert [r for r in wrong if r["reference"] is not None] == []
+
+
+def test_ko_vqa_f1_punishes_naming_every_number() -> None:
+    question, gold = "2020년 예산은 얼마인가요?", "61.5조 원입니다."
+    assert ko_vqa.quantity_f1(question, gold, "2020년 예산은 61.5조 원입니다.") == 1
+    assert ko_vqa.quantity_f1(question, gold, "61.5조, 62조, 63조 가운데 하나") == 0.5
+    assert ko_vqa.quantity_f1(question, gold, "모르겠습니다") == 0
+
+
+def test_ko_vdc_agrees_with_the_published_scorer() -> None:
+    rows = vectors("ko_vdc_letter.jsonl")
+    assert [r for r in rows if ko_vdc.reference_match(r["gold"], r["output"]) != bool(r["reference"])] == []
+
+
+def test_ko_vdc_asks_with_the_right_answer_once_at_every_letter() -> None:
+    for number in range(50):
+        orders = [ko_vdc.order(f"item-{number}", rotation) for rotation in range(4)]
+        assert all(sorted(o) == [0, 1, 2, 3] for o in orders)
+        assert sorted(o.index(0) for o in orders) == [0, 1, 2, 3]
+    assert len({tuple(ko_vdc.order(f"item-{n}", 0)) for n in range(200)}) == 24, "every order is drawn"
+
+
+def _vdc_item() -> Item:
+    return Item("x", "", "right", (Path("i.png"),), choices=("right", "b", "c", "d"), buckets={"doc_type": "보고서"})
+
+
+def test_ko_vdc_score_is_the_mean_over_rotations() -> None:
+    benchmark, item = KoVDC(), _vdc_item()
+    prompts = benchmark.prompts(item)
+    letters = [next(line[0] for line in p.text.splitlines() if line.endswith(". right")) for p in prompts]
+    assert sorted(letters) == list("ABCD")
+    assert benchmark.score(item, [Answer(p.id, x, "ok", 0) for p, x in zip(prompts, letters, strict=True)]).em == 1
+    always_a = benchmark.score(item, [Answer(p.id, "A. 설명", "ok", 0) for p in prompts])
+    assert always_a.em == 0.25
+    assert benchmark.f1([always_a]) == pytest.approx(0.1)
+
+
+def test_ko_vdc_f1_of_nonsense_is_zero() -> None:
+    assert KoVDC().f1([Score("x", 0, 0, "ok", given="----", gold="ABCD")]) == 0
+
+
+def test_prompts_are_the_protocols() -> None:
+    seeds = SHARED / "seeds"
+    if not seeds.exists():
+        pytest.skip("the protocol documents are not here")
+    vqa, vdc = (next(seeds.glob(f"{n}_*.txt")).read_text(encoding="utf-8") for n in ("000", "001"))
+    assert ko_vqa.INSTRUCTION in vqa
+    prompt = KoVDC().prompts(_vdc_item())[0].text
+    head, tail = prompt.split("<보기>\n")[0], "# 가장 적절한 설명문:"
+    assert head.replace("\n", "\\n") in vdc and prompt.endswith(f"\n\n{tail}") and "{choices}" + tail in vdc
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "em", "f1"),
+    [
+        ("시나위", "시나위", 1, 1),
+        ("<a>신중현</a>", "신중현", 1, 1),
+        ("《물결》", "물결", 1, 1),
+        ("1,214 m", "1214M", 1, 1),
+        ("2위", "1위", 0, 0.5),
+        ("", "답", 0, 0),
+        ("<td>332cm</td>", "332cm", 1, 1),
+    ],
+)
+def test_korquad_rules(answer: str, gold: str, em: int, f1: float) -> None:
+    given, wanted = korquad2.normalize(answer), korquad2.normalize(gold)
+    assert (given == wanted) == bool(em)
+    assert korquad2.character_f1(given, wanted) == pytest.approx(f1)
+
+
+def test_korquad_agrees_with_the_official_scorer() -> None:
+    rows = vectors("korquad2_pairs.jsonl")
+    golds = json.loads((SHARED / "data/korquad2_dev_answers.json").read_text(encoding="utf-8"))
+    wrong = []
+    for row in rows[::4]:  # the whole file takes seconds; scoring speed is measured elsewhere
+        given, gold = korquad2.normalize(row["prediction"]), korquad2.normalize(golds[row["id"]])
+        if (given == gold) != row["exact_match"] or korquad2.character_f1(given, gold) != pytest.approx(row["f1"]):
+            wrong.append(row["id"])
+    assert wrong == []

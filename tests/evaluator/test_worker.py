@@ -1,0 +1,155 @@
+"""The worker against a real store: request → result, failures with their codes, a clean stop."""
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from apscheduler.schedulers.background import BackgroundScheduler
+
+from evaluator.evaluate import evaluate
+from evaluator.worker import Worker, schedule
+from submissions.checks import build_request, inspect_model
+from submissions.index import board_reader
+from submissions.queue import Queue
+from submissions.records import EvalRequest, EvalResult
+from submissions.settings import Settings
+from submissions.store import Store, open_store
+from tests.conftest import ROOT
+
+
+def submit(settings: Settings, model_id: str, benchmark: str) -> EvalRequest:
+    request = build_request(inspect_model(model_id, None, settings.models_dir), benchmark, "x")
+    Queue(open_store(settings.store)).submit(request)
+    return request
+
+
+def test_a_request_becomes_a_row(settings: Settings, store: Store) -> None:
+    request = submit(settings, "tiny/extractive", "korquad-2")
+    assert Worker(settings).run_pending() == 1
+    assert Queue(store).get(request.key).status == "finished"
+    (row,), unreadable = board_reader(store).read(store.snapshot())
+    assert not unreadable
+    assert (row.model, row.benchmark, row.split, row.n, row.kind) == (
+        "tiny/extractive",
+        "korquad-2",
+        "sample",
+        44,
+        "verified",
+    )
+    result = EvalResult.model_validate_json(store.read(row.path, store.head()))
+    assert result.results["korquad-2"]["em"] == row.em and result.latency and result.latency.mean_ms == row.latency_ms
+    assert list(settings.work_dir.iterdir()) == [], "nothing is left behind"
+
+
+def test_details_go_to_the_private_store_only(settings: Settings, store: Store) -> None:
+    request = submit(settings, "tiny/extractive", "korquad-2")
+    Worker(settings).run_pending()
+    private = open_store(settings.private_store)
+    lines = private.read(f"details/{request.key}.jsonl", private.head()).decode().splitlines()
+    details = [json.loads(line) for line in lines]
+    assert len(details) == 44 and set(details[0]) == {"id", "answers", "status", "em", "f1"}
+    assert not any(d["id"].startswith("korquad") for d in details), "item ids leave keyed"
+    public = b"".join(store.read(p, store.head()) for p in store.snapshot().files if p.endswith(".json"))
+    longest = max((a for d in details for a in d["answers"]), key=len)
+    assert len(longest) > 20 and longest.encode() not in public
+
+
+def _break(settings: Settings, tmp_path: Path, file: str, content: bytes | None) -> Settings:
+    models = tmp_path / "models"
+    shutil.copytree(settings.models_dir or "", models)
+    target = models / "tiny/extractive" / file
+    target.unlink() if content is None else target.write_bytes(content)
+    return settings.model_copy(update={"models_dir": models})
+
+
+def test_a_model_that_changed_after_submission_fails_at_once(settings: Settings, tmp_path: Path) -> None:
+    request = submit(settings, "tiny/extractive", "korquad-2")
+    changed = _break(settings, tmp_path, "README.md", b"changed")
+    Worker(changed).run_pending()
+    after = Queue(open_store(settings.store)).get(request.key)
+    assert after.failure and (after.status, after.failure.stage, after.failure.code) == (
+        "failed",
+        "fetch",
+        "model_not_found",
+    )
+
+
+def test_a_model_that_cannot_run_fails_with_its_stage(settings: Settings, tmp_path: Path) -> None:
+    broken = _break(settings, tmp_path, "tokenizer.json", b"{}")
+    request = submit(broken, "tiny/extractive", "korquad-2")
+    Worker(broken).run_pending()
+    after = Queue(open_store(settings.store)).get(request.key)
+    assert after.failure and (after.status, after.failure.stage) == ("failed", "load")
+
+
+def test_broken_benchmark_data_is_our_fault(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/items.jsonl").write_text("{}\n")
+    request = submit(settings, "tiny/extractive", "korquad-2")
+    Worker(settings.model_copy(update={"data": {"korquad-2": str(tmp_path / "data")}})).run_pending()
+    after = Queue(open_store(settings.store)).get(request.key)
+    assert after.failure and (after.status, after.failure.code, after.attempt) == (
+        "quarantined",
+        "benchmark_invalid",
+        3,
+    )
+
+
+def test_stopping_hands_the_request_back_with_its_answers(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = submit(settings, "tiny/image-text", "ko-vdc")
+    worker = Worker(settings)
+
+    def stop_after_the_first_answer(*args: object, **kwargs: object) -> object:
+        report = kwargs["on_progress"]
+
+        def progress(stage: str, answered: int, total: int) -> None:
+            report(stage, answered, total)  # type: ignore[operator]
+            if answered:
+                worker.stop()
+
+        return evaluate(*args, **{**kwargs, "on_progress": progress})  # type: ignore[arg-type]
+
+    monkeypatch.setattr("evaluator.worker.evaluate", stop_after_the_first_answer)
+    worker.run_pending()
+    queue = Queue(open_store(settings.store))
+    assert (queue.get(request.key).status, queue.get(request.key).attempt) == ("pending", 0)
+    kept = (settings.work_dir / request.key / "answers.jsonl").read_text().splitlines()
+    assert 0 < len(kept) < 80
+    monkeypatch.undo()
+    Worker(settings).run_pending()
+    assert queue.get(request.key).status == "finished"
+
+
+def test_the_schedule_runs_one_round_at_a_time(settings: Settings) -> None:
+    submit(settings, "tiny/extractive", "korquad-2")
+    scheduler = BackgroundScheduler()
+    worker = Worker(settings)
+    schedule(scheduler, timedelta(seconds=1), worker)
+    (job,) = scheduler.get_jobs()
+    assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, None)
+    finished = threading.Event()
+
+    def round_then_tell() -> None:
+        worker.run_pending()
+        finished.set()
+
+    job.modify(func=round_then_tell)
+    scheduler.start()
+    assert finished.wait(timeout=120)
+    scheduler.shutdown()
+    assert [r.status for r in Queue(open_store(settings.store)).rows()] == ["finished"]
+
+
+def test_worker_once_from_the_command_line(environment: dict[str, str], settings: Settings) -> None:
+    request = submit(settings, "tiny/extractive", "korquad-2")
+    done = subprocess.run(
+        [sys.executable, "-m", "evaluator", "worker", "--once"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert f"published {request.key}" in done.stderr

@@ -1,0 +1,59 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from submissions.__main__ import main
+
+
+@pytest.fixture(autouse=True)
+def _settings(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> None:
+    for name, value in environment.items():
+        if name.startswith("HANNUN_"):
+            monkeypatch.setenv(name, value)
+
+
+def test_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa", "--benchmark", "ko-vdc"]) == 0
+    keys = [line.split()[1] for line in capsys.readouterr().out.splitlines()]
+    assert len(keys) == 2
+    assert main(["list"]) == 0
+    listed = capsys.readouterr().out
+    assert all(key in listed for key in keys) and listed.count("pending") == 2
+    assert main(["show", keys[0]]) == 0
+    assert json.loads(capsys.readouterr().out)["benchmark"] == "ko-vqa"
+    assert main(["requeue", keys[0]]) == 2
+    assert "is pending" in capsys.readouterr().err
+    assert main(["reindex"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"segments_changed": 0, "unreadable": {}}
+
+
+def test_a_second_submission_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 2
+    assert "already pending" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["show", "0" * 32], "no request"),
+        (["submit", "tiny/extractive", "--benchmark", "ko-vqa"], "KorQuAD 2.0 only"),
+        (["--store", "hf://datasets/a/b", "list"], "not supported yet"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(args: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(args) == 2
+    error = capsys.readouterr().err
+    assert said in error and len(error.splitlines()) == 1
+
+
+def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("HANNUN_LEASE", "soon")
+    assert main(["list"]) == 2
+    assert "HANNUN_LEASE" in capsys.readouterr().err
+
+
+def test_the_store_is_where_the_setting_says(settings: object, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    assert Path(settings.store).is_dir()  # type: ignore[attr-defined]
