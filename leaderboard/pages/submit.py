@@ -28,7 +28,7 @@ def submit_tab(queue: Queue, settings: Settings, language: Language) -> None:
         elem_id="model-id",
     )
     chosen = gr.CheckboxGroup(open_benchmarks, label=text("benchmarks", language), elem_id="benchmarks")
-    with gr.Row():
+    with gr.Row(elem_classes="hn-controls"):
         revision = gr.Textbox(label=text("revision", language), max_length=100)
         precision = gr.Dropdown(
             [(text("precision_auto", language), "auto"), *PRECISIONS], value="auto", label=text("precision", language)
