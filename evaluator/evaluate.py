@@ -80,9 +80,7 @@ def load_items(task: Task) -> tuple[list[Item], Dataset]:
     split = task.source.split
     if task.limit and task.limit < len(items):
         items, split = items[: task.limit], f"{split}[:{task.limit}]"  # another split: never ranked with the whole
-    return items, Dataset(
-        id=task.source.id, revision=content_revision(task.source.path)[:40], split=split, n=len(items)
-    )
+    return items, Dataset(id=task.source.id, revision=content_revision(task.source.path), split=split, n=len(items))
 
 
 def evaluate(
@@ -110,7 +108,7 @@ def evaluate(
     )
     job = Job.prepare(job_dir, spec, (p for own in prompts.values() for p in own))
     infer(job, sum(map(len, prompts.values())), on_progress, stop)
-    on_progress("score", 0, len(items))
+    on_progress("score", len(prompts), len(prompts))
     answers = job.answers()
     scores = [task.benchmark.score(item, [answers[p.id] for p in prompts[item.id]]) for item in items]
     result = sum_up(task, items, scores, list(answers.values()), dataset, job, worker)

@@ -24,7 +24,8 @@ from evaluator.types import DataError, ModelError
 from submissions.queue import LostLease, Queue
 from submissions.records import EvalRequest, Failure, FailureCode, Stage, Status
 from submissions.settings import Settings
-from submissions.store import Changes, Snapshot, open_store, transact
+from submissions.store import Changes, Snapshot, transact
+from submissions.stores import open_store
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from leaderboard.board import Board
 from leaderboard.pages.shell import ADDRESSES, STYLE, THEME, build_page
 from submissions.queue import Queue
 from submissions.settings import Settings
-from submissions.store import open_store
+from submissions.stores import open_store
 
 
 def build_app(settings: Settings) -> FastAPI:

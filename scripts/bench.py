@@ -15,7 +15,8 @@ from evaluator.evaluate import SAMPLES
 from scripts.tiny_models import make_image_text
 from submissions.index import board_reader, reindexed
 from submissions.records import Dataset, EvalResult, Provenance, ResultConfig
-from submissions.store import Snapshot, open_store
+from submissions.store import Snapshot
+from submissions.stores import open_store
 
 ROUNDS = 3
 RESULTS = 1000

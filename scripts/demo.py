@@ -22,7 +22,7 @@ from scripts.tiny_models import make_extractive, make_image_text
 from submissions.checks import build_request, inspect_model
 from submissions.queue import AlreadySubmitted, Queue
 from submissions.settings import Settings
-from submissions.store import open_store
+from submissions.stores import open_store
 
 SUBMISSIONS = [
     ("hannun-demo/tiny-image-text", "ko-vqa"),

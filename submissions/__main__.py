@@ -14,7 +14,8 @@ from submissions.messages import FAILURES
 from submissions.queue import AlreadySubmitted, Queue, QueueError
 from submissions.records import FailureCode
 from submissions.settings import Settings
-from submissions.store import StoreError, open_store, transact
+from submissions.store import StoreError, transact
+from submissions.stores import open_store
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha1
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 MAIN = "main"
@@ -73,15 +72,3 @@ def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]],
         except Conflict:
             time.sleep(random.uniform(0, 0.05 * 2**attempt))  # full jitter, so that losers do not meet again
     raise Conflict(f"{store.url}: lost {TRIES} races in a row")
-
-
-def open_store(url: str) -> Store:
-    """The store at a path or `file://` address (a bare git repository, created when missing).
-
-    Raises StoreError with what to do where it cannot be opened.
-    """
-    if url.startswith("hf://"):
-        raise StoreError(f"{url}: Hub stores are not supported yet; use a local path")
-    from submissions.git_store import GitStore
-
-    return GitStore(Path(url.removeprefix("file://")))

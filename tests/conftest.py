@@ -11,7 +11,8 @@ from filelock import FileLock
 from scripts.tiny_models import make_extractive, make_image_text
 from submissions.records import EvalRequest, request_key
 from submissions.settings import Settings
-from submissions.store import Store, open_store
+from submissions.store import Store
+from submissions.stores import open_store
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"

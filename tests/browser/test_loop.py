@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Dialog, Page, Request, expect, sync_pla
 
 from submissions.records import EvalRequest, EvalResult
 from submissions.settings import Settings
-from submissions.store import open_store
+from submissions.stores import open_store
 from tests.conftest import ROOT
 from tests.submissions.test_queue import result_of
 

@@ -18,7 +18,8 @@ from submissions.index import board_reader
 from submissions.queue import Queue
 from submissions.records import EvalRequest, EvalResult
 from submissions.settings import Settings
-from submissions.store import Store, open_store
+from submissions.store import Store
+from submissions.stores import open_store
 from tests.conftest import ROOT
 
 

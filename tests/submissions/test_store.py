@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from submissions.store import Conflict, Snapshot, StoreError, blob_id, open_store, transact
+from submissions.store import Conflict, Snapshot, StoreError, blob_id, transact
+from submissions.stores import open_store
 from tests.conftest import ROOT
 
 STORES: dict[str, Callable[[Path], str]] = {"git": lambda folder: str(folder / "contract.git")}
@@ -98,7 +99,7 @@ def test_racing_processes_lose_nothing(url: str) -> None:
 
 WRITE_FOR_EVER = """
 import sys
-from submissions.store import open_store
+from submissions.stores import open_store
 store = open_store(sys.argv[1])
 n = 0
 while True:
