@@ -110,7 +110,7 @@ def evaluate(
     infer(job, sum(map(len, prompts.values())), on_progress, stop)
     on_progress("score", len(prompts), len(prompts))
     answers = job.answers()
-    scores = [task.benchmark.score(item, [answers[p.id] for p in prompts[item.id]]) for item in items]
+    scores = task.benchmark.score(items, [[answers[p.id] for p in prompts[item.id]] for item in items])
     result = sum_up(task, items, scores, list(answers.values()), dataset, job, worker)
     details = [
         {

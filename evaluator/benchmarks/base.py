@@ -62,8 +62,11 @@ class Benchmark:
         """What the model is asked for an item; most benchmarks ask once."""
         raise NotImplementedError
 
-    def score(self, item: Item, answers: Sequence[Answer]) -> Score:
-        """The item's score from its answers, in the order of its prompts."""
+    def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
+        """Each item's score from its answers, which stand in the order of its prompts."""
+        return [self.score_item(item, own) for item, own in zip(items, answers, strict=True)]
+
+    def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         raise NotImplementedError
 
     def f1(self, scores: Sequence[Score]) -> float:

@@ -44,7 +44,7 @@ class KoVDC(Benchmark):
             for rotation in range(len(LETTERS))
         ]
 
-    def score(self, item: Item, answers: Sequence[Answer]) -> Score:
+    def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         golds = [LETTERS[order(item.id, rotation).index(0)] for rotation in range(len(LETTERS))]
         right = [reference_match(gold, answer.text) for gold, answer in zip(golds, answers, strict=True)]
         em = sum(right) / len(right)

@@ -42,7 +42,7 @@ class KoVQA(Benchmark):
     def prompts(self, item: Item) -> list[Prompt]:
         return [Prompt(item.id, f"{INSTRUCTION}\n\n{item.question}", item.images, item.question)]
 
-    def score(self, item: Item, answers: Sequence[Answer]) -> Score:
+    def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers
         return Score(
             item.id,

@@ -6,8 +6,6 @@ rules of its official evaluation script. Latency there is (preprocessing + infer
 
 import json
 import re
-import string
-import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.benchmarks.base import Benchmark, Card
+from evaluator.benchmarks.html_text import character_f1, normalize_many
 from evaluator.types import PAGE, Answer, DataError, Item, Prompt, Score
 
 INSTRUCTION = (
@@ -22,7 +21,6 @@ INSTRUCTION = (
     f"설명은 쓰지 말고 답만 쓰세요.\n\n<문서>\n{PAGE}\n</문서>\n\n질문: {{question}}\n답:"
 )
 
-_PUNCTUATION = str.maketrans("", "", string.punctuation + "《》〈〉‘’")
 _LONG = re.compile(r"<(?:p|table|ul|ol|dl)\b", re.IGNORECASE)
 _BLOCK = re.compile(r"<(/?)(table|ul|ol|dl)\b", re.IGNORECASE)
 
@@ -55,26 +53,14 @@ class KorQuAD2(Benchmark):
         text = INSTRUCTION.replace("{question}", item.question)
         return [Prompt(item.id, text, question=item.question, page=item.page)]
 
-    def score(self, item: Item, answers: Sequence[Answer]) -> Score:
-        (answer,) = answers
-        given, gold = normalize(answer.text), normalize(item.answer)
-        return Score(item.id, float(given == gold), character_f1(given, gold), answer.status)
-
-
-def normalize(text: str) -> str:
-    """Text as the official rule compares it: no tags, no punctuation, lower case, no white space."""
-    from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)
-        bare = BeautifulSoup(text, "lxml").get_text()
-    return "".join(bare.lower().translate(_PUNCTUATION).split())
-
-
-def character_f1(given: str, gold: str) -> float:
-    """F1 over the multisets of characters of two normalized texts, from 0 to 1. Nothing shared is 0."""
-    shared = sum((Counter(given) & Counter(gold)).values())
-    return 2 * shared / (len(given) + len(gold)) if shared else 0.0
+    def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
+        # All at once: cleaning HTML is the cost, and many short texts are cleaned fastest as one.
+        given = normalize_many([own[0].text for own in answers])
+        gold = normalize_many([item.answer for item in items])
+        return [
+            Score(item.id, float(g == w), character_f1(g, w), own[0].status)
+            for item, own, g, w in zip(items, answers, given, gold, strict=True)
+        ]
 
 
 def _published_files(source: Path) -> Iterator[tuple[str, bytes]]:

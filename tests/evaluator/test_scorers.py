@@ -2,14 +2,19 @@
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
-from evaluator.benchmarks import ko_vdc, ko_vqa, korquad2
+from evaluator.benchmarks import ko_vdc, ko_vqa
+from evaluator.benchmarks.html_text import character_f1, normalize, normalize_many
 from evaluator.benchmarks.ko_vdc import KoVDC
+from evaluator.benchmarks.korquad2 import KorQuAD2
+from evaluator.evaluate import SAMPLES
 from evaluator.types import Answer, Item, Score
 from tests.conftest import SHARED
+from tests.oracles import korquad_normalize
 
 
 def vectors(name: str) -> list[dict[str, Any]]:
@@ -76,8 +81,8 @@ def test_ko_vdc_score_is_the_mean_over_rotations() -> None:
     prompts = benchmark.prompts(item)
     letters = [next(line[0] for line in p.text.splitlines() if line.endswith(". right")) for p in prompts]
     assert sorted(letters) == list("ABCD")
-    assert benchmark.score(item, [Answer(p.id, x, "ok", 0) for p, x in zip(prompts, letters, strict=True)]).em == 1
-    always_a = benchmark.score(item, [Answer(p.id, "A. 설명", "ok", 0) for p in prompts])
+    assert benchmark.score_item(item, [Answer(p.id, x, "ok", 0) for p, x in zip(prompts, letters, strict=True)]).em == 1
+    always_a = benchmark.score_item(item, [Answer(p.id, "A. 설명", "ok", 0) for p in prompts])
     assert always_a.em == 0.25
     assert benchmark.f1([always_a]) == pytest.approx(0.1)
 
@@ -110,17 +115,64 @@ def test_prompts_are_the_protocols() -> None:
     ],
 )
 def test_korquad_rules(answer: str, gold: str, em: int, f1: float) -> None:
-    given, wanted = korquad2.normalize(answer), korquad2.normalize(gold)
+    given, wanted = normalize(answer), normalize(gold)
     assert (given == wanted) == bool(em)
-    assert korquad2.character_f1(given, wanted) == pytest.approx(f1)
+    assert character_f1(given, wanted) == pytest.approx(f1)
 
 
 def test_korquad_agrees_with_the_official_scorer() -> None:
     rows = vectors("korquad2_pairs.jsonl")
     golds = json.loads((SHARED / "data/korquad2_dev_answers.json").read_text(encoding="utf-8"))
-    wrong = []
-    for row in rows[::4]:  # the whole file takes seconds; scoring speed is measured elsewhere
-        given, gold = korquad2.normalize(row["prediction"]), korquad2.normalize(golds[row["id"]])
-        if (given == gold) != row["exact_match"] or korquad2.character_f1(given, gold) != pytest.approx(row["f1"]):
-            wrong.append(row["id"])
+    given = normalize_many([r["prediction"] for r in rows])
+    wanted = normalize_many([golds[r["id"]] for r in rows])
+    wrong = [
+        row["id"]
+        for row, g, w in zip(rows, given, wanted, strict=True)
+        if (g == w) != row["exact_match"] or character_f1(g, w) != pytest.approx(row["f1"])
+    ]
     assert wrong == []
+
+
+FRAGMENTS = [
+    *"<>&;/='\"", " ", "\n", "\r\n", "\0", "\x0b", "\x1f", "\x85", "\xa0", "\u200b", "\u2028", "\u3000", "\ufeff", "\ue000",
+    "<td>", "</td>", "<p>", "</p>", "<br/>", "<br />", "<BR>", "<b", "</", "/>", "<1>", "< a>", "</>", "<o:p>", "<a href=\"x\">",
+    "<font color=", "<a b=c>", "<table>", "</table>", "<tr>", "<ul>", "<li>", "<!--", "-->", "<?x?>", "<![CDATA[", "&amp;", "&lt",
+    "&#44", "&nbsp;", "&#x", "&#0;", "&copy", "&notit;", "<html>", "</html>", "<body>", "</body>", "<head>", "<title>", "<link>",
+    "<select>", "<option>", "<svg>", "<math>", "<pre>\n", "<form>", "<object>", "<frameset>", "<noframes>", "<rt>", "</rt>", "<rp>",
+    "<script>", "</script>", "<style>", "</style>", "<template>", "<textarea>", "가나", "12.5%", "《제목》", "‘따옴표’", "ABC def",
+]  # fmt: skip
+
+
+def mutants(texts: list[str], count: int, seed: int) -> list[str]:
+    """Texts with fragments put in, stretches cut out and pieces of others pasted in: malformed HTML of many kinds."""
+    random = Random(seed)
+    made = []
+    for _ in range(count):
+        text = random.choice(texts)
+        start = random.randrange(max(1, len(text) - 300))
+        text = text[start : start + 300]
+        for _ in range(random.randint(1, 4)):
+            at = random.randrange(len(text) + 1)
+            what = random.random()
+            if what < 0.6:
+                text = text[:at] + random.choice(FRAGMENTS) + text[at:]
+            elif what < 0.8:
+                text = text[:at] + text[at + random.randint(1, 20) :]
+            else:
+                text = text[:at] + random.choice(texts)[:100] + text[at:]
+        made.append(text)
+    return made
+
+
+def test_korquad_text_is_that_of_the_plain_rule_on_mutants() -> None:
+    items = KorQuAD2().load(SAMPLES / "korquad-2")
+    texts = [*(i.page or "" for i in items), *(i.answer for i in items)]
+    made = mutants(texts, 3000, seed=1)
+    assert [t for t, ours in zip(made, normalize_many(made), strict=True) if ours != korquad_normalize(t)] == []
+
+
+@pytest.mark.parametrize("depth", [10, 190, 240, 256, 257, 300, 2000])
+@pytest.mark.parametrize("tag", ["b", "div", "td", "p", "unknown"])
+def test_korquad_text_of_deep_nesting(tag: str, depth: int) -> None:
+    for html in (f"<{tag}>" * depth + "속", f"<{tag}>x" * depth + f"</{tag}>" * depth + "끝"):
+        assert normalize(html) == korquad_normalize(html)

@@ -1,0 +1,177 @@
+"""How InfoChartQA's published scorer compares an answer with a response, accident for accident.
+
+source: CoolDawnAnt/InfoChartQA, eval/ (the rules, in our own words). What a rule does by accident is kept and said,
+because the published numbers were made with it.
+"""
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+NUMERIC_OR_TEXT = {1, 2, 101, 102}
+EXACT_NUMBER = {54, 72}
+ROUGH_NUMBER = {10, 11, 12, 50, 51, 52, 110}
+TEXT_OR_NUMBER = {13, 14, 15, 103, 113}
+UNORDERED = {40, 41, 42, 43, 44}
+TEXT = {60, 61, 70, 80, 90}
+ORDERED = {71}
+ANY_CHARACTER = {30}
+CHOICES = {202, 1919810, 1919811, 1919812}
+
+EXACT, ROUGH = 0.001, 0.05  # relative error allowed
+UNITS = {
+    "K": 1e3, "k": 1e3, "M": 1e6, "m": 1e6, "million": 1e6, "b": 1e9, "B": 1e9, "bn": 1e9, "Bn": 1e9, "Billion": 1e9,
+    "T": 1e12, "%": 1e-2, "Cr": 1e8,
+}  # fmt: skip
+FACTORS = (100, 1_000, 1_000_000, 1_000_000_000)  # a response off by any of these is right: %, K, M and B forgotten
+
+_RUN = re.compile(r"[0-9+-][0-9+,.-]*")
+# Grouped by commas with a decimal point; grouped by anything at all (an unescaped dot there) with a decimal comma.
+_COMMA_GROUPED = re.compile(r"[-+]?\d{1,3}(?:,\d{3})*(?:\.\d*)?")
+_ANY_GROUPED = re.compile(r"[-+]?\d{1,3}(?:.\d{3})*(?:,\d*)?")
+
+
+def reference_match(question_type: int, answer: str, response: str) -> bool:
+    """Whether the published scorer calls the response right. Where it crashes or draws lots, it is wrong."""
+    if question_type in NUMERIC_OR_TEXT:
+        if _mostly_digits(answer):
+            return value_match(answer, response, EXACT)
+        return text_match(answer, response)
+    if question_type in ROUGH_NUMBER:
+        return value_match(answer, response, ROUGH)
+    if question_type in TEXT_OR_NUMBER:
+        return answer.lower() in response.lower() or value_match(answer, response, EXACT)
+    if question_type in UNORDERED:
+        wanted = answer.replace(" ", "").split(",")
+        return unordered_match(wanted, response.replace("\n", ",").replace(" ", "").split(","))
+    if question_type in TEXT:
+        return text_match(answer, response)
+    if question_type in ORDERED:
+        return ordered_match(answer.replace(" ", "").split(","), _listed(response))
+    if question_type in ANY_CHARACTER:
+        given = response.split(",")
+        return any(ordered_match(character.split(","), given) for character in answer)
+    if question_type in CHOICES:
+        return choice_match(answer, response)
+    return value_match(answer, response, EXACT)
+
+
+def text_match(answer: str, response: str) -> bool:
+    """The answer stands in the response, or the two are 80 % alike; case does not count."""
+    answer, response = answer.lower(), response.lower()
+    return answer in response or _alike(answer, response, 0.8)
+
+
+def value_match(answer: str, response: str, tolerance: float) -> bool:
+    """The last number of each, with its unit or without, within the tolerance. Without a digit in answer: as text."""
+    if not re.search("[0-9]", answer):
+        return text_match(answer, response)
+    wanted, wanted_unit = _quantity(answer)
+    given, given_unit = _quantity(response.replace("\n", " "))
+    if wanted is None or given is None:
+        return False  # the published scorer crashes where the answer is no number, "10-15" say
+    pairs = [(wanted * x, given * y) for x in (wanted_unit, 1.0) for y in (given_unit, 1.0)]
+    pairs += [(factor * wanted, given) for factor in FACTORS]
+    if any(abs(w - g) / (0.01 + abs(w)) < tolerance for w, g in pairs):
+        return True
+    return any(abs(factor * given - wanted) / (0.01 + abs(wanted)) < tolerance for factor in FACTORS)
+
+
+def unordered_match(wanted: Sequence[str], given: Sequence[str]) -> bool:
+    """As many items as wanted, each paired greedily with the first one like it."""
+    if len(wanted) != len(given):
+        return False
+    free = list(given)
+    for item in wanted:
+        found = next((i for i, other in enumerate(free) if _item_match(item, other, 0.8)), None)
+        if found is None:
+            return False
+        del free[found]
+    return True
+
+
+def ordered_match(wanted: Sequence[str], given: Sequence[str]) -> bool:
+    """Item by item as far as the shorter list goes; a list that repeats an item is wrong."""
+    for items in (wanted, given):
+        if len({i.strip() for i in items}) < len(items):
+            return False
+    return all(_item_match(w, g, 0.6) for w, g in zip(wanted, given, strict=False))
+
+
+def choice_match(answer: str, response: str) -> bool:
+    """The same set of letters; of a long response only the last ten characters are read."""
+    tail = response[-10:] if len(response) > 50 else response
+    given = {_letter(part) for part in tail.split(",")}
+    wanted = {_letter(part) for part in answer.upper().split(",")}
+    return None not in given | wanted and given == wanted
+
+
+def _letter(part: str) -> str | None:
+    """The last letter A–D of a part, in brackets if any is, else standing alone."""
+    for mark in ",.!?;:'":
+        part = part.strip(mark)
+    padded = f" {part} "
+    for form in ("({})", " {} "):
+        places = {padded.rfind(form.format(letter)): letter for letter in "ABCD"}
+        if (last := max(places)) >= 0:
+            return places[last]
+    return None
+
+
+def _item_match(one: str, other: str, threshold: float) -> bool:
+    """One stands in the other (an empty item stands in all), or they are alike."""
+    return one in other or other in one or _alike(one.lower().strip(), other.lower().strip(), threshold)
+
+
+def _alike(one: str, other: str, threshold: float) -> bool:
+    matcher = SequenceMatcher(None, one, other)
+    # Two upper bounds first: the ratio itself is by far the dearest.
+    return all(bound() >= threshold for bound in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio))
+
+
+def _listed(response: str) -> list[str]:
+    """The items of a ranking, written with line breaks, `<` or `>`, perhaps after "Ranking:"."""
+    text = response.replace("\n\n", "").replace("\n", ",").replace(" ", "").replace("<", ",").replace(">", ",")
+    return (text.split(":")[1] if text.count(":") == 1 else text).split(",")
+
+
+def _mostly_digits(text: str) -> bool:
+    digits = sum(c.isdigit() or c in ".,$BTK" for c in text)
+    return digits > len(text) - digits
+
+
+def _quantity(text: str) -> tuple[float | None, float]:
+    """The last word with a digit: its last number, and its unit's factor (or the next word's, or 1)."""
+    words = text.split(" ")
+    for place in range(len(words) - 1, -1, -1):
+        if re.search("[0-9]", words[place]):
+            word = words[place].replace("$", "").replace("\n", "")
+            unit = _last_unit(word) or (_last_unit(words[place + 1]) if place + 1 < len(words) else "")
+            return _number(_RUN.findall(word)[-1]), UNITS.get(unit, 1.0)
+    return None, 1.0
+
+
+def _last_unit(word: str) -> str:
+    """The last run of letters and percent signs."""
+    end = len(word)
+    while end and not (word[end - 1].isalpha() or word[end - 1] == "%"):
+        end -= 1
+    start = end
+    while start and (word[start - 1].isalpha() or word[start - 1] == "%"):
+        start -= 1
+    return word[start:end]
+
+
+def _number(run: str) -> float | None:
+    """A run of digits, signs, points and commas as a number, or None."""
+    run = run.removesuffix(".")
+    negative = run.startswith("-")
+    run = run[1:] if run.startswith(("+", "-")) else run
+    if not _COMMA_GROUPED.fullmatch(run):
+        european = _ANY_GROUPED.fullmatch(run)
+        run = run.replace(".", "").replace(",", ".") if european else run.rpartition(",")[2]  # "2018,36.8" is 36.8
+    try:
+        value = float(run.replace(",", ""))
+    except ValueError:
+        return None
+    return -value if negative else value
