@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="evaluate one model on one benchmark, here and now")
     run.add_argument("--model", required=True, help="a folder, or owner/name on the Hub or under HANNUN_MODELS_DIR")
     run.add_argument("--revision", help="branch, tag or commit (default: the newest)")
-    run.add_argument("--benchmark", required=True, choices=[n for n, b in BENCHMARKS.items() if b.scored])
+    run.add_argument("--benchmark", required=True, choices=list(BENCHMARKS))
     run.add_argument("--data", metavar="PATH[#SPLIT]", help="the items (default: the sample set)")
     run.add_argument("--engine", default="auto", choices=["auto", "chat", "extractive"])
     run.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")

@@ -8,6 +8,7 @@ environment.json  library versions, device, batch size
 """
 
 import hashlib
+import io
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from evaluator.types import Answer, Prompt
+from evaluator.types import Answer, Box, Prompt
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,14 @@ class Job:
     def _packed(self, prompt: Prompt) -> dict[str, Any]:
         page = None if prompt.page is None else self._place("pages", ".html", prompt.page.encode())
         images = [self._place("images", image.suffix, image.read_bytes()) for image in prompt.images]
-        return {**asdict(prompt), "page": page, "images": images}
+        images += [self._place("images", ".png", _cut(prompt.images[0], box)) for box in prompt.crops]
+        return {**asdict(prompt), "page": page, "images": images, "crops": ()}
 
     def _unpacked(self, row: dict[str, Any]) -> Prompt:
         page = (self.folder / row["page"]).read_text(encoding="utf-8") if row["page"] else None
-        return Prompt(**{**row, "page": page, "images": tuple(self.folder / name for name in row["images"])})
+        return Prompt(
+            **{**row, "page": page, "crops": (), "images": tuple(self.folder / name for name in row["images"])}
+        )
 
     def _place(self, folder: str, suffix: str, content: bytes) -> str:
         """Put a file into the job, named by its content, and return that name."""
@@ -94,3 +98,14 @@ class Job:
             partial.write_bytes(content)
             partial.replace(target)
         return name
+
+
+def _cut(image: Path, box: Box) -> bytes:
+    """A piece of an image as PNG."""
+    from PIL import Image
+
+    x, y, width, height = box
+    piece = io.BytesIO()
+    with Image.open(image) as whole:
+        whole.crop((x, y, x + width, y + height)).save(piece, "PNG")
+    return piece.getvalue()

@@ -6,6 +6,7 @@ from typing import Literal
 
 PAGE = "{page}"  # where a prompt's text takes its page; an engine may put fewer windows of the page there
 
+Box = tuple[int, int, int, int]  # x, y, width, height in pixels
 AnswerStatus = Literal["ok", "empty", "refused", "truncated", "unparsed", "infra_error"]
 
 
@@ -30,7 +31,9 @@ class Item:
     answer: str
     images: tuple[Path, ...] = ()
     page: str | None = None  # HTML
+    crops: tuple[Box, ...] = ()  # pieces of the first image, shown after the images
     choices: tuple[str, ...] = ()  # the right one first
+    kind: int = 0  # InfoChartQA's question_type_id: which rule compares the answer
     buckets: dict[str, str] = field(default_factory=dict)  # axis → bucket, for the breakdown
     cluster: str = ""  # the document or image the item shares with others
 
@@ -42,6 +45,7 @@ class Prompt:
     id: str
     text: str  # ready for a chat model, but for PAGE
     images: tuple[Path, ...] = ()
+    crops: tuple[Box, ...] = ()
     question: str = ""
     page: str | None = None
 

@@ -1,4 +1,4 @@
-"""Write assets/samples/ko-vqa and ko-vdc anew: `python -m scripts.make_samples`. Needs Chromium and Noto CJK fonts.
+"""Write assets/samples/ko-vqa, ko-vdc and infochartqa anew: `python -m scripts.make_samples`. Needs Chromium and Noto CJK fonts.
 
 The korquad-2 samples are plain files under assets/samples/korquad-2, written by hand.
 """
@@ -15,7 +15,7 @@ import plotly.offline
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from scripts.samples import ko_vdc, ko_vqa
+from scripts.samples import infochartqa, ko_vdc, ko_vqa
 from scripts.samples.figures import Figure, page
 
 OUT = Path(__file__).parent.parent / "assets/samples"
@@ -26,6 +26,7 @@ def main() -> None:
     with _browser() as tab:
         _write("ko-vqa", _vqa_rows(tab))
         _write("ko-vdc", _vdc_rows(tab))
+        _write("infochartqa", _chart_rows(tab))
 
 
 def _vqa_rows(tab: Page) -> Iterator[dict[str, Any]]:
@@ -48,6 +49,23 @@ def _vdc_rows(tab: Page) -> Iterator[dict[str, Any]]:
         press = doc_type == ko_vdc.PRESS
         image = _shoot(tab, "ko-vdc", f"{number:03}", figure, domain="정책 연구 보고서", paragraphs=2, press=press)
         yield {"id": f"vdc-{number:03}", "doc_type": doc_type, "choices": captions, "images": [image]}
+
+
+def _chart_rows(tab: Page) -> Iterator[dict[str, Any]]:
+    for number, (figure, questions) in enumerate(infochartqa.SAMPLES, 1):
+        image = _shoot(tab, "infochartqa", f"{number:03}", figure, domain="Infographic", english=True)
+        for place, own in enumerate(questions, 1):
+            yield {
+                "id": f"chart-{number:02}-{place}",
+                "question_type_id": own.kind,
+                "subset": own.subset,
+                "question": own.question,
+                "options": own.options,
+                "instructions": own.instructions,
+                "answer": own.answer,
+                "images": [image],
+                "extra_input_figure_bboxes": own.boxes,
+            }
 
 
 def _shoot(tab: Page, benchmark: str, name: str, figure: Figure, domain: str, **kwargs: Any) -> str:

@@ -8,12 +8,11 @@ Inputs = Literal["image", "page"]
 class Spec(NamedTuple):
     version: str  # raised whenever items, prompts or scoring change: scores of two versions never mix
     inputs: Inputs  # what a model must be able to take in
-    open: bool = True  # accepts submissions
 
 
 BENCHMARKS: dict[str, Spec] = {
     "ko-vqa": Spec("1", "image"),
     "ko-vdc": Spec("1", "image"),
     "korquad-2": Spec("1", "page"),
-    "infochartqa": Spec("1", "image", open=False),
+    "infochartqa": Spec("1", "image"),
 }

@@ -88,8 +88,6 @@ def inspect_model(model_id: str, revision: str | None, models_dir: Path | None) 
 def check_fit(facts: ModelFacts, benchmark: str) -> None:
     """Raises Refused where the model cannot take the benchmark's inputs."""
     spec = BENCHMARKS[benchmark]
-    if not spec.open:
-        raise Refused(RefusalCode.BENCHMARK_CLOSED)
     if spec.inputs == "image" and facts.engine == "extractive":
         raise Refused(RefusalCode.EXTRACTIVE_ONLY)
     if spec.inputs == "image" and not facts.takes_images:

@@ -21,7 +21,6 @@ class RefusalCode(StrEnum):
     CUSTOM_CODE = "custom_code"
     NO_IMAGE_INPUT = "no_image_input"
     EXTRACTIVE_ONLY = "extractive_only"
-    BENCHMARK_CLOSED = "benchmark_closed"
     HUB_UNREACHABLE = "hub_unreachable"
 
 
@@ -61,10 +60,6 @@ REFUSALS: dict[RefusalCode, Text] = {
     RefusalCode.EXTRACTIVE_ONLY: Text(
         "추출형 질의응답 모델은 KorQuAD 2.0에만 제출할 수 있습니다.",
         "An extractive question-answering model can be submitted to KorQuAD 2.0 only.",
-    ),
-    RefusalCode.BENCHMARK_CLOSED: Text(
-        "이 벤치마크는 아직 제출을 받지 않습니다. 공개된 결과만 보여 줍니다.",
-        "This benchmark does not accept submissions yet. It shows published results only.",
     ),
     RefusalCode.HUB_UNREACHABLE: Text(
         "지금 허브에 연결할 수 없습니다. 저희 쪽 문제일 수 있으니 잠시 뒤 다시 시도해 주세요.",

@@ -3,11 +3,11 @@
 The documented data schema, for private test sets and samples alike: a folder with `items.jsonl` or
 `items.parquet`, one row a question, and the images and pages its rows name by relative path. Columns:
 `id`, `question`, `answer`, `images` (list of paths) or `page` (path), `choices` (list, the right one first),
-and one column for each breakdown axis of the benchmark.
+and one column for each breakdown axis of the benchmark. InfoChartQA adds columns of its own, see there.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from evaluator.types import Answer, DataError, Item, Prompt, Score
 from submissions.catalog import BENCHMARKS, Inputs
 
+Row = dict[str, Any]
 ITEM_FILES = ("items.parquet", "items.jsonl")
 
 
@@ -42,11 +43,6 @@ class Benchmark:
     max_new_tokens = 1024
 
     @property
-    def scored(self) -> bool:
-        """Whether models can be evaluated on it; else it shows published results only."""
-        return BENCHMARKS[self.name].open
-
-    @property
     def version(self) -> str:
         return BENCHMARKS[self.name].version
 
@@ -56,7 +52,21 @@ class Benchmark:
 
     def load(self, source: Path) -> list[Item]:
         """All items of a folder in the documented schema. Raises DataError naming file and row."""
-        return list(load_folder(source, self.inputs, self.card.axes, needs_choices=False))
+        return list(load_folder(source, self.item))
+
+    def item(self, row: Row, folder: Path) -> Item:
+        """An item from a row of the documented schema. Raises KeyError or ValueError for a broken one."""
+        images = images_in(folder, row) if self.inputs == "image" else ()
+        page = file_in(folder, row["page"]).read_text(encoding="utf-8") if self.inputs == "page" else None
+        return Item(
+            id=text_in(row, "id"),
+            question=text_in(row, "question"),
+            answer=text_in(row, "answer"),
+            images=images,
+            page=page,
+            buckets={axis: text_in(row, axis) for axis in self.card.axes},
+            cluster=row["images"][0] if images else row["page"],
+        )
 
     def prompts(self, item: Item) -> list[Prompt]:
         """What the model is asked for an item; most benchmarks ask once."""
@@ -74,7 +84,8 @@ class Benchmark:
         return sum(s.f1 for s in scores) / len(scores)
 
 
-def load_folder(source: Path, inputs: Inputs, axes: Iterable[str], needs_choices: bool) -> Iterator[Item]:
+def load_folder(source: Path, build: Callable[[Row, Path], Item]) -> Iterator[Item]:
+    """The items of a folder, each built from its row. Raises DataError naming file and row."""
     file = next((source / name for name in ITEM_FILES if (source / name).is_file()), None)
     if file is None:
         raise DataError(f"{source}: holds neither {' nor '.join(ITEM_FILES)}")
@@ -82,7 +93,7 @@ def load_folder(source: Path, inputs: Inputs, axes: Iterable[str], needs_choices
     for number, row in _rows(file):
         where = f"{file}, row {number}"
         try:
-            item = _item(row, source, inputs, axes, needs_choices)
+            item = build(row, source)
         except (KeyError, TypeError, ValueError) as error:
             reason = f"column {error} is missing" if isinstance(error, KeyError) else str(error)
             raise DataError(f"{where}: {reason}") from None
@@ -119,34 +130,26 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, row
 
 
-def _item(row: dict[str, Any], folder: Path, inputs: Inputs, axes: Iterable[str], needs_choices: bool) -> Item:
-    images = tuple(_file_in(folder, name) for name in row["images"]) if inputs == "image" else ()
-    if inputs == "image" and not images:
-        raise ValueError("names no image")
-    for image in images:
-        _check_image(image)
-    page = _file_in(folder, row["page"]).read_text(encoding="utf-8") if inputs == "page" else None
-    choices = tuple(_text(row, "choices", choice) for choice in row["choices"]) if needs_choices else ()
-    return Item(
-        id=_text(row, "id"),
-        question="" if needs_choices else _text(row, "question"),
-        answer=choices[0] if needs_choices else _text(row, "answer"),
-        images=images,
-        page=page,
-        choices=choices,
-        buckets={axis: _text(row, axis) for axis in axes},
-        cluster=row["page"] if page is not None else row["images"][0],
-    )
+def text_in(row: Row, column: str) -> str:
+    return checked_text(column, row[column])
 
 
-def _text(row: dict[str, Any], column: str, value: Any = None) -> str:
-    value = row[column] if value is None else value
+def checked_text(column: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"column '{column}' must be text that is not empty, not {value!r}")
     return value
 
 
-def _file_in(folder: Path, name: Any) -> Path:
+def images_in(folder: Path, row: Row) -> tuple[Path, ...]:
+    images = tuple(file_in(folder, name) for name in row["images"])
+    if not images:
+        raise ValueError("names no image")
+    for image in images:
+        _check_image(image)
+    return images
+
+
+def file_in(folder: Path, name: Any) -> Path:
     if not isinstance(name, str):
         raise ValueError(f"{name!r} is no path")
     path = (folder / name).resolve()

@@ -1,9 +1,22 @@
-"""InfoChartQA: infographic charts. Published results only, for now.
+"""InfoChartQA: questions about infographic charts, in words (text) and about the picture (visual).
 
-source: CoolDawnAnt/InfoChartQA (text 50,920, visual_basic 7,475, visual_metaphor 462 questions)
+source: CoolDawnAnt/InfoChartQA (text 50,920, visual_basic 7,475, visual_metaphor 462 questions; the way a question
+is put together and the rules of comparison are its own)
+
+Columns beside the common ones: `question_type_id` (which rule compares the answer), `subset` (text, visual_basic or
+visual_metaphor), and where a question has them `prompt`, `options` (list), `instructions`, and
+`extra_input_figure_bboxes` (list of x, y, width, height in the image: pieces shown after it).
 """
 
-from evaluator.benchmarks.base import Benchmark, Card
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+
+from evaluator.benchmarks.base import Benchmark, Card, Row, images_in, text_in
+from evaluator.benchmarks.chart_answers import reference_match
+from evaluator.types import Answer, Box, Item, Prompt, Score
+
+SUBSETS = ("text", "visual_basic", "visual_metaphor")
 
 
 class InfoChartQA(Benchmark):
@@ -12,9 +25,67 @@ class InfoChartQA(Benchmark):
         title="InfoChartQA",
         split="text",
         n=50920,
-        axes=("subset",),
+        axes=("subset", "question_type"),
         columns=(("subset", "text_plain"), ("subset", "visual_basic"), ("subset", "visual_metaphor")),
-        summary_ko="인포그래픽 차트에 대한 질의응답입니다. EM은 인포그래픽 텍스트 질문의 정확도입니다.",
-        summary_en="Questions about infographic charts. EM is the accuracy on text questions over infographics.",
+        summary_ko="인포그래픽 차트에 대한 질의응답입니다. 공개된 EM은 인포그래픽 텍스트 질문의 정확도입니다.",
+        summary_en="Questions about infographic charts. Published EM is that of text questions over infographics.",
         source_url="https://github.com/CoolDawnAnt/InfoChartQA",
     )
+
+    def item(self, row: Row, folder: Path) -> Item:
+        kind = row["question_type_id"]
+        if not isinstance(kind, int) or isinstance(kind, bool):
+            raise ValueError(f"column 'question_type_id' must be a whole number, not {kind!r}")
+        subset = text_in(row, "subset")
+        if subset not in SUBSETS:
+            raise ValueError(f"column 'subset' must be one of {', '.join(SUBSETS)}, not {subset!r}")
+        images = images_in(folder, row)
+        return Item(
+            id=text_in(row, "id"),
+            question=build_question(row),
+            answer=text_in(row, "answer"),
+            images=images,
+            crops=tuple(_box(box, images[0]) for box in row.get("extra_input_figure_bboxes") or ()),
+            kind=kind,
+            buckets={"subset": subset, "question_type": str(kind)},
+            cluster=row["images"][0],
+        )
+
+    def prompts(self, item: Item) -> list[Prompt]:
+        return [Prompt(item.id, item.question, item.images, item.crops, item.question)]
+
+    def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
+        (answer,) = answers
+        right = reference_match(item.kind, item.answer, answer.text)
+        return Score(item.id, float(right), max(float(right), parts_f1(item.answer, answer.text)), answer.status)
+
+
+def build_question(row: Row) -> str:
+    """Prompt, question, options and instructions, each if present, as the protocol joins them."""
+    lines = [row["prompt"]] if row.get("prompt") else []
+    lines += [text_in(row, "question"), *(row.get("options") or [])]
+    return "".join(f"{line}\n" for line in lines) + (row.get("instructions") or "")
+
+
+def parts_f1(answer: str, response: str) -> float:
+    """F1 of the comma-separated parts two texts share, case and width aside. From 0 to 1."""
+    wanted, given = _parts(answer), _parts(response)
+    shared = len(wanted & given)
+    return 2 * shared / (len(wanted) + len(given)) if shared else 0.0
+
+
+def _parts(text: str) -> set[str]:
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("\n", ",")
+    return {part.strip(" .") for part in folded.split(",")} - {""}
+
+
+def _box(box: object, image: Path) -> Box:
+    from PIL import Image
+
+    if not isinstance(box, (list, tuple)) or len(box) != 4 or not all(isinstance(v, (int, float)) for v in box):
+        raise ValueError(f"column 'extra_input_figure_bboxes' holds {box!r}, not four numbers")
+    x, y, width, height = (round(v) for v in box)
+    with Image.open(image) as opened:
+        if min(x, y) < 0 or min(width, height) < 1 or x + width > opened.width or y + height > opened.height:
+            raise ValueError(f"the box {box!r} lies outside {image.name}")
+    return x, y, width, height

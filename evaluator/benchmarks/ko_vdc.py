@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluator.benchmarks.base import Benchmark, Card, load_folder
-from evaluator.types import Answer, DataError, Item, Prompt, Score
+from evaluator.benchmarks.base import Benchmark, Card, Row, checked_text, images_in, text_in
+from evaluator.types import Answer, Item, Prompt, Score
 
 LETTERS = "ABCD"
 
@@ -31,12 +31,19 @@ class KoVDC(Benchmark):
         chance=25.0,
     )
 
-    def load(self, source: Path) -> list[Item]:
-        items = list(load_folder(source, self.inputs, self.card.axes, needs_choices=True))
-        for item in items:
-            if len(set(item.choices)) != len(LETTERS):
-                raise DataError(f"{source}, item {item.id!r}: needs four different choices")
-        return items
+    def item(self, row: Row, folder: Path) -> Item:
+        choices = tuple(checked_text("choices", choice) for choice in row["choices"])
+        if len(set(choices)) != len(LETTERS):
+            raise ValueError("column 'choices' needs four different descriptions")
+        return Item(
+            id=text_in(row, "id"),
+            question="",
+            answer=choices[0],
+            images=images_in(folder, row),
+            choices=choices,
+            buckets={axis: text_in(row, axis) for axis in self.card.axes},
+            cluster=row["images"][0],
+        )
 
     def prompts(self, item: Item) -> list[Prompt]:
         return [

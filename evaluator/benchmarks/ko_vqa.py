@@ -40,7 +40,7 @@ class KoVQA(Benchmark):
     )
 
     def prompts(self, item: Item) -> list[Prompt]:
-        return [Prompt(item.id, f"{INSTRUCTION}\n\n{item.question}", item.images, item.question)]
+        return [Prompt(item.id, f"{INSTRUCTION}\n\n{item.question}", item.images, question=item.question)]
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers

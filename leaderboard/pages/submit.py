@@ -20,14 +20,14 @@ Line = tuple[bool, str, str]  # accepted?, benchmark, message
 
 def submit_tab(queue: Queue, settings: Settings, language: Language) -> None:
     gr.Markdown(text("submit_intro", language))
-    open_benchmarks = [(b.card.title, name) for name, b in BENCHMARKS.items() if b.scored]
+    titles = [(b.card.title, name) for name, b in BENCHMARKS.items()]
     model_id = gr.Textbox(
         label=text("model_id", language),
         placeholder=text("model_id_hint", language),
         max_length=250,
         elem_id="model-id",
     )
-    chosen = gr.CheckboxGroup(open_benchmarks, label=text("benchmarks", language), elem_id="benchmarks")
+    chosen = gr.CheckboxGroup(titles, label=text("benchmarks", language), elem_id="benchmarks")
     with gr.Row(elem_classes="hn-controls"):
         revision = gr.Textbox(label=text("revision", language), max_length=100)
         precision = gr.Dropdown(

@@ -106,26 +106,33 @@ def infographic(title: str, tiles: dict[str, str], source: str) -> Figure:
     return Figure(title, "", source, Markup("<div class=tiles>{}</div>").format(body))
 
 
-def page(figure: Figure, number: str, domain: str, paragraphs: int = 0, press: bool = False) -> str:
+def page(
+    figure: Figure, number: str, domain: str, paragraphs: int = 0, press: bool = False, english: bool = False
+) -> str:
     """A document page in HTML. `paragraphs` whited-out blocks stand where a document's text was removed."""
-    kind = "표" if figure.is_table else "그림"
+    table, chart, unit, source, tail = (
+        ("Table", "Figure", "unit", "Source", "Section {}")
+        if english
+        else ("표", "그림", "단위", "자료", "{} 현황 분석")
+    )
     blanks = Markup("<div class=blank></div>") * paragraphs
-    unit = Markup("<div class=unit>(단위: {})</div>").format(figure.unit) if figure.unit else ""
+    shown_unit = Markup("<div class=unit>({}: {})</div>").format(unit, figure.unit) if figure.unit else ""
     return str(
         Markup(
             "<!doctype html><style>{}</style><main class='{}'><header><b>{}</b><span>{}</span></header>{}"
-            "<h2>[{} {}] {}</h2>{}{}<p class=source>자료: {}</p>{}</main>"
+            "<h2>[{} {}] {}</h2>{}{}<p class=source>{}: {}</p>{}</main>"
         ).format(
             CSS,
             "press" if press else "report",
             "보도자료" if press else domain,
-            "배포 즉시 보도 가능" if press else f"{number} 현황 분석",
+            "배포 즉시 보도 가능" if press else tail.format(number),
             blanks,
-            kind,
+            table if figure.is_table else chart,
             number,
             figure.title,
-            unit,
+            shown_unit,
             figure.body,
+            source,
             figure.source,
             blanks,
         )

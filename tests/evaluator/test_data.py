@@ -28,6 +28,17 @@ def test_ko_vdc_samples() -> None:
     assert Counter(i.buckets["doc_type"] for i in items) == {"보고서": 10, "보도자료": 10}
 
 
+def test_infochartqa_samples() -> None:
+    items = BENCHMARKS["infochartqa"].load(SAMPLES / "infochartqa")
+    assert len(items) >= 30 and len({i.kind for i in items}) >= 20
+    assert {i.buckets["subset"] for i in items} == {"text", "visual_basic", "visual_metaphor"}
+    assert sum(len(i.crops) for i in items) >= 3
+    with_options = next(i for i in items if i.kind == 202)
+    assert with_options.question == (
+        "What colour are the bars?\nA. Red\nB. Blue\nC. Green\nD. Grey\nAnswer with the letter only."
+    )
+
+
 def test_korquad_samples() -> None:
     items = BENCHMARKS["korquad-2"].load(SAMPLES / "korquad-2")
     assert len(items) >= 40 and len({i.cluster for i in items}) >= 12
@@ -35,7 +46,7 @@ def test_korquad_samples() -> None:
     assert {i.buckets["form"] for i in items} == {"paragraph", "table", "list"}
 
 
-@pytest.mark.parametrize("name", ["ko-vqa", "korquad-2"])
+@pytest.mark.parametrize("name", ["ko-vqa", "korquad-2", "infochartqa"])
 def test_a_gold_answer_scores_itself(name: str) -> None:
     benchmark = BENCHMARKS[name]
     items = benchmark.load(SAMPLES / name)
@@ -101,8 +112,27 @@ def test_four_different_choices_are_needed(tmp_path: Path) -> None:
     folder, rows = _copy("ko-vdc", tmp_path)
     rows[4]["choices"][1] = rows[4]["choices"][0]
     _write(folder, rows)
-    with pytest.raises(DataError, match="vdc-005"):
+    with pytest.raises(DataError, match=r"row 5: .*four different"):
         BENCHMARKS["ko-vdc"].load(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"question_type_id": "1"}, "question_type_id"),
+        ({"question_type_id": True}, "question_type_id"),
+        ({"subset": "plain"}, "subset"),
+        ({"extra_input_figure_bboxes": [[0, 0, 5000, 10]]}, "outside"),
+        ({"extra_input_figure_bboxes": [[0, 0]]}, "four numbers"),
+    ],
+)
+def test_a_broken_chart_row_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    folder, rows = _copy("infochartqa", tmp_path)
+    rows[1] |= change
+    _write(folder, rows)
+    with pytest.raises(DataError, match="row 2") as error:
+        BENCHMARKS["infochartqa"].load(folder)
+    assert said in str(error.value)
 
 
 def test_parquet_is_the_same_as_jsonl(tmp_path: Path) -> None:
@@ -116,7 +146,7 @@ def test_parquet_is_the_same_as_jsonl(tmp_path: Path) -> None:
         BENCHMARKS["ko-vqa"].load(folder)
 
 
-@pytest.mark.parametrize("name", ["ko-vqa", "ko-vdc", "korquad-2"])
+@pytest.mark.parametrize("name", list(BENCHMARKS))
 def test_a_folder_without_items_says_what_is_missing(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError, match=r"items\.parquet"):
         BENCHMARKS[name].load(tmp_path)

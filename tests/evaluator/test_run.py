@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from evaluator.evaluate import SAMPLES, _child_environment
 from evaluator.job import Job, JobSpec
@@ -45,6 +46,7 @@ def timeless(result: Path) -> dict[str, Any]:
     [
         ("image-text", "ko-vqa", 45),
         ("image-text", "ko-vdc", 20),
+        ("image-text", "infochartqa", 31),
         ("extractive", "korquad-2", 44),
         ("image-text", "korquad-2", 6),
     ],
@@ -243,3 +245,15 @@ def test_smollm2_reads_a_real_page(
     assert done.returncode == 0, done.stderr
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
     assert (result.dataset.split, result.config.params) == ("dev[:1]", 134515008)
+
+
+def test_extra_figures_are_cut_out_and_shown_after_the_image(tmp_path: Path) -> None:
+    image = tmp_path / "chart.png"
+    picture = Image.new("RGB", (100, 60), "white")
+    picture.paste((255, 0, 0), (10, 20, 40, 50))
+    picture.save(image)
+    spec = JobSpec("chat", "m", "0" * 40, "float32", 16, None)
+    job = Job.prepare(tmp_path / "job", spec, [Prompt("1", "?", (image,), crops=((10, 20, 30, 30),))])
+    (prompt,) = job.prompts()
+    assert [Image.open(p).size for p in prompt.images] == [(100, 60), (30, 30)]
+    assert Image.open(prompt.images[1]).getcolors() == [(900, (255, 0, 0))]

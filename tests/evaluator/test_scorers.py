@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluator.benchmarks import ko_vdc, ko_vqa
+from evaluator.benchmarks import chart_answers, ko_vdc, ko_vqa
 from evaluator.benchmarks.html_text import character_f1, normalize, normalize_many
 from evaluator.benchmarks.ko_vdc import KoVDC
 from evaluator.benchmarks.korquad2 import KorQuAD2
@@ -100,6 +100,42 @@ def test_prompts_are_the_protocols() -> None:
     prompt = KoVDC().prompts(_vdc_item())[0].text
     head, tail = prompt.split("<보기>\n")[0], "# 가장 적절한 설명문:"
     assert head.replace("\n", "\\n") in vdc and prompt.endswith(f"\n\n{tail}") and "{choices}" + tail in vdc
+
+
+def test_infochartqa_agrees_with_the_published_scorer() -> None:
+    rows = vectors("infochartqa.jsonl")
+    match = chart_answers.reference_match
+    wrong = [r for r in rows if match(r["question_type_id"], r["answer"], r["response"]) != bool(r["reference"])]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "response", "right"),
+    [
+        (1, "287", "There were 287 visitors.", True),
+        (1, "287", "about 300", False),
+        (10, "960", "roughly 950", True),
+        (10, "4.2B", "4,200,000,000", True),
+        (50, "76.4%", "76.4", True),
+        (50, "76.4%", "7640", True),  # any factor of 100 passes
+        (13, "2020", "It was in 2020.", True),
+        (60, "North line", "the north line", True),
+        (40, "Biomass,Hydro", "Hydro, biomass", True),
+        (40, "Biomass,Hydro", "Hydro", False),
+        (40, "Biomass", "", True),  # an empty item stands in every item
+        (71, "Gaon,Nuri,Dasom", "Gaon > Nuri > Dasom", True),
+        (71, "Gaon,Nuri,Dasom", "Ranking: Gaon", True),  # compared as far as the shorter list goes
+        (71, "Gaon,Nuri,Dasom", "Nuri, Gaon, Dasom", False),
+        (202, "B", "(B)", True),
+        (202, "B", "b", False),
+        (202, "B,D", "D,B", True),
+        (202, "B", "I cannot tell", False),  # the published code draws lots
+        (1, "10-15", "10-15", False),  # the published code crashes
+        (101, "5m²", "5,000,000", True),  # m is read as million
+    ],
+)
+def test_infochartqa_reference(kind: int, answer: str, response: str, right: bool) -> None:
+    assert chart_answers.reference_match(kind, answer, response) is right
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,6 @@ def test_the_form_queues_what_passes(queue: Queue, settings: Settings) -> None:
         (EVIL, ["ko-vqa"], "no model ID"),
         ("tiny/extractive", [], "at least one"),
         ("tiny/extractive", ["ko-vqa"], "KorQuAD 2.0 only"),
-        ("tiny/image-text", ["infochartqa"], "does not accept"),
     ],
 )
 def test_the_form_refuses_and_queues_nothing(
