@@ -1,4 +1,4 @@
-"""`python -m evaluator`: benchmarks, run, worker."""
+"""`python -m evaluator`: benchmarks, run, score, worker."""
 
 import argparse
 import json
@@ -19,6 +19,7 @@ from rich.text import Text
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.evaluate import Evaluation, Source, Task, evaluate, load_items
 from evaluator.fetch import fetch_model
+from evaluator.score_files import score_files
 from evaluator.types import DataError, ModelError
 from evaluator.worker import Worker, every
 from submissions.checks import PRECISIONS, Refused, build_request, inspect_folder, inspect_model
@@ -34,6 +35,9 @@ def main(argv: list[str] | None = None) -> int:
             return _benchmarks()
         if args.command == "run":
             return _run(args, Settings())
+        if args.command == "score":
+            print(json.dumps(score_files(args.benchmark, args.items, args.answers, args.per_item), ensure_ascii=False))
+            return 0
         return _worker(args, Settings())
     except (DataError, Refused, StoreError) as error:
         return _complain(str(error), 2)
@@ -60,6 +64,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--limit", type=_positive, metavar="N", help="only the first N items")
     run.add_argument("--batch-size", type=_batch_size, metavar="auto|N", help="default: auto")
     run.add_argument("--out", required=True, type=Path, help="folder for result.json and details.jsonl")
+    score = commands.add_parser("score", help="score answers that are at hand already")
+    score.add_argument("benchmark", choices=list(BENCHMARKS))
+    score.add_argument("--items", required=True, type=Path, help='JSON lines: {"id", "answer", …}')
+    score.add_argument("--answers", required=True, type=Path, help='JSON lines: {"id", "text"}')
+    score.add_argument("--per-item", type=Path, help="write each item's score here, in item order")
     worker = commands.add_parser("worker", help="evaluate what is queued")
     worker.add_argument("--once", action="store_true", help="stop when the queue is empty")
     worker.add_argument(

@@ -112,13 +112,14 @@ def evaluate(
     answers = job.answers()
     scores = task.benchmark.score(items, [[answers[p.id] for p in prompts[item.id]] for item in items])
     result = sum_up(task, items, scores, list(answers.values()), dataset, job, worker)
-    details = [
+    details: list[dict[str, object]] = [
         {
             "id": item.id,
             "answers": [answers[p.id].text for p in prompts[item.id]],
             "status": score.status,
             "em": score.em,
             "f1": score.f1,
+            "em_strict": score.em_strict,
         }
         for item, score in zip(items, scores, strict=True)
     ]
@@ -200,6 +201,7 @@ def sum_up(
     if counts["infra_error"]:
         raise ModelError("internal_error", f"{counts['infra_error']} answers failed through no fault of the model")
     seconds = [a.seconds for a in answers]
+    strict = [s.em_strict for s in scores if s.em_strict is not None]
     return EvalResult(
         request_key=task.request.key,
         config=ResultConfig(
@@ -218,6 +220,7 @@ def sum_up(
                 "em": _percent(_mean([s.em for s in scores])),
                 "em_stderr": _percent(_stderr([s.em for s in scores])),
                 "f1": _percent(task.benchmark.f1(scores)),
+                **({"em_strict": _percent(_mean(strict))} if strict else {}),
             }
         },
         versions={name: task.benchmark.version},

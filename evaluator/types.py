@@ -69,5 +69,6 @@ class Score:
     em: float
     f1: float
     status: AnswerStatus
+    em_strict: float | None = None  # under the mended rule; None where the published one needs no mending
     given: str = ""  # the canonical answer (a letter, say), for metrics over all items
     gold: str = ""

@@ -62,7 +62,7 @@ def make_image_text(folder: Path, max_positions: int = 4096) -> Path:
     model = LlavaForConditionalGeneration(config)
     # Random weights hardly ever end an answer by themselves, so the end is made likely.
     with torch.no_grad():
-        model.lm_head.weight[tokenizer.eos_token_id] *= 4
+        model.lm_head.weight[tokenizer.eos_token_id] *= 2
     processor = LlavaProcessor(
         image_processor=CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}),
         tokenizer=tokenizer,

@@ -79,6 +79,10 @@ class Benchmark:
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         raise NotImplementedError
 
+    def score_flat(self, items: Sequence[Item], answers: Sequence[Answer]) -> list[Score]:
+        """Scores of items that were asked once each, whatever the benchmark's own number of prompts."""
+        return self.score(items, [[answer] for answer in answers])
+
     def f1(self, scores: Sequence[Score]) -> float:
         """F1 over all items, from 0 to 1: the mean of the items' unless a benchmark defines another."""
         return sum(s.f1 for s in scores) / len(scores)

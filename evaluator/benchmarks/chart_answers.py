@@ -56,6 +56,48 @@ def reference_match(question_type: int, answer: str, response: str) -> bool:
     return value_match(answer, response, EXACT)
 
 
+def strict_match(question_type: int, answer: str, response: str) -> bool:
+    """The rules with their accidents mended: nothing is right when nothing is said, lists have equal lengths, a factor
+    needs its unit, and letters are read in the whole response."""
+    if not response.strip():
+        return False
+    if question_type in CHOICES:
+        wanted = {letter for letter in answer.upper() if letter in "ABCD"}
+        return bool(wanted) and asserted_letters(response) == wanted
+    if question_type in ORDERED | ANY_CHARACTER:
+        items, given = answer.replace(" ", "").split(","), _listed(response)
+        pairs = list(zip(items, given, strict=False))
+        return len(items) == len(given) and all(g and _item_match(w, g, 0.8) for w, g in pairs)
+    if question_type in UNORDERED:
+        given = response.replace("\n", ",").replace(" ", "").split(",")
+        return all(given) and unordered_match(answer.replace(" ", "").split(","), given)
+    if question_type in ROUGH_NUMBER | EXACT_NUMBER or (question_type in NUMERIC_OR_TEXT and _mostly_digits(answer)):
+        return _same_value(answer, response, ROUGH if question_type in ROUGH_NUMBER else EXACT)
+    if question_type in TEXT_OR_NUMBER and re.search("[0-9]", answer):
+        return answer.lower() in response.lower() or _same_value(answer, response, EXACT)
+    return text_match(answer, response)
+
+
+def asserted_letters(response: str) -> set[str]:
+    """The letters of the last line that names any, standing alone or in brackets."""
+    for line in reversed(response.rpartition("</think>")[2].splitlines()):
+        if letters := re.findall(r"(?<![A-Za-z'])([A-D])(?![A-Za-z'])", line):
+            return set(letters)
+    return set()
+
+
+def _same_value(answer: str, response: str, tolerance: float) -> bool:
+    """The last numbers agree with their units, or as they stand where one of them has no unit."""
+    if not re.search("[0-9]", answer):
+        return text_match(answer, response)
+    (wanted, wanted_unit), (given, given_unit) = _quantity(answer), _quantity(response.replace("\n", " "))
+    if wanted is None or given is None:
+        return False
+    pairs = [(wanted * wanted_unit, given * given_unit)]
+    pairs += [(wanted, given)] if 1.0 in (wanted_unit, given_unit) else []
+    return any(abs(w - g) / (0.01 + abs(w)) < tolerance for w, g in pairs)
+
+
 def text_match(answer: str, response: str) -> bool:
     """The answer stands in the response, or the two are 80 % alike; case does not count."""
     answer, response = answer.lower(), response.lower()

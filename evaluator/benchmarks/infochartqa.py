@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark, Card, Row, images_in, text_in
-from evaluator.benchmarks.chart_answers import reference_match
+from evaluator.benchmarks.chart_answers import reference_match, strict_match
 from evaluator.types import Answer, Box, Item, Prompt, Score
 
 SUBSETS = ("text", "visual_basic", "visual_metaphor")
@@ -56,8 +56,14 @@ class InfoChartQA(Benchmark):
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers
-        right = reference_match(item.kind, item.answer, answer.text)
-        return Score(item.id, float(right), max(float(right), parts_f1(item.answer, answer.text)), answer.status)
+        em = float(reference_match(item.kind, item.answer, answer.text))
+        return Score(
+            item.id,
+            em=em,
+            f1=max(em, parts_f1(item.answer, answer.text)),
+            status=answer.status,
+            em_strict=float(strict_match(item.kind, item.answer, answer.text)),
+        )
 
 
 def build_question(row: Row) -> str:

@@ -8,6 +8,8 @@ item is asked in the 4 rotations of a Latin square, so that the right answer sta
 
 import hashlib
 import hmac
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +18,16 @@ from evaluator.benchmarks.base import Benchmark, Card, Row, checked_text, images
 from evaluator.types import Answer, Item, Prompt, Score
 
 LETTERS = "ABCD"
+# Ways to assert a letter, the surest first: said outright, standing first, in brackets or bold, standing anywhere.
+_ALONE = r"(?<![A-Za-z])([A-D])(?![A-Za-z])"
+_ASSERTIONS = [
+    re.compile(rf"(?:정답|답변|답|answer)(?:은|는|이|:|\s|is)*[\s(\[*\"']*{_ALONE}", re.IGNORECASE),
+    re.compile(
+        r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이,]|\Z)(?!\s*(?:[—,/~-]|or|and)\s*[A-D](?![A-Za-z]))"
+    ),
+    re.compile(r"(?:\(|\[|\*\*)([A-D])(?:\)|\]|\*\*)"),
+    re.compile(_ALONE),
+]
 
 
 class KoVDC(Benchmark):
@@ -56,9 +68,20 @@ class KoVDC(Benchmark):
         right = [reference_match(gold, answer.text) for gold, answer in zip(golds, answers, strict=True)]
         em = sum(right) / len(right)
         worst = next((a for a in answers if a.status != "ok"), answers[0])
+        given = [asserted_letter(answer.text) for answer in answers]
         return Score(
-            item.id, em, em, worst.status, given="".join(_letter(a.text) for a in answers), gold="".join(golds)
+            item.id,
+            em,
+            em,
+            worst.status,
+            em_strict=float(given == golds),
+            given="".join(letter or "-" for letter in given),
+            gold="".join(golds),
         )
+
+    def score_flat(self, items: Sequence[Item], answers: Sequence[Answer]) -> list[Score]:
+        """Items whose `answer` is the letter that was right when they were asked."""
+        return [_score_letter(item, answer) for item, answer in zip(items, answers, strict=True)]
 
     def f1(self, scores: Sequence[Score]) -> float:
         """Macro-F1 over the letters: always answering A earns 10 %, not 25 %."""
@@ -69,6 +92,12 @@ class KoVDC(Benchmark):
             named = sum(n for (gold, given), n in pairs.items() if letter in (gold, given))
             total += 2 * hits / (named + hits) if hits else 0.0
         return total / len(LETTERS)
+
+
+def _score_letter(item: Item, answer: Answer) -> Score:
+    em = float(reference_match(item.answer, answer.text))
+    given = asserted_letter(answer.text)
+    return Score(item.id, em, em, answer.status, float(given == item.answer.upper()), given or "-", item.answer.upper())
 
 
 def order(item_id: str, rotation: int) -> list[int]:
@@ -83,9 +112,13 @@ def reference_match(gold: str, output: str) -> bool:
     return gold.lower() in output.strip()[:1].lower()
 
 
-def _letter(output: str) -> str:
-    first = output.strip()[:1].upper()
-    return first if first and first in LETTERS else "-"
+def asserted_letter(output: str) -> str | None:
+    """The letter an answer asserts, wherever it stands: `정답은 B`, `(B)`, `**B**`, after `</think>`. None if unclear."""
+    text = unicodedata.normalize("NFKC", output).rpartition("</think>")[2]
+    for pattern in _ASSERTIONS:
+        if letters := {letter.upper() for letter in pattern.findall(text)}:
+            return letters.pop() if len(letters) == 1 else None
+    return None
 
 
 def _question(captions: Sequence[str]) -> str:

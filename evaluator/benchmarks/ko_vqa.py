@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from evaluator.benchmarks.base import Benchmark, Card
+from evaluator.benchmarks.quantities import strict_match
 from evaluator.types import Answer, Item, Prompt, Score
 
 # The few-shot instruction of the protocol, verbatim.
@@ -49,6 +50,7 @@ class KoVQA(Benchmark):
             em=float(reference_match(item.answer, answer.text)),
             f1=quantity_f1(item.question, item.answer, answer.text),
             status=answer.status,
+            em_strict=float(strict_match(item.question, item.answer, answer.text)),
         )
 
 

@@ -91,6 +91,45 @@ def test_ko_vdc_f1_of_nonsense_is_zero() -> None:
     assert KoVDC().f1([Score("x", 0, 0, "ok", given="----", gold="ABCD")]) == 0
 
 
+@pytest.mark.parametrize(
+    ("output", "letter"),
+    [
+        ("B", "B"), ("b", "B"), ("B.", "B"), ("B. 설명", "B"), ("B) 설명", "B"), ("(B)", "B"), ("[B]", "B"), ("**B**", "B"),
+        ("**B**. 설명", "B"), ("정답은 B", "B"), ("정답: B입니다", "B"), ("정답은 (B)입니다.", "B"), ("답변: **B**", "B"),
+        ("The answer is B.", "B"), ("Answer: B", "B"), ("<think>A일까 C일까</think>B", "B"), ("\nB\n", "B"), ("Ｂ", "B"),
+        ("가장 적절한 설명은 B이다.", "B"), ("B가 맞다. A와 C는 틀렸다.", None), ("B. A와 달리 늘었다", "B"), ("C — D", None), ("B, D", None),
+        ("", None), ("모르겠습니다", None), ("Because", None), ("A or B", None), ("DB", None), ("정답은 A 또는 B... 정답은 B", None),
+    ],
+)  # fmt: skip
+def test_ko_vdc_letters_that_are_asserted(output: str, letter: str | None) -> None:
+    assert ko_vdc.asserted_letter(output) == letter
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "response", "right"),
+    [
+        (40, "Biomass", "", False),
+        (71, "Gaon,Nuri,Dasom", "Ranking: Gaon", False),
+        (71, "Gaon,Nuri,Dasom", "Gaon > Nuri > Dasom", True),
+        (30, "Gaon,Nuri", "", False),
+        (50, "76.4%", "7640", False),
+        (50, "76.4%", "76.4", True),
+        (50, "76.4%", "76.4%", True),
+        (10, "4.2B", "4,200,000,000", True),
+        (10, "4.2B", "4.2M", False),
+        (1, "287", "287 visitors", True),
+        (1, "287", "287,000", False),
+        (202, "B", "The final answer is B", True),
+        (202, "B", "I cannot tell", False),
+        (202, "B,D", "B and D", True),
+        (202, "B", "A: no\nB: yes\nSo the answer is (B).", True),
+        (60, "North line", "the north line", True),
+    ],
+)
+def test_infochartqa_strict(kind: int, answer: str, response: str, right: bool) -> None:
+    assert chart_answers.strict_match(kind, answer, response) is right
+
+
 def test_prompts_are_the_protocols() -> None:
     seeds = SHARED / "seeds"
     if not seeds.exists():

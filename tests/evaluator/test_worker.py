@@ -53,7 +53,7 @@ def test_details_go_to_the_private_store_only(settings: Settings, store: Store) 
     private = open_store(settings.private_store)
     lines = private.read(f"details/{request.key}.jsonl", private.head()).decode().splitlines()
     details = [json.loads(line) for line in lines]
-    assert len(details) == 44 and set(details[0]) == {"id", "answers", "status", "em", "f1"}
+    assert len(details) == 44 and set(details[0]) == {"id", "answers", "status", "em", "f1", "em_strict"}
     assert not any(d["id"].startswith("korquad") for d in details), "item ids leave keyed"
     public = b"".join(store.read(p, store.head()) for p in store.snapshot().files if p.endswith(".json"))
     longest = max((a for d in details for a in d["answers"]), key=len)
