@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
     run.add_argument("--limit", type=_positive, metavar="N", help="only the first N items")
     run.add_argument("--batch-size", type=_batch_size, metavar="auto|N", help="default: auto")
+    run.add_argument(
+        "--no-images", action="store_true", help="ask without images and pages: shows shortcuts in the data"
+    )
     run.add_argument("--out", required=True, type=Path, help="folder for result.json and details.jsonl")
     score = commands.add_parser("score", help="score answers that are at hand already")
     score.add_argument("benchmark", choices=list(BENCHMARKS))
@@ -97,10 +101,12 @@ def _run(args: argparse.Namespace, settings: Settings) -> int:
     else:
         facts = inspect_model(args.model, args.revision, settings.models_dir)
         folder = fetch_model(facts.model_id, facts.revision, settings.models_dir)
+    if args.no_images:
+        facts = replace(facts, takes_images=True)  # a model that sees nothing can be asked blind as well
     request = build_request(facts, args.benchmark, "local", args.revision, args.precision)
     if args.engine != "auto":
         request = request.evolve(engine=args.engine)
-    task = Task(request, folder, benchmark, source, args.limit, args.batch_size)
+    task = Task(request, folder, benchmark, source, args.limit, args.batch_size, args.no_images)
     items, dataset = load_items(task)
     with _progress() as progress:
         bar = progress.add_task("load", total=None)

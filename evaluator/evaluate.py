@@ -9,13 +9,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
 from evaluator.benchmarks.base import Benchmark
 from evaluator.job import Job, JobSpec
-from evaluator.types import Answer, AnswerStatus, Item, ModelError, Score
+from evaluator.statistics import mean_interval
+from evaluator.types import Answer, AnswerStatus, Item, ModelError, Prompt, Score
 from submissions.checks import content_revision
 from submissions.records import (
     AnswerCounts,
@@ -66,6 +67,7 @@ class Task:
     source: Source
     limit: int | None = None
     batch_size: int | None = None
+    blind: bool = False  # ask without images and pages: what is right all the same was never read from them
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ def load_items(task: Task) -> tuple[list[Item], Dataset]:
     split = task.source.split
     if task.limit and task.limit < len(items):
         items, split = items[: task.limit], f"{split}[:{task.limit}]"  # another split: never ranked with the whole
+    if task.blind:
+        split = f"{split}/blind"
     return items, Dataset(id=task.source.id, revision=content_revision(task.source.path), split=split, n=len(items))
 
 
@@ -98,6 +102,8 @@ def evaluate(
     Raises ModelError where the model cannot be evaluated, Stopped once `stop` is set.
     """
     prompts = {item.id: task.benchmark.prompts(item) for item in items}
+    if task.blind:
+        prompts = {key: [_blinded(p) for p in own] for key, own in prompts.items()}
     spec = JobSpec(
         engine=task.request.engine,
         model=str(task.model.resolve()),
@@ -124,6 +130,10 @@ def evaluate(
         for item, score in zip(items, scores, strict=True)
     ]
     return Evaluation(result, details)
+
+
+def _blinded(prompt: Prompt) -> Prompt:
+    return replace(prompt, images=(), crops=(), page=None if prompt.page is None else "")
 
 
 def infer(job: Job, total: int, on_progress: Progress, stop: threading.Event | None = None) -> None:
@@ -202,6 +212,15 @@ def sum_up(
         raise ModelError("internal_error", f"{counts['infra_error']} answers failed through no fault of the model")
     seconds = [a.seconds for a in answers]
     strict = [s.em_strict for s in scores if s.em_strict is not None]
+    metrics = {"em": _mean([s.em for s in scores]), "em_stderr": _stderr([s.em for s in scores])}
+    metrics |= {"f1": task.benchmark.f1(scores), **({"em_strict": _mean(strict)} if strict else {})}
+    metrics |= task.benchmark.more(scores)
+    means = {
+        "em": [s.em for s in scores],
+        "f1": [s.f1 for s in scores] if task.benchmark.f1_is_mean else [],
+        "em_strict": strict,
+    }
+    clusters = [item.cluster for item in items]
     return EvalResult(
         request_key=task.request.key,
         config=ResultConfig(
@@ -215,13 +234,11 @@ def sum_up(
             batch_size=environment["batch_size"],
             max_new_tokens=task.benchmark.max_new_tokens,
         ),
-        results={
-            name: {
-                "em": _percent(_mean([s.em for s in scores])),
-                "em_stderr": _percent(_stderr([s.em for s in scores])),
-                "f1": _percent(task.benchmark.f1(scores)),
-                **({"em_strict": _percent(_mean(strict))} if strict else {}),
-            }
+        results={name: {metric: _percent(value) for metric, value in metrics.items()}},
+        intervals={
+            metric: (_percent(interval.low), _percent(interval.high))
+            for metric, values in means.items()
+            if values and (interval := mean_interval(values, clusters))
         },
         versions={name: task.benchmark.version},
         n_samples={name: {"original": dataset.n, "effective": n}},
@@ -229,7 +246,10 @@ def sum_up(
         git_hash=_git_hash(),
         total_evaluation_time_seconds=round(sum(seconds), 3),
         dataset=dataset,
-        breakdown={axis: _breakdown(axis, items, scores) for axis in task.benchmark.card.axes},
+        breakdown={
+            **{axis: _breakdown(axis, items, scores) for axis in task.benchmark.card.axes},
+            **_histogram(task.benchmark, scores),
+        },
         answers=AnswerCounts(**counts),
         latency=Latency(
             protocol=LATENCY_PROTOCOL,
@@ -257,11 +277,18 @@ def _breakdown(axis: str, items: Sequence[Item], scores: Sequence[Score]) -> dic
     }
 
 
+def _histogram(benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, dict[str, Bucket]]:
+    counted = benchmark.histogram(scores)
+    return {counted[0]: {kind: Bucket(n=n) for kind, n in counted[1].items()}} if counted else {}
+
+
 def _reproduce(task: Task) -> str:
     words = ["python", "-m", "evaluator", "run", "--model", task.request.model_id, "--revision", task.request.revision]
     words += ["--benchmark", task.benchmark.name, "--precision", task.request.precision, "--out", "out"]
     if task.limit:
         words += ["--limit", str(task.limit)]
+    if task.blind:
+        words.append("--no-images")
     return shlex.join(words)
 
 

@@ -4,7 +4,8 @@ import logging
 import threading
 import time
 import unicodedata
-from dataclasses import dataclass, field
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +27,8 @@ SORTS: tuple[Sort, ...] = ("score", "em", "f1", "latency", "date", "name")
 class RankedRow:
     rank: int | None  # None: a reference, another split, or no score
     row: BoardRow
+    best: int | None = None  # the ranks its interval allows: ahead of it only who is surely ahead,
+    worst: int | None = None  # behind it only who is surely behind
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,29 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
         last_rank = last_rank if score == last_score else place
         last_score = score
         ranks.append(RankedRow(last_rank, row))
-    return ranks
+    return _with_ranges(ranks, card.headline)
+
+
+def _with_ranges(rows: list[RankedRow], headline: str) -> list[RankedRow]:
+    bounds = {r.row.key: _bounds(r.row, headline) for r in rows if r.rank}
+    lows = sorted(low for low, _ in bounds.values())
+    highs = sorted(high for _, high in bounds.values())
+
+    def ranged(ranked: RankedRow) -> RankedRow:
+        low, high = bounds.get(ranked.row.key, (None, None))
+        if low is None or high is None or low == high:
+            return ranked
+        ahead = len(lows) - bisect_right(lows, high)
+        behind = bisect_left(highs, low)
+        return replace(ranked, best=ahead + 1, worst=len(bounds) - behind)
+
+    return [ranged(r) for r in rows]
+
+
+def _bounds(row: BoardRow, headline: str) -> tuple[float, float]:
+    """The headline's interval; the bare score where none is known."""
+    low, high, score = (getattr(row, f"{headline}{end}") for end in ("_low", "_high", ""))
+    return (score, score) if low is None or high is None else (low, high)
 
 
 def select(rows: list[RankedRow], query: str = "", sort: Sort = "score") -> list[RankedRow]:

@@ -26,6 +26,16 @@ TEXTS: dict[str, Text] = {
     "sort_date": Text("최신순", "Newest first"),
     "sort_name": Text("이름순", "Name"),
     "rank": Text("순위", "Rank"),
+    "rank_range_hint": Text("95% 구간으로 볼 때 있을 수 있는 순위입니다.", "Ranks that the 95% intervals allow."),
+    "interval_hint": Text(
+        "95% 신뢰구간. 보고된 수치는 문항 수에서 셈한 윌슨 구간입니다.",
+        "95% interval. For reported numbers it is Wilson's, from the number of items.",
+    ),
+    "strict": Text("엄격 EM", "Strict EM"),
+    "strict_hint": Text(
+        "공개 채점 규칙의 오류를 고친 규칙으로 채점한 EM입니다.",
+        "EM under a rule that mends the published one's mistakes.",
+    ),
     "model": Text("모델", "Model"),
     "latency": Text("지연 시간", "Latency"),
     "latency_unit": Text("ms/문항", "ms/item"),

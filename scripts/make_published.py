@@ -16,6 +16,7 @@ from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.evaluate import LATENCY_PROTOCOL
+from evaluator.statistics import wilson
 from submissions.records import Bucket, Dataset, EvalResult, Latency, Provenance, ResultConfig
 
 OUT = Path(__file__).parent.parent / "assets/published"
@@ -137,10 +138,17 @@ def _result(
         date=date,
         outcome="scored" if values["em"] is not None else missing,
         dataset=Dataset(id=benchmark, revision=None, split=split, n=n),
+        intervals=_intervals(values, n),
         breakdown=breakdown or {},
         latency=Latency(protocol=LATENCY_PROTOCOL, mean_ms=float(latency_ms)) if latency_ms else None,
         provenance=Provenance(kind="reported", source=source, source_url=_url(source)),
     )
+
+
+def _intervals(values: dict[str, float | None], n: int | None) -> dict[str, tuple[float, float]]:
+    """Wilson's, where the number of questions is known: all that a printed number allows."""
+    known = {name: wilson(value / 100, n) for name, value in values.items() if n and value is not None}
+    return {name: (round(100 * low, 4), round(100 * high, 4)) for name, (low, high) in known.items()}
 
 
 def _url(source: str) -> str:

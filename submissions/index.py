@@ -60,7 +60,11 @@ def to_parquet(rows: Iterable[Row], kind: type[Row]) -> bytes:
 def from_parquet(content: bytes, kind: type[Row]) -> list[Row]:
     """Raises ValueError where the content is no segment of this kind."""
     try:
-        return [kind.model_validate(r) for r in pq.read_table(io.BytesIO(content)).to_pylist()]
+        # One thread: a segment is small, and a process that ends soon after a threaded read is aborted by pyarrow.
+        table = pq.read_table(io.BytesIO(content), use_threads=False)
+        return [kind.model_validate(r) for r in table.to_pylist()]
+    except ValidationError as error:  # written by another version, most likely
+        raise ValueError(_first_fault(error)) from None
     except pa.ArrowException as error:
         raise ValueError(str(error)) from error
 
@@ -70,11 +74,14 @@ def parse_record(content: bytes, kind: type[EvalResult] | type[EvalRequest]) -> 
     try:
         return kind.model_validate(json.loads(content))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "record"
-        raise ValueError(f"{where}: {first['msg']}") from None
+        raise ValueError(_first_fault(error)) from None
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"no JSON: {error}") from None
+
+
+def _first_fault(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    return f"{'.'.join(str(part) for part in first['loc']) or 'record'}: {first['msg']}"
 
 
 def _result_row(content: bytes, path: str, blob: str) -> BoardRow:

@@ -37,6 +37,7 @@ Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 Key = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Label = Annotated[str, Field(max_length=200)]  # a name printed by others; escaped wherever it is shown
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
+Metric = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]  # a chance-corrected score may be below 0
 Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Precision = Literal["float32", "bfloat16", "float16"]
 EngineName = Literal["chat", "extractive", "api"]
@@ -210,7 +211,7 @@ class EvalResult(Record):
     schema_version: Literal[1] = 1
     request_key: Key
     config: ResultConfig
-    results: dict[BenchmarkName, dict[str, Percent | None]]
+    results: dict[BenchmarkName, dict[str, Metric | None]]
     versions: dict[BenchmarkName, str]
     n_samples: dict[BenchmarkName, dict[Literal["original", "effective"], int | None]] = Field(alias="n-samples")
     date: Positive | None
@@ -231,6 +232,9 @@ class EvalResult(Record):
     def _one_benchmark(cls, value: dict[str, Any]) -> dict[str, Any]:
         if len(value) != 1:
             raise ValueError("a result holds exactly one benchmark")
+        scores = next(iter(value.values()))
+        if any(v is not None and v < 0 and not name.endswith("_corrected") for name, v in scores.items()):
+            raise ValueError("only a chance-corrected score may be below 0")
         return value
 
     @property
@@ -262,7 +266,11 @@ class BoardRow(Record):
     n: int | None
     em: float | None
     f1: float | None
-    em_stderr: float | None
+    em_strict: float | None
+    em_low: float | None
+    em_high: float | None
+    f1_low: float | None
+    f1_high: float | None
     latency_ms: float | None
     hardware: Label | None
     date: float | None
@@ -275,6 +283,8 @@ class BoardRow(Record):
 
 def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
     scores = result.results[result.benchmark]
+    em_low, em_high = result.intervals.get("em", (None, None))
+    f1_low, f1_high = result.intervals.get("f1", (None, None))
     return BoardRow(
         path=path,
         blob=blob,
@@ -293,7 +303,11 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         n=result.dataset.n,
         em=scores.get("em"),
         f1=scores.get("f1"),
-        em_stderr=scores.get("em_stderr"),
+        em_strict=scores.get("em_strict"),
+        em_low=em_low,
+        em_high=em_high,
+        f1_low=f1_low,
+        f1_high=f1_high,
         latency_ms=result.latency.mean_ms if result.latency else None,
         hardware=result.latency.hardware if result.latency else None,
         date=result.date,

@@ -41,6 +41,7 @@ class Benchmark:
     name: str
     card: Card
     max_new_tokens = 1024
+    f1_is_mean = True  # whether F1 over all items is the mean of theirs, so that it has an interval
 
     @property
     def version(self) -> str:
@@ -87,6 +88,14 @@ class Benchmark:
         """F1 over all items, from 0 to 1: the mean of the items' unless a benchmark defines another."""
         return sum(s.f1 for s in scores) / len(scores)
 
+    def more(self, scores: Sequence[Score]) -> dict[str, float]:
+        """Further metrics of the benchmark's own over all items, at most 1."""
+        return {}
+
+    def histogram(self, scores: Sequence[Score]) -> tuple[str, dict[str, int]] | None:
+        """What was answered how often: a name and counts. None where answers are not of a few kinds."""
+        return None
+
 
 def load_folder(source: Path, build: Callable[[Row, Path], Item]) -> Iterator[Item]:
     """The items of a folder, each built from its row. Raises DataError naming file and row."""
@@ -118,7 +127,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         except (OSError, ValueError) as error:
             raise DataError(f"{file}: no Parquet file: {error}") from None
         number = 0
-        for batch in table.iter_batches():
+        for batch in table.iter_batches(use_threads=False):
             for row in batch.to_pylist():
                 number += 1
                 yield number, row

@@ -57,6 +57,8 @@ class KoVDC(Benchmark):
             cluster=row["images"][0],
         )
 
+    f1_is_mean = False
+
     def prompts(self, item: Item) -> list[Prompt]:
         return [
             Prompt(f"{item.id}#{rotation}", _question([item.choices[i] for i in order(item.id, rotation)]), item.images)
@@ -92,6 +94,23 @@ class KoVDC(Benchmark):
             named = sum(n for (gold, given), n in pairs.items() if letter in (gold, given))
             total += 2 * hits / (named + hits) if hits else 0.0
         return total / len(LETTERS)
+
+    def more(self, scores: Sequence[Score]) -> dict[str, float]:
+        """Accuracy above guessing, and how often the same description is chosen wherever it stands."""
+        em = sum(s.em for s in scores) / len(scores)
+        chance = 1 / len(LETTERS)
+        steady = sum(len({_offset(*pair) for pair in zip(s.gold, s.given, strict=True)}) == 1 for s in scores)
+        return {"em_chance_corrected": (em - chance) / (1 - chance), "consistency": steady / len(scores)}
+
+    def histogram(self, scores: Sequence[Score]) -> tuple[str, dict[str, int]]:
+        """Letters named, `-` where none is clear: a model that likes one letter shows here."""
+        named = Counter(letter for s in scores for letter in s.given)
+        return "letter", {letter: named[letter] for letter in f"{LETTERS}-"}
+
+
+def _offset(gold: str, given: str) -> int | str:
+    """Which description was chosen, counted from the right one; an unclear answer is like no other."""
+    return (LETTERS.index(given) - LETTERS.index(gold)) % len(LETTERS) if given in LETTERS else f"unclear at {gold}"
 
 
 def _score_letter(item: Item, answer: Answer) -> Score:

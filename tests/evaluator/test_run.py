@@ -66,10 +66,16 @@ def test_each_benchmark_on_its_samples(
     assert result.dataset.split == ("sample[:6]" if limit else "sample")
     assert result.answers and sum(result.answers.model_dump().values()) == n
     assert result.latency and result.latency.mean_ms > 0 and result.latency.hardware
-    assert set(result.results[benchmark]) - {"em_strict"} == {"em", "em_stderr", "f1"}
+    extra = {"em_strict", "em_chance_corrected", "consistency"}
+    assert set(result.results[benchmark]) - extra == {"em", "em_stderr", "f1"}
+    for metric, (low, high) in result.intervals.items():
+        assert low <= (result.results[benchmark][metric] or 0) <= high and low < high
+    assert ("f1" in result.intervals) == (benchmark != "ko-vdc"), "macro-F1 is no mean"
+    if benchmark == "ko-vdc":
+        assert sum(b.n or 0 for b in result.breakdown["letter"].values()) == 4 * n
     assert ("em_strict" in result.results[benchmark]) == (benchmark != "korquad-2")
-    for buckets in result.breakdown.values():
-        assert sum(b.n or 0 for b in buckets.values()) == n
+    for axis, buckets in result.breakdown.items():
+        assert axis == "letter" or sum(b.n or 0 for b in buckets.values()) == n
     details = (tmp_path / "out/details.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(details) == n
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["details.jsonl", "result.json"]
@@ -258,3 +264,12 @@ def test_extra_figures_are_cut_out_and_shown_after_the_image(tmp_path: Path) -> 
     (prompt,) = job.prompts()
     assert [Image.open(p).size for p in prompt.images] == [(100, 60), (30, 30)]
     assert Image.open(prompt.images[1]).getcolors() == [(900, (255, 0, 0))]
+
+
+def test_a_blind_run_sees_no_image(environment: dict[str, str], tmp_path: Path) -> None:
+    args = ["run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", "--limit", "4", "--no-images"]
+    done = run(environment, *args, "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
+    assert result.dataset.split == "sample[:4]/blind"
+    assert result.reproduce and result.reproduce.endswith("--limit 4 --no-images")

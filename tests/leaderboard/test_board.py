@@ -74,6 +74,23 @@ def test_ties_share_a_rank_and_missing_scores_have_none(board: Board) -> None:
     assert vdc[-1] in out_of_memory, "what was not measured stands last, not as zero"
 
 
+def test_ranks_have_the_range_their_intervals_allow(board: Board) -> None:
+    rows = {r.row.model: r for r in board.view().boards["ko-vqa"]}
+    assert [(rows[m].best, rows[m].worst) for m in ("Gemini-3-pro", "Gemini-2.5-pro", "Gemini-2.5-flash")] == [
+        (1, 2), (1, 2), (3, 3),
+    ]  # fmt: skip
+    assert (
+        rows["Qwen3-VL-8B-Instruct"].rank,
+        rows["Qwen3-VL-8B-Instruct"].best,
+        rows["Qwen3-VL-8B-Instruct"].worst,
+    ) == (6, 5, 7)
+    for ranked in board.view().boards["korquad-2"]:
+        assert (ranked.best is None) == (ranked.rank is None)
+        if ranked.best and ranked.worst and ranked.rank:
+            assert ranked.best <= ranked.rank <= ranked.worst
+    assert all(r.best is None for r in board.view().boards["infochartqa"]), "n unknown: no interval, no range"
+
+
 def test_every_published_number_is_carried(board: Board) -> None:
     path = SHARED / "data/published_results.csv"
     if not path.exists():

@@ -1,9 +1,12 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from submissions.__main__ import main
+from tests.conftest import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -57,3 +60,11 @@ def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 def test_the_store_is_where_the_setting_says(settings: object, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     assert Path(settings.store).is_dir()  # type: ignore[attr-defined]
+
+
+def test_the_process_ends_cleanly_each_time(environment: dict[str, str]) -> None:
+    """Reading Parquet with threads aborted every other process at its exit."""
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
+    command = [sys.executable, "-m", "submissions", "list"]
+    codes = [subprocess.run(command, cwd=ROOT, env=environment, capture_output=True).returncode for _ in range(6)]
+    assert codes == [0] * 6
