@@ -3,18 +3,19 @@
 import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks import BENCHMARKS, chart_answers, ko_vdc, ko_vqa, quantities
 from evaluator.benchmarks.html_text import character_f1, normalize_many
 from evaluator.benchmarks.korquad2 import KorQuAD2
 from evaluator.engines import load_engine
 from evaluator.engines.base import EngineOptions
 from evaluator.evaluate import ROOT, SAMPLES
+from evaluator.statistics import cluster_bootstrap
 from scripts.tiny_models import make_image_text
 from submissions.index import board_reader, reindexed
 from submissions.records import Dataset, EvalResult, Provenance, ResultConfig
@@ -27,6 +28,10 @@ RESULTS = 1000
 
 
 def main() -> None:
+    rates = Table("what", "items/s", title="best of 3, one core")
+    for name, items, work in scoring_rates():
+        rates.add_row(name, f"{items / _seconds(work):,.1f}" if items == 1 else f"{items / _seconds(work):,.0f}")
+    Console().print(rates)
     table = Table("what", "ours", "plain", "ratio", title="best of 3, same run")
     with tempfile.TemporaryDirectory() as folder:
         for name, ours, plain in (korquad_scoring(), chat_batches(Path(folder)), board_reading(Path(folder))):
@@ -36,6 +41,26 @@ def main() -> None:
 
 
 Row = tuple[str, Callable[[], object], Callable[[], object]]
+
+
+def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
+    """How fast answers are scored, on the sample sets' answers many times over, and an interval drawn."""
+    vqa = [(i.question, i.answer) for i in BENCHMARKS["ko-vqa"].load(SAMPLES / "ko-vqa")] * 200
+    charts = [(i.kind, i.answer) for i in BENCHMARKS["infochartqa"].load(SAMPLES / "infochartqa")] * 200
+    letters = ["B", "B. 설명", "정답은 B", "(B)"] * 5000
+    yield "ko-vqa, published rule", len(vqa), lambda: [ko_vqa.reference_match(a, a) for _, a in vqa]
+    yield "ko-vqa, strict rule", len(vqa), lambda: [quantities.strict_match(q, a, a) for q, a in vqa]
+    yield "ko-vdc, published rule", len(letters), lambda: [ko_vdc.reference_match("B", a) for a in letters]
+    yield "ko-vdc, strict rule", len(letters), lambda: [ko_vdc.asserted_letter(a) for a in letters]
+    yield (
+        "infochartqa, published rule",
+        len(charts),
+        lambda: [chart_answers.reference_match(k, a, a) for k, a in charts],
+    )
+    yield "infochartqa, strict rule", len(charts), lambda: [chart_answers.strict_match(k, a, a) for k, a in charts]
+    scores = [n % 7 / 7 for n in range(10_165)]
+    pages = [str(n * 4736 // 10_165) for n in range(10_165)]
+    yield "bootstrap of 10,165 questions in 4,736 pages, 10,000 resamples", 1, lambda: cluster_bootstrap(scores, pages)
 
 
 def korquad_scoring() -> Row:
