@@ -9,10 +9,9 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import uvicorn
 from apscheduler.schedulers.background import BackgroundScheduler
-from pydantic import ValidationError
 
 from leaderboard.api import build_app
-from submissions.settings import Settings
+from submissions.settings import Settings, SettingsError, load_settings
 from submissions.store import StoreError
 
 
@@ -21,10 +20,10 @@ def main() -> int:
     logging.getLogger("httpx").setLevel(logging.WARNING)
     logging.getLogger("apscheduler").setLevel(logging.WARNING)
     try:
-        settings = Settings()
+        settings = load_settings()
         app = build_app(settings)
         stop_worker = start_worker(settings)
-    except (ValidationError, StoreError) as error:
+    except (SettingsError, StoreError) as error:
         sys.stderr.write(f"hannun: {error}\n")
         return 2
     try:

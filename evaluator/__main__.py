@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -25,7 +24,7 @@ from evaluator.types import DataError, ModelError
 from evaluator.worker import Worker, every
 from submissions.checks import PRECISIONS, Refused, build_request, inspect_folder, inspect_model
 from submissions.records import FailureCode
-from submissions.settings import Settings, duration
+from submissions.settings import Settings, SettingsError, duration, load_settings
 from submissions.store import StoreError
 
 
@@ -35,18 +34,15 @@ def main(argv: list[str] | None = None) -> int:
         if args.command == "benchmarks":
             return _benchmarks()
         if args.command == "run":
-            return _run(args, Settings())
+            return _run(args, load_settings())
         if args.command == "score":
             print(json.dumps(score_files(args.benchmark, args.items, args.answers, args.per_item), ensure_ascii=False))
             return 0
-        return _worker(args, Settings())
-    except (DataError, Refused, StoreError) as error:
+        return _worker(args, load_settings())
+    except (DataError, Refused, SettingsError, StoreError) as error:
         return _complain(str(error), 2)
     except ModelError as error:
         return _complain(f"{error.code}: {error}", 1 if FailureCode(error.code).ours else 2)
-    except ValidationError as error:
-        first = error.errors()[0]
-        return _complain(f"setting HANNUN_{str(first['loc'][0]).upper()}: {first['msg']}", 2)
     except KeyboardInterrupt:
         return _complain("stopped; start again with the same --out to go on where it was", 1)
 

@@ -166,9 +166,9 @@ def infer(job: Job, total: int, on_progress: Progress, stop: threading.Event | N
                 answered += event["event"] == "answered"
                 on_progress("infer", answered, total)
             child.wait()  # before its stdin closes, which would end it half-way out
-        finally:
-            if child.poll() is None and sys.exc_info()[0] is not None:
-                child.kill()
+        except BaseException:
+            child.kill()
+            raise
     if child.returncode and stop and stop.is_set():
         raise Stopped
     if child.returncode < 0:
@@ -211,14 +211,12 @@ def sum_up(
     if counts["infra_error"]:
         raise ModelError("internal_error", f"{counts['infra_error']} answers failed through no fault of the model")
     seconds = [a.seconds for a in answers]
-    strict = [s.em_strict for s in scores if s.em_strict is not None]
-    metrics = {"em": _mean([s.em for s in scores]), "em_stderr": _stderr([s.em for s in scores])}
-    metrics |= {"f1": task.benchmark.f1(scores), **({"em_strict": _mean(strict)} if strict else {})}
+    metrics = task.benchmark.metrics(scores) | {"em_stderr": _stderr([s.em for s in scores])}
     metrics |= task.benchmark.more(scores)
     means = {
         "em": [s.em for s in scores],
         "f1": [s.f1 for s in scores] if task.benchmark.f1_is_mean else [],
-        "em_strict": strict,
+        "em_strict": [s.em_strict for s in scores if s.em_strict is not None],
     }
     clusters = [item.cluster for item in items]
     return EvalResult(

@@ -69,7 +69,8 @@ class Job:
         if len(whole) < len(content):
             os.truncate(self.answers_file, len(whole))
         names = {f.name for f in fields(Answer)}
-        rows = (json.loads(line) for line in whole.decode().splitlines())
+        # Not splitlines: an answer may hold U+2028 and the like, which JSON does not escape.
+        rows = (json.loads(line) for line in whole.decode().split("\n")[:-1])
         return {row["id"]: Answer(**{k: v for k, v in row.items() if k in names}) for row in rows}
 
     def environment(self) -> dict[str, Any]:

@@ -41,15 +41,11 @@ def score_files(benchmark: str, items_file: Path, answers_file: Path, per_item: 
 
 
 def _summary(bench: Benchmark, scores: list[Score]) -> dict[str, Any]:
-    strict = [s.em_strict for s in scores if s.em_strict is not None]
-    metrics = {"em": sum(s.em for s in scores) / len(scores), "f1": bench.f1(scores)}
-    if strict:
-        metrics["em_strict"] = sum(strict) / len(strict)
     counts = Counter(s.status for s in scores)
     return {
         "benchmark": bench.name,
         "n": len(scores),
-        "metrics": {name: round(100 * value, 4) for name, value in metrics.items()},
+        "metrics": {name: round(100 * value, 4) for name, value in bench.metrics(scores).items()},
         "answers": {status: counts[status] for status in get_args(AnswerStatus)},
     }
 

@@ -103,7 +103,7 @@ class Board:
 def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
     """Rows by headline score, best first. Models measured on the benchmark's own split have ranks; ties share one."""
     card = BENCHMARKS[benchmark].card
-    ordered = _sorted(rows, "em" if card.headline == "em" else "f1")
+    ordered = _sorted(rows, card.headline)
     ranks: list[RankedRow] = []
     place, last_score, last_rank = 0, None, 0
     for row in ordered:
@@ -155,8 +155,7 @@ def _sorted(rows: list[BoardRow], sort: Sort) -> list[BoardRow]:
         return sorted(rows, key=lambda r: _folded(r.model))
     if sort == "latency":  # fast first
         return sorted(rows, key=lambda r: (r.latency_ms is None, r.latency_ms or 0.0, _folded(r.model)))
-    name = "date" if sort == "date" else sort
-    return sorted(rows, key=lambda r: (getattr(r, name) is None, -(getattr(r, name) or 0.0), _folded(r.model)))
+    return sorted(rows, key=lambda r: (getattr(r, sort) is None, -(getattr(r, sort) or 0.0), _folded(r.model)))
 
 
 def _folded(text: str) -> str:

@@ -5,15 +5,13 @@ import getpass
 import json
 import sys
 
-from pydantic import ValidationError
-
 from submissions.catalog import BENCHMARKS
 from submissions.checks import PRECISIONS, Refused, build_request, inspect_model
 from submissions.index import reindexed
 from submissions.messages import FAILURES
 from submissions.queue import AlreadySubmitted, Queue, QueueError
 from submissions.records import FailureCode
-from submissions.settings import Settings
+from submissions.settings import Settings, SettingsError, load_settings
 from submissions.store import StoreError, transact
 from submissions.stores import open_store
 
@@ -34,7 +32,7 @@ def main(argv: list[str] | None = None) -> int:
     commands.add_parser("reindex", help="rebuild the index from the records")
     args = parser.parse_args(argv)
     try:
-        settings = Settings()
+        settings = load_settings()
         queue = Queue(open_store(args.store or settings.store), settings.lease, settings.max_attempts)
         if args.command == "submit":
             return _submit(queue, args, settings)
@@ -46,11 +44,8 @@ def main(argv: list[str] | None = None) -> int:
             print(f"{queue.requeue(args.key).key} is pending again")
         else:
             _reindex(queue)
-    except (QueueError, StoreError) as error:
+    except (QueueError, SettingsError, StoreError) as error:
         return _complain(str(error))
-    except ValidationError as error:
-        first = error.errors()[0]
-        return _complain(f"setting HANNUN_{str(first['loc'][0]).upper()}: {first['msg']}")
     return 0
 
 

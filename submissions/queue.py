@@ -47,20 +47,18 @@ class Queue:
     def get(self, key: str, snapshot: Snapshot | None = None) -> EvalRequest:
         """Raises QueueError where no request has this key or its record is unreadable."""
         snapshot = snapshot or self.store.snapshot()
-        for status in Status:
-            path = f"requests/{status}/{key}.json"
-            if path in snapshot.files:
-                return self._load(path, snapshot)
-        raise QueueError(f"no request {key}")
+        path = _path_of(key, snapshot)
+        if path is None:
+            raise QueueError(f"no request {key}")
+        return self._load(path, snapshot)
 
     def submit(self, request: EvalRequest) -> None:
         """Raises AlreadySubmitted where the same request is in the queue in any state."""
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-            for status in Status:
-                path = f"requests/{status}/{request.key}.json"
-                if path in snapshot.files:
-                    raise AlreadySubmitted(self._load(path, snapshot))
+            path = _path_of(request.key, snapshot)
+            if path is not None:
+                raise AlreadySubmitted(self._load(path, snapshot))
             return self._move(snapshot, [], [request]), f"Submit {request.key}", None
 
         transact(self.store, decide)
@@ -194,6 +192,12 @@ class Queue:
             return self._load(path, snapshot)
         except QueueError:
             return None
+
+
+def _path_of(key: str, snapshot: Snapshot) -> str | None:
+    """Where a request stands, whatever its state."""
+    paths = (f"requests/{status}/{key}.json" for status in Status)
+    return next((path for path in paths if path in snapshot.files), None)
 
 
 def _pending(request: EvalRequest, attempt: int) -> EvalRequest:

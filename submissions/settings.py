@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, SecretStr
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -40,3 +40,17 @@ class Settings(BaseSettings):
     # A Space says where to listen in Gradio's own variable.
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", "GRADIO_SERVER_NAME"))
     port: int = Field(default=7860, ge=1, le=65535)
+
+
+class SettingsError(Exception):
+    """A setting cannot be used; the message names it, in one line."""
+
+
+def load_settings() -> Settings:
+    """The settings of this environment. Raises SettingsError."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]).upper().removeprefix("HANNUN_")
+        raise SettingsError(f"setting HANNUN_{name}: {first['msg']}") from None

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evaluator.types import Answer, DataError, Item, Prompt, Score
 from submissions.catalog import BENCHMARKS, Inputs
@@ -30,9 +30,8 @@ class Card:
     summary_ko: str
     summary_en: str
     source_url: str
-    headline: str = "em"
+    headline: Literal["em", "f1"] = "em"
     columns: tuple[tuple[str, str], ...] = ()  # extra board columns: (axis, bucket) of the breakdown
-    chance: float | None = None  # EM of guessing, in percent
 
 
 class Benchmark:
@@ -87,6 +86,12 @@ class Benchmark:
     def f1(self, scores: Sequence[Score]) -> float:
         """F1 over all items, from 0 to 1: the mean of the items' unless a benchmark defines another."""
         return sum(s.f1 for s in scores) / len(scores)
+
+    def metrics(self, scores: Sequence[Score]) -> dict[str, float]:
+        """The scores every benchmark reports over all items, from 0 to 1; `em_strict` where it has such a rule."""
+        strict = [s.em_strict for s in scores if s.em_strict is not None]
+        metrics = {"em": sum(s.em for s in scores) / len(scores), "f1": self.f1(scores)}
+        return metrics | ({"em_strict": sum(strict) / len(strict)} if strict else {})
 
     def more(self, scores: Sequence[Score]) -> dict[str, float]:
         """Further metrics of the benchmark's own over all items, at most 1."""

@@ -32,6 +32,7 @@ _ASSERTIONS = [
 
 class KoVDC(Benchmark):
     name = "ko-vdc"
+    f1_is_mean = False
     card = Card(
         title="KO-VDC",
         split="test",
@@ -40,7 +41,6 @@ class KoVDC(Benchmark):
         summary_ko="문단을 지운 문서의 표·도식·그래프만 보고 네 설명 가운데 맞는 것을 고릅니다. 보고서·보도자료 200문항.",
         summary_en="From the chart alone, its text removed, choose the right one of four descriptions.",
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
-        chance=25.0,
     )
 
     def item(self, row: Row, folder: Path) -> Item:
@@ -56,8 +56,6 @@ class KoVDC(Benchmark):
             buckets={axis: text_in(row, axis) for axis in self.card.axes},
             cluster=row["images"][0],
         )
-
-    f1_is_mean = False
 
     def prompts(self, item: Item) -> list[Prompt]:
         return [

@@ -58,8 +58,8 @@ def quantities(text: str) -> list[Quantity]:
     while match := _PART.search(text, position):
         value, lowest, position = _value(match), _lowest(match), match.end()
         # 1조 2,000억: what follows a large multiplier and is smaller than it belongs to the same number.
-        while lowest and (more := re.compile(rf"\s?(?={_PART.pattern})").match(text, position)):
-            part = _PART.match(text, more.end())
+        while lowest:
+            part = _PART.match(text, position + text[position : position + 1].isspace())
             if part is None or part["sign"] or _value(part) >= lowest:
                 break
             value, lowest, position = value + _value(part), _lowest(part), part.end()

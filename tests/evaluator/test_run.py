@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from PIL import Image
 
 from evaluator.evaluate import SAMPLES, _child_environment
 from evaluator.job import Job, JobSpec
-from evaluator.types import Prompt
+from evaluator.types import Answer, Prompt
 from scripts.demo import make_smollm2
 from submissions.records import EvalResult
 from tests.conftest import ROOT, SHARED
@@ -187,6 +188,15 @@ def test_answered_items_are_not_asked_again(models_dir: Path, tmp_path: Path) ->
     assert [e["event"] for e in _infer(again)] == ["loaded"] + ["answered"] * 3
     assert again.answers_file.read_bytes().startswith(b"".join(lines[:3]))
     assert [a.text for a in again.answers().values()] == [json.loads(line)["text"] for line in lines]
+
+
+def test_answers_may_hold_any_line_separator(tmp_path: Path) -> None:
+    job = _job(tmp_path / "job", tmp_path, [])
+    texts = ["가\u2028나", "가\x85나", "가\x0b\x0c\x1c나", "줄\n바꿈\r\n"]
+    answers = [Answer(str(n), text, "ok", 0.1) for n, text in enumerate(texts)]
+    lines = (json.dumps(asdict(a), ensure_ascii=False) + "\n" for a in answers)
+    job.answers_file.write_text("".join(lines), encoding="utf-8")
+    assert list(job.answers().values()) == answers
 
 
 def test_a_changed_prompt_never_keeps_an_old_answer(models_dir: Path, tmp_path: Path) -> None:
