@@ -1,4 +1,4 @@
-"""`python -m evaluator`: benchmarks, run, score, worker."""
+"""`python -m evaluator`: benchmarks, run, score, import, worker."""
 
 import argparse
 import json
@@ -17,15 +17,19 @@ from rich.table import Table
 from rich.text import Text
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.evaluate import Evaluation, Source, Task, evaluate, load_items
+from evaluator.evaluate import Evaluation, Task, evaluate, load_items
 from evaluator.fetch import fetch_model
+from evaluator.importing import REJECTED, import_dataset
 from evaluator.score_files import score_files
+from evaluator.source import open_source
 from evaluator.types import DataError, ModelError
 from evaluator.worker import Worker, every
 from submissions.checks import PRECISIONS, Refused, build_request, inspect_folder, inspect_model
 from submissions.records import FailureCode
 from submissions.settings import Settings, SettingsError, duration, load_settings
 from submissions.store import StoreError
+
+PREVIEW = 10  # rejected rows shown
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -38,11 +42,15 @@ def main(argv: list[str] | None = None) -> int:
         if args.command == "score":
             print(json.dumps(score_files(args.benchmark, args.items, args.answers, args.per_item), ensure_ascii=False))
             return 0
+        if args.command == "import":
+            return _import(args)
         return _worker(args, load_settings())
     except (DataError, Refused, SettingsError, StoreError) as error:
         return _complain(str(error), 2)
     except ModelError as error:
         return _complain(f"{error.code}: {error}", 1 if FailureCode(error.code).ours else 2)
+    except OSError as error:
+        return _complain(str(error), 1)
     except KeyboardInterrupt:
         return _complain("stopped; start again with the same --out to go on where it was", 1)
 
@@ -55,7 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--model", required=True, help="a folder, or owner/name on the Hub or under HANNUN_MODELS_DIR")
     run.add_argument("--revision", help="branch, tag or commit (default: the newest)")
     run.add_argument("--benchmark", required=True, choices=list(BENCHMARKS))
-    run.add_argument("--data", metavar="PATH[#SPLIT]", help="the items (default: the sample set)")
+    run.add_argument(
+        "--data", metavar="PATH[#SPLIT]", help="the items: a path or hf://datasets/OWNER/NAME (default: the sample set)"
+    )
     run.add_argument("--engine", default="auto", choices=["auto", "chat", "extractive"])
     run.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
     run.add_argument("--limit", type=_positive, metavar="N", help="only the first N items")
@@ -69,6 +79,10 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("--items", required=True, type=Path, help='JSON lines: {"id", "answer", …}')
     score.add_argument("--answers", required=True, type=Path, help='JSON lines: {"id", "text"}')
     score.add_argument("--per-item", type=Path, help="write each item's score here, in item order")
+    importer = commands.add_parser("import", help="convert a test set as its makers hand it out")
+    importer.add_argument("benchmark", choices=list(BENCHMARKS))
+    importer.add_argument("source", type=Path, help="file or folder: CSV, XLSX, JSON, Parquet beside the images; zip")
+    importer.add_argument("out", type=Path, help="new folder for the Parquet, its images or pages, and a card")
     worker = commands.add_parser("worker", help="evaluate what is queued")
     worker.add_argument("--once", action="store_true", help="stop when the queue is empty")
     worker.add_argument(
@@ -89,7 +103,7 @@ def _benchmarks() -> int:
 
 def _run(args: argparse.Namespace, settings: Settings) -> int:
     benchmark = BENCHMARKS[args.benchmark]
-    source = Source.of(args.benchmark, args.data)
+    source = open_source(args.benchmark, args.data, settings)
     folder = Path(args.model)
     if folder.is_dir():
         name = re.sub(r"[^A-Za-z0-9._-]", "-", folder.resolve().name).strip("._-") or "model"
@@ -128,6 +142,24 @@ def _save(evaluation: Evaluation, out: Path) -> None:
         + ", ".join(f"{name} {value:.2f}" for name, value in scores.items())
         + f", {latency}\n{out / 'result.json'}"
     )
+
+
+def _import(args: argparse.Namespace) -> int:
+    with _progress() as progress:
+        bar = progress.add_task("rows", total=None)
+        done = import_dataset(
+            BENCHMARKS[args.benchmark], args.source, args.out, lambda number: progress.update(bar, completed=number)
+        )
+    print(
+        f"{len(done.items):,} items, {done.files:,} images or pages, {len(done.rejected):,} rows rejected: {args.out}"
+    )
+    if done.unmatched:
+        print(f"{done.unmatched:,} items can never be right: the published rule does not accept their own answer")
+    for where, reason in done.rejected[:PREVIEW]:
+        print(f"rejected {where}: {reason}", file=sys.stderr)
+    if len(done.rejected) > PREVIEW:
+        print(f"… and {len(done.rejected) - PREVIEW:,} more: {args.out / REJECTED}", file=sys.stderr)
+    return 0
 
 
 def _worker(args: argparse.Namespace, settings: Settings) -> int:

@@ -15,9 +15,9 @@ from typing import get_args
 
 from evaluator.benchmarks.base import Benchmark
 from evaluator.job import Job, JobSpec
+from evaluator.source import Source
 from evaluator.statistics import mean_interval
 from evaluator.types import Answer, AnswerStatus, Item, ModelError, Prompt, Score
-from submissions.checks import content_revision
 from submissions.records import (
     AnswerCounts,
     Bucket,
@@ -30,7 +30,6 @@ from submissions.records import (
 )
 
 ROOT = Path(__file__).parent.parent
-SAMPLES = ROOT / "assets/samples"
 LATENCY_PROTOCOL = "total/questions"  # KorQuAD 2.0's: (preprocessing + inference) / questions, model loading left out
 
 Progress = Callable[[str, int, int], None]  # stage, answered, of how many
@@ -38,23 +37,6 @@ Progress = Callable[[str, int, int], None]  # stage, answered, of how many
 
 class Stopped(Exception):
     """The evaluation was asked to stop; its answers so far are kept."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a benchmark's items come from, and what may be told about it."""
-
-    path: Path
-    id: str
-    split: str
-
-    @classmethod
-    def of(cls, benchmark: str, data: str | None) -> "Source":
-        """`PATH` or `PATH#split`; the sample set where no path is given. A path's split is `test` unless named."""
-        if data is None:
-            return cls(SAMPLES / benchmark, f"samples/{benchmark}", "sample")
-        path, _, split = data.partition("#")
-        return cls(Path(path), benchmark, split or "test")
 
 
 @dataclass(frozen=True)
@@ -84,7 +66,7 @@ def load_items(task: Task) -> tuple[list[Item], Dataset]:
         items, split = items[: task.limit], f"{split}[:{task.limit}]"  # another split: never ranked with the whole
     if task.blind:
         split = f"{split}/blind"
-    return items, Dataset(id=task.source.id, revision=content_revision(task.source.path), split=split, n=len(items))
+    return items, Dataset(id=task.source.id, revision=task.source.revision, split=split, n=len(items))
 
 
 def evaluate(

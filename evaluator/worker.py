@@ -18,8 +18,9 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.schedulers.base import BaseScheduler
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.evaluate import Source, Stopped, Task, evaluate, load_items
+from evaluator.evaluate import Stopped, Task, evaluate, load_items
 from evaluator.fetch import fetch_model
+from evaluator.source import open_source
 from evaluator.types import DataError, ModelError
 from submissions.queue import LostLease, Queue
 from submissions.records import EvalRequest, Failure, FailureCode, Stage, Status
@@ -108,7 +109,7 @@ class Worker:
             request=request,
             model=fetch_model(request.model_id, request.revision, self._settings.models_dir),
             benchmark=BENCHMARKS[request.benchmark],
-            source=Source.of(request.benchmark, self._settings.data.get(request.benchmark)),
+            source=open_source(request.benchmark, self._settings.data.get(request.benchmark), self._settings),
             limit=self._settings.limit,
         )
 

@@ -14,7 +14,8 @@ from evaluator.benchmarks.html_text import character_f1, normalize_many
 from evaluator.benchmarks.korquad2 import KorQuAD2
 from evaluator.engines import load_engine
 from evaluator.engines.base import EngineOptions
-from evaluator.evaluate import ROOT, SAMPLES
+from evaluator.evaluate import ROOT
+from evaluator.source import SAMPLES
 from evaluator.statistics import cluster_bootstrap
 from scripts.tiny_models import make_image_text
 from submissions.index import board_reader, reindexed

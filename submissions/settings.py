@@ -29,7 +29,8 @@ class Settings(BaseSettings):
     private_store: str = ".hannun/private.git"
     work_dir: Path = Path(".hannun/work")
     models_dir: Path | None = None
-    data: dict[str, str] = {}  # benchmark → folder or file; the sample set where none is named
+    data: dict[str, str] = {}  # benchmark → path or hf://datasets/…; the sample set where none is named
+    data_token: SecretStr | None = None  # reads private test sets; not the token that models are fetched with
     worker: Literal["on", "off"] = "on"
     worker_every: Duration = timedelta(seconds=10)
     lease: Duration = timedelta(minutes=30)

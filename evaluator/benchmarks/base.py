@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from evaluator.benchmarks.upstream import TABLES, ImageFolder, Raw, table_rows
 from evaluator.types import Answer, DataError, Item, Prompt, Score
 from submissions.catalog import BENCHMARKS, Inputs
 
@@ -40,6 +41,7 @@ class Benchmark:
     name: str
     card: Card
     max_new_tokens = 1024
+    tables: tuple[str, ...] = TABLES  # kinds of files its makers hand it out in
     f1_is_mean = True  # whether F1 over all items is the mean of theirs, so that it has an interval
 
     @property
@@ -56,17 +58,25 @@ class Benchmark:
 
     def item(self, row: Row, folder: Path) -> Item:
         """An item from a row of the documented schema. Raises KeyError or ValueError for a broken one."""
-        images = images_in(folder, row) if self.inputs == "image" else ()
-        page = file_in(folder, row["page"]).read_text(encoding="utf-8") if self.inputs == "page" else None
         return Item(
             id=text_in(row, "id"),
             question=text_in(row, "question"),
             answer=text_in(row, "answer"),
-            images=images,
-            page=page,
+            images=images_in(folder, row),
             buckets={axis: text_in(row, axis) for axis in self.card.axes},
-            cluster=row["images"][0] if images else row["page"],
+            cluster=row["images"][0],
         )
+
+    def upstream(self, source: Path) -> Iterator[Raw]:
+        """The rows of the test set as its makers hand it out. Raises DataError naming the file."""
+        return table_rows(source, self.tables)
+
+    def from_upstream(self, raw: Raw, images: ImageFolder) -> Row:
+        """Such a row in the documented schema, but for `images`, the files meant, and `page`, its HTML.
+
+        Raises KeyError or ValueError for a row that cannot be used.
+        """
+        raise NotImplementedError
 
     def prompts(self, item: Item) -> list[Prompt]:
         """What the model is asked for an item; most benchmarks ask once."""

@@ -11,11 +11,14 @@ visual_metaphor), and where a question has them `prompt`, `options` (list), `ins
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from evaluator.benchmarks.base import Benchmark, Card, Row, images_in, text_in
 from evaluator.benchmarks.chart_answers import reference_match, strict_match
+from evaluator.benchmarks.upstream import ImageFolder, Raw
 from evaluator.types import Answer, Box, Item, Prompt, Score
 
+BOXES = "extra_input_figure_bboxes"
 SUBSETS = ("text", "visual_basic", "visual_metaphor")
 
 
@@ -45,11 +48,28 @@ class InfoChartQA(Benchmark):
             question=build_question(row),
             answer=text_in(row, "answer"),
             images=images,
-            crops=tuple(_box(box, images[0]) for box in row.get("extra_input_figure_bboxes") or ()),
+            crops=tuple(_box(box, images[0]) for box in row.get(BOXES) or ()),
             kind=kind,
             buckets={"subset": subset, "question_type": str(kind)},
             cluster=row["images"][0],
         )
+
+    def from_upstream(self, raw: Raw, images: ImageFolder) -> Row:
+        """A row of a split's file (`text-….parquet`, say); its figure was downloaded under its id or its link's name."""
+        subset = raw.row.get("subset") or next((s for s in SUBSETS if raw.file.stem.startswith(s)), "")
+        if not subset:
+            raise ValueError(f"is of no subset: name the file after one of {', '.join(SUBSETS)}")
+        return {
+            "id": f"{subset}-{raw.text('question_id')}",
+            "question_type_id": int(raw.text("question_type_id")),
+            "subset": subset,
+            **{column: raw.row.get(column) or "" for column in ("prompt", "instructions")},
+            "question": raw.row["question"],
+            "options": [str(option) for option in raw.row.get("options") or []],
+            "answer": raw.text("answer"),
+            "images": [_figure(raw, images)],
+            BOXES: [list(map(float, box)) for box in raw.row.get(BOXES) or []],
+        }
 
     def prompts(self, item: Item) -> list[Prompt]:
         return [Prompt(item.id, item.question, item.images, item.crops, item.question)]
@@ -64,6 +84,14 @@ class InfoChartQA(Benchmark):
             status=answer.status,
             em_strict=float(strict_match(item.kind, item.answer, answer.text)),
         )
+
+
+def _figure(raw: Raw, images: ImageFolder) -> Path:
+    try:
+        return images.find(raw.text("figure_id"))
+    except (KeyError, ValueError):
+        link = raw.row["url"]
+        return images.find(Path(urlsplit(link[0] if isinstance(link, list) else link).path).name)
 
 
 def build_question(row: Row) -> str:
@@ -89,7 +117,7 @@ def _box(box: object, image: Path) -> Box:
     from PIL import Image
 
     if not isinstance(box, (list, tuple)) or len(box) != 4 or not all(isinstance(v, (int, float)) for v in box):
-        raise ValueError(f"column 'extra_input_figure_bboxes' holds {box!r}, not four numbers")
+        raise ValueError(f"column '{BOXES}' holds {box!r}, not four numbers")
     x, y, width, height = (round(v) for v in box)
     with Image.open(image) as opened:
         if min(x, y) < 0 or min(width, height) < 1 or x + width > opened.width or y + height > opened.height:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark, Card, Row, checked_text, images_in, text_in
+from evaluator.benchmarks.upstream import ImageFolder, Raw
 from evaluator.types import Answer, Item, Prompt, Score
 
 LETTERS = "ABCD"
@@ -32,6 +33,7 @@ _ASSERTIONS = [
 
 class KoVDC(Benchmark):
     name = "ko-vdc"
+    tables = (".csv", ".xlsx")
     f1_is_mean = False
     card = Card(
         title="KO-VDC",
@@ -56,6 +58,16 @@ class KoVDC(Benchmark):
             buckets={axis: text_in(row, axis) for axis in self.card.axes},
             cluster=row["images"][0],
         )
+
+    def from_upstream(self, raw: Raw, images: ImageFolder) -> Row:
+        """A row of the makers' workbook; its image, the text removed, lies in the folder of its kind of document."""
+        doc_type = raw.text("doc_type")
+        return {
+            "id": raw.text("id"),
+            "choices": [raw.text(f"Gemini_GT_{n}") for n in range(1, len(LETTERS) + 1)],
+            "images": [images.find(raw.text("Modified_image"), doc_type)],
+            "doc_type": doc_type,
+        }
 
     def prompts(self, item: Item) -> list[Prompt]:
         return [

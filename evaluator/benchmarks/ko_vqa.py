@@ -6,8 +6,9 @@ source: Marker-Inc-Korea/KO-VQA-Benchmark (1,500 items, 15 domains × 100; promp
 import re
 from collections.abc import Sequence
 
-from evaluator.benchmarks.base import Benchmark, Card
+from evaluator.benchmarks.base import Benchmark, Card, Row
 from evaluator.benchmarks.quantities import strict_match
+from evaluator.benchmarks.upstream import ImageFolder, Raw
 from evaluator.types import Answer, Item, Prompt, Score
 
 # The few-shot instruction of the protocol, verbatim.
@@ -30,6 +31,7 @@ Quantity = str | int | float
 
 class KoVQA(Benchmark):
     name = "ko-vqa"
+    tables = (".csv", ".xlsx")
     card = Card(
         title="KO-VQA",
         split="test",
@@ -39,6 +41,19 @@ class KoVQA(Benchmark):
         summary_en="Read tables, charts and infographics in Korean public documents; answer with number and unit.",
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
     )
+
+    def from_upstream(self, raw: Raw, images: ImageFolder) -> Row:
+        """A row of the makers' CSV; its image lies in the AI-Hub folder of its domain."""
+        domain = raw.text("domain")
+        if not _NUMBER.search(raw.text("answer")):
+            raise ValueError("the answer holds no number")
+        return {
+            "id": raw.text("row_id"),
+            "question": raw.text("question"),
+            "answer": raw.text("answer"),
+            "images": [images.find(raw.text("image"), domain)],
+            "domain": domain,
+        }
 
     def prompts(self, item: Item) -> list[Prompt]:
         return [Prompt(item.id, f"{INSTRUCTION}\n\n{item.question}", item.images, question=item.question)]

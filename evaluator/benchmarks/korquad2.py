@@ -9,11 +9,12 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from evaluator.benchmarks.base import Benchmark, Card
+from evaluator.benchmarks.base import Benchmark, Card, Row, checked_text, file_in, text_in
 from evaluator.benchmarks.html_text import character_f1, normalize_many
+from evaluator.benchmarks.upstream import ImageFolder, Raw
 from evaluator.types import PAGE, Answer, DataError, Item, Prompt, Score
 
 INSTRUCTION = (
@@ -42,12 +43,44 @@ class KorQuAD2(Benchmark):
         """Items of a folder in the documented schema, or of KorQuAD 2.x JSON as published (file, folder or zip)."""
         if source.is_dir() and not any(source.glob("*.json")):
             return super().load(source)
-        items = [item for name, content in _published_files(source) for item in _published_items(name, content)]
+        items = []
+        for raw in self.upstream(source):
+            try:
+                row = self.from_upstream(raw)
+            except (KeyError, TypeError, ValueError) as error:
+                raise DataError(f"{raw.where}: {type(error).__name__}: {error}") from None
+            items.append(_item(row, raw.row["title"]))
         if not items:
             raise DataError(f"{source}: holds no questions")
         if repeated := [i for i, n in Counter(item.id for item in items).items() if n > 1]:
             raise DataError(f"{source}: the question id {repeated[0]!r} stands twice")
         return items
+
+    def item(self, row: Row, folder: Path) -> Item:
+        return _item({**row, "page": _page(file_in(folder, row["page"]))}, row["page"])
+
+    def upstream(self, source: Path) -> Iterator[Raw]:
+        """The questions of KorQuAD 2.x JSON as published: a file, a folder or a zip of such files."""
+        for file, content in _published_files(source):
+            try:
+                documents = json.loads(content)["data"]
+                questions = [{**document, "qa": qa} for document in documents for qa in document["qas"]]
+            except (ValueError, KeyError, TypeError) as error:
+                raise DataError(f"{file}: no KorQuAD 2.x file: {error}") from None
+            yield from (Raw(file, number, row) for number, row in enumerate(questions, 1))
+
+    def from_upstream(self, raw: Raw, images: ImageFolder | None = None) -> Row:
+        """A question; whether its answer is long and where it stands are read from the page."""
+        page, qa = raw.row["context"], raw.row["qa"]
+        text, start = qa["answer"]["text"], qa["answer"]["answer_start"]
+        return {
+            "id": str(qa["id"]),
+            "question": checked_text("question", qa["question"]),
+            "answer": checked_text("answer", text),
+            "page": checked_text("context", page),
+            "length": "long" if _LONG.search(text) else "short",
+            "form": _form(page, text, start),
+        }
 
     def prompts(self, item: Item) -> list[Prompt]:
         text = INSTRUCTION.replace("{question}", item.question)
@@ -63,45 +96,33 @@ class KorQuAD2(Benchmark):
         ]
 
 
-def _published_files(source: Path) -> Iterator[tuple[str, bytes]]:
+def _item(row: Row, cluster: str) -> Item:
+    return Item(
+        id=text_in(row, "id"),
+        question=text_in(row, "question"),
+        answer=text_in(row, "answer"),
+        page=row["page"],
+        buckets={axis: text_in(row, axis) for axis in KorQuAD2.card.axes},
+        cluster=cluster,
+    )
+
+
+@lru_cache(maxsize=16)  # the questions on a page stand together: one text for all of them
+def _page(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+def _published_files(source: Path) -> Iterator[tuple[Path, bytes]]:
     try:
         if source.suffix == ".zip":
             with zipfile.ZipFile(source) as archive:
                 for name in sorted(n for n in archive.namelist() if n.endswith(".json")):
-                    yield f"{source}:{name}", archive.read(name)
+                    yield source / name, archive.read(name)
         else:
-            for path in sorted(source.glob("*.json")) if source.is_dir() else [source]:
-                yield str(path), path.read_bytes()
+            for path in sorted(source.rglob("*.json")) if source.is_dir() else [source]:
+                yield path, path.read_bytes()
     except (OSError, zipfile.BadZipFile) as error:
         raise DataError(f"{source}: {error}") from None
-
-
-def _published_items(name: str, content: bytes) -> Iterator[Item]:
-    try:
-        documents = json.loads(content)["data"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{name}: no KorQuAD 2.x file: {error}") from None
-    for number, document in enumerate(documents, 1):
-        try:
-            for question in document["qas"]:
-                yield _published_item(document, question)
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{name}, document {number}: {type(error).__name__}: {error}") from None
-
-
-def _published_item(document: dict[str, Any], question: dict[str, Any]) -> Item:
-    page, answer = document["context"], question["answer"]
-    text, start = answer["text"], answer["answer_start"]
-    if not page.strip() or not text.strip() or not question["question"].strip():
-        raise ValueError(f"question {question['id']!r} has an empty page, question or answer")
-    return Item(
-        id=str(question["id"]),
-        question=question["question"],
-        answer=text,
-        page=page,
-        buckets={"length": "long" if _LONG.search(text) else "short", "form": _form(page, text, start)},
-        cluster=document["title"],
-    )
 
 
 def _form(page: str, answer: str, start: int) -> str:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.evaluate import SAMPLES
+from evaluator.source import SAMPLES
 from evaluator.types import Answer, DataError
 from tests.conftest import SHARED
 
@@ -200,7 +200,7 @@ def test_answer_length_and_form_come_from_the_page(tmp_path: Path) -> None:
 
 
 def test_a_broken_document_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="document 2"):
+    with pytest.raises(DataError, match="row 4"):
         BENCHMARKS["korquad-2"].load(_official(tmp_path, DOCUMENT, {"title": "x", "context": "y", "qas": [{}]}))
     with pytest.raises(DataError, match="stands twice"):
         BENCHMARKS["korquad-2"].load(_official(tmp_path, DOCUMENT, DOCUMENT))

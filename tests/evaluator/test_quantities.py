@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.quantities import UNITS, quantities, strict_match
-from evaluator.evaluate import SAMPLES
+from evaluator.source import SAMPLES
 
 READ: list[tuple[str, list[tuple[str, str]]]] = [
     ("24,347천 명", [("24347000", "명")]),

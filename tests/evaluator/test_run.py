@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from evaluator.evaluate import SAMPLES, _child_environment
+from evaluator.evaluate import _child_environment
 from evaluator.job import Job, JobSpec
+from evaluator.source import SAMPLES
 from evaluator.types import Answer, Prompt
 from scripts.demo import make_smollm2
 from submissions.records import EvalResult

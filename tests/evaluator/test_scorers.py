@@ -11,7 +11,7 @@ from evaluator.benchmarks import chart_answers, ko_vdc, ko_vqa
 from evaluator.benchmarks.html_text import character_f1, normalize, normalize_many
 from evaluator.benchmarks.ko_vdc import KoVDC
 from evaluator.benchmarks.korquad2 import KorQuAD2
-from evaluator.evaluate import SAMPLES
+from evaluator.source import SAMPLES
 from evaluator.types import Answer, Item, Score
 from tests.conftest import SHARED
 from tests.oracles import korquad_normalize

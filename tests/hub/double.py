@@ -1,19 +1,20 @@
-"""A stand-in for the Hugging Face Hub on loopback, for the real huggingface_hub client to talk to.
+"""A stand-in for the Hugging Face Hub on loopback, for the real huggingface_hub and datasets clients to talk to.
 
-Paths, status codes and headers follow the documented HTTP API: https://huggingface.co/docs/hub/api. A repository
-is a folder; its commit is made up from the folder's name. Missing ones answer 401 as the Hub does to strangers.
+Paths, status codes and headers follow the documented HTTP API: https://huggingface.co/docs/hub/api. A model is a
+folder `owner/name`, a dataset a folder `datasets/owner/name`; its commit is made up from that name. Missing ones
+answer 401 as the Hub does to strangers, and private ones do so to everyone without their token.
 """
 
 import hashlib
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import uvicorn
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Form, Request, Response
 from fastapi.responses import FileResponse, JSONResponse
 
 
@@ -21,53 +22,55 @@ def commit_of(repo: str) -> str:
     return hashlib.sha1(repo.encode(), usedforsecurity=False).hexdigest()
 
 
-def build(root: Path, gated: frozenset[str] = frozenset()) -> FastAPI:
+def build(root: Path, gated: frozenset[str] = frozenset(), private: Mapping[str, str] = {}) -> FastAPI:
+    """The double of the repositories under `root`; `private` maps a repository to the token that reads it."""
     app = FastAPI()
 
-    def missing(repo: str, revision: str | None) -> Response | None:
-        if not (root / repo).is_dir():
+    def refusal(request: Request, repo: str, revision: str | None = None) -> Response | None:
+        hidden = repo in private and request.headers.get("Authorization") != f"Bearer {private[repo]}"
+        if hidden or not (root / repo).is_dir():
             return JSONResponse({"error": "Repository not found"}, 401, {"X-Error-Code": "RepoNotFound"})
         if revision not in (None, "main", commit_of(repo)):
             return JSONResponse({"error": "Invalid rev id"}, 404, {"X-Error-Code": "RevisionNotFound"})
         return None
 
-    @app.get("/api/models/{owner}/{name}")
-    @app.get("/api/models/{owner}/{name}/revision/{revision:path}")
-    def model_info(owner: str, name: str, revision: str | None = None) -> Response:
-        repo = f"{owner}/{name}"
-        if refused := missing(repo, revision):
+    def entry(repo: str, path: Path) -> dict[str, Any]:
+        name = path.relative_to(root / repo).as_posix()
+        if path.is_dir():
+            return {"type": "directory", "path": name, "size": 0, "oid": commit_of(name)}
+        return {"type": "file", "path": name, "size": path.stat().st_size, "oid": _etag(path)}
+
+    def info(request: Request, repo: str, revision: str | None = None) -> Response:
+        if refused := refusal(request, repo, revision):
             return refused
         files = sorted(p.relative_to(root / repo).as_posix() for p in (root / repo).rglob("*") if p.is_file())
-        info: dict[str, Any] = {
-            "id": repo,
-            "modelId": repo,
+        content: dict[str, Any] = {
+            "id": repo.removeprefix("datasets/"),
             "sha": commit_of(repo),
-            "private": False,
+            "private": repo in private,
             "gated": "manual" if repo in gated else False,
             "disabled": False,
             "siblings": [{"rfilename": f} for f in files],
             "tags": [],
             "cardData": {"license": "mit"},
-            "safetensors": {"parameters": {"F32": 1234}, "total": 1234},
         }
-        return JSONResponse(info)
+        if not repo.startswith("datasets/"):
+            content |= {"modelId": repo, "safetensors": {"parameters": {"F32": 1234}, "total": 1234}}
+        return JSONResponse(content)
 
-    @app.get("/api/models/{owner}/{name}/tree/{revision}")
-    def tree(owner: str, name: str, revision: str) -> Response:
-        repo = f"{owner}/{name}"
-        if refused := missing(repo, revision):
+    def tree(request: Request, repo: str, revision: str, path: str = "") -> Response:
+        if refused := refusal(request, repo, revision):
             return refused
-        entries = [
-            {"type": "file", "path": p.relative_to(root / repo).as_posix(), "size": p.stat().st_size, "oid": _etag(p)}
-            for p in sorted((root / repo).rglob("*"))
-            if p.is_file()
-        ]
-        return JSONResponse(entries)
+        folder = root / repo / path
+        if not folder.is_dir():
+            return JSONResponse({"error": "Entry not found"}, 404, {"X-Error-Code": "EntryNotFound"})
+        found = (
+            folder.rglob("*") if request.query_params.get("recursive") in ("true", "True", "1") else folder.glob("*")
+        )
+        return JSONResponse([entry(repo, p) for p in sorted(found)])
 
-    @app.api_route("/{owner}/{name}/resolve/{revision}/{path:path}", methods=["GET", "HEAD"])
-    def resolve(owner: str, name: str, revision: str, path: str, request: Request) -> Response:
-        repo = f"{owner}/{name}"
-        if refused := missing(repo, revision):
+    def resolve(request: Request, repo: str, revision: str, path: str) -> Response:
+        if refused := refusal(request, repo, revision):
             return refused
         headers = {"X-Repo-Commit": commit_of(repo)}
         if repo in gated:
@@ -76,6 +79,41 @@ def build(root: Path, gated: frozenset[str] = frozenset()) -> FastAPI:
         if not file.is_file():
             return JSONResponse({"error": "Entry not found"}, 404, {**headers, "X-Error-Code": "EntryNotFound"})
         return FileResponse(file, headers={**headers, "ETag": f'"{_etag(file)}"'})
+
+    @app.get("/api/models/{owner}/{name}")
+    @app.get("/api/models/{owner}/{name}/revision/{revision:path}")
+    def model_info(request: Request, owner: str, name: str, revision: str | None = None) -> Response:
+        return info(request, f"{owner}/{name}", revision)
+
+    @app.get("/api/datasets/{owner}/{name}")
+    @app.get("/api/datasets/{owner}/{name}/revision/{revision:path}")
+    def dataset_info(request: Request, owner: str, name: str, revision: str | None = None) -> Response:
+        return info(request, f"datasets/{owner}/{name}", revision)
+
+    @app.get("/api/models/{owner}/{name}/tree/{revision}")
+    def model_tree(request: Request, owner: str, name: str, revision: str) -> Response:
+        return tree(request, f"{owner}/{name}", revision)
+
+    @app.get("/api/datasets/{owner}/{name}/tree/{revision}")
+    @app.get("/api/datasets/{owner}/{name}/tree/{revision}/{path:path}")
+    def dataset_tree(request: Request, owner: str, name: str, revision: str, path: str = "") -> Response:
+        return tree(request, f"datasets/{owner}/{name}", revision, path)
+
+    @app.post("/api/datasets/{owner}/{name}/paths-info/{revision}")
+    def paths_info(
+        request: Request, owner: str, name: str, revision: str, paths: Annotated[list[str], Form()]
+    ) -> Response:
+        repo = f"datasets/{owner}/{name}"
+        found = [root / repo / path for path in paths]
+        return refusal(request, repo, revision) or JSONResponse([entry(repo, p) for p in found if p.exists()])
+
+    @app.api_route("/datasets/{owner}/{name}/resolve/{revision}/{path:path}", methods=["GET", "HEAD"])
+    def resolve_dataset(request: Request, owner: str, name: str, revision: str, path: str) -> Response:
+        return resolve(request, f"datasets/{owner}/{name}", revision, path)
+
+    @app.api_route("/{owner}/{name}/resolve/{revision}/{path:path}", methods=["GET", "HEAD"])
+    def resolve_model(request: Request, owner: str, name: str, revision: str, path: str) -> Response:
+        return resolve(request, f"{owner}/{name}", revision, path)
 
     return app
 
