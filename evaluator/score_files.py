@@ -104,7 +104,7 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 if not line.strip():
                     continue
                 try:
-                    row = json.loads(line, parse_constant=_no_constant)
+                    row = _DECODER.decode(line)
                 except (ValueError, RecursionError) as error:
                     raise DataError(f"{where}: no JSON: {error}") from None
                 if not isinstance(row, dict):
@@ -116,6 +116,9 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _text(row: dict[str, Any], column: str, where: str) -> str:

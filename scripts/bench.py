@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS, chart_answers, ko_vdc, ko_vqa, quantities
@@ -15,6 +16,7 @@ from evaluator.benchmarks.korquad2 import KorQuAD2
 from evaluator.engines import load_engine
 from evaluator.engines.base import EngineOptions
 from evaluator.evaluate import ROOT
+from evaluator.score_files import score_files
 from evaluator.source import SAMPLES
 from evaluator.statistics import cluster_bootstrap
 from scripts.tiny_models import make_image_text
@@ -22,20 +24,29 @@ from submissions.index import board_reader, reindexed
 from submissions.records import Dataset, EvalResult, Provenance, ResultConfig
 from submissions.store import Snapshot
 from submissions.stores import open_store
-from tests.oracles import korquad_scores
+from tests.oracles import korquad_mutants, korquad_normalize, korquad_scores
 
 ROUNDS = 3
+MUTANTS = 100_000
 RESULTS = 1000
 
 
 def main() -> None:
+    texts = korquad_golds()
+    made = korquad_mutants(texts, MUTANTS, seed=2)
+    wrong = sum(
+        a != korquad_normalize(b) for a, b in track(zip(normalize_many(made), made, strict=True), total=MUTANTS)
+    )
+    print(f"korquad-2: {wrong} differences from plain BeautifulSoup on {MUTANTS:,} malformed texts")
     rates = Table("what", "items/s", title="best of 3, one core")
-    for name, items, work in scoring_rates():
-        rates.add_row(name, f"{items / _seconds(work):,.1f}" if items == 1 else f"{items / _seconds(work):,.0f}")
+    with tempfile.TemporaryDirectory() as folder:
+        ends = [end_to_end(name, Path(folder)) for name in ("ko-vqa", "ko-vdc", "infochartqa")]
+        for name, items, work in [*scoring_rates(), *ends]:
+            rates.add_row(name, f"{items / _seconds(work):,.1f}" if items == 1 else f"{items / _seconds(work):,.0f}")
     Console().print(rates)
     table = Table("what", "ours", "plain", "ratio", title="best of 3, same run")
     with tempfile.TemporaryDirectory() as folder:
-        for name, ours, plain in (korquad_scoring(), chat_batches(Path(folder)), board_reading(Path(folder))):
+        for name, ours, plain in (korquad_scoring(texts), chat_batches(Path(folder)), board_reading(Path(folder))):
             mine, other = _seconds(ours), _seconds(plain)
             table.add_row(name, f"{mine:.3f} s", f"{other:.3f} s", f"{other / mine:.1f}×")
     Console().print(table)
@@ -64,19 +75,39 @@ def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
     yield "bootstrap of 10,165 questions in 4,736 pages, 10,000 resamples", 1, lambda: cluster_bootstrap(scores, pages)
 
 
-def korquad_scoring() -> Row:
-    """Our scorer against a plain BeautifulSoup one: every answer of the dev set where it is at hand, else our samples."""
+def end_to_end(name: str, folder: Path) -> tuple[str, int, Callable[[], object]]:
+    """`evaluator score` on 20,000 answers, half of them the bare gold: two files read, all rules, the summary."""
+    items, answers = folder / f"{name}-items.jsonl", folder / f"{name}-answers.jsonl"
+    rows = [json.loads(line) for line in (SAMPLES / name / "items.jsonl").read_text(encoding="utf-8").splitlines()]
+    with items.open("w", encoding="utf-8") as golds, answers.open("w", encoding="utf-8") as given:
+        for number in range(20_000):
+            row = rows[number % len(rows)] | {"id": str(number)}
+            row["answer"] = row.get("answer", "B")
+            text = row["answer"] if number % 2 else f"정답은 {row['answer']}"
+            golds.write(json.dumps(row, ensure_ascii=False) + "\n")
+            given.write(json.dumps({"id": row["id"], "text": text}, ensure_ascii=False) + "\n")
+    return f"{name}, `score` end to end", 20_000, lambda: score_files(name, items, answers, None)
+
+
+def korquad_golds() -> list[str]:
+    """Every answer of the dev set where it is at hand, else those of our samples many times over."""
     answers = ROOT.parent / "shared/data/korquad2_dev_answers.json"
     if answers.exists():
-        golds = list(json.loads(answers.read_text(encoding="utf-8")).values())
-    else:
-        golds = [item.answer for item in KorQuAD2().load(SAMPLES / "korquad-2")] * 230
-    # As models answer: a third right, a third cut short, a third with a neighbour's answer.
-    given = [g if n % 3 == 0 else g[: max(1, len(g) // 2)] if n % 3 == 1 else golds[n - 1] for n, g in enumerate(golds)]
+        return list(json.loads(answers.read_text(encoding="utf-8")).values())
+    return [item.answer for item in KorQuAD2().load(SAMPLES / "korquad-2")] * 230
+
+
+def korquad_scoring(golds: list[str]) -> Row:
+    """Our scorer against a plain BeautifulSoup one."""
+    # As models answer: a third right, a third cut short, a third another part.
+    given = [
+        g if n % 3 == 0 else g[: max(1, len(g) // 2)] if n % 3 == 1 else g[len(g) // 3 :] for n, g in enumerate(golds)
+    ]
 
     def ours() -> object:
-        pairs = zip(normalize_many(given), normalize_many(golds), strict=True)
-        return [(a == b, character_f1(a, b)) for a, b in pairs]
+        normalized = normalize_many(given + golds)
+        mine, wanted = normalized[: len(golds)], normalized[len(golds) :]
+        return [(a == b, f1) for a, b, f1 in zip(mine, wanted, character_f1(mine, wanted), strict=True)]
 
     def plain() -> object:
         return [korquad_scores(a, b) for a, b in zip(given, golds, strict=True)]

@@ -4,6 +4,7 @@ import re
 import string
 import warnings
 from collections import Counter
+from random import Random
 
 from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning
 
@@ -26,3 +27,34 @@ def korquad_scores(prediction: str, gold: str) -> tuple[bool, float]:
         return given == wanted, 0.0
     precision, recall = shared / len(given), shared / len(wanted)
     return given == wanted, 2 * precision * recall / (precision + recall)
+
+
+FRAGMENTS = [
+    *"<>&;/='\"", " ", "\n", "\r\n", "\0", "\x0b", "\x1f", "\x85", "\xa0", "\u200b", "\u2028", "\u3000", "\ufeff", "\ue000",
+    "<td>", "</td>", "<p>", "</p>", "<br/>", "<br />", "<BR>", "<b", "</", "/>", "<1>", "< a>", "</>", "<o:p>", "<a href=\"x\">",
+    "<font color=", "<a b=c>", "<table>", "</table>", "<tr>", "<ul>", "<li>", "<!--", "-->", "<?x?>", "<![CDATA[", "&amp;", "&lt",
+    "&#44", "&nbsp;", "&#x", "&#0;", "&copy", "&notit;", "<html>", "</html>", "<body>", "</body>", "<head>", "<title>", "<link>",
+    "<select>", "<option>", "<svg>", "<math>", "<pre>\n", "<form>", "<object>", "<frameset>", "<noframes>", "<rt>", "</rt>", "<rp>",
+    "<script>", "</script>", "<style>", "</style>", "<template>", "<textarea>", "가나", "12.5%", "《제목》", "‘따옴표’", "ABC def",
+]  # fmt: skip
+
+
+def korquad_mutants(texts: list[str], count: int, seed: int) -> list[str]:
+    """Texts with fragments put in, stretches cut out and pieces of others pasted in: malformed HTML of many kinds."""
+    random = Random(seed)
+    made = []
+    for _ in range(count):
+        text = random.choice(texts)
+        start = random.randrange(max(1, len(text) - 300))
+        text = text[start : start + 300]
+        for _ in range(random.randint(1, 4)):
+            at = random.randrange(len(text) + 1)
+            what = random.random()
+            if what < 0.6:
+                text = text[:at] + random.choice(FRAGMENTS) + text[at:]
+            elif what < 0.8:
+                text = text[:at] + text[at + random.randint(1, 20) :]
+            else:
+                text = text[:at] + random.choice(texts)[:100] + text[at:]
+        made.append(text)
+    return made

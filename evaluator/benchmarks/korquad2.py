@@ -87,12 +87,13 @@ class KorQuAD2(Benchmark):
         return [Prompt(item.id, text, question=item.question, page=item.page)]
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
-        # All at once: cleaning HTML is the cost, and many short texts are cleaned fastest as one.
-        given = normalize_many([own[0].text for own in answers])
-        gold = normalize_many([item.answer for item in items])
+        # All at once: over many short texts the calls cost, not the work.
+        texts = [own[0].text for own in answers] + [item.answer for item in items]
+        normalized = normalize_many(texts)
+        given, gold = normalized[: len(items)], normalized[len(items) :]
         return [
-            Score(item.id, float(g == w), character_f1(g, w), own[0].status)
-            for item, own, g, w in zip(items, answers, given, gold, strict=True)
+            Score(item.id, float(g == w), f1, own[0].status)
+            for item, own, g, w, f1 in zip(items, answers, given, gold, character_f1(given, gold), strict=True)
         ]
 
 

@@ -7,12 +7,12 @@ unit; a multiplier (십 백 천 만 억 조) belongs to the value.
 import re
 import unicodedata
 from collections.abc import Sequence
-from fractions import Fraction
+from decimal import Decimal
 from typing import NamedTuple
 
 
 class Quantity(NamedTuple):
-    value: Fraction
+    value: Decimal
     unit: str  # canonical, "" where none is stated
 
     def agrees(self, other: "Quantity") -> bool:
@@ -47,6 +47,11 @@ _PART = re.compile(
 )
 _UNIT = re.compile(rf"\s?({'|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))})", re.IGNORECASE)
 _LATEX = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\s*\{([^{}]*)\}")
+_SPECIAL = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # whether any of the next four has work to do
+_POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")
+_TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")
+_MINUS = re.compile(r"[−–—‑](?=[\d.])")
+_MARKUP = re.compile(r"[*_`$\\]")
 _LIST_MARK = re.compile(r"^\s*\d{1,2}[.)]\s+", re.MULTILINE)
 
 
@@ -56,18 +61,21 @@ def quantities(text: str) -> list[Quantity]:
     found: list[Quantity] = []
     position = 0
     while match := _PART.search(text, position):
-        value, lowest, position = _value(match), _lowest(match), match.end()
+        sign, number, words = match.groups()
+        value, lowest = _value(number, words)
+        position = match.end()
         # 1조 2,000억: what follows a large multiplier and is smaller than it belongs to the same number.
         while lowest:
             part = _PART.match(text, position + text[position : position + 1].isspace())
-            if part is None or part["sign"] or _value(part) >= lowest:
+            if part is None or part["sign"]:
                 break
-            value, lowest, position = value + _value(part), _lowest(part), part.end()
-        unit = _UNIT.match(text, position)
-        if match["sign"] == "-":
-            value = -value
-        found.append(Quantity(value, UNITS[unit[1].lower()] if unit else ""))
-        position = max(position, unit.end() if unit else position)
+            more, lower = _value(part["number"], part["words"])
+            if more >= lowest:
+                break
+            value, lowest, position = value + more, lower, part.end()
+        if unit := _UNIT.match(text, position):
+            position = unit.end()
+        found.append(Quantity(-value if sign == "-" else value, UNITS[unit[1].lower()] if unit else ""))
     return found
 
 
@@ -76,13 +84,15 @@ def strict_match(question: str, gold: str, output: str) -> bool:
 
     A gold answer without a number must be given as text.
     """
-    asked = quantities(question)
-    in_gold = quantities(gold)
-    wanted = [q for q in in_gold if q not in asked] or in_gold[:1]
     output = output.rpartition("</think>")[2]
+    wanted = quantities(gold)
     if not wanted:
         return _words(gold) == _words(output)
-    stated = [q for q in quantities(output) if not _among(q, asked) or _among(q, wanted)]
+    stated = quantities(output)
+    if len(wanted) > 1 or not all(_among(q, wanted) for q in stated):  # only then does the question matter
+        asked = quantities(question)
+        wanted = [q for q in wanted if q not in asked] or wanted[:1]
+        stated = [q for q in stated if not _among(q, asked) or _among(q, wanted)]
     return all(_among(q, stated) for q in wanted) and all(_among(q, wanted) for q in stated)
 
 
@@ -92,29 +102,27 @@ def _among(quantity: Quantity, others: Sequence[Quantity]) -> bool:
 
 def _plain(text: str) -> str:
     """One spelling of everything that is written in several: width, minus signs, squares, markdown, LaTeX."""
-    for square, spelled in (("㎡", "m제곱"), ("㎥", "m세제곱"), ("㎢", "km제곱"), ("²", "제곱"), ("³", "세제곱")):
-        text = text.replace(square, spelled)
-    text = unicodedata.normalize("NFKC", text)
-    text = _LATEX.sub(r"\1", text).replace("{,}", ",").replace("\\%", "%").replace("\\,", "")
-    text = re.sub(r"(?<![A-Za-z])(k?m)\^?\{?2\}?(?!\d)", r"\1제곱", text)
-    text = re.sub(r"(?<![A-Za-z])m\^?\{?3\}?(?!\d)", "m세제곱", text)
-    text = re.sub(r"[△▲▽▼]\s*(?=[\d.])", " -", text)
-    text = re.sub(r"[−–—‑](?=[\d.])", "-", text)
-    text = re.sub(r"[*_`$\\]", "", text)
+    if not unicodedata.is_normalized("NFKC", text):
+        for square, spelled in (("㎡", "m제곱"), ("㎥", "m세제곱"), ("㎢", "km제곱"), ("²", "제곱"), ("³", "세제곱")):
+            text = text.replace(square, spelled)
+        text = unicodedata.normalize("NFKC", text)
+    if _SPECIAL.search(text):
+        text = _LATEX.sub(r"\1", text).replace("{,}", ",").replace("\\%", "%").replace("\\,", "")
+        text = _POWER.sub(lambda m: f"{m[1]}{'제곱' if m[2] == '2' else '세제곱'}", text)
+        text = _MINUS.sub("-", _TRIANGLE.sub(" -", text))
+        text = _MARKUP.sub("", text)
     return _LIST_MARK.sub("", text)
 
 
-def _value(part: re.Match[str]) -> Fraction:
-    value = Fraction(part["number"].replace(",", ""))
-    for word in part["words"].replace(" ", ""):
-        value *= MULTIPLIERS[word]
-    return value
-
-
-def _lowest(part: re.Match[str]) -> int:
-    """The factor of a part that ends in 만, 억 or 조, below which a number may go on; 0 where none may."""
-    words = part["words"].replace(" ", "")
-    return MULTIPLIERS[words[-1]] if words and words[-1] in _LARGE else 0
+def _value(number: str, words: str) -> tuple[Decimal, int]:
+    """The value, and where it ends in 만, 억 or 조 that factor, below which a number may go on; else 0."""
+    value = Decimal(number.replace(",", ""))
+    lowest = 0
+    for word in words:
+        if word in MULTIPLIERS:
+            value *= MULTIPLIERS[word]
+            lowest = MULTIPLIERS[word] if word in _LARGE else 0
+    return value, lowest
 
 
 def _words(text: str) -> str:

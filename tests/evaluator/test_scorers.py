@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from evaluator.benchmarks.korquad2 import KorQuAD2
 from evaluator.source import SAMPLES
 from evaluator.types import Answer, Item, Score
 from tests.conftest import SHARED
-from tests.oracles import korquad_normalize
+from tests.oracles import korquad_mutants, korquad_normalize
 
 
 def vectors(name: str) -> list[dict[str, Any]]:
@@ -204,7 +203,7 @@ def test_infochartqa_reference(kind: int, answer: str, response: str, right: boo
 def test_korquad_rules(answer: str, gold: str, em: int, f1: float) -> None:
     given, wanted = normalize(answer), normalize(gold)
     assert (given == wanted) == bool(em)
-    assert character_f1(given, wanted) == pytest.approx(f1)
+    assert character_f1([given], [wanted]) == [pytest.approx(f1)]
 
 
 def test_korquad_agrees_with_the_official_scorer() -> None:
@@ -214,47 +213,16 @@ def test_korquad_agrees_with_the_official_scorer() -> None:
     wanted = normalize_many([golds[r["id"]] for r in rows])
     wrong = [
         row["id"]
-        for row, g, w in zip(rows, given, wanted, strict=True)
-        if (g == w) != row["exact_match"] or character_f1(g, w) != pytest.approx(row["f1"])
+        for row, g, w, f1 in zip(rows, given, wanted, character_f1(given, wanted), strict=True)
+        if (g == w) != row["exact_match"] or f1 != pytest.approx(row["f1"])
     ]
     assert wrong == []
-
-
-FRAGMENTS = [
-    *"<>&;/='\"", " ", "\n", "\r\n", "\0", "\x0b", "\x1f", "\x85", "\xa0", "\u200b", "\u2028", "\u3000", "\ufeff", "\ue000",
-    "<td>", "</td>", "<p>", "</p>", "<br/>", "<br />", "<BR>", "<b", "</", "/>", "<1>", "< a>", "</>", "<o:p>", "<a href=\"x\">",
-    "<font color=", "<a b=c>", "<table>", "</table>", "<tr>", "<ul>", "<li>", "<!--", "-->", "<?x?>", "<![CDATA[", "&amp;", "&lt",
-    "&#44", "&nbsp;", "&#x", "&#0;", "&copy", "&notit;", "<html>", "</html>", "<body>", "</body>", "<head>", "<title>", "<link>",
-    "<select>", "<option>", "<svg>", "<math>", "<pre>\n", "<form>", "<object>", "<frameset>", "<noframes>", "<rt>", "</rt>", "<rp>",
-    "<script>", "</script>", "<style>", "</style>", "<template>", "<textarea>", "가나", "12.5%", "《제목》", "‘따옴표’", "ABC def",
-]  # fmt: skip
-
-
-def mutants(texts: list[str], count: int, seed: int) -> list[str]:
-    """Texts with fragments put in, stretches cut out and pieces of others pasted in: malformed HTML of many kinds."""
-    random = Random(seed)
-    made = []
-    for _ in range(count):
-        text = random.choice(texts)
-        start = random.randrange(max(1, len(text) - 300))
-        text = text[start : start + 300]
-        for _ in range(random.randint(1, 4)):
-            at = random.randrange(len(text) + 1)
-            what = random.random()
-            if what < 0.6:
-                text = text[:at] + random.choice(FRAGMENTS) + text[at:]
-            elif what < 0.8:
-                text = text[:at] + text[at + random.randint(1, 20) :]
-            else:
-                text = text[:at] + random.choice(texts)[:100] + text[at:]
-        made.append(text)
-    return made
 
 
 def test_korquad_text_is_that_of_the_plain_rule_on_mutants() -> None:
     items = KorQuAD2().load(SAMPLES / "korquad-2")
     texts = [*(i.page or "" for i in items), *(i.answer for i in items)]
-    made = mutants(texts, 3000, seed=1)
+    made = korquad_mutants(texts, 3000, seed=1)
     assert [t for t, ours in zip(made, normalize_many(made), strict=True) if ours != korquad_normalize(t)] == []
 
 
