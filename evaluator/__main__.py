@@ -17,11 +17,12 @@ from rich.table import Table
 from rich.text import Text
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.evaluate import Evaluation, Task, evaluate, load_items
+from evaluator.evaluate import Details, Evaluation, Unanswered, evaluate
 from evaluator.fetch import fetch_model
 from evaluator.importing import REJECTED, import_dataset
 from evaluator.score_files import score_files
 from evaluator.source import open_source
+from evaluator.task import Task, load_items
 from evaluator.types import DataError, ModelError
 from evaluator.worker import Worker, every
 from submissions.checks import PRECISIONS, Refused, build_request, inspect_folder, inspect_model
@@ -70,6 +71,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
     run.add_argument("--limit", type=_positive, metavar="N", help="only the first N items")
     run.add_argument("--batch-size", type=_batch_size, metavar="auto|N", help="default: auto")
+    run.add_argument("--max-pixels", type=_positive, metavar="N", help="scale larger images down to N pixels")
+    run.add_argument(
+        "--alone", type=int, metavar="N", help="ask N questions again one at a time, for latency (default: 100)"
+    )
+    run.add_argument("--fresh", action="store_true", help="use no answers of earlier runs")
     run.add_argument(
         "--no-images", action="store_true", help="ask without images and pages: shows shortcuts in the data"
     )
@@ -116,7 +122,19 @@ def _run(args: argparse.Namespace, settings: Settings) -> int:
     request = build_request(facts, args.benchmark, "local", args.revision, args.precision)
     if args.engine != "auto":
         request = request.evolve(engine=args.engine)
-    task = Task(request, folder, benchmark, source, args.limit, args.batch_size, args.no_images)
+    task = Task(
+        request,
+        folder,
+        benchmark,
+        source,
+        limit=args.limit,
+        batch_size=args.batch_size,
+        max_pixels=args.max_pixels or settings.max_pixels,
+        alone=settings.alone if args.alone is None else args.alone,
+        max_score_changes=settings.max_score_changes,
+        cache=None if args.fresh else settings.work_dir / "answers",
+        blind=args.no_images,
+    )
     items, dataset = load_items(task)
     with _progress() as progress:
         bar = progress.add_task("load", total=None)
@@ -124,15 +142,18 @@ def _run(args: argparse.Namespace, settings: Settings) -> int:
         def show(stage: str, answered: int, total: int) -> None:
             progress.update(bar, description=stage, completed=answered, total=total)
 
-        evaluation = evaluate(task, items, dataset, args.out / "job", on_progress=show)
+        try:
+            evaluation = evaluate(task, items, dataset, args.out / "job", on_progress=show)
+        except Unanswered as error:
+            _save_details(error.details, args.out)
+            raise
     _save(evaluation, args.out)
     return 0
 
 
 def _save(evaluation: Evaluation, out: Path) -> None:
     (out / "result.json").write_bytes(evaluation.result.to_bytes())
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in evaluation.details)
-    (out / "details.jsonl").write_text(lines, encoding="utf-8")
+    _save_details(evaluation.details, out)
     shutil.rmtree(out / "job")
     result = evaluation.result
     scores = {k: v for k, v in result.results[result.benchmark].items() if v is not None}
@@ -160,6 +181,11 @@ def _import(args: argparse.Namespace) -> int:
     if len(done.rejected) > PREVIEW:
         print(f"… and {len(done.rejected) - PREVIEW:,} more: {args.out / REJECTED}", file=sys.stderr)
     return 0
+
+
+def _save_details(details: Details, out: Path) -> None:
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in details)
+    (out / "details.jsonl").write_text(lines, encoding="utf-8")
 
 
 def _worker(args: argparse.Namespace, settings: Settings) -> int:

@@ -9,7 +9,6 @@ import os
 import platform
 import sys
 import threading
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,7 +17,8 @@ from filelock import FileLock
 from evaluator.engines import load_engine
 from evaluator.engines.base import EngineOptions
 from evaluator.job import Job
-from evaluator.types import ModelError
+from evaluator.latency import calibration_ms, one_at_a_time
+from evaluator.types import Answer, ModelError
 
 
 def main(folder: str) -> int:
@@ -40,19 +40,29 @@ def main(folder: str) -> int:
 
 
 def _answer(job: Job, events: TextIO) -> None:
-    spec = job.spec()
-    done = job.answers()
-    engine = load_engine(
-        spec.engine, EngineOptions(Path(spec.model), spec.precision, spec.max_new_tokens, spec.batch_size)
+    spec, keys = job.spec(), job.keys()
+    done = {key for key, answer in job.answers().items() if answer.status != "infra_error"}
+    options = EngineOptions(
+        Path(spec.model), spec.precision, spec.max_new_tokens, batch_size=spec.batch_size, max_pixels=spec.max_pixels
     )
+    engine = load_engine(spec.engine, options)
     environment = {**_environment(), "batch_size": engine.batch_size, "params": engine.params}
     (job.folder / "environment.json").write_text(json.dumps(environment), encoding="utf-8")
     _tell(events, event="loaded")
+
+    def keep(file: TextIO, answer: Answer) -> None:
+        file.write(job.row(keys[answer.id], answer))
+        file.flush()
+
     with job.answers_file.open("a", encoding="utf-8") as file:
         for answer in engine.answer(p for p in job.prompts() if p.id not in done):
-            file.write(json.dumps(asdict(answer), ensure_ascii=False) + "\n")
-            file.flush()
+            keep(file, answer)
             _tell(events, event="answered")
+    with job.alone_file.open("w", encoding="utf-8") as file:
+        for answer in one_at_a_time(engine, job.prompts(alone=True)):
+            keep(file, answer)
+            _tell(events, event="measured")
+    job.done_mark.touch()
 
 
 def _tell(events: TextIO, **event: Any) -> None:
@@ -66,7 +76,7 @@ def _code(error: Exception) -> str:
     return "out_of_memory" if isinstance(error, (MemoryError, torch.OutOfMemoryError)) else "model_error"
 
 
-def _environment() -> dict[str, str]:
+def _environment() -> dict[str, str | float]:
     import torch
     import transformers
 
@@ -76,6 +86,7 @@ def _environment() -> dict[str, str]:
         "torch": torch.__version__,
         "transformers": transformers.__version__,
         "hardware": hardware,
+        "calibration_ms": calibration_ms(),
     }
 
 

@@ -1,22 +1,29 @@
 """A job folder: all that the inference process sees, and what it writes. Gold answers never enter it.
 
-job.json        engine, model folder, precision, …
-prompts.jsonl   what to ask
+job.json        engine, model, precision, …
+prompts.jsonl   what to ask, each with a key over all that its answer depends on
 images/ pages/  the files the prompts name
-answers.jsonl   one line an answer, appended as they come
+answers.jsonl   one line an answer with its prompt's key, appended as they come
+alone.jsonl     some of the prompts asked again, one at a time: for latency, and to see that batches change nothing
 environment.json  library versions, device, batch size
+done            there once everything has been asked
 """
 
 import hashlib
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from evaluator.engines.base import MAX_PIXELS
 from evaluator.types import Answer, Box, Prompt
+
+LIBRARIES = ("torch", "transformers", "tokenizers", "pillow")  # whose versions may change an answer
+_WITHOUT_EFFECT = ("batch_size",)  # on an answer
 
 
 @dataclass(frozen=True)
@@ -26,52 +33,90 @@ class JobSpec:
     revision: str
     precision: str
     max_new_tokens: int
-    batch_size: int | None
+    max_pixels: int = MAX_PIXELS
+    batch_size: int | None = None
 
 
 class Job:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.answers_file = folder / "answers.jsonl"
+        self.alone_file = folder / "alone.jsonl"
+        self.prompts_file = folder / "prompts.jsonl"
+        self.done_mark = folder / "done"
         self.log = folder / "inference.log"
 
     @classmethod
-    def prepare(cls, folder: Path, spec: JobSpec, prompts: Iterable[Prompt]) -> "Job":
-        """Write a job, or open the one that stands there if it asks exactly the same: its answers are kept."""
+    def prepare(cls, folder: Path, spec: JobSpec, prompts: Iterable[Prompt], alone: Collection[str] = ()) -> "Job":
+        """Write a job, or write it over one that stands there: answers to prompts that are the same are kept.
+
+        `alone` are the ids of the prompts that are to be asked again one at a time.
+        """
         job = cls(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        lines = "".join(json.dumps(job._packed(p), ensure_ascii=False) + "\n" for p in prompts)
-        text = json.dumps(asdict(spec), ensure_ascii=False)
-        fingerprint = hashlib.sha256(f"{text}\n{lines}".encode()).hexdigest()
-        mark = folder / "fingerprint"
-        if not mark.exists() or mark.read_text() != fingerprint:
-            mark.unlink(missing_ok=True)
-            job.answers_file.unlink(missing_ok=True)
-            (folder / "prompts.jsonl").write_text(lines, encoding="utf-8")
-            (folder / "job.json").write_text(text, encoding="utf-8")
-            mark.write_text(fingerprint)
+        (folder / "job.json").write_text(json.dumps(asdict(spec), ensure_ascii=False), encoding="utf-8")
+        effective = {name: value for name, value in asdict(spec).items() if name not in _WITHOUT_EFFECT}
+        ground = json.dumps([effective, {name: version(name) for name in LIBRARIES}])
+        asked_before = job.prompts_file.read_bytes() if job.prompts_file.exists() else b""
+        partial = folder / "prompts.part"
+        with partial.open("w", encoding="utf-8") as file:
+            for prompt in prompts:
+                row = job._packed(prompt)
+                asked = json.dumps({k: v for k, v in row.items() if k != "id"}, ensure_ascii=False)
+                key = hashlib.sha256(f"{ground}\n{asked}".encode()).hexdigest()[:32]
+                file.write(json.dumps({"key": key, "alone": prompt.id in alone, **row}, ensure_ascii=False) + "\n")
+        if partial.read_bytes() != asked_before:
+            job.done_mark.unlink(missing_ok=True)
+        partial.replace(job.prompts_file)
         return job
 
     def spec(self) -> JobSpec:
         return JobSpec(**json.loads((self.folder / "job.json").read_text(encoding="utf-8")))
 
-    def prompts(self) -> Iterator[Prompt]:
-        with (self.folder / "prompts.jsonl").open(encoding="utf-8") as lines:
-            for line in lines:
-                yield self._unpacked(json.loads(line))
+    def prompts(self, *, alone: bool = False) -> Iterator[Prompt]:
+        """What to ask; or only what is to be asked one at a time."""
+        return (self._unpacked(row) for row in self._rows() if row["alone"] or not alone)
+
+    def keys(self) -> dict[str, str]:
+        """Each prompt's key, by id."""
+        return {row["id"]: row["key"] for row in self._rows()}
 
     def answers(self) -> dict[str, Answer]:
-        """Answers so far, by prompt id. A line torn by a killed writer is cut off and will be asked again."""
-        if not self.answers_file.exists():
+        """Answers so far to the prompts as they are now, by prompt id; a later one replaces an earlier one.
+
+        A line torn by a killed writer is cut off and will be asked again.
+        """
+        return self._answers(self.answers_file)
+
+    def alone(self) -> dict[str, Answer]:
+        """Answers so far to the prompts that are asked one at a time."""
+        return self._answers(self.alone_file)
+
+    @staticmethod
+    def row(key: str, answer: Answer) -> str:
+        """An answer as a line of its file."""
+        return json.dumps({"key": key, **asdict(answer)}, ensure_ascii=False) + "\n"
+
+    def _answers(self, file: Path) -> dict[str, Answer]:
+        if not file.exists():
             return {}
-        content = self.answers_file.read_bytes()
+        content = file.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
-            os.truncate(self.answers_file, len(whole))
-        names = {f.name for f in fields(Answer)}
+            os.truncate(file, len(whole))
+        names, keys = {f.name for f in fields(Answer)}, self.keys()
         # Not splitlines: an answer may hold U+2028 and the like, which JSON does not escape.
         rows = (json.loads(line) for line in whole.decode().split("\n")[:-1])
-        return {row["id"]: Answer(**{k: v for k, v in row.items() if k in names}) for row in rows}
+        return {
+            row["id"]: Answer(**{k: v for k, v in row.items() if k in names})
+            for row in rows
+            if keys.get(row["id"]) == row["key"]
+        }
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        with self.prompts_file.open(encoding="utf-8") as lines:
+            for line in lines:
+                yield json.loads(line)
 
     def environment(self) -> dict[str, Any]:
         environment: dict[str, Any] = json.loads((self.folder / "environment.json").read_text(encoding="utf-8"))
@@ -85,9 +130,9 @@ class Job:
 
     def _unpacked(self, row: dict[str, Any]) -> Prompt:
         page = (self.folder / row["page"]).read_text(encoding="utf-8") if row["page"] else None
-        return Prompt(
-            **{**row, "page": page, "crops": (), "images": tuple(self.folder / name for name in row["images"])}
-        )
+        known = {f.name: row[f.name] for f in fields(Prompt)}
+        images = tuple(self.folder / name for name in row["images"])
+        return Prompt(**{**known, "page": page, "crops": (), "images": images})
 
     def _place(self, folder: str, suffix: str, content: bytes) -> str:
         """Put a file into the job, named by its content, and return that name."""

@@ -59,6 +59,8 @@ class Answer:
     status: AnswerStatus
     seconds: float
     windows: int | None = None  # pieces of the page that were read; None where the page was read whole
+    visual_tokens: int | None = None  # of its images
+    resize: float | None = None  # what its most reduced image was scaled by, 1 for not at all
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,10 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.schedulers.base import BaseScheduler
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.evaluate import Stopped, Task, evaluate, load_items
+from evaluator.evaluate import Stopped, evaluate
 from evaluator.fetch import fetch_model
 from evaluator.source import open_source
+from evaluator.task import Task, load_items
 from evaluator.types import DataError, ModelError
 from submissions.queue import LostLease, Queue
 from submissions.records import EvalRequest, Failure, FailureCode, Stage, Status
@@ -111,6 +112,10 @@ class Worker:
             benchmark=BENCHMARKS[request.benchmark],
             source=open_source(request.benchmark, self._settings.data.get(request.benchmark), self._settings),
             limit=self._settings.limit,
+            max_pixels=self._settings.max_pixels,
+            alone=self._settings.alone,
+            max_score_changes=self._settings.max_score_changes,
+            cache=self._settings.work_dir / "answers",
         )
 
     def _fail(self, request: EvalRequest, stage: Stage, code: FailureCode, error: Exception) -> None:

@@ -19,7 +19,7 @@ def _whole(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}"
 
 
-def _milliseconds(value: float | None) -> str:
+def milliseconds(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
@@ -38,7 +38,7 @@ _environment = Environment(
     lstrip_blocks=True,
     undefined=StrictUndefined,
 )
-_environment.filters.update(score=_score, whole=_whole, ms=_milliseconds, day=_day, moment=_moment)
+_environment.filters.update(score=_score, whole=_whole, ms=milliseconds, day=_day, moment=_moment)
 
 
 def render(template: str, language: Language, **values: Any) -> str:

@@ -15,10 +15,10 @@ from evaluator.benchmarks.html_text import character_f1, normalize_many
 from evaluator.benchmarks.korquad2 import KorQuAD2
 from evaluator.engines import load_engine
 from evaluator.engines.base import EngineOptions
-from evaluator.evaluate import ROOT
 from evaluator.score_files import score_files
 from evaluator.source import SAMPLES
 from evaluator.statistics import cluster_bootstrap
+from evaluator.summary import ROOT
 from scripts.tiny_models import make_image_text
 from submissions.index import board_reader, reindexed
 from submissions.records import Dataset, EvalResult, Provenance, ResultConfig

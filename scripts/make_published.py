@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.evaluate import LATENCY_PROTOCOL
 from evaluator.statistics import wilson
+from evaluator.summary import TOTAL_PROTOCOL
 from submissions.records import Bucket, Dataset, EvalResult, Latency, Provenance, ResultConfig
 
 OUT = Path(__file__).parent.parent / "assets/published"
@@ -140,7 +140,7 @@ def _result(
         dataset=Dataset(id=benchmark, revision=None, split=split, n=n),
         intervals=_intervals(values, n),
         breakdown=breakdown or {},
-        latency=Latency(protocol=LATENCY_PROTOCOL, mean_ms=float(latency_ms)) if latency_ms else None,
+        latency=Latency(protocol=TOTAL_PROTOCOL, mean_ms=float(latency_ms)) if latency_ms else None,
         provenance=Provenance(kind="reported", source=source, source_url=_url(source)),
     )
 

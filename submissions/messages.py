@@ -84,6 +84,10 @@ FAILURES: dict[FailureCode, Text] = {
         "토크나이저에 채팅 템플릿이 없습니다. chat_template.jinja를 추가해 주세요.",
         "The tokenizer has no chat template. Add a chat_template.jinja.",
     ),
+    FailureCode.TEMPLATE_ERROR: Text(
+        "채팅 템플릿이 사용자 메시지 하나를 그리지 못합니다. 템플릿의 조건과 예외를 확인해 주세요.",
+        "The chat template cannot render a single user message. Check its conditions and exceptions.",
+    ),
     FailureCode.NO_IMAGE_INPUT: Text(
         "모델이 이미지를 입력받지 못합니다. 이미지-텍스트 모델을 제출해 주세요.",
         "The model cannot take images. Submit an image-text model.",
@@ -115,6 +119,10 @@ FAILURES: dict[FailureCode, Text] = {
     FailureCode.BENCHMARK_INVALID: Text(
         "벤치마크 데이터에 문제가 있습니다. 더 하실 일은 없으며 저희가 확인합니다.",
         "The benchmark's data has a fault. Nothing to do for you; we will look at it.",
+    ),
+    FailureCode.BATCH_VARIANCE: Text(
+        "묶어서 물을 때와 하나씩 물을 때의 점수가 너무 다릅니다. 저희가 하나씩 다시 평가합니다.",
+        "Scores differ too much between questions asked in batches and one at a time. We will run it one at a time.",
     ),
     FailureCode.INTERNAL_ERROR: Text(
         "저희 쪽 오류입니다. 더 하실 일은 없으며 저희가 확인합니다.",

@@ -67,6 +67,7 @@ class Stage(StrEnum):
     FETCH = "fetch"
     LOAD = "load"
     INFER = "infer"
+    MEASURE = "measure"  # some questions again, one at a time
     SCORE = "score"
     PUBLISH = "publish"
 
@@ -78,6 +79,7 @@ class FailureCode(StrEnum):
     UNSUPPORTED_ARCHITECTURE = "unsupported_architecture"
     INVALID_WEIGHTS = "invalid_weights"
     NO_CHAT_TEMPLATE = "no_chat_template"
+    TEMPLATE_ERROR = "template_error"
     NO_IMAGE_INPUT = "no_image_input"
     NAN_LOGITS = "nan_logits"
     MODEL_ERROR = "model_error"
@@ -86,6 +88,7 @@ class FailureCode(StrEnum):
     WORKER_LOST = "worker_lost"
     HUB_UNAVAILABLE = "hub_unavailable"
     BENCHMARK_INVALID = "benchmark_invalid"
+    BATCH_VARIANCE = "batch_variance"
     INTERNAL_ERROR = "internal_error"
 
     @property
@@ -99,6 +102,7 @@ _OURS = {
     FailureCode.WORKER_LOST,
     FailureCode.HUB_UNAVAILABLE,
     FailureCode.BENCHMARK_INVALID,
+    FailureCode.BATCH_VARIANCE,
     FailureCode.INTERNAL_ERROR,
 }
 
@@ -192,6 +196,23 @@ class Latency(Record):
     p50_ms: Positive | None = None
     p95_ms: Positive | None = None
     hardware: Label | None = None
+    calibration_ms: Positive | None = None  # a small fixed model's, on the same machine
+
+
+class Inputs(Record):
+    """What of the questions the model was shown."""
+
+    visual_tokens_mean: Positive | None = None
+    resized: int = Field(default=0, ge=0)  # prompts with an image scaled down to the pixel budget
+    windowed: int = Field(default=0, ge=0)  # prompts whose page was read in windows
+
+
+class BatchInvariance(Record):
+    """Questions asked again one at a time, and how many of their answers and scores were other ones."""
+
+    n: int = Field(ge=1)
+    answers_changed: int = Field(ge=0)
+    scores_changed: int = Field(ge=0)
 
 
 class Provenance(Record):
@@ -222,7 +243,9 @@ class EvalResult(Record):
     intervals: dict[str, tuple[Percent, Percent]] = {}
     breakdown: dict[str, dict[str, Bucket]] = {}
     answers: AnswerCounts | None = None
+    inputs: Inputs | None = None
     latency: Latency | None = None
+    batch_invariance: BatchInvariance | None = None
     environment: dict[str, Label] = {}
     provenance: Provenance
     reproduce: Annotated[str, Field(max_length=1000)] | None = None

@@ -37,6 +37,9 @@ class Settings(BaseSettings):
     heartbeat: Duration = timedelta(minutes=10)
     max_attempts: int = Field(default=3, ge=1)
     limit: int | None = Field(default=None, ge=1)
+    max_pixels: int = Field(default=4_194_304, ge=784)
+    alone: int = Field(default=100, ge=0)  # questions asked again one at a time
+    max_score_changes: float = Field(default=0.02, ge=0, le=1)
     details_key: SecretStr | None = None  # keys the item ids in the private details
     # A Space says where to listen in Gradio's own variable.
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", "GRADIO_SERVER_NAME"))

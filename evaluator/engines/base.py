@@ -1,11 +1,16 @@
 """What an engine is: something that turns prompts into answers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from evaluator.types import Answer, ModelError, Prompt
+
+MAX_PIXELS = 4_194_304  # of an image (2,048 × 2,048): a larger one is scaled down; a document page at 150 dpi fits
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -14,6 +19,7 @@ class EngineOptions:
     precision: str
     max_new_tokens: int
     batch_size: int | None = None  # None: as the engine sees fit for the device
+    max_pixels: int = MAX_PIXELS
 
 
 class Engine(Protocol):
@@ -36,6 +42,7 @@ def from_pretrained(loader: Any, options: EngineOptions) -> Any:
         model, info = loader.from_pretrained(
             options.model,
             dtype=getattr(torch, options.precision),
+            attn_implementation=_best_attention(options.precision),
             use_safetensors=True,
             trust_remote_code=False,
             local_files_only=True,
@@ -46,6 +53,14 @@ def from_pretrained(loader: Any, options: EngineOptions) -> Any:
     if missing := sorted(info["missing_keys"]):
         raise ModelError("invalid_weights", f"{len(missing)} weights are missing, {missing[0]} first")
     return model.eval().to(best_device())
+
+
+def _best_attention(precision: str) -> str | None:
+    """FlashAttention where it is installed and can run; else as transformers sees fit, which is SDPA if it can."""
+    from transformers.utils import is_flash_attn_2_available
+
+    fits = best_device() == "cuda" and precision in ("float16", "bfloat16") and is_flash_attn_2_available()
+    return "flash_attention_2" if fits else None
 
 
 def best_device() -> str:
@@ -62,6 +77,25 @@ def load_config(options: EngineOptions) -> Any:
         return AutoConfig.from_pretrained(options.model, trust_remote_code=False, local_files_only=True)
     except (OSError, ValueError, KeyError) as error:
         raise ModelError("unsupported_architecture", str(error)) from error
+
+
+def halving(batch: Sequence[T], work: Callable[[Sequence[T]], R]) -> Iterator[tuple[Sequence[T], R]]:
+    """The batch worked off whole, or in halves as often as the memory is too small for it.
+
+    Raises torch.OutOfMemoryError or MemoryError where a single one is too much.
+    """
+    import torch
+
+    try:
+        yield batch, work(batch)
+        return
+    except (torch.OutOfMemoryError, MemoryError):
+        if len(batch) == 1:
+            raise
+    torch.cuda.empty_cache()  # outside of the except, whose traceback would keep the tensors alive
+    half = len(batch) // 2
+    yield from halving(batch[:half], work)
+    yield from halving(batch[half:], work)
 
 
 def check_finite(scores: Any) -> None:

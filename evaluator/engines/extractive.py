@@ -1,18 +1,63 @@
-"""Extractive question answering: an encoder reads the page in sliding windows and points at the answer."""
+"""Extractive question answering: an encoder reads the page in sliding windows and points at the answer.
+
+A page is tokenised once for all questions that follow each other on it. The windows of several questions go through
+the model together, those of like length in one batch.
+"""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 from transformers.models.auto.modeling_auto import MODEL_FOR_QUESTION_ANSWERING_MAPPING
 
-from evaluator.engines.base import EngineOptions, best_device, check_finite, from_pretrained, load_config
+from evaluator.engines.base import EngineOptions, best_device, check_finite, from_pretrained, halving, load_config
 from evaluator.types import Answer, ModelError, Prompt
 
 OVERLAP = 128  # tokens two neighbouring windows share
 CANDIDATES = 20  # best starts and ends of each window that are paired
+GROUP = 16  # questions whose windows are mixed
+
+Tokens = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Page:
+    text: str
+    tokens: Tokens
+    offsets: Tokens  # (tokens, 2): where each begins and ends in the text
+
+
+@dataclass(frozen=True)
+class Window:
+    """One row for the model: a question with a piece of a page."""
+
+    question: int  # place in its group
+    tokens: Tokens
+    types: Tokens
+    first: int  # of its tokens on the page, there
+    before: int  # tokens before them here
+    count: int  # of tokens on the page
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a tokenizer puts around two texts, and their type ids. Each part is (token ids, type ids)."""
+
+    head: tuple[list[int], list[int]]
+    middle: tuple[list[int], list[int]]
+    tail: tuple[list[int], list[int]]
+    types: tuple[int, int]  # of the two texts
+
+    @property
+    def size(self) -> int:
+        return len(self.head[0]) + len(self.middle[0]) + len(self.tail[0])
 
 
 class ExtractiveEngine:
@@ -27,68 +72,116 @@ class ExtractiveEngine:
         self.params = self._model.num_parameters()
         self._device = best_device()
         self._length = _window_length(self._model, self._tokenizer)
+        self._tokenizer.model_max_length = int(1e9)  # windows are cut here: no warning about long pages
+        self._frame = _frame(self._tokenizer)
+        self._takes_types = "token_type_ids" in self._tokenizer.model_input_names
         self.batch_size = options.batch_size or (64 if self._device == "cuda" else 16)
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
-        for prompt in prompts:
+        remaining = iter(prompts)
+        page: Page | None = None
+        while group := list(islice(remaining, GROUP)):
             started = time.perf_counter()
-            text, windows = self._extract(prompt.question, prompt.page or "")
-            status = "ok" if text.strip() else "empty"
-            yield Answer(prompt.id, text, status, time.perf_counter() - started, windows)  # type: ignore[arg-type]
+            pages: list[Page] = []
+            for prompt in group:
+                if page is None or page.text != prompt.page:
+                    page = self._read(prompt.page or "")
+                pages.append(page)
+            windows = [w for n, p in enumerate(group) for w in self._windows(n, p.question, pages[n])]
+            spans = self._best_spans(windows, len(group))
+            seconds = (time.perf_counter() - started) / len(group)
+            for number, (prompt, own, span) in enumerate(zip(group, pages, spans, strict=True)):
+                text = own.text[own.offsets[span[0], 0] : own.offsets[span[1], 1]] if span else ""
+                count = sum(w.question == number for w in windows)
+                yield Answer(prompt.id, text, "ok" if text.strip() else "empty", seconds, count)
 
-    def _extract(self, question: str, page: str) -> tuple[str, int]:
-        """The best span over all windows, cut from the page itself, and how many windows were read."""
-        windows = self._tokenizer(
-            self._clipped(question),
-            page,
-            truncation="only_second",
-            max_length=self._length,
-            stride=OVERLAP,
-            padding=True,
-            return_overflowing_tokens=True,
-            return_offsets_mapping=True,
-            return_tensors="pt",
-        )
-        offsets = windows.pop("offset_mapping")
-        windows.pop("overflow_to_sample_mapping")
-        count = len(offsets)
-        best_score, best_span = float("-inf"), (0, 0)
-        for first in range(0, count, self.batch_size):
-            batch = {k: v[first : first + self.batch_size].to(self._device) for k, v in windows.items()}
-            with torch.inference_mode():
-                output = self._model(**batch)
-            check_finite(output.start_logits)
-            on_page = torch.tensor(
-                [[s == 1 for s in windows.sequence_ids(i)] for i in range(first, min(first + self.batch_size, count))],
-                device=self._device,
+    def _read(self, text: str) -> Page:
+        # With special tokens, which are dropped again: without, some tokenizers leave spaces in the offsets.
+        encoded = self._tokenizer(text, return_offsets_mapping=True, return_special_tokens_mask=True)
+        own = np.array(encoded["special_tokens_mask"]) == 0
+        offsets = np.array(encoded["offset_mapping"], np.int64).reshape(-1, 2)
+        return Page(text, np.array(encoded["input_ids"], np.int64)[own], offsets[own])
+
+    def _windows(self, number: int, question: str, page: Page) -> Iterator[Window]:
+        """The page in pieces that overlap, each behind the question; a long question is cut to half a window."""
+        frame = self._frame
+        asked = self._tokenizer(question, add_special_tokens=False)["input_ids"][: self._length // 2]
+        before = [*frame.head[0], *asked, *frame.middle[0]]
+        types = [*frame.head[1], *([frame.types[0]] * len(asked)), *frame.middle[1]]
+        room = self._length - len(asked) - frame.size
+        step = room - min(OVERLAP, room // 2)
+        for first in range(0, len(page.tokens), step):
+            piece = page.tokens[first : first + room]
+            yield Window(
+                number,
+                np.concatenate([before, piece, frame.tail[0]]).astype(np.int64),
+                np.concatenate([types, np.full(len(piece), frame.types[1]), frame.tail[1]]).astype(np.int64),
+                first,
+                len(before),
+                len(piece),
             )
-            score, window, start, end = _best_span(output.start_logits, output.end_logits, on_page)
-            if score > best_score:
-                own = offsets[first + window]
-                best_score, best_span = score, (int(own[start][0]), int(own[end][1]))
-        return page[slice(*best_span)], count
+            if first + room >= len(page.tokens):
+                return
 
-    def _clipped(self, question: str) -> str:
-        """The question, cut where it would leave less than half a window to the page."""
-        offsets = self._tokenizer(question, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-        room = self._length // 2
-        return question if len(offsets) <= room else question[: offsets[room - 1][1]]
+    def _best_spans(self, windows: Sequence[Window], questions: int) -> list[tuple[int, int] | None]:
+        """The best range of page tokens of each question over all its windows, the earliest of equals."""
+        best: list[tuple[float, int, int, int]] = [(float("-inf"), 0, 0, 0)] * questions
+        ordered = sorted(windows, key=lambda w: -len(w.tokens))
+        while ordered:
+            batch, ordered = ordered[: self.batch_size], ordered[self.batch_size :]
+            for part, spans in halving(batch, partial(_spans, self._model, self._padded)):
+                for window, (score, start, end) in zip(part, spans, strict=True):
+                    begin, close = (window.first + place - window.before for place in (start, end))
+                    key = (score, -window.first, begin, close)
+                    best[window.question] = max(best[window.question], key, key=lambda k: k[:2])
+        return [None if score == float("-inf") else (begin, close) for score, _, begin, close in best]
+
+    def _padded(self, windows: Sequence[Window]) -> tuple[dict[str, Any], Any]:
+        """Model inputs and the mask of what lies on the page, each (windows, tokens)."""
+        width = max(len(w.tokens) for w in windows)
+        tokens = np.full((len(windows), width), self._tokenizer.pad_token_id or 0, np.int64)
+        types, attended = np.zeros_like(tokens), np.zeros_like(tokens)
+        on_page = np.zeros_like(tokens, bool)
+        for row, window in enumerate(windows):
+            length = len(window.tokens)
+            tokens[row, :length], types[row, :length], attended[row, :length] = window.tokens, window.types, 1
+            on_page[row, window.before : window.before + window.count] = True
+        inputs = {"input_ids": tokens, "attention_mask": attended}
+        if self._takes_types:
+            inputs["token_type_ids"] = types
+        on_device = {name: torch.from_numpy(value).to(self._device) for name, value in inputs.items()}
+        return on_device, torch.from_numpy(on_page).to(self._device)
 
 
-def _best_span(starts: Any, ends: Any, on_page: Any) -> tuple[float, int, int, int]:
-    """Score, window and token range of the best span; of any length, start before end. Shapes: (windows, tokens)."""
-    k = min(CANDIDATES, starts.shape[1])
-    start_scores, start_at = starts.float().masked_fill(~on_page, -torch.inf).topk(k)
-    end_scores, end_at = ends.float().masked_fill(~on_page, -torch.inf).topk(k)
+def _spans(model: Any, padded: Any, windows: Sequence[Window]) -> list[tuple[float, int, int]]:
+    """Score and token range of each window's best span; of any length, start before end."""
+    inputs, on_page = padded(windows)
+    with torch.inference_mode():
+        output = model(**inputs)
+    check_finite(output.start_logits)
+    k = min(CANDIDATES, on_page.shape[1])
+    start_scores, start_at = output.start_logits.float().masked_fill(~on_page, -torch.inf).topk(k)
+    end_scores, end_at = output.end_logits.float().masked_fill(~on_page, -torch.inf).topk(k)
     pairs = start_scores[:, :, None] + end_scores[:, None, :]
-    pairs = pairs.masked_fill(start_at[:, :, None] > end_at[:, None, :], -torch.inf)
-    flat = int(pairs.argmax())
-    window, pair = divmod(flat, k * k)
-    return float(pairs.flatten()[flat]), window, int(start_at[window, pair // k]), int(end_at[window, pair % k])
+    pairs = pairs.masked_fill(start_at[:, :, None] > end_at[:, None, :], -torch.inf).flatten(1)
+    scores, places = pairs.max(dim=1)
+    starts = start_at.gather(1, (places // k)[:, None])[:, 0]
+    ends = end_at.gather(1, (places % k)[:, None])[:, 0]
+    return list(zip(scores.tolist(), starts.tolist(), ends.tolist(), strict=True))
+
+
+def _frame(tokenizer: Any) -> Frame:
+    """Found out by framing two short texts."""
+    encoded = tokenizer("a", "b", return_token_type_ids=True)
+    ids, types, texts = encoded["input_ids"], encoded["token_type_ids"], encoded.sequence_ids(0)
+    first, second = ([n for n, text in enumerate(texts) if text == which] for which in (0, 1))
+    parts = [(0, first[0]), (first[-1] + 1, second[0]), (second[-1] + 1, len(ids))]
+    head, middle, tail = ((ids[a:b], types[a:b]) for a, b in parts)
+    return Frame(head, middle, tail, (types[first[0]], types[second[0]]))
 
 
 def _window_length(model: Any, tokenizer: Any) -> int:
-    """Tokens the encoder takes at once."""
+    """Tokens the encoder takes at once: what its tokenizer says and its position table holds."""
     limit = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None) or 512)
     for name, module in model.named_modules():
         # RoBERTa-like position tables keep their first rows for padding.

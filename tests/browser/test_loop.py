@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, Request, expect, sync_playwright
 
+from leaderboard.render import milliseconds
 from submissions.records import EvalRequest, EvalResult
 from submissions.settings import Settings
 from submissions.stores import open_store
@@ -109,7 +110,7 @@ def test_the_whole_loop(page: Page, environment: dict[str, str], settings: Setti
     assert content == store.read(result.path, store.head())
     scores, latency = result.results["ko-vqa"], result.latency
     assert latency is not None
-    assert cells == {"em": f"{scores['em']:.2f}", "f1": f"{scores['f1']:.2f}", "latency": f"{latency.mean_ms:,.1f}"}
+    assert cells == {"em": f"{scores['em']:.2f}", "f1": f"{scores['f1']:.2f}", "latency": milliseconds(latency.mean_ms)}
     assert (result.request_key, result.dataset.n) == (key, 45)
 
 

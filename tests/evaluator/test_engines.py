@@ -13,7 +13,7 @@ from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from evaluator.engines import load_engine
 from evaluator.engines.base import EngineOptions
-from evaluator.engines.chat import page_windows, rank
+from evaluator.engines.pages import page_windows, rank
 from evaluator.types import PAGE, ModelError, Prompt
 from scripts.tiny_models import make_image_text
 

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +66,10 @@ def test_each_benchmark_on_its_samples(
     assert result.dataset.n == n
     assert result.dataset.split == ("sample[:6]" if limit else "sample")
     assert result.answers and sum(result.answers.model_dump().values()) == n
-    assert result.latency and result.latency.mean_ms > 0 and result.latency.hardware
+    assert result.latency and result.latency.mean_ms > 0 and result.latency.hardware and result.latency.calibration_ms
+    assert (result.latency.protocol == "total/questions") == (benchmark == "korquad-2")
+    assert result.batch_invariance and result.batch_invariance.n == min(n, 25 if benchmark == "ko-vdc" else 100)
+    assert result.inputs and (result.inputs.visual_tokens_mean is None) == (benchmark == "korquad-2")
     extra = {"em_strict", "em_chance_corrected", "consistency"}
     assert set(result.results[benchmark]) - extra == {"em", "em_stderr", "f1"}
     for metric, (low, high) in result.intervals.items():
@@ -130,6 +132,7 @@ def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str,
     data = _many_questions(tmp_path)
     args = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--data", str(data), "--out"]
     assert run(environment, *args, str(tmp_path / "undisturbed")).returncode == 0
+    environment["HANNUN_WORK_DIR"] = str(tmp_path / "another")  # none of those answers at hand
     out = tmp_path / "killed"
     answers = out / "job/answers.jsonl"
     for lines in (5, 150):
@@ -158,7 +161,7 @@ def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str,
 
 
 def _job(folder: Path, model: Path, prompts: list[Prompt]) -> Job:
-    spec = JobSpec("extractive", str(model), "0" * 40, "float32", 16, None)
+    spec = JobSpec("extractive", str(model), "0" * 40, "float32", 16)
     return Job.prepare(folder, spec, prompts)
 
 
@@ -192,11 +195,11 @@ def test_answered_items_are_not_asked_again(models_dir: Path, tmp_path: Path) ->
 
 
 def test_answers_may_hold_any_line_separator(tmp_path: Path) -> None:
-    job = _job(tmp_path / "job", tmp_path, [])
     texts = ["가\u2028나", "가\x85나", "가\x0b\x0c\x1c나", "줄\n바꿈\r\n"]
     answers = [Answer(str(n), text, "ok", 0.1) for n, text in enumerate(texts)]
-    lines = (json.dumps(asdict(a), ensure_ascii=False) + "\n" for a in answers)
-    job.answers_file.write_text("".join(lines), encoding="utf-8")
+    job = _job(tmp_path / "job", tmp_path, [Prompt(answer.id, "") for answer in answers])
+    keys = job.keys()
+    job.answers_file.write_text("".join(job.row(keys[a.id], a) for a in answers), encoding="utf-8")
     assert list(job.answers().values()) == answers
 
 
@@ -223,7 +226,7 @@ def test_the_inference_process_sees_no_gold_answer_and_no_token(
     items = benchmark.load(SAMPLES / "ko-vqa")
     job = Job.prepare(
         tmp_path / "job",
-        JobSpec("chat", "m", "0" * 40, "float32", 16, None),
+        JobSpec("chat", "m", "0" * 40, "float32", 16),
         (p for i in items for p in benchmark.prompts(i)),
     )
     written = b"".join(p.read_bytes() for p in job.folder.rglob("*") if p.suffix in (".json", ".jsonl"))
@@ -270,7 +273,7 @@ def test_extra_figures_are_cut_out_and_shown_after_the_image(tmp_path: Path) -> 
     picture = Image.new("RGB", (100, 60), "white")
     picture.paste((255, 0, 0), (10, 20, 40, 50))
     picture.save(image)
-    spec = JobSpec("chat", "m", "0" * 40, "float32", 16, None)
+    spec = JobSpec("chat", "m", "0" * 40, "float32", 16)
     job = Job.prepare(tmp_path / "job", spec, [Prompt("1", "?", (image,), crops=((10, 20, 30, 30),))])
     (prompt,) = job.prompts()
     assert [Image.open(p).size for p in prompt.images] == [(100, 60), (30, 30)]

@@ -1,0 +1,32 @@
+"""A page that is too long for a model's context: cut into windows, the most relevant first."""
+
+import re
+from collections.abc import Sequence
+
+WINDOW = 600  # characters of a page that are kept or left out together
+_BLOCK_END = re.compile(r"(?<=</p>)|(?<=</tr>)|(?<=</li>)|(?<=</dd>)|(?<=</table>)|(?<=</h[1-6]>)|(?<=\n)")
+
+
+def page_windows(page: str) -> list[str]:
+    """A page cut after paragraphs, rows and list items into pieces of about WINDOW characters; joined, the page."""
+    windows = [""]
+    for block in _BLOCK_END.split(page):
+        if windows[-1] and len(windows[-1]) + len(block) > WINDOW:
+            windows.append("")
+        windows[-1] += block
+    return [w[i : i + 2 * WINDOW] for w in windows for i in range(0, len(w), 2 * WINDOW)]
+
+
+def rank(question: str, windows: Sequence[str]) -> list[int]:
+    """Window indexes, most relevant to the question first: BM25 over character bigrams, which suit Korean."""
+    import bm25s
+
+    retriever = bm25s.BM25()
+    retriever.index([_bigrams(w) for w in windows], show_progress=False)
+    scores = retriever.get_scores(_bigrams(question))
+    return sorted(range(len(windows)), key=lambda i: (-scores[i], i))
+
+
+def _bigrams(text: str) -> list[str]:
+    letters = "".join(re.sub(r"<[^>]*>", " ", text).lower().split())
+    return [letters[i : i + 2] for i in range(len(letters) - 1)] or [letters]

@@ -1,0 +1,197 @@
+"""From scored answers to the public result record: percentages with 4 decimals, milliseconds with 3."""
+
+import shlex
+import statistics
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from evaluator.benchmarks.base import Benchmark
+from evaluator.engines.base import MAX_PIXELS
+from evaluator.job import Job
+from evaluator.statistics import mean_interval
+from evaluator.task import Task
+from evaluator.types import Answer, AnswerStatus, Item, ModelError, Prompt, Score
+from submissions.records import (
+    AnswerCounts,
+    BatchInvariance,
+    Bucket,
+    Dataset,
+    EvalResult,
+    Inputs,
+    Latency,
+    Provenance,
+    ResultConfig,
+)
+
+ROOT = Path(__file__).parent.parent
+# Model loading is in neither. KorQuAD 2.0's is (preprocessing + inference) / questions over the whole run in batches.
+TOTAL_PROTOCOL = "total/questions"
+ALONE_PROTOCOL = "one at a time"
+
+
+def sum_up(
+    task: Task,
+    items: Sequence[Item],
+    scores: Sequence[Score],
+    answers: Sequence[Answer],
+    dataset: Dataset,
+    job: Job,
+    batch_invariance: BatchInvariance | None,
+    worker: str | None,
+) -> EvalResult:
+    """The result record of a scored evaluation."""
+    name, n = task.benchmark.name, len(scores)
+    environment = job.environment()
+    counts = {status: sum(s.status == status for s in scores) for status in get_args(AnswerStatus)}
+    seconds = [a.seconds for a in answers]
+    metrics = task.benchmark.metrics(scores) | {"em_stderr": _stderr([s.em for s in scores])}
+    metrics |= task.benchmark.more(scores)
+    means = {
+        "em": [s.em for s in scores],
+        "f1": [s.f1 for s in scores] if task.benchmark.f1_is_mean else [],
+        "em_strict": [s.em_strict for s in scores if s.em_strict is not None],
+    }
+    clusters = [item.cluster for item in items]
+    return EvalResult(
+        request_key=task.request.key,
+        config=ResultConfig(
+            model_name=task.request.model_id,
+            model_sha=task.request.revision,
+            model_dtype=task.request.precision,
+            model_type=task.request.model_type,
+            params=task.request.params or environment["params"],
+            license=task.request.license,
+            engine=task.request.engine,
+            batch_size=environment["batch_size"],
+            max_new_tokens=task.benchmark.max_new_tokens,
+        ),
+        results={name: {metric: _percent(value) for metric, value in metrics.items()}},
+        intervals={
+            metric: (_percent(interval.low), _percent(interval.high))
+            for metric, values in means.items()
+            if values and (interval := mean_interval(values, clusters))
+        },
+        versions={name: task.benchmark.version},
+        n_samples={name: {"original": dataset.n, "effective": n}},
+        date=round(time.time(), 3),
+        git_hash=_git_hash(),
+        total_evaluation_time_seconds=round(sum(seconds), 3),
+        dataset=dataset,
+        breakdown={
+            **{axis: _breakdown(axis, items, scores) for axis in task.benchmark.card.axes},
+            **_histogram(task.benchmark, scores),
+        },
+        answers=AnswerCounts(**counts),
+        inputs=_inputs(answers),
+        latency=_latency(task, answers, job, environment),
+        batch_invariance=batch_invariance,
+        environment={k: str(v) for k, v in environment.items() if k in ("python", "torch", "transformers")},
+        provenance=Provenance(kind="verified", worker=worker)
+        if worker
+        else Provenance(kind="reported", source="python -m evaluator run"),
+        reproduce=_reproduce(task),
+    )
+
+
+def _latency(task: Task, answers: Sequence[Answer], job: Job, environment: Mapping[str, Any]) -> Latency | None:
+    """By the questions asked one at a time; the mean of KorQuAD is its own: all of the run's time / questions."""
+    alone = [answer.seconds for answer in job.alone().values()]
+    whole = [answer.seconds for answer in answers]
+    own = task.benchmark.name == "korquad-2" or not alone
+    ordered = sorted(alone or whole)
+    return Latency(
+        protocol=TOTAL_PROTOCOL if own else ALONE_PROTOCOL,
+        n=len(ordered),
+        mean_ms=_ms(_mean(whole if own else alone)),
+        p50_ms=_ms(statistics.median(ordered)),
+        p95_ms=_ms(ordered[int(0.95 * (len(ordered) - 1))]),
+        hardware=environment["hardware"],
+        calibration_ms=environment["calibration_ms"],
+    )
+
+
+def _inputs(answers: Sequence[Answer]) -> Inputs:
+    visual = [a.visual_tokens for a in answers if a.visual_tokens is not None]
+    return Inputs(
+        visual_tokens_mean=round(_mean(visual), 1) if visual else None,
+        resized=sum(a.resize is not None and a.resize < 1 for a in answers),
+        windowed=sum(a.windows is not None for a in answers),
+    )
+
+
+def _breakdown(axis: str, items: Sequence[Item], scores: Sequence[Score]) -> dict[str, Bucket]:
+    by_bucket: dict[str, list[Score]] = {}
+    for item, score in zip(items, scores, strict=True):
+        by_bucket.setdefault(item.buckets[axis], []).append(score)
+    return {
+        bucket: Bucket(n=len(own), em=_percent(_mean([s.em for s in own])), f1=_percent(_mean([s.f1 for s in own])))
+        for bucket, own in sorted(by_bucket.items())
+    }
+
+
+def _histogram(benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, dict[str, Bucket]]:
+    counted = benchmark.histogram(scores)
+    return {counted[0]: {kind: Bucket(n=n) for kind, n in counted[1].items()}} if counted else {}
+
+
+def _reproduce(task: Task) -> str:
+    words = ["python", "-m", "evaluator", "run", "--model", task.request.model_id, "--revision", task.request.revision]
+    words += ["--benchmark", task.benchmark.name, "--precision", task.request.precision, "--out", "out"]
+    if task.limit:
+        words += ["--limit", str(task.limit)]
+    if task.max_pixels != MAX_PIXELS:
+        words += ["--max-pixels", str(task.max_pixels)]
+    if task.blind:
+        words.append("--no-images")
+    return shlex.join(words)
+
+
+def _git_hash() -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "rev-parse", "--verify", "-q", "HEAD"], cwd=ROOT, capture_output=True, text=True, timeout=10
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _stderr(values: Sequence[float]) -> float:
+    return statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+
+
+def _percent(share: float) -> float:
+    return round(100 * share, 4)
+
+
+def _ms(seconds: float) -> float:
+    return round(1000 * seconds, 3)
+
+
+def invariance(
+    task: Task,
+    chosen: Sequence[tuple[Item, Sequence[Prompt]]],
+    answers: Mapping[str, Answer],
+    alone: Mapping[str, Answer],
+) -> BatchInvariance | None:
+    """How the chosen items' answers and scores differ when each is asked alone. Raises ModelError past the limit."""
+    measured = [(item, prompts) for item, prompts in chosen if all(p.id in alone for p in prompts)]
+    if not measured:
+        return None
+    items = [item for item, _ in measured]
+    pairs = [[[given[p.id] for p in prompts] for _, prompts in measured] for given in (answers, alone)]
+    changed = sum([a.text for a in x] != [a.text for a in y] for x, y in zip(*pairs, strict=True))
+    scored = [task.benchmark.score(items, given) for given in pairs]
+    differ = sum((x.em, x.f1, x.em_strict) != (y.em, y.f1, y.em_strict) for x, y in zip(*scored, strict=True))
+    if differ > task.max_score_changes * len(items):
+        raise ModelError(
+            "batch_variance", f"{differ} of {len(items)} scores change when the questions are asked one at a time"
+        )
+    return BatchInvariance(n=len(items), answers_changed=changed, scores_changed=differ)
