@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.engines.base import ApiOptions
 from evaluator.evaluate import Details, Evaluation, Unanswered, evaluate
 from evaluator.fetch import fetch_model
 from evaluator.importing import REJECTED, import_dataset
@@ -25,7 +26,7 @@ from evaluator.source import open_source
 from evaluator.task import Task, load_items
 from evaluator.types import DataError, ModelError
 from evaluator.worker import Worker, every
-from submissions.checks import PRECISIONS, Refused, build_request, inspect_folder, inspect_model
+from submissions.checks import PRECISIONS, Refused, build_request, facts_of_server, inspect_folder, inspect_model
 from submissions.records import FailureCode
 from submissions.settings import Settings, SettingsError, duration, load_settings
 from submissions.store import StoreError
@@ -67,7 +68,16 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--data", metavar="PATH[#SPLIT]", help="the items: a path or hf://datasets/OWNER/NAME (default: the sample set)"
     )
-    run.add_argument("--engine", default="auto", choices=["auto", "chat", "extractive"])
+    run.add_argument("--engine", default="auto", choices=["auto", "chat", "extractive", "api"])
+    run.add_argument("--base-url", help="of an OpenAI-compatible server; its key in HANNUN_API_KEY")
+    run.add_argument("--spawn", metavar="COMMAND", help="start such a server: 'vllm serve {model} --port {port}'")
+    run.add_argument("--page-chars", type=_positive, metavar="N", help="read pages longer than this in windows")
+    run.add_argument("--max-requests", type=_positive, metavar="N", help="budget of requests")
+    run.add_argument("--max-tokens", type=_positive, metavar="N", help="budget of tokens, in and out together")
+    run.add_argument("--max-cost", type=float, metavar="X", help="budget of money, by --prices")
+    run.add_argument(
+        "--prices", type=float, nargs=2, metavar=("IN", "OUT"), default=[0.0, 0.0], help="a million tokens"
+    )
     run.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
     run.add_argument("--limit", type=_positive, metavar="N", help="only the first N items")
     run.add_argument("--batch-size", type=_batch_size, metavar="auto|N", help="default: auto")
@@ -111,9 +121,14 @@ def _run(args: argparse.Namespace, settings: Settings) -> int:
     benchmark = BENCHMARKS[args.benchmark]
     source = open_source(args.benchmark, args.data, settings)
     folder = Path(args.model)
-    if folder.is_dir():
-        name = re.sub(r"[^A-Za-z0-9._-]", "-", folder.resolve().name).strip("._-") or "model"
-        facts = inspect_folder(f"local/{name}", folder)
+    if args.base_url or args.spawn:
+        args.engine = "api"
+    elif args.engine == "api":
+        raise DataError("--engine api needs --base-url, or --spawn to start a server of its own")
+    if args.base_url and not args.spawn:
+        facts = facts_of_server(_name(args.model, "api"), args.base_url)
+    elif folder.is_dir():
+        facts = inspect_folder(_name(folder.resolve().name, "local"), folder)
     else:
         facts = inspect_model(args.model, args.revision, settings.models_dir)
         folder = fetch_model(facts.model_id, facts.revision, settings.models_dir)
@@ -130,6 +145,7 @@ def _run(args: argparse.Namespace, settings: Settings) -> int:
         limit=args.limit,
         batch_size=args.batch_size,
         max_pixels=args.max_pixels or settings.max_pixels,
+        api=_api(args) if args.engine == "api" else None,
         alone=settings.alone if args.alone is None else args.alone,
         max_score_changes=settings.max_score_changes,
         cache=None if args.fresh else settings.work_dir / "answers",
@@ -149,6 +165,25 @@ def _run(args: argparse.Namespace, settings: Settings) -> int:
             raise
     _save(evaluation, args.out)
     return 0
+
+
+def _name(name: str, owner: str) -> str:
+    """An ID for what has none."""
+    parts = [re.sub(r"[^A-Za-z0-9._-]", "-", part).strip("._-") or "model" for part in name.split("/")[-2:]]
+    return "/".join(parts if len(parts) == 2 else [owner, *parts])
+
+
+def _api(args: argparse.Namespace) -> ApiOptions:
+    return ApiOptions(
+        base_url=args.base_url,
+        model=None if args.spawn else args.model,
+        spawn=args.spawn,
+        page_chars=args.page_chars,
+        max_requests=args.max_requests,
+        max_tokens=args.max_tokens,
+        max_cost=args.max_cost,
+        prices=(args.prices[0], args.prices[1]),
+    )
 
 
 def _save(evaluation: Evaluation, out: Path) -> None:

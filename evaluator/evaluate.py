@@ -63,6 +63,7 @@ def evaluate(
         max_new_tokens=task.benchmark.max_new_tokens,
         max_pixels=task.max_pixels,
         batch_size=task.batch_size,
+        api=task.api,
     )
     chosen = spread(items, -(-task.alone // len(prompts[items[0].id])))
     alone = [p.id for item in chosen for p in prompts[item.id]]
@@ -112,7 +113,7 @@ def infer(job: Job, total: int, alone: int, on_progress: Progress, stop: threadi
             stdout=subprocess.PIPE,
             stderr=log,
             cwd=ROOT,
-            env=_child_environment(),
+            env=_child_environment(job.spec()),
         ) as child,
     ):
         assert child.stdout is not None
@@ -149,9 +150,12 @@ def _kill_when_set(stop: threading.Event, child: subprocess.Popen[bytes]) -> Non
             child.kill()  # what it has answered stands in the file; at most one batch is asked again
 
 
-def _child_environment() -> dict[str, str]:
-    """No token, no setting of ours, nothing that could reach a hub."""
-    keep = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "TMPDIR")
+def _child_environment(spec: JobSpec) -> dict[str, str]:
+    """No token, no setting of ours, nothing that could reach a hub; for a server's engine, what reaches that server."""
+    keep = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "TMPDIR"]
+    if spec.api:
+        keep += ["HANNUN_API_KEY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"]
+        keep += ["HOME"] if spec.api.spawn else []
     kept = {name: os.environ[name] for name in keep if name in os.environ}
     return {**kept, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "true", "PYTHONUTF8": "1"}
 

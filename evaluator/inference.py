@@ -43,7 +43,12 @@ def _answer(job: Job, events: TextIO) -> None:
     spec, keys = job.spec(), job.keys()
     done = {key for key, answer in job.answers().items() if answer.status != "infra_error"}
     options = EngineOptions(
-        Path(spec.model), spec.precision, spec.max_new_tokens, batch_size=spec.batch_size, max_pixels=spec.max_pixels
+        Path(spec.model),
+        spec.precision,
+        spec.max_new_tokens,
+        batch_size=spec.batch_size,
+        max_pixels=spec.max_pixels,
+        api=spec.api,
     )
     engine = load_engine(spec.engine, options)
     environment = {**_environment(), "batch_size": engine.batch_size, "params": engine.params}
@@ -54,14 +59,17 @@ def _answer(job: Job, events: TextIO) -> None:
         file.write(job.row(keys[answer.id], answer))
         file.flush()
 
-    with job.answers_file.open("a", encoding="utf-8") as file:
-        for answer in engine.answer(p for p in job.prompts() if p.id not in done):
-            keep(file, answer)
-            _tell(events, event="answered")
-    with job.alone_file.open("w", encoding="utf-8") as file:
-        for answer in one_at_a_time(engine, job.prompts(alone=True)):
-            keep(file, answer)
-            _tell(events, event="measured")
+    try:
+        with job.answers_file.open("a", encoding="utf-8") as file:
+            for answer in engine.answer(p for p in job.prompts() if p.id not in done):
+                keep(file, answer)
+                _tell(events, event="answered")
+        with job.alone_file.open("w", encoding="utf-8") as file:
+            for answer in one_at_a_time(engine, job.prompts(alone=True)):
+                keep(file, answer)
+                _tell(events, event="measured")
+    finally:
+        engine.close()
     job.done_mark.touch()
 
 

@@ -19,11 +19,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from evaluator.engines.base import MAX_PIXELS
+from evaluator.engines.base import MAX_PIXELS, ApiOptions
 from evaluator.types import Answer, Box, Prompt
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "pillow")  # whose versions may change an answer
-_WITHOUT_EFFECT = ("batch_size",)  # on an answer
+# What of a job has no effect on an answer.
+_WITHOUT_EFFECT = ("batch_size", "timeout", "max_requests", "max_tokens", "max_cost", "prices")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class JobSpec:
     max_new_tokens: int
     max_pixels: int = MAX_PIXELS
     batch_size: int | None = None
+    api: ApiOptions | None = None
 
 
 class Job:
@@ -55,8 +57,7 @@ class Job:
         job = cls(folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "job.json").write_text(json.dumps(asdict(spec), ensure_ascii=False), encoding="utf-8")
-        effective = {name: value for name, value in asdict(spec).items() if name not in _WITHOUT_EFFECT}
-        ground = json.dumps([effective, {name: version(name) for name in LIBRARIES}])
+        ground = json.dumps([_effective(asdict(spec)), {name: version(name) for name in LIBRARIES}])
         asked_before = job.prompts_file.read_bytes() if job.prompts_file.exists() else b""
         partial = folder / "prompts.part"
         with partial.open("w", encoding="utf-8") as file:
@@ -71,7 +72,8 @@ class Job:
         return job
 
     def spec(self) -> JobSpec:
-        return JobSpec(**json.loads((self.folder / "job.json").read_text(encoding="utf-8")))
+        fields = json.loads((self.folder / "job.json").read_text(encoding="utf-8"))
+        return JobSpec(**{**fields, "api": ApiOptions(**fields["api"]) if fields["api"] else None})
 
     def prompts(self, *, alone: bool = False) -> Iterator[Prompt]:
         """What to ask; or only what is to be asked one at a time."""
@@ -144,6 +146,14 @@ class Job:
             partial.write_bytes(content)
             partial.replace(target)
         return name
+
+
+def _effective(settings: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _effective(value) if isinstance(value, dict) else value
+        for name, value in settings.items()
+        if name not in _WITHOUT_EFFECT
+    }
 
 
 def _cut(image: Path, box: Box) -> bytes:

@@ -59,8 +59,9 @@ def sum_up(
         request_key=task.request.key,
         config=ResultConfig(
             model_name=task.request.model_id,
-            model_sha=task.request.revision,
-            model_dtype=task.request.precision,
+            # A server does not tell which weights it holds or in what precision; one of our own has the folder's.
+            model_sha=None if task.api and not task.api.spawn else task.request.revision,
+            model_dtype=None if task.api else task.request.precision,
             model_type=task.request.model_type,
             params=task.request.params or environment["params"],
             license=task.request.license,
@@ -108,8 +109,9 @@ def _latency(task: Task, answers: Sequence[Answer], job: Job, environment: Mappi
         mean_ms=_ms(_mean(whole if own else alone)),
         p50_ms=_ms(statistics.median(ordered)),
         p95_ms=_ms(ordered[int(0.95 * (len(ordered) - 1))]),
-        hardware=environment["hardware"],
-        calibration_ms=environment["calibration_ms"],
+        # Of a server elsewhere nothing is known.
+        hardware=environment["hardware"] if not task.api or task.api.spawn else "remote server",
+        calibration_ms=environment["calibration_ms"] if not task.api or task.api.spawn else None,
     )
 
 
@@ -140,6 +142,11 @@ def _histogram(benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, dict[
 def _reproduce(task: Task) -> str:
     words = ["python", "-m", "evaluator", "run", "--model", task.request.model_id, "--revision", task.request.revision]
     words += ["--benchmark", task.benchmark.name, "--precision", task.request.precision, "--out", "out"]
+    if task.api and task.api.spawn:
+        words += ["--engine", "api", "--spawn", task.api.spawn]
+    elif task.api:
+        words = ["python", "-m", "evaluator", "run", "--engine", "api", "--base-url", "BASE_URL"]
+        words += ["--model", str(task.api.model), "--benchmark", task.benchmark.name, "--out", "out"]
     if task.limit:
         words += ["--limit", str(task.limit)]
     if task.max_pixels != MAX_PIXELS:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark
-from evaluator.engines.base import MAX_PIXELS
+from evaluator.engines.base import MAX_PIXELS, ApiOptions
 from evaluator.source import Source
 from evaluator.types import Item, Prompt
 from submissions.records import Dataset, EvalRequest
@@ -21,6 +21,7 @@ class Task:
     source: Source
     limit: int | None = None
     batch_size: int | None = None
+    api: ApiOptions | None = None  # where the engine is a server
     max_pixels: int = MAX_PIXELS  # of an image; a larger one is scaled down
     alone: int = 100  # questions asked again one at a time, for latency and to see that batches change nothing
     max_score_changes: float = 0.02  # share of those whose score may differ

@@ -122,6 +122,12 @@ def build_request(
     )
 
 
+def facts_of_server(model_id: str, base_url: str) -> ModelFacts:
+    """What can be known of a model behind an OpenAI-compatible server: its name there, and nothing of its weights."""
+    revision = hashlib.sha256(f"{base_url} {model_id}".encode()).hexdigest()[:40]
+    return ModelFacts(model_id, revision, "api", "api", takes_images=True, dtype="bfloat16", params=None, license=None)
+
+
 def inspect_folder(model_id: str, folder: Path) -> ModelFacts:
     """Facts of a model kept in a local folder. Raises Refused where it cannot be evaluated."""
     try:

@@ -124,6 +124,18 @@ FAILURES: dict[FailureCode, Text] = {
         "묶어서 물을 때와 하나씩 물을 때의 점수가 너무 다릅니다. 저희가 하나씩 다시 평가합니다.",
         "Scores differ too much between questions asked in batches and one at a time. We will run it one at a time.",
     ),
+    FailureCode.API_REFUSED: Text(
+        "모델 서버가 저희 요청을 거절했습니다. 주소·키·모델 이름은 저희가 확인합니다.",
+        "The model's server refuses our requests. We will check its address, key and model name.",
+    ),
+    FailureCode.BUDGET_SPENT: Text(
+        "이 평가에 정한 요청·토큰·비용 한도를 다 썼습니다. 받은 답은 남아 있습니다.",
+        "The limit set for requests, tokens or cost is reached. The answers so far are kept.",
+    ),
+    FailureCode.SERVER_FAILED: Text(
+        "모델 서버를 띄우지 못했습니다. 저희가 확인합니다.",
+        "The model's server could not be started. We will look at it.",
+    ),
     FailureCode.INTERNAL_ERROR: Text(
         "저희 쪽 오류입니다. 더 하실 일은 없으며 저희가 확인합니다.",
         "A fault of ours. Nothing to do for you; we will look at it.",

@@ -89,6 +89,9 @@ class FailureCode(StrEnum):
     HUB_UNAVAILABLE = "hub_unavailable"
     BENCHMARK_INVALID = "benchmark_invalid"
     BATCH_VARIANCE = "batch_variance"
+    API_REFUSED = "api_refused"
+    BUDGET_SPENT = "budget_spent"
+    SERVER_FAILED = "server_failed"
     INTERNAL_ERROR = "internal_error"
 
     @property
@@ -103,6 +106,9 @@ _OURS = {
     FailureCode.HUB_UNAVAILABLE,
     FailureCode.BENCHMARK_INVALID,
     FailureCode.BATCH_VARIANCE,
+    FailureCode.API_REFUSED,
+    FailureCode.BUDGET_SPENT,
+    FailureCode.SERVER_FAILED,
     FailureCode.INTERNAL_ERROR,
 }
 

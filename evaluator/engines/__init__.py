@@ -6,6 +6,7 @@ from evaluator.engines.base import Engine, EngineOptions
 
 ENGINES = {
     "chat": "evaluator.engines.chat:ChatEngine",
+    "api": "evaluator.engines.api:ApiEngine",
     "extractive": "evaluator.engines.extractive:ExtractiveEngine",
 }
 

@@ -14,17 +14,37 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
+class ApiOptions:
+    """Where an OpenAI-compatible server is, and what it may be asked. Prices are for a million tokens, in and out."""
+
+    base_url: str | None = None
+    model: str | None = None  # its name there; the model's folder where the server is our own
+    spawn: str | None = None  # command that starts it, with {model} and {port}
+    page_chars: int | None = None  # longer pages are read in windows
+    timeout: float = 600.0  # seconds for one request
+    max_requests: int | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    prices: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
 class EngineOptions:
     model: Path
     precision: str
     max_new_tokens: int
     batch_size: int | None = None  # None: as the engine sees fit for the device
     max_pixels: int = MAX_PIXELS
+    api: ApiOptions | None = None
 
 
 class Engine(Protocol):
     batch_size: int
-    params: int
+    params: int | None
+
+    def close(self) -> None:
+        """End what the engine has started outside of this process."""
+        ...
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         """One answer for each prompt, as they become ready. Raises ModelError where the model itself is at fault."""

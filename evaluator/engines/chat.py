@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -32,8 +31,8 @@ from transformers.models.auto.modeling_auto import (
 
 from evaluator.engines.base import EngineOptions, best_device, check_finite, from_pretrained, halving, load_config
 from evaluator.engines.images import fitted_size, load_image
-from evaluator.engines.pages import page_windows, rank
-from evaluator.types import PAGE, Answer, AnswerStatus, ModelError, Prompt
+from evaluator.engines.pages import fit_page
+from evaluator.types import Answer, AnswerStatus, ModelError, Prompt
 
 TEMPLATE = 64  # tokens left to the chat template itself
 POOL = 256  # prompts sorted by cost together
@@ -86,12 +85,11 @@ class ChatEngine:
         self._model = from_pretrained(AutoModelForImageTextToText if self._sees else AutoModelForCausalLM, options)
         self.params = self._model.num_parameters()
         self._device = best_device()
-        self._context = getattr(config.get_text_config(), "max_position_embeddings", None)
-        self._max_new_tokens = options.max_new_tokens
+        context = getattr(config.get_text_config(), "max_position_embeddings", None)
+        self._room = context and max(context - options.max_new_tokens - TEMPLATE, TEMPLATE)  # tokens for a prompt
         self._max_pixels = options.max_pixels
         self._generation = self._greedy(options.max_new_tokens)
         self.batch_size = options.batch_size or BATCH_SIZE[self._device]
-        self._read_page = lru_cache(maxsize=1)(self._page_windows)  # the questions on a page stand together
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         remaining = iter(prompts)
@@ -111,13 +109,16 @@ class ChatEngine:
                     for r, text, status in replies:
                         yield Answer(r.prompt.id, text, status, seconds, r.windows, r.visual_tokens, r.resize)
 
+    def close(self) -> None:
+        """Nothing outlives the process."""
+
     def _sorted(self, pool: Sequence[Prompt]) -> list[Ready]:
         return sorted((self._ready(prompt) for prompt in pool), key=lambda r: -r.cost)
 
     def _ready(self, prompt: Prompt) -> Ready:
         if prompt.images and not self._sees:
             raise ModelError("no_image_input", "the model takes no images")
-        text, windows = self._fitted(prompt)
+        text, windows = fit_page(prompt, self._room, self._length)
         cost = self._length(text) + TEMPLATE
         if not prompt.images:
             return Ready(prompt, text, windows, (), None, None, cost)
@@ -215,30 +216,6 @@ class ChatEngine:
             bos_token_id=own.bos_token_id,
             pad_token_id=self._tokenizer.pad_token_id,
         )
-
-    def _fitted(self, prompt: Prompt) -> tuple[str, int | None]:
-        """The prompt's text with as much of its page as the context holds, and the windows kept (None: all)."""
-        if prompt.page is None:
-            return prompt.text, None
-        whole = prompt.text.replace(PAGE, prompt.page)
-        if self._context is None:
-            return whole, None
-        room = max(self._context - self._max_new_tokens - TEMPLATE, TEMPLATE)
-        budget = room - self._length(prompt.text)
-        windows, lengths = self._read_page(prompt.page)
-        if sum(lengths) <= budget and self._length(whole) <= room:
-            return whole, None
-        kept: list[int] = []
-        for index in rank(prompt.question, windows):
-            budget -= lengths[index]
-            if budget < 0:
-                break
-            kept.append(index)
-        return prompt.text.replace(PAGE, "".join(windows[i] for i in sorted(kept))), len(kept)
-
-    def _page_windows(self, page: str) -> tuple[list[str], list[int]]:
-        windows = page_windows(page)
-        return windows, [len(ids) for ids in self._tokenizer(windows, add_special_tokens=False)["input_ids"]]
 
     def _length(self, text: str) -> int:
         return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])

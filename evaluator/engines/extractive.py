@@ -95,6 +95,9 @@ class ExtractiveEngine:
                 count = sum(w.question == number for w in windows)
                 yield Answer(prompt.id, text, "ok" if text.strip() else "empty", seconds, count)
 
+    def close(self) -> None:
+        """Nothing outlives the process."""
+
     def _read(self, text: str) -> Page:
         # With special tokens, which are dropped again: without, some tokenizers leave spaces in the offsets.
         encoded = self._tokenizer(text, return_offsets_mapping=True, return_special_tokens_mask=True)

@@ -169,7 +169,7 @@ def _infer(job: Job) -> list[dict[str, Any]]:
     """Run the inference process itself and give its events."""
     done = subprocess.Popen(
         [sys.executable, "-m", "evaluator.inference", str(job.folder)],
-        cwd=ROOT, env=_child_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        cwd=ROOT, env=_child_environment(job.spec()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert done.stdout and done.stdin and done.stderr
     events = [json.loads(line) for line in done.stdout]
@@ -219,7 +219,9 @@ def test_the_inference_process_sees_no_gold_answer_and_no_token(
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     monkeypatch.setenv("HANNUN_DETAILS_KEY", "secret")
-    assert not {"HF_TOKEN", "HANNUN_DETAILS_KEY", "HOME"} & set(_child_environment())
+    assert not {"HF_TOKEN", "HANNUN_DETAILS_KEY", "HOME"} & set(
+        _child_environment(JobSpec("chat", "m", "0" * 40, "float32", 16))
+    )
     from evaluator.benchmarks import BENCHMARKS
 
     benchmark = BENCHMARKS["ko-vqa"]
@@ -240,7 +242,7 @@ def test_the_inference_process_ends_with_its_parent(models_dir: Path, tmp_path: 
     reader, writer = os.pipe()
     child = subprocess.Popen(
         [sys.executable, "-m", "evaluator.inference", str(job.folder)],
-        cwd=ROOT, env=_child_environment(), stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        cwd=ROOT, env=_child_environment(job.spec()), stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     assert child.stdout is not None
     assert json.loads(child.stdout.readline())["event"] == "loaded"

@@ -1,0 +1,261 @@
+"""Any OpenAI-compatible server: closed models, vLLM, SGLang, `transformers serve`. Nothing of the model is loaded here.
+
+Requests go out side by side, more of them while the server keeps up and half as many when it says it does not. One
+that fails for good is `infra_error`, never an answer.
+"""
+
+import asyncio
+import base64
+import io
+import json
+import mimetypes
+import os
+import queue
+import threading
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import openai
+from openai.types.chat import ChatCompletion
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+from evaluator.engines.base import ApiOptions, EngineOptions
+from evaluator.engines.images import fitted_size, load_image
+from evaluator.engines.pages import fit_page
+from evaluator.engines.server import Server
+from evaluator.types import Answer, AnswerStatus, ModelError, Prompt
+
+ATTEMPTS = 8
+CONCURRENCY = 32  # requests under way, at most
+LONGEST_WAIT = 60.0  # seconds between two tries, unless the server asks for more
+IMAGE_TOKENS = 2048  # reserved in the budget for an image, until the server says what it took
+REFUSED = (401, 403, 404)  # no later request would fare better
+_END = object()
+
+
+class Garbage(Exception):
+    """The server's reply is no chat completion."""
+
+
+class ApiEngine:
+    params = None
+
+    def __init__(self, options: EngineOptions) -> None:
+        if options.api is None:
+            raise ModelError("server_failed", "the API engine needs --base-url or --spawn")
+        self._options = options
+        self._server = Server(options.api.spawn, options.model) if options.api.spawn else None
+        self._base_url = self._server.base_url if self._server else options.api.base_url
+        self.batch_size = options.batch_size or CONCURRENCY
+        self._budget = Budget(options.api)
+
+    def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
+        done: queue.Queue[Any] = queue.Queue()
+        stopped = threading.Event()
+
+        def run() -> None:
+            try:
+                asyncio.run(self._answer_all(iter(prompts), done, stopped))
+            except BaseExceptionGroup as group:
+                done.put(group.exceptions[0])
+            except BaseException as error:
+                done.put(error)
+            done.put(_END)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        try:
+            while (result := done.get()) is not _END:
+                if isinstance(result, BaseException):
+                    raise result
+                yield result
+        finally:
+            stopped.set()
+            thread.join()
+
+    def close(self) -> None:
+        if self._server:
+            self._server.close()
+
+    async def _answer_all(self, prompts: Iterator[Prompt], done: queue.Queue[Any], stopped: threading.Event) -> None:
+        # Tries are made here, not by the client: a Retry-After of any length counts, and every refusal slows all down.
+        client = openai.AsyncOpenAI(
+            base_url=self._base_url,
+            api_key=os.environ.get("HANNUN_API_KEY") or "none",
+            max_retries=0,
+            timeout=self._api.timeout,
+        )
+        pace = Pace(self.batch_size)
+
+        async def work() -> None:
+            for prompt in prompts:
+                if stopped.is_set():
+                    return
+                done.put(await self._ask(client, pace, prompt))
+
+        async with client, asyncio.TaskGroup() as group:
+            for _ in range(self.batch_size):
+                group.create_task(work())
+
+    @property
+    def _api(self) -> ApiOptions:
+        assert self._options.api is not None
+        return self._options.api
+
+    async def _ask(self, client: openai.AsyncOpenAI, pace: "Pace", prompt: Prompt) -> Answer:
+        room = None if self._api.page_chars is None else self._api.page_chars + len(prompt.text)
+        text, windows = fit_page(prompt, room, len)
+        try:
+            images, resize = await asyncio.to_thread(_data_urls, prompt, self._options.max_pixels)
+        except (OSError, ValueError):
+            return Answer(prompt.id, "", "infra_error", 0.0, windows)
+        content = [
+            *({"type": "image_url", "image_url": {"url": url}} for url in images),
+            {"type": "text", "text": text},
+        ]
+        reserved = (len(text.encode()) + IMAGE_TOKENS * len(images), self._options.max_new_tokens)
+        self._budget.reserve(*reserved)
+        started = time.perf_counter()
+        try:
+            completion = await self._complete(client, pace, content)
+        except openai.APIStatusError as error:
+            if error.status_code in REFUSED:
+                raise ModelError("api_refused", f"the server answers {error.status_code}: {_reason(error)}") from error
+            return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
+        except (openai.OpenAIError, Garbage, json.JSONDecodeError):
+            return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
+        if completion.usage:
+            self._budget.settle(reserved, (completion.usage.prompt_tokens, completion.usage.completion_tokens))
+        reply, status = _read(completion)
+        return Answer(prompt.id, reply, status, time.perf_counter() - started, windows, None, resize)
+
+    async def _complete(self, client: openai.AsyncOpenAI, pace: "Pace", content: list[Any]) -> ChatCompletion:
+        async for attempt in AsyncRetrying(
+            stop=stop_after_attempt(ATTEMPTS), wait=_wait, retry=retry_if_exception(_passing), reraise=True
+        ):
+            with attempt:
+                async with pace.turn():
+                    self._budget.count_request()
+                    completion: Any = await client.chat.completions.create(
+                        model=self._api.model or str(self._options.model),
+                        messages=[{"role": "user", "content": content}],
+                        max_tokens=self._options.max_new_tokens,
+                        temperature=0,
+                    )
+                    if not isinstance(completion, ChatCompletion) or not completion.choices:
+                        raise Garbage(str(completion)[:100])
+                    return completion
+        raise AssertionError("the last try either returns or raises")
+
+
+def _read(completion: ChatCompletion) -> tuple[str, AnswerStatus]:
+    choice = completion.choices[0]
+    text = (choice.message.content or "").strip()
+    if choice.message.refusal or choice.finish_reason == "content_filter":
+        return text or (choice.message.refusal or ""), "refused"
+    if choice.finish_reason == "length":
+        return text, "truncated"
+    return text, "ok" if text else "empty"
+
+
+def _passing(error: BaseException) -> bool:
+    """Whether another try may fare better."""
+    if isinstance(error, openai.APIStatusError):
+        return error.status_code in (408, 409, 425, 429) or error.status_code >= 500
+    return isinstance(
+        error, (openai.APIConnectionError, openai.APIResponseValidationError, Garbage, json.JSONDecodeError)
+    )
+
+
+def _wait(state: RetryCallState) -> float:
+    """Seconds until the next try: what the server asks for, else exponential with full jitter."""
+    error = state.outcome.exception() if state.outcome else None
+    if isinstance(error, openai.APIStatusError):
+        try:
+            return max(0.0, float(error.response.headers["retry-after"]))
+        except (KeyError, ValueError):
+            pass
+    return wait_random_exponential(multiplier=0.5, max=LONGEST_WAIT)(state)
+
+
+def _reason(error: openai.APIStatusError) -> str:
+    return " ".join(str(error.message).split())[:200]
+
+
+class Pace:
+    """How many requests are under way: one more each round that goes well, half as many after one that does not."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._limit = float(min(4, most))
+        self._under_way = 0
+        self._free = asyncio.Condition()
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        async with self._free:
+            await self._free.wait_for(lambda: self._under_way < int(self._limit))
+            self._under_way += 1
+        try:
+            yield
+        except Exception as error:
+            if _passing(error):
+                self._limit = max(1.0, self._limit / 2)
+            raise
+        else:
+            self._limit = min(float(self._most), self._limit + 1 / self._limit)
+        finally:
+            async with self._free:
+                self._under_way -= 1
+                self._free.notify_all()
+
+
+class Budget:
+    """A hard limit: no request goes out that could exceed it. Until the server says, each byte counts as a token."""
+
+    def __init__(self, options: ApiOptions) -> None:
+        self._options = options
+        self._requests = self._prompt = self._completion = 0
+
+    def reserve(self, prompt: int, completion: int) -> None:
+        """Tokens of one question. Raises ModelError where they are not left."""
+        self._prompt += prompt
+        self._completion += completion
+        options = self._options
+        cost = (self._prompt * options.prices[0] + self._completion * options.prices[1]) / 1e6
+        if options.max_tokens is not None and self._prompt + self._completion > options.max_tokens:
+            raise ModelError(
+                "budget_spent", f"the next question could exceed the budget of {options.max_tokens} tokens"
+            )
+        if options.max_cost is not None and cost > options.max_cost:
+            raise ModelError("budget_spent", f"the next question could exceed the budget of {options.max_cost:g}")
+
+    def settle(self, reserved: tuple[int, int], used: tuple[int, int]) -> None:
+        """Put what a question took in the place of what was reserved for it."""
+        self._prompt += used[0] - reserved[0]
+        self._completion += used[1] - reserved[1]
+
+    def count_request(self) -> None:
+        """Raises ModelError where no further request may be made."""
+        if self._options.max_requests is not None and self._requests >= self._options.max_requests:
+            raise ModelError("budget_spent", f"the budget of {self._options.max_requests} requests is spent")
+        self._requests += 1
+
+
+def _data_urls(prompt: Prompt, max_pixels: int) -> tuple[list[str], float | None]:
+    """The images as data URLs, as stored unless over the pixel budget, and the factor of the most reduced one."""
+    urls, factors = [], []
+    for path in prompt.images:
+        width, height, factor = fitted_size(path, max_pixels)
+        image = load_image(path, (width, height))  # decoded here, so that a broken file never reaches the server
+        if factor == 1.0:
+            kind, content = mimetypes.guess_type(path.name)[0] or "image/png", path.read_bytes()
+        else:
+            scaled = io.BytesIO()
+            image.save(scaled, "PNG")
+            kind, content = "image/png", scaled.getvalue()
+        urls.append(f"data:{kind};base64,{base64.b64encode(content).decode()}")
+        factors.append(factor)
+    return urls, min(factors, default=None)

@@ -1,0 +1,61 @@
+"""A model server of our own for the API engine: started, waited for, and ended with us."""
+
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx2
+
+from evaluator.types import ModelError
+
+START_SECONDS = 1800.0  # large models load for long
+POLL_SECONDS = 0.2
+
+
+class Server:
+    """`command` has {model} and {port}: `transformers serve {model} --port {port}`, `vllm serve {model} --port {port}`.
+
+    Raises ModelError where the command is wrong, or its server ends or does not answer in time.
+    """
+
+    def __init__(self, command: str, model: Path) -> None:
+        port = _free_port()
+        try:
+            words = [word.format(model=model, port=port) for word in shlex.split(command)]
+        except (ValueError, KeyError, IndexError) as error:
+            raise ModelError("server_failed", f"--spawn {command!r}: may hold {{model}} and {{port}} only") from error
+        self.base_url = f"http://127.0.0.1:{port}/v1"
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "evaluator.engines.guard", *words], stdin=subprocess.PIPE, stdout=sys.stderr
+        )
+        self._wait(f"http://127.0.0.1:{port}/health", words[0])
+
+    def _wait(self, health: str, name: str) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        with httpx2.Client(timeout=5.0) as client:
+            while time.monotonic() < deadline:
+                if (code := self._process.poll()) is not None:
+                    raise ModelError("server_failed", f"{name} ended with code {code} before it was ready")
+                try:
+                    if client.get(health).status_code == 200:
+                        return
+                except httpx2.TransportError:
+                    pass
+                time.sleep(POLL_SECONDS)
+        self.close()
+        raise ModelError("server_failed", f"{name} was not ready within {START_SECONDS:.0f} s")
+
+    def close(self) -> None:
+        """End the server and wait until it is gone."""
+        if self._process.stdin:
+            self._process.stdin.close()
+        self._process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
