@@ -18,7 +18,11 @@ from transformers import (
     LlavaConfig,
     LlavaForConditionalGeneration,
     LlavaProcessor,
+    ModernBertConfig,
+    ModernBertForQuestionAnswering,
     PreTrainedTokenizerFast,
+    RobertaConfig,
+    RobertaForQuestionAnswering,
 )
 
 SAMPLES = Path(__file__).parent.parent / "assets/samples"
@@ -75,19 +79,23 @@ def make_image_text(folder: Path, max_positions: int = 4096) -> Path:
     return _save(folder, model, processor)
 
 
-def make_extractive(folder: Path) -> Path:
-    """A BERT of about 100,000 parameters that points at spans."""
+def make_extractive(folder: Path, family: str = "bert") -> Path:
+    """An encoder of about 100,000 parameters that points at spans: bert, roberta, or modernbert with a long context."""
     torch.manual_seed(0)
-    tokenizer = _tokenizer(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], pad="[PAD]", eos=None)
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=128,
-        max_position_embeddings=512,
+    length = 8192 if family == "modernbert" else 512
+    tokenizer = _tokenizer(
+        ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], pad="[PAD]", eos=None, length=length, types=family == "bert"
     )
-    return _save(folder, BertForQuestionAnswering(config), tokenizer)
+    # RoBERTa counts positions from behind its padding's.
+    size = {"max_position_embeddings": length + 1 if family == "roberta" else length, "vocab_size": len(tokenizer)}
+    size |= {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128}
+    config, model = {
+        "bert": (BertConfig, BertForQuestionAnswering),
+        "roberta": (RobertaConfig, RobertaForQuestionAnswering),
+        "modernbert": (ModernBertConfig, ModernBertForQuestionAnswering),
+    }[family]
+    special = {"pad_token_id": 0, "cls_token_id": 2, "bos_token_id": 2, "sep_token_id": 3, "eos_token_id": 3}
+    return _save(folder, model(config(**size, **special)), tokenizer)
 
 
 def _save(folder: Path, model: Any, processor: Any) -> Path:
@@ -98,7 +106,7 @@ def _save(folder: Path, model: Any, processor: Any) -> Path:
     return folder
 
 
-def _tokenizer(special: list[str], pad: str, eos: str | None) -> Any:
+def _tokenizer(special: list[str], pad: str, eos: str | None, length: int = 4096, types: bool = False) -> Any:
     """A byte-level BPE of 2,000 tokens learned from the sample sets."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -118,10 +126,10 @@ def _tokenizer(special: list[str], pad: str, eos: str | None) -> Any:
         return PreTrainedTokenizerFast(
             tokenizer_object=tokenizer,
             pad_token=pad,
-            model_max_length=512,
-            model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+            model_max_length=length,
+            model_input_names=["input_ids", *(["token_type_ids"] if types else []), "attention_mask"],
         )
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=pad, eos_token=eos, model_max_length=4096)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=pad, eos_token=eos, model_max_length=length)
 
 
 def _texts() -> Iterable[str]:

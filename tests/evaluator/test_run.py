@@ -160,6 +160,21 @@ def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str,
     assert (out / "details.jsonl").read_bytes() == (tmp_path / "undisturbed/details.jsonl").read_bytes()
 
 
+def test_a_longer_run_uses_the_answers_of_a_shorter_one(environment: dict[str, str], tmp_path: Path) -> None:
+    args = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--alone", "0", "--out"]
+
+    def seconds(*more: str) -> float:
+        out = tmp_path / "-".join(more or ["whole"])
+        assert run(environment, *args, str(out), *more).returncode == 0
+        return float(json.loads((out / "result.json").read_text())["total_evaluation_time_seconds"])
+
+    first = seconds("--limit", "10")
+    whole = seconds()
+    assert whole > first
+    assert seconds("--limit", "44") == whole, "the answers and the time they took are those of the run before"
+    assert seconds("--fresh") != whole
+
+
 def _job(folder: Path, model: Path, prompts: list[Prompt]) -> Job:
     spec = JobSpec("extractive", str(model), "0" * 40, "float32", 16)
     return Job.prepare(folder, spec, prompts)
@@ -263,7 +278,7 @@ def test_smollm2_reads_a_real_page(
     make_smollm2(tmp_path / "SmolLM2-135M-Instruct")
     done = run(
         environment, "run", "--model", str(tmp_path / "SmolLM2-135M-Instruct"), "--benchmark", "korquad-2",
-        "--data", f"{pages}#dev", "--limit", "1", "--out", str(tmp_path / "out"), timeout=900,
+        "--data", f"{pages}#dev", "--limit", "1", "--alone", "0", "--out", str(tmp_path / "out"), timeout=900,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
