@@ -59,7 +59,7 @@ def main() -> None:
         _submit(queue, settings, model_id, benchmark)
     Worker(settings).run_pending()
     _submit(queue, settings, *LANGUAGE_MODEL)
-    Worker(settings.model_copy(update={"limit": LANGUAGE_MODEL_ITEMS})).run_pending()
+    Worker(settings.model_copy(update={"limit": LANGUAGE_MODEL_ITEMS, "alone": 0})).run_pending()
     _print(Board(store), queue)
     Console().print(f"{time.monotonic() - started:.0f} s; board: HANNUN_STORE={settings.store} make serve")
 
