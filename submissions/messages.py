@@ -121,8 +121,8 @@ FAILURES: dict[FailureCode, Text] = {
         "The benchmark's data has a fault. Nothing to do for you; we will look at it.",
     ),
     FailureCode.BATCH_VARIANCE: Text(
-        "묶어서 물을 때와 하나씩 물을 때의 점수가 너무 다릅니다. 저희가 하나씩 다시 평가합니다.",
-        "Scores differ too much between questions asked in batches and one at a time. We will run it one at a time.",
+        "묶어서 물을 때와 하나씩 물을 때의 점수가 너무 달라 결과를 싣지 않았습니다. 저희가 확인합니다.",
+        "Scores differ too much between questions asked in batches and one at a time. We will look at it.",
     ),
     FailureCode.API_REFUSED: Text(
         "모델 서버가 저희 요청을 거절했습니다. 주소·키·모델 이름은 저희가 확인합니다.",
