@@ -60,8 +60,9 @@ def to_parquet(rows: Iterable[Row], kind: type[Row]) -> bytes:
 def from_parquet(content: bytes, kind: type[Row]) -> list[Row]:
     """Raises ValueError where the content is no segment of this kind."""
     try:
-        # One thread: a segment is small, and a process that ends soon after a threaded read is aborted by pyarrow.
-        table = pq.read_table(io.BytesIO(content), use_threads=False)
+        # No thread, of the pool for reading neither (read_table uses it): a segment is small, and a process that ends
+        # soon after a threaded read is aborted by pyarrow.
+        table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
         return [kind.model_validate(r) for r in table.to_pylist()]
     except ValidationError as error:  # written by another version, most likely
         raise ValueError(_first_fault(error)) from None
