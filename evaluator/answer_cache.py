@@ -26,7 +26,11 @@ class AnswerCache:
             if prompt_id not in known:
                 wanted.setdefault(key, []).append(prompt_id)
         found = 0
-        with FileLock(f"{file}.lock"), file.open(encoding="utf-8") as lines, job.answers_file.open("a") as answers:
+        with (
+            FileLock(f"{file}.lock"),
+            file.open(encoding="utf-8") as lines,
+            job.answers_file.open("a", encoding="utf-8") as answers,
+        ):
             for line in lines:
                 if not line.endswith("\n"):
                     break  # torn by a killed writer

@@ -4,7 +4,6 @@ The new folder holds `items.parquet`, the images or pages its rows name, a datas
 why. Files are named by their content, so that the same image is one file and one cluster.
 """
 
-import hashlib
 import json
 import shutil
 from collections import Counter
@@ -12,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluator.benchmarks.base import Benchmark, Row
+from evaluator.benchmarks.base import Benchmark, Row, fault_of
 from evaluator.benchmarks.upstream import ImageFolder, Raw
+from evaluator.files import place
 from evaluator.types import Answer, DataError, Item
 
 REJECTED = "rejected.jsonl"
@@ -65,8 +65,7 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
             items.append(benchmark.item(row, out))
             rows[row["id"]] = row
         except (KeyError, TypeError, ValueError) as error:
-            reason = f"column {error} is missing" if isinstance(error, KeyError) else str(error)
-            rejected.append((raw.where, reason))
+            rejected.append((raw.where, fault_of(error)))
     if not items:
         why = f"none of {len(rejected):,} rows can be used; {': '.join(rejected[0])}" if rejected else "holds no rows"
         raise DataError(f"{source}: {why}")
@@ -85,18 +84,10 @@ def _stored(benchmark: Benchmark, raw: Raw, images: ImageFolder, out: Path) -> R
     """The row with its files in place and named by relative path."""
     row = benchmark.from_upstream(raw, images)
     if "images" in row:
-        row["images"] = [_store(out, "images", i.read_bytes(), i.suffix.lower()) for i in row["images"]]
+        row["images"] = [place(out, "images", i.suffix.lower(), i.read_bytes()) for i in row["images"]]
     if "page" in row:
-        row["page"] = _store(out, "pages", row["page"].encode(), ".html")
+        row["page"] = place(out, "pages", ".html", row["page"].encode())
     return row
-
-
-def _store(out: Path, folder: str, content: bytes, suffix: str) -> str:
-    name = f"{folder}/{hashlib.sha256(content).hexdigest()[:20]}{suffix}"
-    if not (out / name).exists():
-        (out / folder).mkdir(exist_ok=True)
-        (out / name).write_bytes(content)
-    return name
 
 
 def _remove_unused(out: Path, items: list[Item]) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.engines.base import MAX_PIXELS, ApiOptions
+from evaluator.files import place
 from evaluator.types import Answer, Box, Prompt
 
 LIBRARIES = ("torch", "transformers", "tokenizers", "pillow")  # whose versions may change an answer
@@ -125,9 +126,9 @@ class Job:
         return environment
 
     def _packed(self, prompt: Prompt) -> dict[str, Any]:
-        page = None if prompt.page is None else self._place("pages", ".html", prompt.page.encode())
-        images = [self._place("images", image.suffix, image.read_bytes()) for image in prompt.images]
-        images += [self._place("images", ".png", _cut(prompt.images[0], box)) for box in prompt.crops]
+        page = None if prompt.page is None else place(self.folder, "pages", ".html", prompt.page.encode())
+        images = [place(self.folder, "images", image.suffix, image.read_bytes()) for image in prompt.images]
+        images += [place(self.folder, "images", ".png", _cut(prompt.images[0], box)) for box in prompt.crops]
         return {**asdict(prompt), "page": page, "images": images, "crops": ()}
 
     def _unpacked(self, row: dict[str, Any]) -> Prompt:
@@ -135,17 +136,6 @@ class Job:
         known = {f.name: row[f.name] for f in fields(Prompt)}
         images = tuple(self.folder / name for name in row["images"])
         return Prompt(**{**known, "page": page, "crops": (), "images": images})
-
-    def _place(self, folder: str, suffix: str, content: bytes) -> str:
-        """Put a file into the job, named by its content, and return that name."""
-        name = f"{folder}/{hashlib.sha256(content).hexdigest()[:32]}{suffix}"
-        target = self.folder / name
-        if not target.exists():
-            target.parent.mkdir(exist_ok=True)
-            partial = target.with_suffix(".part")
-            partial.write_bytes(content)
-            partial.replace(target)
-        return name
 
 
 def _effective(settings: dict[str, Any]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def sum_up(
         config=ResultConfig(
             model_name=task.request.model_id,
             # A server does not tell which weights it holds or in what precision; one of our own has the folder's.
-            model_sha=None if task.api and not task.api.spawn else task.request.revision,
+            model_sha=None if task.api and task.api.remote else task.request.revision,
             model_dtype=None if task.api else task.request.precision,
             model_type=task.request.model_type,
             params=task.request.params or environment["params"],
@@ -97,21 +97,21 @@ def sum_up(
     )
 
 
-def _latency(task: Task, answers: Sequence[Answer], job: Job, environment: Mapping[str, Any]) -> Latency | None:
+def _latency(task: Task, answers: Sequence[Answer], job: Job, environment: Mapping[str, Any]) -> Latency:
     """By the questions asked one at a time; the mean of KorQuAD is its own: all of the run's time / questions."""
     alone = [answer.seconds for answer in job.alone().values()]
     whole = [answer.seconds for answer in answers]
     own = task.benchmark.name == "korquad-2" or not alone
     ordered = sorted(alone or whole)
+    remote = task.api is not None and task.api.remote
     return Latency(
         protocol=TOTAL_PROTOCOL if own else ALONE_PROTOCOL,
         n=len(ordered),
         mean_ms=_ms(_mean(whole if own else alone)),
         p50_ms=_ms(statistics.median(ordered)),
         p95_ms=_ms(ordered[int(0.95 * (len(ordered) - 1))]),
-        # Of a server elsewhere nothing is known.
-        hardware=environment["hardware"] if not task.api or task.api.spawn else "remote server",
-        calibration_ms=environment["calibration_ms"] if not task.api or task.api.spawn else None,
+        hardware="remote server" if remote else environment["hardware"],
+        calibration_ms=None if remote else environment["calibration_ms"],
     )
 
 

@@ -123,8 +123,7 @@ def load_folder(source: Path, build: Callable[[Row, Path], Item]) -> Iterator[It
         try:
             item = build(row, source)
         except (KeyError, TypeError, ValueError) as error:
-            reason = f"column {error} is missing" if isinstance(error, KeyError) else str(error)
-            raise DataError(f"{where}: {reason}") from None
+            raise DataError(f"{where}: {fault_of(error)}") from None
         if item.id in seen:
             raise DataError(f"{where}: the id {item.id!r} stands twice")
         seen.add(item.id)
@@ -156,6 +155,11 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if not isinstance(row, dict):
                 raise DataError(f"{file}, row {number}: no JSON object")
             yield number, row
+
+
+def fault_of(error: Exception) -> str:
+    """What is wrong with a row, from the error that building its item raised."""
+    return f"column {error} is missing" if isinstance(error, KeyError) else str(error)
 
 
 def text_in(row: Row, column: str) -> str:

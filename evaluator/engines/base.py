@@ -27,6 +27,11 @@ class ApiOptions:
     max_cost: float | None = None
     prices: tuple[float, float] = (0.0, 0.0)
 
+    @property
+    def remote(self) -> bool:
+        """Whether the server is somebody else's, of whose weights and machine nothing is known."""
+        return self.spawn is None
+
 
 @dataclass(frozen=True)
 class EngineOptions:
