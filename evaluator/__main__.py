@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--base-url", help="of an OpenAI-compatible server; its key in HANNUN_API_KEY")
     run.add_argument("--spawn", metavar="COMMAND", help="start such a server: 'vllm serve {model} --port {port}'")
     run.add_argument("--page-chars", type=_positive, metavar="N", help="read pages longer than this in windows")
+    run.add_argument("--image-links", action="store_true", help="name public images by their links, send the others")
     run.add_argument("--max-requests", type=_positive, metavar="N", help="budget of requests")
     run.add_argument("--max-tokens", type=_positive, metavar="N", help="budget of tokens, in and out together")
     run.add_argument("--max-cost", type=float, metavar="X", help="budget of money, by --prices")
@@ -179,6 +180,7 @@ def _api(args: argparse.Namespace) -> ApiOptions:
         model=None if args.spawn else args.model,
         spawn=args.spawn,
         page_chars=args.page_chars,
+        links=args.image_links,
         max_requests=args.max_requests,
         max_tokens=args.max_tokens,
         max_cost=args.max_cost,

@@ -16,8 +16,9 @@ from evaluator.task import Task, prompts_of, spread
 from evaluator.types import Item, ModelError
 from submissions.records import Dataset, EvalResult
 
-Progress = Callable[[str, int, int], None]  # stage, answered, of how many
+INFERENCE = "evaluator.inference"  # the module run as the child process
 
+Progress = Callable[[str, int, int], None]  # stage, answered, of how many
 
 Details = list[dict[str, object]]  # private: answers and scores by item
 
@@ -54,7 +55,8 @@ def evaluate(
 
     Raises ModelError where the model cannot be evaluated, Stopped once `stop` is set.
     """
-    prompts = {item.id: prompts_of(task, item) for item in items}
+    ids = {item.id: [prompt.id for prompt in prompts_of(task, item)] for item in items}
+    total = sum(map(len, ids.values()))
     spec = JobSpec(
         engine=task.request.engine,
         model=str(task.model.resolve()),
@@ -65,21 +67,21 @@ def evaluate(
         batch_size=task.batch_size,
         api=task.api,
     )
-    chosen = spread(items, -(-task.alone // len(prompts[items[0].id])))
-    alone = [p.id for item in chosen for p in prompts[item.id]]
-    job = Job.prepare(job_dir, spec, (p for own in prompts.values() for p in own), frozenset(alone))
+    chosen = spread(items, -(-task.alone // len(ids[items[0].id])))
+    alone = [own for item in chosen for own in ids[item.id]]
+    job = Job.prepare(job_dir, spec, (p for item in items for p in prompts_of(task, item)), frozenset(alone))
     if task.cache:
         AnswerCache(task.cache).fill(job)
-    infer(job, sum(map(len, prompts.values())), len(alone), on_progress, stop)
+    infer(job, total, len(alone), on_progress, stop)
     if task.cache:
         AnswerCache(task.cache).keep(job)
-    on_progress("score", len(prompts), len(prompts))
+    on_progress("score", total, total)
     answers = job.answers()
-    scores = task.benchmark.score(items, [[answers[p.id] for p in prompts[item.id]] for item in items])
+    scores = task.benchmark.score(items, [[answers[own] for own in ids[item.id]] for item in items])
     details: Details = [
         {
             "id": item.id,
-            "answers": [answers[p.id].text for p in prompts[item.id]],
+            "answers": [answers[own].text for own in ids[item.id]],
             "status": score.status,
             "em": score.em,
             "f1": score.f1,
@@ -92,7 +94,7 @@ def evaluate(
             f"{failed} of {len(items)} questions have no answer, through no fault of the model; run again to ask them again",
             details,
         )
-    same = invariance(task, [(item, prompts[item.id]) for item in chosen], answers, job.alone())
+    same = invariance(task, [(item, ids[item.id]) for item in chosen], answers, job.alone())
     return Evaluation(sum_up(task, items, scores, list(answers.values()), dataset, job, same, worker), details)
 
 
@@ -108,7 +110,7 @@ def infer(job: Job, total: int, alone: int, on_progress: Progress, stop: threadi
     with (
         job.log.open("ab") as log,
         subprocess.Popen(
-            [sys.executable, "-m", "evaluator.inference", str(job.folder.resolve())],
+            [sys.executable, "-m", INFERENCE, str(job.folder.resolve())],
             stdin=subprocess.PIPE,  # its end tells the child that we are gone
             stdout=subprocess.PIPE,
             stderr=log,

@@ -9,6 +9,7 @@ environment.json  library versions, device, batch size
 done            there once everything has been asked
 """
 
+import filecmp
 import hashlib
 import io
 import json
@@ -58,8 +59,7 @@ class Job:
         job = cls(folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "job.json").write_text(json.dumps(asdict(spec), ensure_ascii=False), encoding="utf-8")
-        ground = json.dumps([_effective(asdict(spec)), {name: version(name) for name in LIBRARIES}])
-        asked_before = job.prompts_file.read_bytes() if job.prompts_file.exists() else b""
+        ground = json.dumps([_effective({**asdict(spec), "model": None}), {name: version(name) for name in LIBRARIES}])
         partial = folder / "prompts.part"
         with partial.open("w", encoding="utf-8") as file:
             for prompt in prompts:
@@ -67,7 +67,7 @@ class Job:
                 asked = json.dumps({k: v for k, v in row.items() if k != "id"}, ensure_ascii=False)
                 key = hashlib.sha256(f"{ground}\n{asked}".encode()).hexdigest()[:32]
                 file.write(json.dumps({"key": key, "alone": prompt.id in alone, **row}, ensure_ascii=False) + "\n")
-        if partial.read_bytes() != asked_before:
+        if not (job.prompts_file.exists() and filecmp.cmp(partial, job.prompts_file, shallow=False)):
             job.done_mark.unlink(missing_ok=True)
         partial.replace(job.prompts_file)
         return job
@@ -135,7 +135,7 @@ class Job:
         page = (self.folder / row["page"]).read_text(encoding="utf-8") if row["page"] else None
         known = {f.name: row[f.name] for f in fields(Prompt)}
         images = tuple(self.folder / name for name in row["images"])
-        return Prompt(**{**known, "page": page, "crops": (), "images": images})
+        return Prompt(**{**known, "page": page, "crops": (), "images": images, "links": tuple(row["links"])})
 
 
 def _effective(settings: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from evaluator.engines.base import MAX_PIXELS
 from evaluator.job import Job
 from evaluator.statistics import mean_interval
 from evaluator.task import Task
-from evaluator.types import Answer, AnswerStatus, Item, ModelError, Prompt, Score
+from evaluator.types import Answer, AnswerStatus, Item, ModelError, Score
 from submissions.records import (
     AnswerCounts,
     BatchInvariance,
@@ -184,16 +184,19 @@ def _ms(seconds: float) -> float:
 
 def invariance(
     task: Task,
-    chosen: Sequence[tuple[Item, Sequence[Prompt]]],
+    chosen: Sequence[tuple[Item, Sequence[str]]],
     answers: Mapping[str, Answer],
     alone: Mapping[str, Answer],
 ) -> BatchInvariance | None:
-    """How the chosen items' answers and scores differ when each is asked alone. Raises ModelError past the limit."""
-    measured = [(item, prompts) for item, prompts in chosen if all(p.id in alone for p in prompts)]
+    """How the answers and scores of the chosen items, each with its prompts' ids, differ when each is asked alone.
+
+    Raises ModelError past the limit.
+    """
+    measured = [(item, ids) for item, ids in chosen if all(i in alone for i in ids)]
     if not measured:
         return None
     items = [item for item, _ in measured]
-    pairs = [[[given[p.id] for p in prompts] for _, prompts in measured] for given in (answers, alone)]
+    pairs = [[[given[i] for i in ids] for _, ids in measured] for given in (answers, alone)]
     changed = sum([a.text for a in x] != [a.text for a in y] for x, y in zip(*pairs, strict=True))
     scored = [task.benchmark.score(items, given) for given in pairs]
     differ = sum((x.em, x.f1, x.em_strict) != (y.em, y.f1, y.em_strict) for x, y in zip(*scored, strict=True))

@@ -44,7 +44,7 @@ def prompts_of(task: Task, item: Item) -> list[Prompt]:
     """What the model is asked for an item."""
     prompts = task.benchmark.prompts(item)
     if task.blind:
-        return [replace(p, images=(), crops=(), page=None if p.page is None else "") for p in prompts]
+        return [replace(p, images=(), links=(), crops=(), page=None if p.page is None else "") for p in prompts]
     return prompts
 
 

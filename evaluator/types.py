@@ -31,6 +31,7 @@ class Item:
     answer: str
     images: tuple[Path, ...] = ()
     page: str | None = None  # HTML
+    links: tuple[str, ...] = ()  # where the images are public
     crops: tuple[Box, ...] = ()  # pieces of the first image, shown after the images
     choices: tuple[str, ...] = ()  # the right one first
     kind: int = 0  # InfoChartQA's question_type_id: which rule compares the answer
@@ -45,6 +46,7 @@ class Prompt:
     id: str
     text: str  # ready for a chat model, but for PAGE
     images: tuple[Path, ...] = ()
+    links: tuple[str, ...] = ()  # of the images, in their order, where those are public
     crops: tuple[Box, ...] = ()
     question: str = ""
     page: str | None = None

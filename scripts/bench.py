@@ -13,13 +13,12 @@ from rich.table import Table
 from evaluator.benchmarks import BENCHMARKS, chart_answers, ko_vdc, ko_vqa, quantities
 from evaluator.benchmarks.html_text import character_f1, normalize_many
 from evaluator.benchmarks.korquad2 import KorQuAD2
-from evaluator.engines import load_engine
-from evaluator.engines.base import EngineOptions
 from evaluator.score_files import score_files
 from evaluator.source import SAMPLES
 from evaluator.statistics import cluster_bootstrap
 from evaluator.summary import ROOT
-from scripts.tiny_models import make_image_text
+from scripts.bench_engines import Row, engine_rows
+from scripts.bench_overhead import overhead_rows
 from submissions.index import board_reader, reindexed
 from submissions.records import Dataset, EvalResult, Provenance, ResultConfig
 from submissions.store import Snapshot
@@ -46,13 +45,15 @@ def main() -> None:
     Console().print(rates)
     table = Table("what", "ours", "plain", "ratio", title="best of 3, same run")
     with tempfile.TemporaryDirectory() as folder:
-        for name, ours, plain in (korquad_scoring(texts), chat_batches(Path(folder)), board_reading(Path(folder))):
+        for name, ours, plain in (korquad_scoring(texts), *engine_rows(Path(folder)), board_reading(Path(folder))):
             mine, other = _seconds(ours), _seconds(plain)
             table.add_row(name, f"{mine:.3f} s", f"{other:.3f} s", f"{other / mine:.1f}×")
     Console().print(table)
-
-
-Row = tuple[str, Callable[[], object], Callable[[], object]]
+    overhead = Table("with an engine that answers at once", "ms an item", "peak memory", title="our overhead")
+    with tempfile.TemporaryDirectory() as folder:
+        for row in overhead_rows(Path(folder)):
+            overhead.add_row(row.what, f"{row.ms:.2f}", f"{row.peak_mb:,.0f} MB")
+    Console().print(overhead)
 
 
 def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
@@ -113,19 +114,6 @@ def korquad_scoring(golds: list[str]) -> Row:
         return [korquad_scores(a, b) for a, b in zip(given, golds, strict=True)]
 
     return f"korquad-2, {len(golds):,} answers scored: ours / plain BeautifulSoup", ours, plain
-
-
-def chat_batches(folder: Path) -> Row:
-    """The chat engine in batches against one item at a time: a tiny model, the 45 sample images of KO-VQA."""
-    model = make_image_text(folder / "model")
-    benchmark = BENCHMARKS["ko-vqa"]
-    prompts = [p for item in benchmark.load(SAMPLES / "ko-vqa") for p in benchmark.prompts(item)]
-    engines = {n: load_engine("chat", EngineOptions(model, "float32", 64, n)) for n in (8, 1)}
-
-    def answer(batch_size: int) -> Callable[[], object]:
-        return lambda: list(engines[batch_size].answer(prompts))
-
-    return f"chat, {len(prompts)} images: batches of 8 / one at a time", answer(8), answer(1)
 
 
 def board_reading(folder: Path) -> Row:

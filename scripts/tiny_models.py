@@ -35,8 +35,8 @@ TEMPLATE = (
 )
 
 
-def make_image_text(folder: Path, max_positions: int = 4096) -> Path:
-    """A LLaVA of about 100,000 parameters that takes 32-pixel images."""
+def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = True) -> Path:
+    """A LLaVA of about 100,000 parameters that takes 32-pixel images, and hardly ever ends an answer unless it `ends`."""
     torch.manual_seed(0)
     tokenizer = _tokenizer(["<image>", "<|user|>", "<|assistant|>", "<|end|>", "<pad>"], pad="<pad>", eos="<|end|>")
     config = LlavaConfig(
@@ -64,9 +64,9 @@ def make_image_text(folder: Path, max_positions: int = 4096) -> Path:
         vision_feature_layer=-1,
     )
     model = LlavaForConditionalGeneration(config)
-    # Random weights hardly ever end an answer by themselves, so the end is made likely.
-    with torch.no_grad():
-        model.lm_head.weight[tokenizer.eos_token_id] *= 2
+    if ends:  # random weights hardly ever do by themselves, so the end is made likely
+        with torch.no_grad():
+            model.lm_head.weight[tokenizer.eos_token_id] *= 2
     processor = LlavaProcessor(
         image_processor=CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}),
         tokenizer=tokenizer,

@@ -4,7 +4,8 @@ source: CoolDawnAnt/InfoChartQA (text 50,920, visual_basic 7,475, visual_metapho
 is put together and the rules of comparison are its own)
 
 Columns beside the common ones: `question_type_id` (which rule compares the answer), `subset` (text, visual_basic or
-visual_metaphor), and where a question has them `prompt`, `options` (list), `instructions`, and
+visual_metaphor), and where a question has them `prompt`, `options` (list), `instructions`, `links` (list: where the
+image is public) and
 `extra_input_figure_bboxes` (list of x, y, width, height in the image: pieces shown after it).
 """
 
@@ -48,6 +49,7 @@ class InfoChartQA(Benchmark):
             question=build_question(row),
             answer=text_in(row, "answer"),
             images=images,
+            links=tuple(link for link in row.get("links") or () if str(link).startswith("https://")),
             crops=tuple(_box(box, images[0]) for box in row.get(BOXES) or ()),
             kind=kind,
             buckets={"subset": subset, "question_type": str(kind)},
@@ -68,11 +70,12 @@ class InfoChartQA(Benchmark):
             "options": [str(option) for option in raw.row.get("options") or []],
             "answer": raw.text("answer"),
             "images": [_figure(raw, images)],
+            "links": _links(raw),
             BOXES: [list(map(float, box)) for box in raw.row.get(BOXES) or []],
         }
 
     def prompts(self, item: Item) -> list[Prompt]:
-        return [Prompt(item.id, item.question, item.images, item.crops, item.question)]
+        return [Prompt(item.id, item.question, item.images, item.links, item.crops, item.question)]
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers
@@ -90,8 +93,12 @@ def _figure(raw: Raw, images: ImageFolder) -> Path:
     try:
         return images.find(raw.text("figure_id"))
     except (KeyError, ValueError):
-        link = raw.row["url"]
-        return images.find(Path(urlsplit(link[0] if isinstance(link, list) else link).path).name)
+        return images.find(Path(urlsplit(_links(raw)[0]).path).name)
+
+
+def _links(raw: Raw) -> list[str]:
+    link = raw.row.get("url") or []
+    return link if isinstance(link, list) else [link]
 
 
 def build_question(row: Row) -> str:

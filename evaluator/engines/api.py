@@ -108,7 +108,7 @@ class ApiEngine:
         room = None if self._api.page_chars is None else self._api.page_chars + len(prompt.text)
         text, windows = fit_page(prompt, room, len)
         try:
-            images, resize = await asyncio.to_thread(_data_urls, prompt, self._options.max_pixels)
+            images, resize = await asyncio.to_thread(_urls, prompt, self._api.links, self._options.max_pixels)
         except (OSError, ValueError):
             return Answer(prompt.id, "", "infra_error", 0.0, windows)
         content = [
@@ -244,10 +244,13 @@ class Budget:
         self._requests += 1
 
 
-def _data_urls(prompt: Prompt, max_pixels: int) -> tuple[list[str], float | None]:
-    """The images as data URLs, as stored unless over the pixel budget, and the factor of the most reduced one."""
-    urls, factors = [], []
-    for path in prompt.images:
+def _urls(prompt: Prompt, links: bool, max_pixels: int) -> tuple[list[str], float | None]:
+    """The images' public links where wanted, else data URLs, and the factor of the most reduced of those.
+
+    They are sent as stored unless over the pixel budget.
+    """
+    urls, factors = list(prompt.links) if links else [], []
+    for path in prompt.images[len(urls) :]:
         width, height, factor = fitted_size(path, max_pixels)
         image = load_image(path, (width, height))  # decoded here, so that a broken file never reaches the server
         if factor == 1.0:

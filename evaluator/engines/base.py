@@ -21,6 +21,7 @@ class ApiOptions:
     model: str | None = None  # its name there; the model's folder where the server is our own
     spawn: str | None = None  # command that starts it, with {model} and {port}
     page_chars: int | None = None  # longer pages are read in windows
+    links: bool = False  # name public images by their links instead of sending them
     timeout: float = 600.0  # seconds for one request
     max_requests: int | None = None
     max_tokens: int | None = None

@@ -229,6 +229,18 @@ def test_the_budget_is_hard(options: dict[str, Any], sent: int) -> None:
     assert error.value.code == "budget_spent" and len(served.bodies) == sent
 
 
+def test_public_images_go_as_links_where_wanted(tmp_path: Path) -> None:
+    Image.new("RGB", (60, 40), "red").save(tmp_path / "piece.png")
+    link = "https://charts.example/1.png"
+    prompt = Prompt("1", "?", (tmp_path / "never opened.png", tmp_path / "piece.png"), (link,))
+    served = Served(lambda *_: completion("답"))
+    assert ask(served, [prompt], links=True) == {"1": ("답", "ok")}
+    assert ask(served, [prompt]) == {"1": ("", "infra_error")}
+    (body,) = served.bodies
+    first, piece = (part["image_url"]["url"] for part in body["messages"][0]["content"][:-1])
+    assert first == link and piece.startswith("data:image/png;base64,")
+
+
 def test_images_go_as_data_urls_within_the_pixel_budget(tmp_path: Path) -> None:
     Image.new("RGB", (60, 40), "red").save(tmp_path / "small.png")
     Image.new("RGB", (400, 300), "blue").save(tmp_path / "large.jpg")

@@ -144,6 +144,7 @@ def test_infochartqa_reads_the_rows_of_a_split(tmp_path: Path, kind: str) -> Non
         (source / f"visual_basic.{'json' if kind == 'object' else kind}").write_text(text[kind])
     imported = _import("infochartqa", source, tmp_path / "out")
     first, second = imported.items
+    assert first.links == ("https://charts.example/04514.png",)
     assert (first.id, first.kind, first.crops) == ("visual_basic-5", 72, ((1, 2, 10, 12),))
     assert first.question == "Which is highest?\n\nOne word." and second.crops == ()
     assert first.buckets == {"subset": "visual_basic", "question_type": "72"}

@@ -1,0 +1,122 @@
+"""Engine rows of `make bench`: ours against one item at a time, as the published scripts go, on the same tiny models."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from transformers import (
+    AutoModelForImageTextToText,
+    AutoModelForQuestionAnswering,
+    AutoProcessor,
+    AutoTokenizer,
+)
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.engines import load_engine
+from evaluator.engines.base import EngineOptions
+from evaluator.source import SAMPLES
+from evaluator.types import Prompt
+from scripts.tiny_models import make_extractive, make_image_text
+
+NEW_TOKENS = 64
+PAGE_CHARS = 24_000
+QUESTIONS = 16
+PUBLISHED_HOP = 128  # tokens from window to window in BERT's scripts; ours overlap by as many
+
+Row = tuple[str, Callable[[], object], Callable[[], object]]
+
+
+def engine_rows(folder: Path) -> Iterator[Row]:
+    """Each row names how many answers are the same both ways."""
+    model = make_image_text(folder / "chat", ends=False)
+    benchmark = BENCHMARKS["ko-vqa"]
+    prompts = [p for item in benchmark.load(SAMPLES / "ko-vqa") for p in benchmark.prompts(item)]
+    yield _row(f"chat, {len(prompts)} images, {NEW_TOKENS} new tokens", "chat", model, prompts, plain_chat(model))
+    model = make_extractive(folder / "extractive")
+    prompts = _questions_on_a_page()
+    what = f"extractive, {len(prompts)} questions on a page of {PAGE_CHARS:,} characters"
+    yield _row(f"{what}, same windows", "extractive", model, prompts, plain_extractive(model, overlap=128))
+    yield _row(f"{what}, published windows", "extractive", model, prompts, plain_extractive(model, hop=PUBLISHED_HOP))
+
+
+def _row(what: str, engine: str, model: Path, prompts: Sequence[Prompt], one: Callable[[Prompt], str]) -> Row:
+    own = load_engine(engine, EngineOptions(model, "float32", NEW_TOKENS))
+    ours = {answer.id: answer.text for answer in own.answer(prompts)}
+    same = sum(one(prompt) == ours[prompt.id] for prompt in prompts)
+    return (
+        f"{what} ({same} of {len(prompts)} answers the same): ours / one at a time",
+        lambda: list(own.answer(prompts)),
+        lambda: [one(prompt) for prompt in prompts],
+    )
+
+
+def plain_chat(folder: Path) -> Callable[[Prompt], str]:
+    processor = AutoProcessor.from_pretrained(folder)
+    model = AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.float32).eval()
+
+    def answer(prompt: Prompt) -> str:
+        content = [{"type": "image", "image": Image.open(path).convert("RGB")} for path in prompt.images]
+        inputs = processor.apply_chat_template(
+            [{"role": "user", "content": [*content, {"type": "text", "text": prompt.text}]}],
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
+            return_tensors="pt",
+        )
+        with torch.inference_mode():
+            output = model.generate(**inputs, do_sample=False, max_new_tokens=NEW_TOKENS)
+        new = output[0, inputs["input_ids"].shape[1] :]
+        text: str = processor.tokenizer.decode(new, skip_special_tokens=True)
+        return text.strip()
+
+    return answer
+
+
+def plain_extractive(folder: Path, *, overlap: int | None = None, hop: int | None = None) -> Callable[[Prompt], str]:
+    """The page tokenised for each question, one window at a time, the best starts and ends paired in a loop."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForQuestionAnswering.from_pretrained(folder, dtype=torch.float32).eval()
+
+    def answer(prompt: Prompt) -> str:
+        page = prompt.page or ""
+        room = 512 - len(tokenizer(prompt.question, "")["input_ids"])
+        stride = overlap if hop is None else room - hop
+        encoded = tokenizer(
+            prompt.question,
+            page,
+            truncation="only_second",
+            max_length=512,
+            stride=stride,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+        )
+        best, text = float("-inf"), ""
+        for window in range(len(encoded["input_ids"])):
+            names = ("input_ids", "token_type_ids", "attention_mask")
+            with torch.inference_mode():
+                output = model(**{name: torch.tensor([encoded[name][window]]) for name in names})
+            offsets, on_page = encoded["offset_mapping"][window], encoded.sequence_ids(window)
+            starts, ends = output.start_logits[0].numpy(), output.end_logits[0].numpy()
+            for start in _best(starts):
+                for end in _best(ends):
+                    if on_page[start] == on_page[end] == 1 and start <= end and starts[start] + ends[end] > best:
+                        best = starts[start] + ends[end]
+                        text = page[offsets[start][0] : offsets[end][1]]
+        return text
+
+    return answer
+
+
+def _best(logits: Any) -> list[int]:
+    places: list[int] = np.argsort(logits)[: -20 - 1 : -1].tolist()
+    return places
+
+
+def _questions_on_a_page() -> list[Prompt]:
+    items = BENCHMARKS["korquad-2"].load(SAMPLES / "korquad-2")
+    pages = "".join(dict.fromkeys(item.page or "" for item in items))
+    page = (pages * (PAGE_CHARS // len(pages) + 1))[:PAGE_CHARS]
+    return [Prompt(item.id, "", question=item.question, page=page) for item in items[:QUESTIONS]]

@@ -1,0 +1,109 @@
+"""Overhead rows of `make bench`: a whole evaluation whose engine answers at once, loading to the result record."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from evaluator import evaluate as evaluation
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.source import Source
+from evaluator.summary import ROOT
+from evaluator.task import Task, load_items
+from submissions.records import EvalRequest
+
+SIDE = 1000  # pixels: an image of 1 MP
+IMAGES = 50  # different ones
+
+
+@dataclass(frozen=True)
+class Overhead:
+    what: str
+    ms: float  # an item, beyond a run of one item
+    peak_mb: float  # memory of the process that scores
+
+
+def overhead_rows(folder: Path) -> Iterator[Overhead]:
+    for kind, sizes in (("text", (100, 6_000, 60_000)), ("image", (100, 1_000))):
+        start = min(_measured(folder, kind, 1)["seconds"] for _ in range(3))
+        for n in sizes:
+            runs = [_measured(folder, kind, n) for _ in range(3 if n < 60_000 else 1)]
+            best = min(runs, key=lambda run: run["seconds"])
+            ms = 1000 * (best["seconds"] - start) / n
+            yield Overhead(f"{n:,} {kind} items", ms, best["peak_mb"])
+
+
+def _measured(folder: Path, kind: str, n: int) -> dict[str, float]:
+    """A run in a fresh process, whose memory then is its own."""
+    data = _data(folder / f"{kind}-{n}", kind, n)
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.bench_overhead", str(data), kind], cwd=ROOT, capture_output=True, check=True
+    )
+    measured: dict[str, float] = json.loads(done.stdout)
+    return measured
+
+
+def _data(folder: Path, kind: str, n: int) -> Path:
+    if folder.exists():
+        return folder
+    (folder / "images").mkdir(parents=True)
+    noise = np.random.default_rng(0)
+    count = min(n, IMAGES) if kind == "image" else 1
+    for number in range(count):
+        side = SIDE if kind == "image" else 8
+        # As a scanned page compresses: noise in one corner, the rest plain.
+        pixels = np.full((side, side, 3), 255, np.uint8)
+        pixels[: side // 4] = noise.integers(0, 255, (side // 4, side, 3))
+        Image.fromarray(pixels).save(folder / f"images/{number}.png")
+    with (folder / "items.jsonl").open("w", encoding="utf-8") as file:
+        for number in range(n):
+            row: dict[str, Any] = {
+                "id": str(number),
+                "question": f"{number}번째 줄의 금액은 얼마인가?",
+                "answer": "42억",
+            }
+            row |= {"images": [f"images/{number % count}.png"], "domain": "공공행정"}
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return folder
+
+
+def _run(data: Path, kind: str) -> None:
+    evaluation.INFERENCE = "scripts.instant"
+    request = EvalRequest.model_validate(
+        {
+            "key": "0" * 32,
+            "model_id": "bench/instant",
+            "requested_revision": "main",
+            "revision": "0" * 40,
+            "precision": "float32",
+            "benchmark": "ko-vqa",
+            "benchmark_version": "1",
+            "engine": "chat",
+            "model_type": "instant",
+            "submitted_by": "bench",
+            "submitted_at": "2026-01-01T00:00:00Z",
+        }
+    )
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as job:
+        source = Source(data, "bench", "bench")
+        task = Task(request, data, BENCHMARKS["ko-vqa"], source, alone=0, blind=kind == "text")
+        items, dataset = load_items(task)
+        evaluation.evaluate(task, items, dataset, Path(job))
+    seconds = time.perf_counter() - started
+    # Not getrusage's, which a process takes over from the one that started it.
+    status = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    peak_mb = int(status["VmHWM"].split()[0]) / 1024
+    print(json.dumps({"seconds": seconds, "peak_mb": peak_mb}))
+
+
+if __name__ == "__main__":
+    _run(Path(sys.argv[1]), sys.argv[2])
