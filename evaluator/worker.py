@@ -38,8 +38,8 @@ class Worker:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._name = f"{socket.gethostname()}-{os.getpid()}"
-        self._private = open_store(settings.private_store)
-        self._queue = Queue(open_store(settings.store), settings.lease, settings.max_attempts)
+        self._private = open_store(settings.private_store, settings)
+        self._queue = Queue(open_store(settings.store, settings), settings.lease, settings.max_attempts)
         self.stopped = threading.Event()
 
     def stop(self) -> None:

@@ -14,7 +14,7 @@ from submissions.stores import open_store
 
 def build_app(settings: Settings) -> FastAPI:
     """The application over the store named in the settings. Raises StoreError where that cannot be opened."""
-    store = open_store(settings.store)
+    store = open_store(settings.store, settings)
     board = Board(store)
     queue = Queue(store, settings.lease, settings.max_attempts)
     app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None)

@@ -33,7 +33,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     try:
         settings = load_settings()
-        queue = Queue(open_store(args.store or settings.store), settings.lease, settings.max_attempts)
+        queue = Queue(open_store(args.store or settings.store, settings), settings.lease, settings.max_attempts)
         if args.command == "submit":
             return _submit(queue, args, settings)
         if args.command == "list":

@@ -5,19 +5,24 @@ moves only if it still points at the parent. Blobs, trees and the commit are wri
 process killed at any moment leaves either the old head or the new one.
 """
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISDIR
 
+from dulwich.client import HttpGitClient
 from dulwich.errors import NotGitRepository
-from dulwich.object_store import commit_tree_changes, iter_tree_contents, tree_lookup_path
-from dulwich.objects import Blob, Commit, ObjectID, Tree
+from dulwich.object_store import commit_tree_changes, tree_lookup_path
+from dulwich.objects import Blob, ObjectID, Tree
+from dulwich.objects import Commit as GitCommit
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 from filelock import FileLock
 
-from submissions.store import MAIN, Changes, Conflict, Snapshot, StoreError
+from submissions.store import MAIN, Changes, Commit, Conflict, Snapshot, StoreError
 
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 _FILE = 0o100644
@@ -27,7 +32,9 @@ GIT_LOCK_LASTS = 2.0  # seconds
 class GitStore:
     def __init__(self, path: Path) -> None:
         self.url = str(path)
+        self.turn = threading.Lock()
         self._path = path
+        self._folders: dict[ObjectID, list[tuple[str, bool, ObjectID]]] = {}
         self._lock = FileLock(f"{path}.lock")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -49,13 +56,20 @@ class GitStore:
     def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
         head = head or self.head(branch)
         with self._repo() as repo:
-            tree = _commit(repo, head).tree
-            files = {
-                entry.path.decode(): entry.sha.decode()
-                for entry in iter_tree_contents(repo.object_store, tree)
-                if entry.path is not None and entry.sha is not None
-            }
-        return Snapshot(head, files)
+            files: dict[str, str] = {}
+            folders: dict[ObjectID, list[tuple[str, bool, ObjectID]]] = {}
+            waiting = [("", _commit(repo, head).tree)]
+            while waiting:
+                prefix, folder = waiting.pop()
+                # Few folders change from one commit to the next.
+                entries = folders[folder] = self._folders.get(folder) or _entries(repo, folder)
+                for name, is_folder, sha in entries:
+                    if is_folder:
+                        waiting.append((f"{prefix}{name}/", sha))
+                    else:
+                        files[prefix + name] = sha.decode()
+            self._folders = folders
+        return Snapshot(head, dict(sorted(files.items())))
 
     def read(self, path: str, head: str) -> bytes:
         with self._repo() as repo:
@@ -84,6 +98,39 @@ class GitStore:
             if not repo.refs.set_if_equals(_ref(branch), ObjectID(parent.encode()), commit.id):
                 raise Conflict(branch)
             return commit.id.decode()
+
+    def history(self, head: str) -> Iterator[Commit]:
+        with self._repo() as repo:
+            following: str | None = head
+            while following:
+                commit = _commit(repo, following)
+                yield Commit(following, datetime.fromtimestamp(commit.commit_time, UTC), commit.message.decode())
+                following = commit.parents[0].decode() if commit.parents else None
+
+    def now(self) -> datetime:
+        """By the clock of the file system, which on a shared disk is the server's."""
+        clock = Path(f"{self._path}.lock")
+        clock.touch()
+        return datetime.fromtimestamp(clock.stat().st_mtime, UTC)
+
+    def has(self, head: str) -> bool:
+        """Whether this commit is here."""
+        with self._repo() as repo:
+            return ObjectID(head.encode()) in repo.object_store
+
+    def fetch(self, client: HttpGitClient, path: str) -> None:
+        """Take over every branch of a repository on a git server, with all that hangs on it."""
+        with self._lock, self._repo() as repo:
+
+            def wanted(refs: Mapping[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
+                branches = {sha for ref, sha in refs.items() if ref.startswith(_ref("")) and sha}
+                return [sha for sha in branches if sha not in repo.object_store]
+
+            # Version 0 is two requests, one where nothing is new; version 2 is one more.
+            fetched = client.fetch(path, repo, determine_wants=wanted, protocol_version=0)
+            for ref, sha in fetched.refs.items():
+                if ref.startswith(_ref("")) and sha:
+                    repo.refs[ref] = sha
 
     def _start(self, repo: Repo, branch: str) -> str:
         """Give a new branch its empty first commit, the same in every process that tries."""
@@ -123,15 +170,22 @@ def _ref(branch: str) -> Ref:
     return Ref(b"refs/heads/" + branch.encode())
 
 
-def _commit(repo: Repo, head: str) -> Commit:
+def _entries(repo: Repo, folder: ObjectID) -> list[tuple[str, bool, ObjectID]]:
+    """Name, whether it is a folder, and id of all that is in a folder."""
+    tree = repo[folder]
+    assert isinstance(tree, Tree)
+    return [(e.path.decode(), S_ISDIR(e.mode), e.sha) for e in tree.iteritems()]
+
+
+def _commit(repo: Repo, head: str) -> GitCommit:
     commit = repo[head.encode()]
-    if not isinstance(commit, Commit):
+    if not isinstance(commit, GitCommit):
         raise KeyError(head)
     return commit
 
 
-def _new_commit(tree: ObjectID, message: str, parents: list[ObjectID], when: int | None = None) -> Commit:
-    commit = Commit()
+def _new_commit(tree: ObjectID, message: str, parents: list[ObjectID], when: int | None = None) -> GitCommit:
+    commit = GitCommit()
     commit.tree = tree
     commit.parents = parents
     commit.author = commit.committer = _AUTHOR

@@ -1,9 +1,11 @@
 """The store of records: a tree of files with history, changed only by compare-and-swap commits."""
 
 import random
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha1
 from typing import Protocol, TypeVar
 
@@ -20,6 +22,17 @@ class StoreError(Exception):
     """The store cannot be opened or reached; the message says what to do."""
 
 
+class Unavailable(StoreError):
+    """The store is out of reach for now. Whether a commit under way has landed is not known."""
+
+
+@dataclass(frozen=True)
+class Commit:
+    id: str
+    time: datetime
+    message: str
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """A branch at one moment: its head and the blob id of every path in it."""
@@ -33,9 +46,10 @@ Changes = Mapping[str, bytes | None]  # path → new content, or None to delete
 
 class Store(Protocol):
     url: str
+    turn: threading.Lock  # the writers of one process take turns: they never race each other
 
     def head(self, branch: str = MAIN) -> str:
-        """The commit the branch points at. A branch that was never written starts from an empty commit."""
+        """The commit the branch points at. A branch that was never written is made."""
         ...
 
     def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
@@ -50,6 +64,14 @@ class Store(Protocol):
         """All changes as one commit on top of `parent`, or none. Raises Conflict if the branch has moved."""
         ...
 
+    def history(self, head: str) -> Iterator[Commit]:
+        """The commits up to this one, newest first."""
+        ...
+
+    def now(self) -> datetime:
+        """The time by the store's clock, which all who use it share."""
+        ...
+
 
 def blob_id(content: bytes) -> str:
     """The id git gives a blob, known before it is committed."""
@@ -62,13 +84,15 @@ def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]],
     `decide` returns (changes, message, value); no changes means no commit. Raises Conflict after 8 lost races.
     """
     for attempt in range(TRIES):
-        snapshot = store.snapshot(branch)
-        changes, message, value = decide(snapshot)
-        if not changes:
-            return value
-        try:
-            store.commit(changes, snapshot.head, message, branch)
-            return value
-        except Conflict:
-            time.sleep(random.uniform(0, 0.05 * 2**attempt))  # full jitter, so that losers do not meet again
+        with store.turn:
+            snapshot = store.snapshot(branch)
+            changes, message, value = decide(snapshot)
+            if not changes:
+                return value
+            try:
+                store.commit(changes, snapshot.head, message, branch)
+                return value
+            except Conflict:
+                pass
+        time.sleep(random.uniform(0, 0.05 * 2**attempt))  # full jitter, so that losers do not meet again
     raise Conflict(f"{store.url}: lost {TRIES} races in a row")

@@ -3,14 +3,20 @@
 from pathlib import Path
 
 from submissions.git_store import GitStore
-from submissions.store import Store, StoreError
+from submissions.settings import Settings
+from submissions.store import Store
 
 
-def open_store(url: str) -> Store:
-    """The store at a path or `file://` address (a bare git repository, created when missing).
+def open_store(url: str, settings: Settings | None = None) -> Store:
+    """The store at `hf://datasets/OWNER/NAME`, or at a path or `file://` address (a bare git repository).
 
-    Raises StoreError with what to do where it cannot be opened.
+    The settings hold the token for the Hub and where its mirrors are. Raises StoreError with what to do where the
+    store cannot be opened.
     """
     if url.startswith("hf://"):
-        raise StoreError(f"{url}: Hub stores are not supported yet; use a local path")
+        from submissions.hub_store import HubStore
+
+        settings = settings or Settings()
+        token = settings.hub_token.get_secret_value() if settings.hub_token else None
+        return HubStore(url, settings.work_dir / "mirrors", token)
     return GitStore(Path(url.removeprefix("file://")))

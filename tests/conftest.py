@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from huggingface_hub import constants
 
 from scripts.tiny_models import make_extractive, make_image_text
 from submissions.records import EvalRequest, request_key
 from submissions.settings import Settings
 from submissions.store import Store
 from submissions.stores import open_store
+from tests.hub.double import serve
+from tests.hub.repos import TOKEN, Hub
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
@@ -67,6 +70,22 @@ def environment(settings: Settings) -> dict[str, str]:
         "HF_HUB_DISABLE_XET": "1",
     }
     return {**kept, **own}
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A Hub of the test's own, with two dataset repositories; this process and its children talk to it."""
+    own = Hub(tmp_path / "hub")
+    own.create("org/store")
+    own.create("org/private")
+    with serve(own) as address:
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")  # for children; here the variable has been read already
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+        monkeypatch.setenv("HANNUN_HUB_TOKEN", TOKEN)
+        monkeypatch.setenv("HANNUN_WORK_DIR", str(tmp_path / "hub-work"))
+        yield own
+        own.released.set()
 
 
 @pytest.fixture

@@ -19,17 +19,17 @@ from typing import Any
 
 import openai
 from openai.types.chat import ChatCompletion
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
 from evaluator.engines.base import ApiOptions, EngineOptions
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.pages import fit_page
 from evaluator.engines.server import Server
 from evaluator.types import Answer, AnswerStatus, ModelError, Prompt
+from submissions.retry import wait_as_told
 
 ATTEMPTS = 8
 CONCURRENCY = 32  # requests under way, at most
-LONGEST_WAIT = 60.0  # seconds between two tries, unless the server asks for more
 IMAGE_TOKENS = 2048  # reserved in the budget for an image, until the server says what it took
 REFUSED = (401, 403, 404)  # no later request would fare better
 _END = object()
@@ -133,7 +133,7 @@ class ApiEngine:
 
     async def _complete(self, client: openai.AsyncOpenAI, pace: "Pace", content: list[Any]) -> ChatCompletion:
         async for attempt in AsyncRetrying(
-            stop=stop_after_attempt(ATTEMPTS), wait=_wait, retry=retry_if_exception(_passing), reraise=True
+            stop=stop_after_attempt(ATTEMPTS), wait=wait_as_told, retry=retry_if_exception(_passing), reraise=True
         ):
             with attempt:
                 async with pace.turn():
@@ -167,17 +167,6 @@ def _passing(error: BaseException) -> bool:
     return isinstance(
         error, (openai.APIConnectionError, openai.APIResponseValidationError, Garbage, json.JSONDecodeError)
     )
-
-
-def _wait(state: RetryCallState) -> float:
-    """Seconds until the next try: what the server asks for, else exponential with full jitter."""
-    error = state.outcome.exception() if state.outcome else None
-    if isinstance(error, openai.APIStatusError):
-        try:
-            return max(0.0, float(error.response.headers["retry-after"]))
-        except (KeyError, ValueError):
-            pass
-    return wait_random_exponential(multiplier=0.5, max=LONGEST_WAIT)(state)
 
 
 def _reason(error: openai.APIStatusError) -> str:

@@ -18,10 +18,11 @@ from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.engines import api, load_engine
+from evaluator.engines import load_engine
 from evaluator.engines.base import ApiOptions, EngineOptions
 from evaluator.source import SAMPLES
 from evaluator.types import PAGE, ModelError, Prompt
+from submissions import retry
 from submissions.records import EvalResult
 from tests.conftest import ROOT
 from tests.hub.double import serve
@@ -165,8 +166,8 @@ FAULTS: dict[str, tuple[Reply, tuple[str, str]]] = {
 
 
 def test_each_fault_ends_in_a_status_and_the_others_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "ATTEMPTS", 3)
-    monkeypatch.setattr(api, "LONGEST_WAIT", 0.01)
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
+    monkeypatch.setattr(retry, "LONGEST_WAIT", 0.01)
     served = Served(lambda body, n: FAULTS[body["messages"][0]["content"][-1]["text"]][0](body, n))
     given = ask(served, [Prompt(name, name) for name in FAULTS])
     assert given == {name: expected for name, (_, expected) in FAULTS.items()}
@@ -175,8 +176,8 @@ def test_each_fault_ends_in_a_status_and_the_others_are_answered(monkeypatch: py
 
 
 def test_a_server_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "ATTEMPTS", 2)
-    monkeypatch.setattr(api, "LONGEST_WAIT", 0.01)
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
+    monkeypatch.setattr(retry, "LONGEST_WAIT", 0.01)
     import threading
 
     released = threading.Event()

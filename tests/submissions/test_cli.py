@@ -42,7 +42,7 @@ def test_a_second_submission_says_so(capsys: pytest.CaptureFixture[str]) -> None
     [
         (["show", "0" * 32], "no request"),
         (["submit", "tiny/extractive", "--benchmark", "ko-vqa"], "KorQuAD 2.0 only"),
-        (["--store", "hf://datasets/a/b", "list"], "not supported yet"),
+        (["--store", "hf://models/a/b", "list"], "names no dataset"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(args: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,8 +31,9 @@ class Counting:
     """A store that counts what is read from it."""
 
     def __init__(self, store: Store) -> None:
-        self.url, self._store = store.url, store
+        self.url, self.turn, self._store = store.url, store.turn, store
         self.head, self.snapshot, self.commit = store.head, store.snapshot, store.commit
+        self.history, self.now = store.history, store.now
         self.paths: list[str] = []
 
     def read(self, path: str, head: str) -> bytes:

@@ -1,11 +1,11 @@
-"""The contract every store keeps. A new kind of store is one more line in STORES."""
+"""The contract every store keeps."""
 
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,12 +14,13 @@ from submissions.store import Conflict, Snapshot, StoreError, blob_id, transact
 from submissions.stores import open_store
 from tests.conftest import ROOT
 
-STORES: dict[str, Callable[[Path], str]] = {"git": lambda folder: str(folder / "contract.git")}
 
-
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=["git", "hub"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return STORES[request.param](tmp_path)
+    if request.param == "git":
+        return str(tmp_path / "contract.git")
+    request.getfixturevalue("hub")
+    return "hf://datasets/org/store"
 
 
 def test_a_new_store_is_empty(url: str) -> None:
@@ -30,7 +31,7 @@ def test_a_new_store_is_empty(url: str) -> None:
 
 def test_many_files_are_one_commit_and_come_back_byte_for_byte(url: str) -> None:
     store = open_store(url)
-    files = {f"a/{i}/한글 {i}.json": os.urandom(50) for i in range(40)}
+    files = {f"a/{i}/한글 {i}.json": f"{i}번".encode() for i in range(40)}
     start = store.head()
     head = store.commit(files, start, "many")
     snapshot = store.snapshot()
@@ -38,6 +39,25 @@ def test_many_files_are_one_commit_and_come_back_byte_for_byte(url: str) -> None
     assert snapshot.files == {path: blob_id(content) for path, content in files.items()}
     assert all(store.read(path, head) == content for path, content in files.items())
     assert store.snapshot(head=start).files == {}
+
+
+def test_binary_files_come_back_byte_for_byte(url: str) -> None:
+    store = open_store(url)
+    files = {f"{i}.parquet": os.urandom(5000) for i in range(3)} | {"empty.parquet": b""}
+    head = store.commit(files, store.head(), "binary")
+    assert {path: store.read(path, head) for path in files} == files
+    assert {path: open_store(url).read(path, head) for path in files} == files
+
+
+def test_history_is_told_newest_first_by_the_stores_clock(url: str) -> None:
+    store = open_store(url)
+    first = store.commit({"a": b"1"}, store.head(), "one")
+    second = store.commit({"a": b"2"}, first, "two")
+    commits = list(store.history(second))
+    assert [c.id for c in commits[:2]] == [second, first]
+    assert [c.message.splitlines()[0] for c in commits[:2]] == ["two", "one"]
+    assert abs(store.now() - commits[0].time) < timedelta(minutes=1)
+    assert store.read("a", first) == b"1" and open_store(url).snapshot(head=first).files == {"a": blob_id(b"1")}
 
 
 def test_a_commit_on_a_stale_parent_is_refused_and_changes_nothing(url: str) -> None:
@@ -139,7 +159,7 @@ def test_real_git_reads_the_embedded_store(tmp_path: Path) -> None:
     assert shown.stdout == "{}"
 
 
-@pytest.mark.parametrize("bad", ["hf://datasets/a/b", "/proc/nowhere/store.git"])
+@pytest.mark.parametrize("bad", ["hf://models/a/b", "/proc/nowhere/store.git"])
 def test_a_store_that_cannot_be_opened_says_so(bad: str) -> None:
     with pytest.raises(StoreError, match=r"."):
         open_store(bad)

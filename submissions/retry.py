@@ -1,0 +1,15 @@
+"""How long to wait before a server is asked again."""
+
+from tenacity import RetryCallState, wait_random_exponential
+
+LONGEST_WAIT = 60.0  # seconds between two tries, unless the server asks for more
+
+
+def wait_as_told(state: RetryCallState) -> float:
+    """Seconds until the next try: what the server's Retry-After asks for, else exponential with full jitter."""
+    error = state.outcome.exception() if state.outcome else None
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    try:
+        return max(0.0, float(headers["retry-after"]))
+    except (KeyError, ValueError):
+        return wait_random_exponential(multiplier=0.5, max=LONGEST_WAIT)(state)
