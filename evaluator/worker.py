@@ -16,6 +16,7 @@ from pathlib import Path
 
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.schedulers.base import BaseScheduler
+from filelock import FileLock, Timeout
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.evaluate import Stopped, evaluate
@@ -26,7 +27,7 @@ from evaluator.types import DataError, ModelError
 from submissions.queue import LostLease, Queue
 from submissions.records import EvalRequest, Failure, FailureCode, Stage, Status
 from submissions.settings import Settings
-from submissions.store import Changes, Snapshot, transact
+from submissions.store import Changes, Snapshot, StoreError, transact
 from submissions.stores import open_store
 
 log = logging.getLogger(__name__)
@@ -40,22 +41,37 @@ class Worker:
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_store(settings.private_store, settings)
         self._queue = Queue(open_store(settings.store, settings), settings.lease, settings.max_attempts)
+        self._device = FileLock(settings.work_dir / "device.lock")
         self.stopped = threading.Event()
+        self._interrupted = threading.Event()  # the running evaluation is to stop
 
     def stop(self) -> None:
         """Stop a running evaluation, its answers kept, and hand its request back."""
         self.stopped.set()
+        self._interrupted.set()
+
+    def round(self) -> None:
+        """Evaluate what is pending; while the store is out of reach, leave it to the next round."""
+        try:
+            self.run_pending()
+        except StoreError as error:
+            log.warning("%s", error)
 
     def run_pending(self) -> int:
-        """Evaluate until nothing is pending; returns how many requests were taken."""
+        """Evaluate until nothing is pending; returns how many requests were taken. Raises StoreError."""
         taken = 0
-        while not self.stopped.is_set() and self.run_one():
-            taken += 1
+        with self._alone():
+            while not self.stopped.is_set() and self.run_one():
+                taken += 1
         return taken
 
     def run_one(self) -> bool:
-        """Evaluate the next request, if there is one. Every end is written to the queue, none is raised."""
-        request = self._queue.claim(self._name, _now())
+        """Evaluate the next request, if there is one. Every end is written to the queue.
+
+        Raises StoreError where the store is out of reach: the request is taken up again once its lease has run out,
+        and its answers are kept.
+        """
+        request = self._queue.claim(self._name, self._now())
         if request is None:
             return False
         log.info("running %s: %s on %s", request.key, request.model_id, request.benchmark)
@@ -74,6 +90,9 @@ class Worker:
             nonlocal stage
             stage = Stage(name)
 
+        deadline = threading.Timer(self._settings.deadline.total_seconds(), self._interrupted.set)
+        deadline.daemon = True
+        deadline.start()
         try:
             task = self._task(request)
             stage = Stage.LOAD
@@ -84,18 +103,21 @@ class Worker:
                 dataset,
                 job_dir,
                 on_progress=progress,
-                stop=self.stopped,
+                stop=self._interrupted,
                 worker=self._name,
             )
             stage = Stage.PUBLISH
             self._save_details(request.key, evaluation.details)
-            self._queue.publish(request, evaluation.result, _now())
+            self._queue.publish(request, evaluation.result, self._now())
             log.info("published %s", request.key)
             shutil.rmtree(job_dir, ignore_errors=True)
-        except Stopped:
-            self._queue.release(request)
-            log.info("handed back %s", request.key)
-        except LostLease:
+        except Stopped as error:
+            if self.stopped.is_set():
+                self._queue.release(request)
+                log.info("handed back %s", request.key)
+            else:
+                self._fail(request, stage, FailureCode.DEADLINE, error)
+        except (LostLease, StoreError):
             raise
         except ModelError as error:
             self._fail(request, stage, FailureCode(error.code), error)
@@ -104,6 +126,10 @@ class Worker:
         except Exception as error:
             log.exception("evaluating %s", request.key)
             self._fail(request, stage, FailureCode.INTERNAL_ERROR, error)
+        finally:
+            deadline.cancel()
+            if not self.stopped.is_set():
+                self._interrupted.clear()
 
     def _task(self, request: EvalRequest) -> Task:
         return Task(
@@ -119,10 +145,26 @@ class Worker:
         )
 
     def _fail(self, request: EvalRequest, stage: Stage, code: FailureCode, error: Exception) -> None:
-        after = self._queue.fail(request, Failure(stage=stage, code=code), _now())
+        after = self._queue.fail(request, Failure(stage=stage, code=code), self._now())
         if after.status != Status.PENDING:  # else the next attempt goes on from the answers so far
             shutil.rmtree(self._settings.work_dir / request.key, ignore_errors=True)
         log.warning("%s at %s with %s, now %s: %s", request.key, stage, code, after.status, error)
+
+    def _now(self) -> datetime:
+        """By the store's clock: a worker whose own is wrong neither loses leases nor steals them."""
+        return self._queue.store.now()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One evaluation at a time on this machine's device: a second worker waits, or stops waiting when stopped."""
+        while not self.stopped.is_set():
+            try:
+                with self._device.acquire(timeout=1):
+                    yield
+                    return
+            except Timeout:
+                continue
+        yield
 
     def _save_details(self, key: str, details: list[dict[str, object]]) -> None:
         """Item ids leave keyed. Before the result and by key: a worker that dies in between writes the same again."""
@@ -153,7 +195,7 @@ class Worker:
         def beat() -> None:
             while not done.wait(self._settings.heartbeat.total_seconds()):
                 try:
-                    self._queue.heartbeat(request, _now())
+                    self._queue.heartbeat(request, self._now())
                 except Exception as error:  # one missed beat is no reason to stop; a lost lease shows at publishing
                     log.warning("heartbeat of %s: %s", request.key, error)
 
@@ -169,10 +211,10 @@ class Worker:
 def schedule(scheduler: BaseScheduler, interval: timedelta, worker: Worker) -> None:
     """Look at the queue now and every `interval`. A round that takes longer is not joined by a second one."""
     scheduler.add_job(
-        worker.run_pending,
+        worker.round,
         "interval",
         seconds=interval.total_seconds(),
-        next_run_time=_now(),
+        next_run_time=datetime.now(UTC),
         max_instances=1,
         coalesce=True,
         misfire_grace_time=None,
@@ -186,7 +228,3 @@ def every(interval: timedelta, worker: Worker) -> None:
     scheduler.start()
     worker.stopped.wait()
     scheduler.shutdown(wait=True)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

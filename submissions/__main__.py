@@ -1,4 +1,4 @@
-"""`python -m submissions`: submit, list, show, requeue, reindex."""
+"""`python -m submissions`: submit, list, show, requeue, cancel, reindex."""
 
 import argparse
 import getpass
@@ -29,6 +29,7 @@ def main(argv: list[str] | None = None) -> int:
     commands.add_parser("list", help="open and recent requests")
     for name, text in (("show", "one request, as JSON"), ("requeue", "put a failed or stuck request back")):
         commands.add_parser(name, help=text).add_argument("key")
+    commands.add_parser("cancel", help="take a pending request out of the queue").add_argument("key")
     commands.add_parser("reindex", help="rebuild the index from the records")
     args = parser.parse_args(argv)
     try:
@@ -42,6 +43,9 @@ def main(argv: list[str] | None = None) -> int:
             print(queue.get(args.key).to_bytes().decode(), end="")
         elif args.command == "requeue":
             print(f"{queue.requeue(args.key).key} is pending again")
+        elif args.command == "cancel":
+            queue.cancel(args.key)
+            print(f"{args.key} is out of the queue")
         else:
             _reindex(queue)
     except (QueueError, SettingsError, StoreError) as error:

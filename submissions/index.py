@@ -1,4 +1,4 @@
-"""Small Parquet segments that summarise the records, so that reading costs only what has changed.
+"""Small Parquet segments that summarise the records, so that reading them all is quick.
 
 A row carries the blob id of its record. A record whose blob no row names is read itself, so the board is
 right even where a segment is stale, broken or missing; the segments only make it fast.
@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 BOARD = "index/board/"
 QUEUE = "index/queue.parquet"
 RECENT = 500  # finished and failed requests kept in the queue's index
+FEW = 32  # new records that are read themselves; for more, the segments that name them
 
 Row = TypeVar("Row", BoardRow, QueueRow)
 
@@ -73,11 +74,22 @@ def from_parquet(content: bytes, kind: type[Row]) -> list[Row]:
 def parse_record(content: bytes, kind: type[EvalResult] | type[EvalRequest]) -> Any:
     """A record from its bytes. Raises ValueError with one line that says what is wrong."""
     try:
-        return kind.model_validate(json.loads(content))
+        text = content.decode("utf-8")  # json.loads would take a byte-order mark, and other encodings
+        return kind.model_validate(json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant))
     except ValidationError as error:
         raise ValueError(_first_fault(error)) from None
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"no JSON: {error}") from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(record := dict(pairs)) < len(pairs):
+        raise ValueError("a key stands twice")
+    return record
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
 
 
 def _first_fault(error: ValidationError) -> str:
@@ -109,46 +121,45 @@ class RowReader(Generic[Row]):
         segments: str,
         records: tuple[str, ...],
         parse: Callable[[bytes, str, str], Row],
+        indexed_only: tuple[str, ...] = (),
     ) -> None:
+        """Of many new records below `indexed_only`, those that no segment names are left out."""
         self._store = store
         self._kind: type[Row] = kind
         self._segments = segments
         self._records = records
+        self._indexed_only = indexed_only
         self._parse: Callable[[bytes, str, str], Row] = parse
-        self._segment_rows: dict[str, tuple[str, list[Row]]] = {}
-        self._single_rows: dict[tuple[str, str], Row | Unreadable] = {}
+        self._known: dict[tuple[str, str], Row | Unreadable | None] = {}  # by path and blob; None: left out on purpose
+        self._segments_read: set[str] = set()  # their blobs
 
     def read(self, snapshot: Snapshot) -> tuple[list[Row], list[Unreadable]]:
-        known = {(row.path, row.blob): row for row in self._indexed(snapshot)}
-        singles: dict[tuple[str, str], Row | Unreadable] = {}
-        rows: list[Row] = []
-        unreadable: list[Unreadable] = []
-        for path, blob in snapshot.files.items():
-            indexed = known.get((path, blob))
-            if indexed is not None:
-                rows.append(indexed)
-            elif path.startswith(self._records) and path.endswith(".json"):
-                found = self._single_rows.get((path, blob)) or self._read_record(path, blob, snapshot.head)
-                singles[path, blob] = found
-                if isinstance(found, Unreadable):
-                    unreadable.append(found)
-                else:
-                    rows.append(found)
-        self._single_rows = singles
-        return rows, unreadable
+        own = [(p, b) for p, b in snapshot.files.items() if p.startswith(self._records) and p.endswith(".json")]
+        known = self._known
+        few = sum(record not in known for record in own) <= FEW
+        if not few:
+            known = {**{(row.path, row.blob): row for row in self._indexed(snapshot)}, **known}
+        found: dict[tuple[str, str], Row | Unreadable | None] = {}
+        for path, blob in own:
+            if (path, blob) in known:
+                found[path, blob] = known[path, blob]
+            elif few or not path.startswith(self._indexed_only):
+                found[path, blob] = self._read_record(path, blob, snapshot.head)
+            else:
+                found[path, blob] = None
+        self._known = found
+        unreadable = [row for row in found.values() if isinstance(row, Unreadable)]
+        return [row for row in found.values() if row is not None and not isinstance(row, Unreadable)], unreadable
 
     def _indexed(self, snapshot: Snapshot) -> Iterable[Row]:
+        """The rows of segments that have changed since they were read last."""
         for path, blob in snapshot.files.items():
-            if not path.startswith(self._segments):
-                continue
-            if self._segment_rows.get(path, ("",))[0] != blob:
+            if path.startswith(self._segments) and blob not in self._segments_read:
+                self._segments_read.add(blob)
                 try:
-                    rows = from_parquet(self._store.read(path, snapshot.head), self._kind)
+                    yield from from_parquet(self._store.read(path, snapshot.head), self._kind)
                 except ValueError as error:
                     log.warning("index segment %s is unreadable, reading its records instead: %s", path, error)
-                    rows = []
-                self._segment_rows[path] = (blob, rows)
-            yield from self._segment_rows[path][1]
 
     def _read_record(self, path: str, blob: str, head: str) -> Row | Unreadable:
         try:
@@ -163,9 +174,9 @@ def board_reader(store: Store) -> RowReader[BoardRow]:
 
 
 def queue_reader(store: Store) -> RowReader[QueueRow]:
-    # Old finished requests leave the index on purpose; only open ones are looked up one by one.
-    open_ones = tuple(f"requests/{status}/" for status in (Status.PENDING, Status.RUNNING))
-    return RowReader(store, QueueRow, QUEUE, open_ones, _request_row)
+    # Old requests that are closed leave the index on purpose.
+    closed = tuple(f"requests/{status}/" for status in Status if status not in (Status.PENDING, Status.RUNNING))
+    return RowReader(store, QueueRow, QUEUE, ("requests/",), _request_row, closed)
 
 
 def segment_of(row: BoardRow) -> str:
@@ -190,7 +201,8 @@ def with_result(store: Store, snapshot: Snapshot, result: EvalResult) -> Changes
 def with_requests(rows: Iterable[QueueRow], before: Iterable[EvalRequest], after: Iterable[EvalRequest]) -> Changes:
     """The changes that move requests from one state to the next: their records, and the queue's index."""
     changes: dict[str, bytes | None] = {request.path: None for request in before}
-    by_key = {row.key: row for row in rows}
+    gone = {request.key for request in before}
+    by_key = {row.key: row for row in rows if row.key not in gone}
     for request in after:
         content = request.to_bytes()
         changes[request.path] = content

@@ -132,6 +132,10 @@ FAILURES: dict[FailureCode, Text] = {
         "이 평가에 정한 요청·토큰·비용 한도를 다 썼습니다. 받은 답은 남아 있습니다.",
         "The limit set for requests, tokens or cost is reached. The answers so far are kept.",
     ),
+    FailureCode.DEADLINE: Text(
+        "정해진 시간 안에 평가가 끝나지 않았습니다. 더 작은 모델이나 낮은 정밀도로 제출해 주세요.",
+        "The evaluation did not end in the time allowed. Submit a smaller model or a lower precision.",
+    ),
     FailureCode.SERVER_FAILED: Text(
         "모델 서버를 띄우지 못했습니다. 저희가 확인합니다.",
         "The model's server could not be started. We will look at it.",

@@ -144,6 +144,17 @@ class Queue:
 
         return transact(self.store, decide)
 
+    def cancel(self, key: str) -> None:
+        """Take a pending request out of the queue, as if never submitted. Raises QueueError for any other."""
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+            request = self.get(key, snapshot)
+            if request.status != Status.PENDING:
+                raise QueueError(f"request {key} is {request.status}; only pending ones can be cancelled")
+            return self._move(snapshot, [request], []), f"Cancel {key}", None
+
+        transact(self.store, decide)
+
     def _expired(self, snapshot: Snapshot, now: datetime) -> list[tuple[EvalRequest, EvalRequest]]:
         running = [p for p in snapshot.files if p.startswith(f"requests/{Status.RUNNING}/")]
         if not running:

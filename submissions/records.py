@@ -91,6 +91,7 @@ class FailureCode(StrEnum):
     BATCH_VARIANCE = "batch_variance"
     API_REFUSED = "api_refused"
     BUDGET_SPENT = "budget_spent"
+    DEADLINE = "deadline"
     SERVER_FAILED = "server_failed"
     INTERNAL_ERROR = "internal_error"
 

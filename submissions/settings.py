@@ -37,6 +37,7 @@ class Settings(BaseSettings):
     worker_every: Duration = timedelta(seconds=10)
     lease: Duration = timedelta(minutes=30)
     heartbeat: Duration = timedelta(minutes=10)
+    deadline: Duration = timedelta(hours=6)  # for one evaluation
     max_attempts: int = Field(default=3, ge=1)
     limit: int | None = Field(default=None, ge=1)
     max_pixels: int = Field(default=4_194_304, ge=784)

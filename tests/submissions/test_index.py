@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from submissions.index import QUEUE, board_reader, reindexed
+from submissions.index import QUEUE, board_reader, queue_reader, reindexed
 from submissions.queue import Queue
 from submissions.records import EvalRequest, EvalResult
 from submissions.store import Store
@@ -47,6 +47,12 @@ def scores(store: Store) -> list[float]:
     return sorted(r.em or 0 for r in rows)
 
 
+@pytest.fixture(autouse=True)
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three records are many here."""
+    monkeypatch.setattr("submissions.index.FEW", 1)
+
+
 def test_reading_the_board_reads_segments_and_no_records(filled: Store) -> None:
     counting = Counting(filled)
     reader = board_reader(counting)
@@ -54,7 +60,29 @@ def test_reading_the_board_reads_segments_and_no_records(filled: Store) -> None:
     assert sorted(r.em or 0 for r in rows) == [10.0, 20.0, 30.0]
     assert counting.paths == ["index/board/korquad-2/2026-01.parquet"]
     reader.read(filled.snapshot())
-    assert len(counting.paths) == 1, "an unchanged segment is not read again"
+    assert len(counting.paths) == 1, "nothing is read again"
+
+
+def test_one_new_result_is_read_itself(filled: Store, make_request: Callable[..., EvalRequest]) -> None:
+    counting = Counting(filled)
+    reader = board_reader(counting)
+    reader.read(filled.snapshot())
+    queue = Queue(filled)
+    queue.submit(make_request())
+    running = queue.claim("w", NOW)
+    assert running is not None
+    queue.publish(running, result_of(running, 40.0), NOW)
+    assert len(reader.read(filled.snapshot())[0]) == 4
+    assert len(counting.paths) == 2 and counting.paths[1].startswith("results/")
+
+
+def test_closed_requests_that_left_the_index_are_not_read(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("submissions.index.RECENT", 1)
+    changes, _ = reindexed(filled, filled.snapshot())
+    filled.commit(changes, filled.head(), "reindex")
+    counting = Counting(filled)
+    assert len(queue_reader(counting).read(filled.snapshot())[0]) == 1
+    assert counting.paths == [QUEUE]
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PAR1 garbage", b"\x00" * 100])
