@@ -14,11 +14,20 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TypeVar
 
+import httpx2
 from dulwich.client import HttpGitClient
 from httpx2 import HTTPError
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, constants, get_session, hf_hub_download
+from huggingface_hub import (
+    CommitOperationAdd,
+    CommitOperationDelete,
+    HfApi,
+    constants,
+    get_session,
+    hf_hub_download,
+    set_client_factory,
+)
 from huggingface_hub.errors import HfHubHTTPError
-from huggingface_hub.utils._http import parse_ratelimit_headers
+from huggingface_hub.utils._http import default_client_factory, parse_ratelimit_headers
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from submissions.git_store import GitStore
@@ -28,13 +37,23 @@ from submissions.store import MAIN, Changes, Commit, Conflict, Snapshot, StoreEr
 T = TypeVar("T")
 TRIES = 6
 CLOCK_LASTS = 600.0  # seconds until the Hub is asked for the time again
-GIT_TIMEOUT = 60.0  # seconds
+TIMEOUT = 60.0  # seconds without a byte
 CONFLICTS = (409, 412)
 POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 
 
+def client() -> httpx2.Client:
+    """The Hub library's client with an end to its patience; its own waits for ever."""
+    own = default_client_factory()
+    own.timeout = httpx2.Timeout(TIMEOUT)
+    return own
+
+
+set_client_factory(client)
+
+
 class _Interrupted(Exception):
-    """A fetch through git did not come to its end."""
+    """A transfer did not come to its end."""
 
 
 class HubStore:
@@ -110,6 +129,8 @@ class HubStore:
                     parent_commit=parent,
                 )
                 landed = self._landed(done.oid, parent, nonce)
+            except RuntimeError as error:  # of an upload to the storage beside git, before the commit
+                raise _Interrupted(f"{error} {error.__cause__}") from error
             except (HTTPError, ValueError, KeyError) as error:  # HfHubHTTPError is an HTTPError; a cut-off body is none
                 status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
                 if status is not None and status not in CONFLICTS and not _passing(error):
@@ -143,7 +164,7 @@ class HubStore:
                 f"{self._endpoint}/datasets/",
                 username="hannun" if self._token else None,
                 password=self._token,
-                timeout=GIT_TIMEOUT,
+                timeout=TIMEOUT,
                 quiet=True,
             )
             try:

@@ -211,7 +211,7 @@ def with_requests(rows: Iterable[QueueRow], before: Iterable[EvalRequest], after
 
 
 def _recent(rows: Iterable[QueueRow]) -> list[QueueRow]:
-    ordered = sorted(rows, key=lambda r: r.submitted_at)
+    ordered = sorted(rows, key=lambda r: (r.submitted_at, r.key))
     closed = [r for r in ordered if r.status not in (Status.PENDING, Status.RUNNING)]
     dropped = {r.key for r in closed[:-RECENT]}
     return [r for r in ordered if r.key not in dropped]

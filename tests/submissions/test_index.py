@@ -104,6 +104,10 @@ BROKEN = [
     b"{}",
     b'{"schema_version": 2}',
     b"\xef\xbb\xbf{}",
+    b'{"schema_version": 1, "schema_version": 1}',
+    b'{"date": NaN}',
+    b'{"schema_version": 1, "unknown": 1}',
+    '{"schema_version": 1}'.encode("utf-16"),
     b"",
 ]
 
