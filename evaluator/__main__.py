@@ -230,6 +230,7 @@ def _worker(args: argparse.Namespace, settings: Settings) -> int:
     if args.store:
         settings = settings.model_copy(update={"store": args.store})
     worker = Worker(settings)
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
     signal.signal(signal.SIGTERM, lambda *_: worker.stop())
     signal.signal(signal.SIGINT, lambda *_: worker.stop())
     if args.once:

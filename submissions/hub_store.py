@@ -32,14 +32,13 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_at
 
 from submissions.git_store import GitStore
 from submissions.retry import wait_as_told
-from submissions.store import MAIN, Changes, Commit, Conflict, Snapshot, StoreError, Unavailable
+from submissions.store import MAIN, POINTER, Changes, Commit, Conflict, Snapshot, StoreError, Unavailable
 
 T = TypeVar("T")
 TRIES = 6
 CLOCK_LASTS = 600.0  # seconds until the Hub is asked for the time again
 TIMEOUT = 60.0  # seconds without a byte
 CONFLICTS = (409, 412)
-POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 
 
 def client() -> httpx2.Client:

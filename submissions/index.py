@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from submissions.records import BoardRow, EvalRequest, EvalResult, QueueRow, Status, board_row, queue_row
-from submissions.store import Changes, Snapshot, Store, blob_id
+from submissions.store import Changes, Snapshot, Store, blob_id, unchanged
 
 log = logging.getLogger(__name__)
 
@@ -230,5 +230,5 @@ def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadabl
     if requests:
         wanted[QUEUE] = to_parquet(_recent(requests), QueueRow)
     changes: dict[str, bytes | None] = {p: None for p in snapshot.files if p.startswith("index/") and p not in wanted}
-    changes |= {p: c for p, c in wanted.items() if snapshot.files.get(p) != blob_id(c)}
+    changes |= {p: c for p, c in wanted.items() if not unchanged(snapshot, p, c)}
     return changes, broken_results + broken_requests

@@ -68,9 +68,9 @@ class Queue:
 
         Requests whose lease has run out are returned to pending, or quarantined after too many attempts, first.
         """
+        self._take_back(now)
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest | None]:
-            lost = self._expired(snapshot, now)
             rows = self.rows(snapshot)
             for row in _fair(rows):
                 request = self._try_load(row.path, snapshot)
@@ -82,13 +82,18 @@ class Queue:
                 claimed = request.evolve(
                     status=Status.RUNNING, attempt=request.attempt + 1, lease=lease, started_at=now, failure=None
                 )
-                before, after = [request, *(b for b, _ in lost)], [claimed, *(a for _, a in lost)]
-                return self._move(snapshot, before, after), f"Claim {request.key}", claimed
-            if lost:
-                return self._move(snapshot, [b for b, _ in lost], [a for _, a in lost]), "Take back lost leases", None
+                return self._move(snapshot, [request], [claimed]), f"Claim {request.key}", claimed
             return {}, "", None
 
         return transact(self.store, decide)
+
+    def _take_back(self, now: datetime) -> None:
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+            lost = self._expired(snapshot, now)
+            changes = self._move(snapshot, [b for b, _ in lost], [a for _, a in lost]) if lost else {}
+            return changes, "Take back lost leases", None
+
+        transact(self.store, decide)
 
     def heartbeat(self, request: EvalRequest, now: datetime) -> None:
         """Extend the lease of a running request. Raises LostLease if it is no longer held."""

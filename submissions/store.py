@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import sha1
+from hashlib import sha1, sha256
 from typing import Protocol, TypeVar
 
 MAIN = "main"
 TRIES = 8
+POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 T = TypeVar("T")
 
 
@@ -78,16 +79,28 @@ def blob_id(content: bytes) -> str:
     return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
+def pointer(content: bytes) -> bytes:
+    """What stands in git for a file that is kept beside it (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md)."""
+    return POINTER + f"oid sha256:{sha256(content).hexdigest()}\nsize {len(content)}\n".encode()
+
+
+def unchanged(snapshot: Snapshot, path: str, content: bytes | None) -> bool:
+    """Whether a change would change nothing."""
+    there = snapshot.files.get(path)
+    return there is None if content is None else there in (blob_id(content), blob_id(pointer(content)))
+
+
 def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]], branch: str = MAIN) -> T:
     """Commit what `decide` makes of the current snapshot; where another writer was first, decide anew.
 
-    `decide` returns (changes, message, value); no changes means no commit. Raises Conflict after 8 lost races.
+    `decide` returns (changes, message, value). Where all is as wanted already there is no commit. Raises Conflict
+    after 8 lost races.
     """
     for attempt in range(TRIES):
         with store.turn:
             snapshot = store.snapshot(branch)
             changes, message, value = decide(snapshot)
-            if not changes:
+            if all(unchanged(snapshot, path, content) for path, content in changes.items()):
                 return value
             try:
                 store.commit(changes, snapshot.head, message, branch)

@@ -21,8 +21,7 @@ from fastapi import FastAPI, Form, Request, Response
 from fastapi.responses import JSONResponse
 
 from submissions.git_store import GitStore
-from submissions.hub_store import POINTER
-from submissions.store import Conflict, blob_id
+from submissions.store import POINTER, Conflict, blob_id
 from tests.hub.double import build
 
 TOKEN = "hf_write"

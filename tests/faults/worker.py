@@ -1,0 +1,101 @@
+"""A real worker process that ends itself with SIGKILL at a named step: `python -m tests.faults.worker STEP MINUTES`.
+
+MINUTES is how far the store's clock has moved on, so that no test waits for a lease to run out. Its inference process
+is a real one too, with an engine that answers at once.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partialmethod
+from typing import Any
+
+from dulwich.refs import DiskRefsContainer
+from huggingface_hub import HfApi
+
+from evaluator import evaluate as evaluation
+from evaluator import worker
+from evaluator.__main__ import main
+from submissions.git_store import GitStore
+from submissions.hub_store import HubStore
+from submissions.queue import Queue
+
+EARLY = (
+    "before claim",
+    "before the commit to claim lands",
+    "after the commit to claim lands",
+    "after claim",
+    "before fetch",
+    "after fetch",
+)
+INFERENCE = ("first answer", "tenth answer", "while measuring")  # each leaves the next something to do
+LATE = ("before details", "after details", "before publish", "before the commit to publish lands")
+LAST = ("after the commit to publish lands", "after publish")
+
+
+def end() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def wrapped(work: Callable[..., Any], step: str, name: str) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if step == f"before {name}":
+            end()
+        value = work(*args, **kwargs)
+        if step == f"after {name}":
+            end()
+        return value
+
+    return run
+
+
+def prepare(step: str, minutes: float) -> None:
+    evaluation.INFERENCE = "tests.faults.instant"
+    for store in (GitStore, HubStore):
+        real: Callable[[Any], datetime] = store.now
+        vars_of: Any = store
+        vars_of.now = lambda self, real=real: real(self) + timedelta(minutes=minutes)
+    steps: tuple[tuple[Any, str, str], ...] = (
+        (Queue, "claim", "claim"),
+        (worker, "fetch_model", "fetch"),
+        (worker.Worker, "_save_details", "details"),
+        (Queue, "publish", "publish"),
+    )
+    for owner, attribute, name in steps:
+        setattr(owner, attribute, wrapped(getattr(owner, attribute), step, name))
+    message = "No commit so far"
+    for store in (GitStore, HubStore):
+
+        def commit(self: Any, changes: Any, parent: str, said: str, *rest: Any, real: Any = store.commit) -> Any:
+            nonlocal message
+            message = said
+            return real(self, changes, parent, said, *rest)
+
+        vars_of = store
+        vars_of.commit = commit
+    for owner, attribute in ((DiskRefsContainer, "set_if_equals"), (HfApi, "create_commit")):
+
+        def landing(*args: Any, real: Callable[..., Any], **kwargs: Any) -> Any:
+            return wrapped(real, step, f"the commit to {message.split()[0].lower()} lands")(*args, **kwargs)
+
+        setattr(owner, attribute, partialmethod(landing, real=getattr(owner, attribute)))
+    evaluate = evaluation.evaluate
+
+    def watched(*args: Any, on_progress: Any, **kwargs: Any) -> Any:
+        def progress(stage: str, done: int, total: int) -> None:
+            if (step, stage) in (("first answer", "infer"), ("while measuring", "measure")) and done:
+                end()
+            if (step, stage) == ("tenth answer", "infer") and done >= 10:
+                end()
+            on_progress(stage, done, total)
+
+        return evaluate(*args, on_progress=progress, **kwargs)
+
+    vars(worker)["evaluate"] = watched
+
+
+if __name__ == "__main__":
+    prepare(sys.argv[1], float(sys.argv[2]))
+    sys.exit(main(["worker", "--once"]))
