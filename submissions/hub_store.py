@@ -132,7 +132,7 @@ class HubStore:
                 raise _Interrupted(f"{error} {error.__cause__}") from error
             except (HTTPError, ValueError, KeyError) as error:  # HfHubHTTPError is an HTTPError; a cut-off body is none
                 status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
-                if status is not None and status not in CONFLICTS and not _passing(error):
+                if status in (401, 403):
                     raise
                 landed = self._landed(head := self.head(branch), parent, nonce)
                 if landed is None and status not in CONFLICTS and head == parent:

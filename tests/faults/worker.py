@@ -32,6 +32,7 @@ EARLY = (
 )
 INFERENCE = ("first answer", "tenth answer", "while measuring")  # each leaves the next something to do
 LATE = ("before details", "after details", "before publish", "before the commit to publish lands")
+PAUSED = "paused"  # stands still after its fifth answer until it is continued
 LAST = ("after the commit to publish lands", "after publish")
 
 
@@ -89,6 +90,8 @@ def prepare(step: str, minutes: float) -> None:
                 end()
             if (step, stage) == ("tenth answer", "infer") and done >= 10:
                 end()
+            if (step, stage, done) == (PAUSED, "infer", 5):
+                os.kill(os.getpid(), signal.SIGSTOP)
             on_progress(stage, done, total)
 
         return evaluate(*args, on_progress=progress, **kwargs)
