@@ -1,4 +1,4 @@
-"""`python -m evaluator`: benchmarks, run, score, import, worker."""
+"""`python -m evaluator`: benchmarks, run, score, import, worker, schedule."""
 
 import argparse
 import json
@@ -21,6 +21,7 @@ from evaluator.engines.base import ApiOptions
 from evaluator.evaluate import Details, Evaluation, Unanswered, evaluate
 from evaluator.fetch import fetch_model
 from evaluator.importing import REJECTED, import_dataset
+from evaluator.schedule import IMAGE, JobScheduler, JobSettings, cron, space_of
 from evaluator.score_files import score_files
 from evaluator.source import open_source
 from evaluator.task import Task, load_items
@@ -46,6 +47,8 @@ def main(argv: list[str] | None = None) -> int:
             return 0
         if args.command == "import":
             return _import(args)
+        if args.command == "schedule":
+            return _schedule(args, load_settings())
         return _worker(args, load_settings())
     except (DataError, Refused, SettingsError, StoreError) as error:
         return _complain(str(error), 2)
@@ -106,6 +109,17 @@ def _parser() -> argparse.ArgumentParser:
         "--every", type=_duration, metavar="10m", help="look again this often (default: HANNUN_WORKER_EVERY)"
     )
     worker.add_argument("--store", help="the store's path or address (default: HANNUN_STORE)")
+    schedule = commands.add_parser("schedule", help="run the worker as a Hugging Face Job, again and again")
+    schedule.add_argument("--flavor", default="a10g-small", help="hardware, a100-large say (default: a10g-small)")
+    schedule.add_argument("--space", help="owner/name of the Space whose code is run (default: this Space)")
+    schedule.add_argument("--image", default=IMAGE, help=f"Docker image with Python and git (default: {IMAGE})")
+    schedule.add_argument("--timeout", type=_duration, default=duration("12h"), help="of one job (default: 12h)")
+    schedule.add_argument("--namespace", help="user or organisation that pays (default: the token's)")
+    what = schedule.add_mutually_exclusive_group()
+    what.add_argument("--every", type=_duration, default=duration("1h"), metavar="1h", help="default: 1h")
+    what.add_argument("--on-push", action="store_true", help="instead: whenever something is pushed to the store")
+    what.add_argument("--list", action="store_true", help="the jobs there are")
+    what.add_argument("--delete", metavar="ID", help="end one of them")
     return parser
 
 
@@ -237,6 +251,26 @@ def _worker(args: argparse.Namespace, settings: Settings) -> int:
         worker.run_pending()
     else:
         every(args.every or settings.worker_every, worker)
+    return 0
+
+
+def _schedule(args: argparse.Namespace, settings: Settings) -> int:
+    scheduler = JobScheduler(settings)
+    if args.list:
+        table = Table("id", "schedule", "flavor", "next run")
+        for there in scheduler.list(args.namespace):
+            table.add_row(there.id, there.schedule, there.flavor, there.next_run)
+        Console().print(table)
+        return 0
+    if args.delete:
+        scheduler.delete(args.delete, args.namespace)
+        print(f"deleted {args.delete}")
+        return 0
+    job = JobSettings(space_of(args.space), args.flavor, args.image, args.timeout, args.namespace)
+    if args.on_push:
+        print(f"webhook {scheduler.on_push(job)}: a job at every push to {settings.store}")
+    else:
+        print(f"scheduled job {scheduler.create(job, args.every)}: {cron(args.every)}")
     return 0
 
 

@@ -17,15 +17,17 @@ from pathlib import Path
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.schedulers.base import BaseScheduler
 from filelock import FileLock, Timeout
+from httpx2 import HTTPError
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.evaluate import Stopped, evaluate
 from evaluator.fetch import fetch_model
+from evaluator.model_repo import offer_result
 from evaluator.source import open_source
 from evaluator.task import Task, load_items
 from evaluator.types import DataError, ModelError
 from submissions.queue import LostLease, Queue
-from submissions.records import EvalRequest, Failure, FailureCode, Stage, Status
+from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Stage, Status
 from submissions.settings import Settings
 from submissions.store import Changes, Snapshot, StoreError, transact
 from submissions.stores import open_store
@@ -111,6 +113,7 @@ class Worker:
             self._queue.publish(request, evaluation.result, self._now())
             log.info("published %s", request.key)
             shutil.rmtree(job_dir, ignore_errors=True)
+            self._offer(request, evaluation.result)
         except Stopped as error:
             if self.stopped.is_set():
                 self._queue.release(request)
@@ -143,6 +146,14 @@ class Worker:
             max_score_changes=self._settings.max_score_changes,
             cache=self._settings.work_dir / "answers",
         )
+
+    def _offer(self, request: EvalRequest, result: EvalResult) -> None:
+        """To the model's repository. The result stands whether that works or not."""
+        try:
+            if address := offer_result(request, result, self._settings):
+                log.info("offered %s: %s", request.key, address)
+        except HTTPError as error:
+            log.warning("offering %s: %s", request.key, error)
 
     def _fail(self, request: EvalRequest, stage: Stage, code: FailureCode, error: Exception) -> None:
         after = self._queue.fail(request, Failure(stage=stage, code=code), self._now())

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.index import Unreadable, board_reader, parse_record, queue_reader
+from submissions.index import RowReader, Unreadable, board_reader, parse_record, queue_reader
 from submissions.records import BoardRow, EvalResult, QueueRow, board_row
-from submissions.store import Snapshot, Store, blob_id
+from submissions.store import Snapshot, Store, StoreError, blob_id
 
 log = logging.getLogger(__name__)
 
@@ -47,10 +47,10 @@ class Board:
         self._store = store
         self._published_files: dict[str, Path] = {}
         self._published, self._broken = self._read_published(published)
-        self._results, self._requests = board_reader(store), queue_reader(store)
+        self._readers = board_reader(store), queue_reader(store)
         self._refreshing = threading.Lock()
         self._checked = 0.0
-        self._view = self._read(store.head())
+        self._view = self._read(store.head(), *self._readers)
 
     def view(self) -> View:
         """The newest view. Where another thread is just reading a newer one, the last one at once."""
@@ -58,11 +58,18 @@ class Board:
             try:
                 head = self._store.head()
                 if head != self._view.snapshot.head:
-                    self._view = self._read(head)
+                    self._view = self._read(head, *self._readers)
+                self._checked = time.monotonic()
+            except StoreError as error:  # the last view is better than none
+                log.warning("%s", error)
                 self._checked = time.monotonic()
             finally:
                 self._refreshing.release()
         return self._view
+
+    def at(self, head: str) -> View:
+        """The board as of a past commit of the store. Raises KeyError for an unknown one."""
+        return self._read(head, board_reader(self._store), queue_reader(self._store))
 
     def result_json(self, key: str) -> bytes | None:
         """The bytes of a result record, published or evaluated."""
@@ -71,10 +78,10 @@ class Board:
         view = self.view()
         return self._store.read(view.paths[key], view.snapshot.head) if key in view.paths else None
 
-    def _read(self, head: str) -> View:
+    def _read(self, head: str, board: RowReader[BoardRow], queue: RowReader[QueueRow]) -> View:
         snapshot = self._store.snapshot(head=head)
-        results, unreadable = self._results.read(snapshot)
-        requests, broken_requests = self._requests.read(snapshot)
+        results, unreadable = board.read(snapshot)
+        requests, broken_requests = queue.read(snapshot)
         rows = [*self._published, *results]
         return View(
             snapshot=snapshot,

@@ -31,6 +31,10 @@ def _moment(value: datetime | None) -> str:
     return "–" if value is None else value.astimezone(KST).strftime("%m-%d %H:%M:%S")
 
 
+def _minutes(value: timedelta) -> str:
+    return f"{max(1, round(value.total_seconds() / 60)):,}"
+
+
 _environment = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
     autoescape=True,
@@ -38,7 +42,7 @@ _environment = Environment(
     lstrip_blocks=True,
     undefined=StrictUndefined,
 )
-_environment.filters.update(score=_score, whole=_whole, ms=milliseconds, day=_day, moment=_moment)
+_environment.filters.update(score=_score, whole=_whole, ms=milliseconds, day=_day, moment=_moment, minutes=_minutes)
 
 
 def render(template: str, language: Language, **values: Any) -> str:

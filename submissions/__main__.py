@@ -25,6 +25,7 @@ def main(argv: list[str] | None = None) -> int:
     submit.add_argument("--benchmark", action="append", required=True, choices=list(BENCHMARKS))
     submit.add_argument("--revision", help="branch, tag or commit (default: the newest)")
     submit.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
+    submit.add_argument("--share", action="store_true", help="offer the result to the model's repository")
     submit.add_argument("--as", dest="submitter", default=getpass.getuser(), help="who submits")
     commands.add_parser("list", help="open and recent requests")
     for name, text in (("show", "one request, as JSON"), ("requeue", "put a failed or stuck request back")):
@@ -61,7 +62,7 @@ def _submit(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
         return _complain(f"{args.model!r}: {error}")
     for benchmark in dict.fromkeys(args.benchmark):
         try:
-            request = build_request(facts, benchmark, args.submitter, args.revision, args.precision)
+            request = build_request(facts, benchmark, args.submitter, args.revision, args.precision, args.share)
             queue.submit(request)
             print(f"accepted {request.key} {request.model_id} {benchmark}")
         except (Refused, AlreadySubmitted) as error:

@@ -100,6 +100,7 @@ def build_request(
     submitted_by: str,
     requested_revision: str | None = None,
     precision: Precision | None = None,
+    share: bool = False,
 ) -> EvalRequest:
     """A pending request for one benchmark. Raises Refused where the model does not fit it."""
     check_fit(facts, benchmark)
@@ -119,6 +120,7 @@ def build_request(
         license=facts.license,
         submitted_by=submitted_by,
         submitted_at=datetime.now(UTC),
+        share=share,
     )
 
 

@@ -9,11 +9,11 @@ so a worker that lost its lease cannot publish.
 import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from itertools import groupby
 
 from submissions.index import parse_record, queue_reader, with_requests, with_result
 from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Lease, QueueRow, Stage, Status
 from submissions.store import Changes, Snapshot, Store, transact
+from submissions.waiting import fair_order
 
 LEASES = "leases"  # a branch of their own: a repository slows down after thousands of commits to main
 SKEW = timedelta(minutes=2)
@@ -72,7 +72,7 @@ class Queue:
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest | None]:
             rows = self.rows(snapshot)
-            for row in _fair(rows):
+            for row in fair_order(rows):
                 request = self._try_load(row.path, snapshot)
                 if request is None:
                     continue  # a poison record must not stop the queue behind it
@@ -220,16 +220,3 @@ def _pending(request: EvalRequest, attempt: int) -> EvalRequest:
     return request.evolve(
         status=Status.PENDING, attempt=attempt, lease=None, started_at=None, finished_at=None, failure=None
     )
-
-
-def _fair(rows: list[QueueRow]) -> list[QueueRow]:
-    """Pending rows, one of each submitter in turn: first those with the fewest running, then oldest first."""
-    running: dict[str, int] = {}
-    for row in rows:
-        if row.status == Status.RUNNING:
-            running[row.submitted_by] = running.get(row.submitted_by, 0) + 1
-    pending = sorted((r for r in rows if r.status == Status.PENDING), key=lambda r: (r.submitted_by, r.submitted_at))
-    turns: list[tuple[int, QueueRow]] = []
-    for submitter, own in groupby(pending, key=lambda r: r.submitted_by):
-        turns += [(running.get(submitter, 0) + turn, row) for turn, row in enumerate(own)]
-    return [row for _, row in sorted(turns, key=lambda t: (t[0], t[1].submitted_at, t[1].key))]

@@ -148,6 +148,7 @@ class EvalRequest(Record):
     license: Label | None = None
     submitted_by: Label
     submitted_at: Time
+    share: bool = False  # whether the result may be offered to the model's repository
     status: Status = Status.PENDING
     attempt: int = Field(default=0, ge=0)
     lease: Lease | None = None
@@ -362,6 +363,7 @@ class QueueRow(Record):
     revision: str
     precision: str
     benchmark: str
+    params: int | None
     submitted_by: str
     submitted_at: Time
     status: str

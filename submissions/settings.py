@@ -31,8 +31,8 @@ class Settings(BaseSettings):
     models_dir: Path | None = None
     data: dict[str, str] = {}  # benchmark → path or hf://datasets/…; the sample set where none is named
     data_token: SecretStr | None = None  # reads private test sets; not the token that models are fetched with
-    # Reads and writes Hub stores; a Space and a Job have it in the Hub's own variable.
-    hub_token: SecretStr | None = Field(default=None, validation_alias=AliasChoices("HANNUN_HUB_TOKEN", "HF_TOKEN"))
+    hub_token: SecretStr | None = None  # reads and writes Hub stores; models are fetched without it
+    eval_datasets: dict[str, str] = {}  # benchmark → public dataset under which its scores stand on model pages
     worker: Literal["on", "off"] = "on"
     worker_every: Duration = timedelta(seconds=10)
     lease: Duration = timedelta(minutes=30)

@@ -10,17 +10,18 @@ from hashlib import sha1, sha256
 from typing import Protocol, TypeVar
 
 MAIN = "main"
-TRIES = 8
+TRIES = 30
+LONGEST_WAIT = 5.0  # seconds between two tries
 POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 T = TypeVar("T")
 
 
-class Conflict(Exception):
-    """The branch moved after the head this commit was based on."""
-
-
 class StoreError(Exception):
     """The store cannot be opened or reached; the message says what to do."""
+
+
+class Conflict(StoreError):
+    """The branch moved after the head this commit was based on."""
 
 
 class Unavailable(StoreError):
@@ -94,7 +95,7 @@ def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]],
     """Commit what `decide` makes of the current snapshot; where another writer was first, decide anew.
 
     `decide` returns (changes, message, value). Where all is as wanted already there is no commit. Raises Conflict
-    after 8 lost races.
+    after too many lost races.
     """
     for attempt in range(TRIES):
         with store.turn:
@@ -107,5 +108,6 @@ def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]],
                 return value
             except Conflict:
                 pass
-        time.sleep(random.uniform(0, 0.05 * 2**attempt))  # full jitter, so that losers do not meet again
-    raise Conflict(f"{store.url}: lost {TRIES} races in a row")
+        # Full jitter, so that losers do not meet again.
+        time.sleep(random.uniform(0, min(LONGEST_WAIT, 0.05 * 2**attempt)))
+    raise Conflict(f"{store.url} is busy: lost {TRIES} races in a row; try again")

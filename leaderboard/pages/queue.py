@@ -1,6 +1,7 @@
 """The queue view: what is pending, running, finished or failed, and why."""
 
 from collections import Counter
+from datetime import UTC, datetime
 
 import gradio as gr
 
@@ -10,6 +11,7 @@ from leaderboard.render import render
 from leaderboard.texts import Language
 from submissions.messages import FAILURES
 from submissions.records import Status
+from submissions.waiting import waits
 
 SHOWN = 100
 EVERY = 3.0  # seconds between looks, while the tab is open
@@ -28,6 +30,7 @@ def queue_tab(board: Board, language: Language, tab: gr.Tab) -> None:
             failures={code.value: getattr(message, language) for code, message in FAILURES.items()},
             ours={code.value: code.ours for code in FAILURES},
             published=view.paths,
+            waits=waits(view.queue, datetime.now(UTC)),
         )
 
     html = gr.HTML(elem_id="queue", apply_default_css=False)

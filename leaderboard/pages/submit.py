@@ -10,7 +10,7 @@ from submissions.messages import REFUSALS
 from submissions.queue import AlreadySubmitted, Queue
 from submissions.records import Status
 from submissions.settings import Settings
-from submissions.store import Conflict
+from submissions.store import StoreError
 
 HUB = "https://huggingface.co/"
 SUBMITTER = "visitor"  # the board has no sign-in yet; everyone shares one turn in the queue
@@ -33,17 +33,18 @@ def submit_tab(queue: Queue, settings: Settings, language: Language) -> None:
         precision = gr.Dropdown(
             [(text("precision_auto", language), "auto"), *PRECISIONS], value="auto", label=text("precision", language)
         )
+    share = gr.Checkbox(label=text("share", language), elem_id="share")
     button = gr.Button(text("submit_button", language), variant="primary", elem_id="submit")
     outcome = gr.HTML(elem_id="outcome", apply_default_css=False)
 
-    def submit(model: str, benchmarks: list[str], named_revision: str, wanted: str) -> str:
-        lines = submit_model(queue, settings, language, model, benchmarks, named_revision, wanted)
+    def submit(model: str, benchmarks: list[str], named_revision: str, wanted: str, shared: bool) -> str:
+        lines = submit_model(queue, settings, language, model, benchmarks, named_revision, wanted, shared)
         return render("outcome.html", language, lines=lines)
 
     gr.on(
         [button.click, model_id.submit],
         submit,
-        [model_id, chosen, revision, precision],
+        [model_id, chosen, revision, precision, share],
         outcome,
         api_visibility="private",
         concurrency_limit=4,
@@ -58,6 +59,7 @@ def submit_model(
     benchmarks: list[str],
     revision: str,
     precision: str,
+    share: bool = False,
 ) -> list[Line]:
     """Check and queue a model on each benchmark; what to tell the visitor, a line a benchmark."""
     if not benchmarks:
@@ -73,7 +75,7 @@ def submit_model(
     for name in benchmarks:
         title = BENCHMARKS[name].card.title if name in BENCHMARKS else name
         try:
-            request = build_request(facts, name, SUBMITTER, revision_or_none, wanted)
+            request = build_request(facts, name, SUBMITTER, revision_or_none, wanted, bool(share))
             queue.submit(request)
             ahead = sum(r.status == Status.PENDING and r.key != request.key for r in queue.rows())
             lines.append((True, title, text("accepted", language, n=ahead)))
@@ -82,6 +84,6 @@ def submit_model(
         except AlreadySubmitted as known:
             status = text(known.request.status, language)
             lines.append((False, title, text("already", language, status=status)))
-        except Conflict:
+        except StoreError:
             lines.append((False, title, text("store_busy", language)))
     return lines

@@ -80,7 +80,7 @@ def start(own: dict[str, str], step: str, minutes: float = 0) -> "subprocess.Pop
 
 
 def ended(process: "subprocess.Popen[str]", *, killed: bool = False) -> None:
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=600)
     assert process.returncode == (-signal.SIGKILL if killed else 0), errors
 
 

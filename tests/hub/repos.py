@@ -23,6 +23,7 @@ from fastapi.responses import JSONResponse
 from submissions.git_store import GitStore
 from submissions.store import POINTER, Conflict, blob_id
 from tests.hub.double import build
+from tests.hub.jobs import serve_jobs
 
 TOKEN = "hf_write"
 ATTRIBUTES = b"*.parquet filter=lfs diff=lfs merge=lfs -text\n"
@@ -51,9 +52,12 @@ class Hub:
         self.seen: list[str] = []  # requests, "METHOD /path"
         self.tokens = {TOKEN}
         self.commits = 0
+        self.jobs: list[dict[str, Any]] = []  # scheduled jobs, jobs and webhooks
+        self.pulls: list[tuple[str, dict[str, bytes]]] = []  # pull requests to models
         self.released = asyncio.Event()
         _writing(self)
         _reading(self)
+        serve_jobs(self.app, self.jobs, self.pulls)
         self.app.mount("/", build(root))  # models
 
     def create(self, repo: str) -> GitStore:

@@ -1,0 +1,56 @@
+"""A result offered to its model's repository: a pull request with `.eval_results/*.yaml`, where the submitter agreed.
+
+source: https://huggingface.co/docs/hub/eval-results
+"""
+
+import os
+from datetime import UTC, datetime
+
+import yaml
+from huggingface_hub import CommitOperationAdd, EvalResultEntry, HfApi, constants, eval_result_entries_to_yaml
+
+from evaluator.benchmarks import BENCHMARKS
+from submissions.records import EvalRequest, EvalResult
+from submissions.settings import Settings
+
+TASKS = {"ko-vqa": "ko_vqa", "ko-vdc": "ko_vdc", "korquad-2": "korquad2", "infochartqa": "infochartqa"}
+METRICS = ("em", "f1")  # one value a task, as the format has it
+
+
+def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -> str | None:
+    """Open the pull request and return its address; None where it is not wanted or there is nothing to link to.
+
+    Raises httpx2.HTTPError.
+    """
+    dataset = settings.eval_datasets.get(request.benchmark)
+    whole = result.dataset.split == BENCHMARKS[request.benchmark].card.split
+    if not (request.share and whole and dataset and settings.hub_token and settings.store.startswith("hf://")):
+        return None
+    endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
+    path = f".eval_results/hannun-{request.benchmark}.yaml"
+    made = HfApi(endpoint=endpoint, token=settings.hub_token.get_secret_value()).create_commit(
+        request.model_id,
+        [CommitOperationAdd(path, results_yaml(result, dataset, settings.store).encode())],
+        commit_message=f"Add {request.benchmark} results measured by Hannun",
+        create_pr=True,
+    )
+    return made.pr_url
+
+
+def results_yaml(result: EvalResult, dataset: str, store: str) -> str:
+    """The result in the Hub's own format, each value with a link to the record."""
+    name = result.benchmark
+    repo = store.removeprefix("hf://").strip("/")
+    entries = [
+        EvalResultEntry(
+            dataset_id=dataset,
+            task_id=f"{TASKS[name]}_{metric}",
+            value=result.results[name][metric],
+            date=datetime.fromtimestamp(result.date, UTC).isoformat() if result.date else None,
+            source_url=f"{constants.ENDPOINT}/{repo}/blob/main/{result.path}",
+            source_name="Hannun",
+        )
+        for metric in METRICS
+    ]
+    text: str = yaml.safe_dump(eval_result_entries_to_yaml(entries), allow_unicode=True, sort_keys=False)
+    return text

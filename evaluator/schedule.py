@@ -1,0 +1,136 @@
+"""The worker as a scheduled Job on Hugging Face hardware: made, listed and ended here, run there.
+
+source: https://huggingface.co/docs/huggingface_hub/guides/jobs
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from huggingface_hub import HfApi, constants
+from pydantic import SecretStr
+
+from submissions.settings import Settings, SettingsError
+
+LABELS = {"app": "hannun-worker"}  # by which our jobs are told from others
+IMAGE = "python:3.11"
+# A job starts from nothing: the code of the Space, its packages with torch's CUDA build, one round of the queue.
+COMMAND = """set -e
+git clone --quiet --depth 1 {code} hannun && cd hannun
+pip install --quiet torch=={torch} -r requirements.txt -r evaluator/requirements.txt
+exec python -m evaluator worker --once"""
+TORCH = "2.13.0"
+NEVER_SENT = (
+    "HANNUN_HOST",
+    "HANNUN_PORT",
+    "HANNUN_WORK_DIR",
+    "HANNUN_MODELS_DIR",
+    "HANNUN_WORKER",
+    "HANNUN_WORKER_EVERY",
+)
+
+
+@dataclass(frozen=True)
+class JobSettings:
+    """Where and how long. The Hub's own limit of 30 minutes would end every evaluation worth running."""
+
+    space: str  # owner/name of the Space whose code is run
+    flavor: str
+    image: str = IMAGE
+    timeout: timedelta = timedelta(hours=12)
+    namespace: str | None = None
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """A scheduled job of ours."""
+
+    id: str
+    schedule: str
+    flavor: str
+    next_run: str
+
+
+class JobScheduler:
+    def __init__(self, settings: Settings) -> None:
+        """Raises SettingsError where a job could not reach the stores."""
+        for name in ("store", "private_store"):
+            if not getattr(settings, name).startswith("hf://"):
+                raise SettingsError(
+                    f"HANNUN_{name.upper()} must be hf://datasets/OWNER/NAME: a job reaches no disk of ours"
+                )
+        if not (settings.hub_token and settings.hub_token.get_secret_value()):
+            raise SettingsError("HANNUN_HUB_TOKEN is missing: a job reads and writes the stores with it")
+        self._settings = settings
+        endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
+        self._api = HfApi(endpoint=endpoint, token=settings.hub_token.get_secret_value())
+
+    def create(self, job: JobSettings, every: timedelta) -> str:
+        """A job that looks at the queue again and again, never two at once; returns its id."""
+        made = self._api.create_scheduled_job(
+            schedule=cron(every), concurrency=False, labels=LABELS, **self._arguments(job)
+        )
+        return made.id
+
+    def on_push(self, job: JobSettings) -> str:
+        """A job that looks at the queue at every push to the store; returns the webhook's id.
+
+        The Hub starts copies of a job that has run, so one runs at once.
+        """
+        first = self._api.run_job(labels=LABELS, **self._arguments(job))
+        watched: list[Any] = [
+            {"type": "dataset", "name": self._settings.store.removeprefix("hf://datasets/").strip("/")}
+        ]
+        return self._api.create_webhook(job_id=first.id, watched=watched, domains=["repo"], secrets=self._secrets()).id
+
+    def list(self, namespace: str | None) -> list[Scheduled]:
+        jobs = self._api.list_scheduled_jobs(labels=LABELS, namespace=namespace)
+        return [
+            Scheduled(j.id, j.schedule or "", str(j.job_spec.flavor), str(j.status.next_job_run_at or "")) for j in jobs
+        ]
+
+    def delete(self, job_id: str, namespace: str | None) -> None:
+        self._api.delete_scheduled_job(scheduled_job_id=job_id, namespace=namespace)
+
+    def _arguments(self, job: JobSettings) -> dict[str, Any]:
+        code = f"{constants.ENDPOINT}/spaces/{job.space}"
+        return {
+            "image": job.image,
+            "command": ["bash", "-c", COMMAND.format(code=code, torch=TORCH)],
+            "env": self._environment(),
+            "secrets": self._secrets(),
+            "flavor": job.flavor,
+            "timeout": int(job.timeout.total_seconds()),
+            "namespace": job.namespace,
+        }
+
+    def _environment(self) -> dict[str, str]:
+        """Settings of this environment that hold for a job too, without the secret ones."""
+        names = [f"HANNUN_{name.upper()}" for name in Settings.model_fields]
+        own = {n: os.environ[n] for n in names if n in os.environ and n not in (*NEVER_SENT, *self._secrets())}
+        return {**own, "HANNUN_STORE": self._settings.store, "HANNUN_PRIVATE_STORE": self._settings.private_store}
+
+    def _secrets(self) -> dict[str, str]:
+        values = {f"HANNUN_{name.upper()}": value for name, value in self._settings}
+        secrets = {name: v.get_secret_value() for name, v in values.items() if isinstance(v, SecretStr)}
+        return secrets | ({"HF_TOKEN": os.environ["HF_TOKEN"]} if "HF_TOKEN" in os.environ else {})
+
+
+def cron(every: timedelta) -> str:
+    """The interval as a cron expression. Raises SettingsError for one that does not divide an hour or a day."""
+    minutes = every.total_seconds() / 60
+    if minutes < 60 and minutes >= 1 and 60 % minutes == 0:
+        return f"*/{int(minutes)} * * * *"
+    if minutes >= 60 and 1440 % minutes == 0 and minutes % 60 == 0:
+        return "0 0 * * *" if minutes == 1440 else f"0 */{int(minutes // 60)} * * *"
+    raise SettingsError("a schedule goes every 1m to 30m, 1h to 12h or 24h, in parts of an hour or a day")
+
+
+def space_of(text: str | None) -> str:
+    """The Space named, or the one this runs in. Raises SettingsError."""
+    space = text or os.environ.get("SPACE_ID", "")
+    if not re.fullmatch(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+", space):
+        raise SettingsError("name the Space whose code the job is to run: --space OWNER/NAME")
+    return space

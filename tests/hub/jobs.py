@@ -1,0 +1,75 @@
+"""The Hub double's Jobs, webhooks and pull requests to models.
+
+source: the requests that the huggingface_hub client sends, and https://huggingface.co/docs/hub/jobs
+"""
+
+import base64
+import json
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+
+OWNER = {"id": "1", "name": "org", "type": "org"}
+
+
+def serve_jobs(app: FastAPI, jobs: list[dict[str, Any]], pulls: list[tuple[str, dict[str, bytes]]]) -> None:
+    """`jobs` collects what was made, each with its `kind`; `pulls` the pull requests, as repository and files."""
+
+    @app.get("/api/whoami-v2")
+    def whoami() -> dict[str, Any]:
+        return {"type": "user", "name": "org"}
+
+    @app.post("/api/scheduled-jobs/{namespace}")
+    async def create(request: Request, namespace: str) -> dict[str, Any]:
+        made = {**(await request.json()), "kind": "scheduled", "id": f"job-{len(jobs)}", "namespace": namespace}
+        made |= {"status": {"lastJob": None, "nextJobRunAt": "2026-01-01T00:00:00Z"}, "owner": OWNER}
+        jobs.append(made)
+        return made
+
+    @app.get("/api/scheduled-jobs/{namespace}")
+    def listed(namespace: str) -> list[dict[str, Any]]:
+        return [job for job in jobs if job["kind"] == "scheduled" and job["namespace"] == namespace]
+
+    @app.delete("/api/scheduled-jobs/{namespace}/{job_id}")
+    def delete(namespace: str, job_id: str) -> Response:
+        there = [job for job in jobs if job["id"] == job_id]
+        if not there:
+            return JSONResponse({"error": "Not found"}, 404)
+        jobs.remove(there[0])
+        return Response()
+
+    @app.post("/api/jobs/{namespace}")
+    async def run(request: Request, namespace: str) -> dict[str, Any]:
+        made = {**(await request.json()), "kind": "job", "id": f"job-{len(jobs)}", "namespace": namespace}
+        made |= {"status": {"stage": "RUNNING", "message": None}, "owner": OWNER, "createdAt": "2026-01-01T00:00:00Z"}
+        jobs.append(made)
+        return made
+
+    @app.post("/api/settings/webhooks")
+    async def webhook(request: Request) -> dict[str, Any]:
+        asked = await request.json()
+        made = {"kind": "webhook", "id": f"hook-{len(jobs)}", "disabled": False, **asked}
+        jobs.append(made)
+        return {"webhook": made}
+
+    @app.post("/api/models/{owner}/{name}/preupload/{revision}")
+    async def preupload(request: Request, owner: str, name: str, revision: str) -> dict[str, Any]:
+        files = (await request.json())["files"]
+        return {"files": [{"path": f["path"], "uploadMode": "regular", "shouldIgnore": False} for f in files]}
+
+    @app.post("/api/models/{owner}/{name}/commit/{revision}")
+    async def commit(request: Request, owner: str, name: str, revision: str) -> Response:
+        if request.query_params.get("create_pr") != "1":
+            return JSONResponse({"error": "You have no right to write here"}, 403)
+        lines = [json.loads(line) for line in (await request.body()).splitlines()][1:]
+        files = {line["value"]["path"]: base64.b64decode(line["value"]["content"]) for line in lines}
+        pulls.append((f"{owner}/{name}", files))
+        address = f"{request.base_url}{owner}/{name}/discussions/{len(pulls)}"
+        done = {
+            "success": True,
+            "commitOid": "a" * 40,
+            "commitUrl": f"{request.base_url}{owner}/{name}/commit/{'a' * 40}",
+            "pullRequestUrl": address,
+        }
+        return JSONResponse(done)
