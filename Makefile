@@ -2,6 +2,7 @@
 #
 #   make serve   the board at http://127.0.0.1:7860, its store under .hannun/, the worker running
 #   make test    formatting, types and all tests, in a real browser too
+#   make test-faults   workers killed, the Hub failing: the long form (docs/reliability.md)
 #   make demo    three models through the whole loop, no network needed
 #   make bench   the performance table
 #   make samples the images of assets/samples, drawn anew
@@ -24,7 +25,7 @@ EVALUATOR := $(VENV)/.evaluator-$(subst =,-,$(TORCH))
 TESTS := $(VENV)/.tests
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: serve test demo bench samples lint clean
+.PHONY: serve test test-faults demo bench samples lint clean
 .DEFAULT_GOAL := serve
 
 serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
@@ -36,6 +37,10 @@ test: $(EVALUATOR) $(TESTS)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
+
+test-faults: $(EVALUATOR) $(TESTS)
+	scripts/system_packages.sh git
+	LONG_FAULTS=1 $(BIN)/pytest -n 2 -v --durations=5 tests/faults tests/hub
 
 demo: $(EVALUATOR) $(TESTS)
 	$(BIN)/python -m scripts.demo

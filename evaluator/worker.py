@@ -62,6 +62,7 @@ class Worker:
     def run_pending(self) -> int:
         """Evaluate until nothing is pending; returns how many requests were taken. Raises StoreError."""
         taken = 0
+        self._queue.tidy()
         with self._alone():
             while not self.stopped.is_set() and self.run_one():
                 taken += 1

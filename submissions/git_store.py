@@ -107,6 +107,14 @@ class GitStore:
                 yield Commit(following, datetime.fromtimestamp(commit.commit_time, UTC), commit.message.decode())
                 following = commit.parents[0].decode() if commit.parents else None
 
+    def squash(self, branch: str) -> None:
+        with self._lock, self._repo() as repo:
+            tree = _commit(repo, repo.refs[_ref(branch)].decode()).tree
+            commit = _new_commit(tree, "Squash", [])
+            repo.object_store.add_object(commit)
+            self._drop_stale_ref_lock(branch)
+            repo.refs[_ref(branch)] = commit.id
+
     def now(self) -> datetime:
         """By the clock of the file system, which on a shared disk is the server's."""
         clock = Path(f"{self._path}.lock")

@@ -96,6 +96,9 @@ class HubStore:
         self._fetch(head)
         return self._mirror.history(head)
 
+    def squash(self, branch: str) -> None:
+        self._patiently(lambda: self._api.super_squash_history(self._repo, branch=branch, repo_type="dataset"))
+
     def now(self) -> datetime:
         """By the Hub's clock, which all workers share."""
         if self._clock is None or time.monotonic() - self._clock[1] > CLOCK_LASTS:

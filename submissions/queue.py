@@ -9,6 +9,7 @@ so a worker that lost its lease cannot publish.
 import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from itertools import islice
 
 from submissions.index import parse_record, queue_reader, with_requests, with_result
 from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Lease, QueueRow, Stage, Status
@@ -17,6 +18,7 @@ from submissions.waiting import fair_order
 
 LEASES = "leases"  # a branch of their own: a repository slows down after thousands of commits to main
 SKEW = timedelta(minutes=2)
+BEATS = 500  # heartbeats after which their branch is squashed
 
 
 class QueueError(Exception):
@@ -102,6 +104,20 @@ class Queue:
         lease = request.lease.evolve(heartbeat_at=now, expires_at=now + self._lease)
         path = f"leases/{request.key}.json"
         transact(self.store, lambda _: ({path: lease.to_bytes()}, f"Heartbeat {request.key}", None), LEASES)
+
+    def tidy(self) -> None:
+        """Drop the heartbeats of what no longer runs, with all their history, once there are many."""
+        head = self.store.head(LEASES)
+        if len(list(islice(self.store.history(head), BEATS))) < BEATS:
+            return
+        running = {f"leases/{row.key}.json" for row in self.rows() if row.status == Status.RUNNING}
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+            gone = [p for p in snapshot.files if p.startswith("leases/") and p not in running]
+            return dict.fromkeys(gone), "Tidy up", None
+
+        transact(self.store, decide, LEASES)
+        self.store.squash(LEASES)
 
     def publish(self, request: EvalRequest, result: EvalResult, now: datetime) -> None:
         """Result, finished request and index rows in one commit. Raises LostLease if the lease is not held."""

@@ -70,6 +70,10 @@ class Store(Protocol):
         """The commits up to this one, newest first."""
         ...
 
+    def squash(self, branch: str) -> None:
+        """Forget the history of a branch, not its files."""
+        ...
+
     def now(self) -> datetime:
         """The time by the store's clock, which all who use it share."""
         ...

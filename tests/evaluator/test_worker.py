@@ -18,7 +18,7 @@ from submissions.index import board_reader
 from submissions.queue import Queue
 from submissions.records import EvalRequest, EvalResult
 from submissions.settings import Settings
-from submissions.store import Store
+from submissions.store import Store, Unavailable
 from submissions.stores import open_store
 from tests.conftest import ROOT
 
@@ -155,3 +155,30 @@ def test_worker_once_from_the_command_line(environment: dict[str, str], settings
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert f"published {request.key}" in done.stderr
+
+
+def test_an_evaluation_past_its_deadline_fails_and_the_next_goes_on(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = submit(settings, "tiny/extractive", "korquad-2")
+    hurried = settings.model_copy(update={"deadline": timedelta(milliseconds=1)})
+    Worker(hurried).run_pending()
+    queue = Queue(open_store(settings.store))
+    after = queue.get(slow.key)
+    assert after.failure and (after.status, after.failure.code) == ("failed", "deadline")
+    queue.requeue(slow.key)
+    Worker(settings).run_pending()
+    assert queue.get(slow.key).status == "finished"
+
+
+def test_a_store_out_of_reach_is_left_to_the_next_round(
+    settings: Settings, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = Worker(settings)
+
+    def away(*_: object) -> str:
+        raise Unavailable("the store is out of reach")
+
+    monkeypatch.setattr(worker._queue.store, "head", away)
+    worker.round()
+    assert "out of reach" in caplog.text

@@ -213,6 +213,14 @@ def _writing(hub: Hub) -> None:
         (folder / branch).write_text((folder / "main").read_text())
         return JSONResponse({})
 
+    @app.post("/api/datasets/{owner}/{name}/super-squash/{branch}")
+    async def squash(request: Request, owner: str, name: str, branch: str) -> Response:
+        repo = f"{owner}/{name}"
+        if no := hub.refusal(request, repo):
+            return no
+        hub.store(repo).squash(branch)
+        return JSONResponse({})
+
     @app.post("/api/datasets/{owner}/{name}/preupload/{revision}")
     async def preupload(request: Request, owner: str, name: str, revision: str) -> Response:
         repo = f"{owner}/{name}"

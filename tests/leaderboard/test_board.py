@@ -11,9 +11,10 @@ import pytest
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard import board as board_module
 from leaderboard.board import PUBLISHED, Board, select
+from leaderboard.history import RankChange, rank_changes
 from submissions.queue import Queue
 from submissions.records import BoardRow, EvalRequest, EvalResult
-from submissions.store import Store
+from submissions.store import Store, Unavailable
 from tests.conftest import NOW, SHARED
 from tests.submissions.test_queue import result_of
 
@@ -169,3 +170,32 @@ def test_published_records_carry_their_source(board: Board) -> None:
     rows: list[BoardRow] = [r.row for rows in board.view().boards.values() for r in rows]
     assert all(r.kind == "reported" and r.source and (r.source_url or "").startswith("https://") for r in rows)
     assert set(BENCHMARKS) == {r.benchmark for r in rows}
+
+
+def test_the_board_of_any_past_commit_and_what_changed_since(board: Board, store: Store, make_request: Make) -> None:
+    dataset = {"id": "korquad-2", "revision": None, "split": "test", "n": 9309}
+    start = store.head()
+    middling = publish(store, make_request(), dataset=dataset, results={"korquad-2": {"em": 70.0, "f1": 80.0}})
+    then = store.head()
+    best = publish(store, make_request(), dataset=dataset, results={"korquad-2": {"em": 99.0, "f1": 99.0}})
+    before, after = board.at(then), board.at(store.head())
+    names_before = [r.row.model for r in before.boards["korquad-2"]]
+    assert middling.config.model_name in names_before and best.config.model_name not in names_before
+    changes = rank_changes(before, after)
+    assert changes[0] == RankChange("korquad-2", best.config.model_name, None, 1)
+    moved = [c for c in changes if c.before]
+    assert len(moved) == len({r.row.model for r in before.boards["korquad-2"] if r.rank})
+    assert all(c.after == c.before + 1 for c in moved if c.before and c.after)
+    assert rank_changes(board.at(start), board.at(start)) == []
+    with pytest.raises(KeyError):
+        board.at("f" * 40)
+
+
+def test_a_store_out_of_reach_leaves_the_last_view(board: Board, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = board.view()
+
+    def away(*_: object) -> str:
+        raise Unavailable("the store is out of reach")
+
+    monkeypatch.setattr(store, "head", away)
+    assert board.view() is before

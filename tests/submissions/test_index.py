@@ -33,7 +33,7 @@ class Counting:
     def __init__(self, store: Store) -> None:
         self.url, self.turn, self._store = store.url, store.turn, store
         self.head, self.snapshot, self.commit = store.head, store.snapshot, store.commit
-        self.history, self.now = store.history, store.now
+        self.history, self.now, self.squash = store.history, store.now, store.squash
         self.paths: list[str] = []
 
     def read(self, path: str, head: str) -> bytes:

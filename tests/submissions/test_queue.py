@@ -17,6 +17,7 @@ from submissions.records import (
     Status,
 )
 from submissions.store import Store
+from submissions.waiting import waits
 from tests.conftest import NOW
 
 LEASE = timedelta(minutes=30)
@@ -173,3 +174,63 @@ def test_the_queue_goes_on_behind_a_poison_record(queue: Queue, make_request: Ma
     queue.submit(first)
     assert claimed(queue).key == first.key
     assert queue.claim("w", NOW) is None
+
+
+def test_many_heartbeats_are_tidied_up(queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("submissions.queue.BEATS", 5)
+    done, running = make_request(), make_request()
+    for request in (done, running):
+        queue.submit(request)
+    first, second = claimed(queue), claimed(queue)
+    for minute, request in enumerate((first, second, first, second)):
+        queue.heartbeat(request, NOW + timedelta(minutes=minute))
+    queue.publish(first, result_of(first), NOW)
+    queue.tidy()
+    store = queue.store
+    assert set(store.snapshot("leases").files) == {f"leases/{second.key}.json"}
+    assert len(list(store.history(store.head("leases")))) == 1
+    queue.heartbeat(second, NOW + LEASE)
+    assert queue.claim("other", NOW + LEASE + SKEW + timedelta(seconds=1)) is None, "the heartbeat counts as before"
+
+
+def test_a_pending_request_can_be_cancelled_and_submitted_again(queue: Queue, make_request: Make) -> None:
+    request = make_request()
+    queue.submit(request)
+    queue.cancel(request.key)
+    assert queue.rows() == []
+    with pytest.raises(QueueError, match="no request"):
+        queue.cancel(request.key)
+    queue.submit(request)
+    claimed(queue)
+    with pytest.raises(QueueError, match="only pending"):
+        queue.cancel(request.key)
+
+
+def test_expected_times_come_from_models_of_like_size(queue: Queue, make_request: Make) -> None:
+    def measured(params: int, minutes: int, **fields: object) -> None:
+        queue.submit(make_request(params=params, **fields))
+        running = claimed(queue)
+        queue.publish(running, result_of(running), NOW + timedelta(minutes=minutes))
+
+    for minutes in (9, 10, 30):
+        measured(7_000_000_000, minutes)
+    measured(300_000_000, 2)
+    small, first, second, other = (
+        make_request(params=500_000_000, submitted_by="a"),
+        make_request(params=8_000_000_000, submitted_by="a", submitted_at=NOW + timedelta(seconds=1)),
+        make_request(params=8_000_000_000, submitted_by="a", submitted_at=NOW + timedelta(seconds=2)),
+        make_request(params=8_000_000_000, benchmark="ko-vqa", engine="chat", submitted_by="b"),
+    )
+    for request in (small, first, second, other):
+        queue.submit(request)
+    told = waits(queue.rows(), NOW)
+    ready = {k: w.ready_in and w.ready_in.total_seconds() / 60 for k, w in told.items()}
+    assert [told[r.key].place for r in (small, other, first, second)] == [1, 2, 3, 4]
+    assert ready[small.key] == 2 and ready[other.key] is None, "nothing like it was measured"
+    assert ready[first.key] is None, "what stands before it takes nobody knows how long"
+    queue.cancel(other.key)
+    told = waits(queue.rows(), NOW)
+    assert [w.ready_in and w.ready_in.total_seconds() / 60 for w in told.values()] == [2, 12, 22]
+    claimed(queue)
+    told = waits(queue.rows(), NOW + timedelta(minutes=1))
+    assert [w.ready_in and w.ready_in.total_seconds() / 60 for w in told.values()] == [11, 21]

@@ -60,6 +60,17 @@ def test_history_is_told_newest_first_by_the_stores_clock(url: str) -> None:
     assert store.read("a", first) == b"1" and open_store(url).snapshot(head=first).files == {"a": blob_id(b"1")}
 
 
+def test_a_squashed_branch_keeps_its_files_and_loses_its_history(url: str) -> None:
+    store = open_store(url)
+    head = store.head("leases")
+    for number in range(3):
+        head = store.commit({"beat": b"%d" % number}, head, "beat", "leases")
+    store.squash("leases")
+    squashed = store.head("leases")
+    assert len(list(store.history(squashed))) == 1 and store.read("beat", squashed) == b"2"
+    assert open_store(url).commit({"beat": b"3"}, squashed, "beat", "leases") == store.head("leases")
+
+
 def test_a_commit_on_a_stale_parent_is_refused_and_changes_nothing(url: str) -> None:
     store = open_store(url)
     start = store.head()
