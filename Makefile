@@ -29,20 +29,22 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .DEFAULT_GOAL := serve
 
 serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
+	$(if $(filter off,$(HANNUN_WORKER)),,scripts/system_packages.sh bubblewrap)
 	$(BIN)/python app.py
 
 test: $(EVALUATOR) $(TESTS)
-	scripts/system_packages.sh chromium fonts git
+	scripts/system_packages.sh chromium fonts git bubblewrap
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
 
 test-faults: $(EVALUATOR) $(TESTS)
-	scripts/system_packages.sh git
+	scripts/system_packages.sh git bubblewrap
 	LONG_FAULTS=1 $(BIN)/pytest -n 2 -v --durations=5 tests/faults tests/hub
 
 demo: $(EVALUATOR) $(TESTS)
+	scripts/system_packages.sh bubblewrap
 	$(BIN)/python -m scripts.demo
 
 bench: $(EVALUATOR) $(TESTS)

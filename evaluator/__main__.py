@@ -21,6 +21,7 @@ from evaluator.engines.base import ApiOptions
 from evaluator.evaluate import Details, Evaluation, Unanswered, evaluate
 from evaluator.fetch import fetch_model
 from evaluator.importing import REJECTED, import_dataset
+from evaluator.sandbox import SandboxError
 from evaluator.schedule import IMAGE, JobScheduler, JobSettings, cron, space_of
 from evaluator.score_files import score_files
 from evaluator.source import open_source
@@ -50,6 +51,8 @@ def main(argv: list[str] | None = None) -> int:
         if args.command == "schedule":
             return _schedule(args, load_settings())
         return _worker(args, load_settings())
+    except SandboxError as error:
+        return _complain(f"{error}; for a model you trust: run --sandbox none", 2)
     except (DataError, Refused, SettingsError, StoreError) as error:
         return _complain(str(error), 2)
     except ModelError as error:
@@ -92,6 +95,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--fresh", action="store_true", help="use no answers of earlier runs")
     run.add_argument(
         "--no-images", action="store_true", help="ask without images and pages: shows shortcuts in the data"
+    )
+    run.add_argument(
+        "--sandbox", choices=["auto", "none"], default="auto", help="none: for a model you trust with this machine"
     )
     run.add_argument("--out", required=True, type=Path, help="folder for result.json and details.jsonl")
     score = commands.add_parser("score", help="score answers that are at hand already")
@@ -165,6 +171,7 @@ def _run(args: argparse.Namespace, settings: Settings) -> int:
         max_score_changes=settings.max_score_changes,
         cache=None if args.fresh else settings.work_dir / "answers",
         blind=args.no_images,
+        sandbox=args.sandbox == "auto",
     )
     items, dataset = load_items(task)
     with _progress() as progress:

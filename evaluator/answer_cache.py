@@ -4,10 +4,12 @@ One JSON-lines file a model, on this machine only: the seconds an answer took ar
 """
 
 import json
+import os
 from pathlib import Path
 
 from filelock import FileLock
 
+from evaluator.files import opened_plain
 from evaluator.job import Job
 
 
@@ -29,14 +31,15 @@ class AnswerCache:
         with (
             FileLock(f"{file}.lock"),
             file.open(encoding="utf-8") as lines,
-            job.answers_file.open("a", encoding="utf-8") as answers,
+            opened_plain(job.answers_file, os.O_RDWR | os.O_CREAT) as answers,
         ):
+            answers.seek(0, os.SEEK_END)
             for line in lines:
                 if not line.endswith("\n"):
                     break  # torn by a killed writer
                 row = json.loads(line)
                 for prompt_id in wanted.pop(row["key"], []):
-                    answers.write(json.dumps({**row, "id": prompt_id}, ensure_ascii=False) + "\n")
+                    answers.write((json.dumps({**row, "id": prompt_id}, ensure_ascii=False) + "\n").encode())
                     found += 1
         return found
 

@@ -1,22 +1,27 @@
 """From a model and a benchmark to a result: prompts, the inference process, scores, one record."""
 
-import json
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field
 
 from evaluator.answer_cache import AnswerCache
 from evaluator.job import Job, JobSpec
+from evaluator.sandbox import Walls, confined, hand_over
 from evaluator.summary import ROOT, invariance, sum_up
 from evaluator.task import Task, prompts_of, spread
 from evaluator.types import Item, ModelError
-from submissions.records import Dataset, EvalResult
+from submissions.records import Dataset, EvalResult, FailureCode
 
 INFERENCE = "evaluator.inference"  # the module run as the child process
+MAX_EVENT = 65_536  # bytes of a line from it
 
 Progress = Callable[[str, int, int], None]  # stage, answered, of how many
 
@@ -72,7 +77,7 @@ def evaluate(
     job = Job.prepare(job_dir, spec, (p for item in items for p in prompts_of(task, item)), frozenset(alone))
     if task.cache:
         AnswerCache(task.cache).fill(job)
-    infer(job, total, len(alone), on_progress, stop)
+    infer(job, total, len(alone), on_progress, stop, sandbox=task.sandbox and not (task.api and task.api.remote))
     if task.cache:
         AnswerCache(task.cache).keep(job)
     on_progress("score", total, total)
@@ -98,38 +103,59 @@ def evaluate(
     return Evaluation(sum_up(task, items, scores, list(answers.values()), dataset, job, same, worker), details)
 
 
-def infer(job: Job, total: int, alone: int, on_progress: Progress, stop: threading.Event | None = None) -> None:
+def infer(
+    job: Job,
+    total: int,
+    alone: int,
+    on_progress: Progress,
+    stop: threading.Event | None = None,
+    *,
+    sandbox: bool = True,
+) -> None:
     """Run the inference process until all `total` prompts have their answers and `alone` of them were measured.
 
-    Raises ModelError or Stopped.
+    Raises ModelError, Stopped, or SandboxError.
     """
     answered = sum(answer.status != "infra_error" for answer in job.answers().values())
     if answered == total and job.done_mark.exists():
         return
     on_progress("load", answered, total)
+    spec, folder = job.spec(), job.folder.resolve()
+    environment = _child_environment(spec)
+    command = [sys.executable, "-m", INFERENCE, str(folder)]
+    if sandbox:
+        hand_over(job.out, Path(spec.model))
+        command = confined(command, Walls([Path(spec.model), folder], folder / job.out.name, environment))
     with (
         job.log.open("ab") as log,
         subprocess.Popen(
-            [sys.executable, "-m", INFERENCE, str(job.folder.resolve())],
+            command,
             stdin=subprocess.PIPE,  # its end tells the child that we are gone
             stdout=subprocess.PIPE,
             stderr=log,
             cwd=ROOT,
-            env=_child_environment(job.spec()),
+            env=environment,
         ) as child,
     ):
         assert child.stdout is not None
+        lines = iter(partial(child.stdout.readline, MAX_EVENT), b"")
         if stop:
             threading.Thread(target=_kill_when_set, args=(stop, child), daemon=True).start()
         failure, measured = None, 0
         try:
-            for line in child.stdout:
-                event = json.loads(line)
-                if event["event"] == "failed":
-                    failure = event["code"]
+            for number, line in enumerate(lines):
+                event = _event(line)
+                if event.kind == "environment":
+                    if number == 0:  # later, the model may be what is speaking
+                        job.keep_environment({**event.values, "sandbox": "bubblewrap" if sandbox else "none"})
+                    continue
+                if event.kind == "loaded":
+                    job.keep_environment({**job.environment(), "batch_size": event.batch_size, "params": event.params})
+                elif event.kind == "failed":
+                    failure = event.code
                     continue  # its stage is the one it was in
-                answered += event["event"] == "answered"
-                measured += event["event"] == "measured"
+                answered += event.kind == "answered"
+                measured += event.kind == "measured"
                 if measured:
                     on_progress("measure", measured, alone)
                 else:
@@ -144,6 +170,23 @@ def infer(job: Job, total: int, alone: int, on_progress: Progress, stop: threadi
         raise ModelError("process_killed", f"the inference process was ended by signal {-child.returncode}")
     if child.returncode:
         raise ModelError(failure or "internal_error", _last_line(job.log))
+
+
+class _Event(BaseModel):
+    """A line from the inference process."""
+
+    kind: Literal["environment", "loaded", "answered", "measured", "failed"] = Field(alias="event")
+    values: dict[str, str | float] = {}
+    batch_size: int | None = Field(default=None, ge=1)
+    params: int | None = Field(default=None, ge=0)
+    code: FailureCode | None = None
+
+
+def _event(line: bytes) -> _Event:
+    try:
+        return _Event.model_validate_json(line)
+    except ValueError:
+        raise ModelError("model_error", "the inference process says what it should not") from None
 
 
 def _kill_when_set(stop: threading.Event, child: subprocess.Popen[bytes]) -> None:
@@ -163,5 +206,8 @@ def _child_environment(spec: JobSpec) -> dict[str, str]:
 
 
 def _last_line(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return lines[-1][:300] if lines else "no output"
+    """The end of a log, without what could steer a terminal."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 4096))
+        lines = file.read().decode(errors="replace").strip().splitlines()
+    return "".join(c for c in lines[-1][:300] if c.isprintable()) if lines else "no output"

@@ -1,7 +1,12 @@
-"""Files named by their content: the same content is one file, whoever puts it there."""
+"""Files named by their content, and files that a process of a stranger's model has written."""
 
 import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def place(root: Path, folder: str, suffix: str, content: bytes) -> str:
@@ -14,3 +19,13 @@ def place(root: Path, folder: str, suffix: str, content: bytes) -> str:
         partial.write_bytes(content)
         partial.replace(target)
     return name
+
+
+@contextmanager
+def opened_plain(path: Path, flags: int = os.O_RDONLY) -> Iterator[BinaryIO]:
+    """A file that must be one: no link that leads elsewhere, no pipe or device. Raises OSError."""
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+    with os.fdopen(descriptor, "rb" if flags == os.O_RDONLY else "r+b") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(f"{path.name} is no plain file")
+        yield file

@@ -26,7 +26,7 @@ def main(folder: str) -> int:
     os.dup2(2, 1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     job = Job(Path(folder))
-    with FileLock(job.folder / "lock"):  # a killed parent's child may still be writing its last line
+    with FileLock(job.lock):  # a killed parent's child may still be writing its last line
         try:
             _answer(job, events)
         except ModelError as error:
@@ -50,10 +50,9 @@ def _answer(job: Job, events: TextIO) -> None:
         max_pixels=spec.max_pixels,
         api=spec.api,
     )
+    _tell(events, event="environment", values=_environment())  # before anything of the model is read
     engine = load_engine(spec.engine, options)
-    environment = {**_environment(), "batch_size": engine.batch_size, "params": engine.params}
-    (job.folder / "environment.json").write_text(json.dumps(environment), encoding="utf-8")
-    _tell(events, event="loaded")
+    _tell(events, event="loaded", batch_size=engine.batch_size, params=engine.params)
 
     def keep(file: TextIO, answer: Answer) -> None:
         file.write(job.row(keys[answer.id], answer))

@@ -3,10 +3,11 @@
 job.json        engine, model, precision, …
 prompts.jsonl   what to ask, each with a key over all that its answer depends on
 images/ pages/  the files the prompts name
-answers.jsonl   one line an answer with its prompt's key, appended as they come
-alone.jsonl     some of the prompts asked again, one at a time: for latency, and to see that batches change nothing
-environment.json  library versions, device, batch size
-done            there once everything has been asked
+environment.json  library versions and device, as told before the model was loaded; batch size, parameters
+out/            all that the inference process can write, and nothing in it is believed to be well-formed:
+  answers.jsonl   one line an answer with its prompt's key, appended as they come
+  alone.jsonl     some prompts asked again, one at a time: for latency, and to see that batches change nothing
+  done            there once everything has been asked
 """
 
 import filecmp
@@ -20,10 +21,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from evaluator.engines.base import MAX_PIXELS, ApiOptions
-from evaluator.files import place
-from evaluator.types import Answer, Box, Prompt
+from pydantic import TypeAdapter
 
+from evaluator.engines.base import MAX_PIXELS, ApiOptions
+from evaluator.files import opened_plain, place
+from evaluator.types import Answer, Box, ModelError, Prompt
+
+_ANSWER = TypeAdapter(Answer)
 LIBRARIES = ("torch", "transformers", "tokenizers", "pillow")  # whose versions may change an answer
 # What of a job has no effect on an answer.
 _WITHOUT_EFFECT = ("batch_size", "timeout", "max_requests", "max_tokens", "max_cost", "prices")
@@ -44,10 +48,13 @@ class JobSpec:
 class Job:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.answers_file = folder / "answers.jsonl"
-        self.alone_file = folder / "alone.jsonl"
+        self.out = folder / "out"
+        self.answers_file = self.out / "answers.jsonl"
+        self.alone_file = self.out / "alone.jsonl"
+        self.done_mark = self.out / "done"
+        self.lock = self.out / "lock"
         self.prompts_file = folder / "prompts.jsonl"
-        self.done_mark = folder / "done"
+        self._environment_file = folder / "environment.json"
         self.log = folder / "inference.log"
 
     @classmethod
@@ -57,7 +64,7 @@ class Job:
         `alone` are the ids of the prompts that are to be asked again one at a time.
         """
         job = cls(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        job.out.mkdir(parents=True, exist_ok=True)
         (folder / "job.json").write_text(json.dumps(asdict(spec), ensure_ascii=False), encoding="utf-8")
         ground = json.dumps([_effective({**asdict(spec), "model": None}), {name: version(name) for name in LIBRARIES}])
         partial = folder / "prompts.part"
@@ -101,20 +108,23 @@ class Job:
         return json.dumps({"key": key, **asdict(answer)}, ensure_ascii=False) + "\n"
 
     def _answers(self, file: Path) -> dict[str, Answer]:
-        if not file.exists():
+        answers: dict[str, Answer] = {}
+        keys, size = self.keys(), 0
+        try:
+            with opened_plain(file, os.O_RDWR) as lines:
+                for line in lines:
+                    if not line.endswith(b"\n"):
+                        break
+                    size += len(line)
+                    row = json.loads(line)
+                    if keys.get(row["id"]) == row.pop("key"):
+                        answers[row["id"]] = _ANSWER.validate_python(row)
+                lines.truncate(size)
+        except FileNotFoundError:
             return {}
-        content = file.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            os.truncate(file, len(whole))
-        names, keys = {f.name for f in fields(Answer)}, self.keys()
-        # Not splitlines: an answer may hold U+2028 and the like, which JSON does not escape.
-        rows = (json.loads(line) for line in whole.decode().split("\n")[:-1])
-        return {
-            row["id"]: Answer(**{k: v for k, v in row.items() if k in names})
-            for row in rows
-            if keys.get(row["id"]) == row["key"]
-        }
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelError("model_error", f"{file.name} is not as the engine writes it: {error}") from None
+        return answers
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         with self.prompts_file.open(encoding="utf-8") as lines:
@@ -122,8 +132,11 @@ class Job:
                 yield json.loads(line)
 
     def environment(self) -> dict[str, Any]:
-        environment: dict[str, Any] = json.loads((self.folder / "environment.json").read_text(encoding="utf-8"))
+        environment: dict[str, Any] = json.loads(self._environment_file.read_text(encoding="utf-8"))
         return environment
+
+    def keep_environment(self, environment: dict[str, Any]) -> None:
+        self._environment_file.write_text(json.dumps(environment), encoding="utf-8")
 
     def _packed(self, prompt: Prompt) -> dict[str, Any]:
         page = None if prompt.page is None else place(self.folder, "pages", ".html", prompt.page.encode())

@@ -89,7 +89,7 @@ def sum_up(
         inputs=_inputs(answers),
         latency=_latency(task, answers, job, environment),
         batch_invariance=batch_invariance,
-        environment={k: str(v) for k, v in environment.items() if k in ("python", "torch", "transformers")},
+        environment={k: str(v) for k, v in environment.items() if k in ("python", "torch", "transformers", "sandbox")},
         provenance=Provenance(kind="verified", worker=worker)
         if worker
         else Provenance(kind="reported", source="python -m evaluator run"),

@@ -26,6 +26,7 @@ class Task:
     alone: int = 100  # questions asked again one at a time, for latency and to see that batches change nothing
     max_score_changes: float = 0.02  # share of those whose score may differ
     cache: Path | None = None  # folder of answers kept from earlier runs
+    sandbox: bool = True  # without it a stranger's model could do what this user can
     blind: bool = False  # ask without images and pages: what is right all the same was never read from them
 
 

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from annotated_types import Ge
+from pydantic import AllowInfNan
 
 PAGE = "{page}"  # where a prompt's text takes its page; an engine may put fewer windows of the page there
 
@@ -59,7 +62,7 @@ class Answer:
     id: str
     text: str
     status: AnswerStatus
-    seconds: float
+    seconds: Annotated[float, Ge(0), AllowInfNan(False)]
     windows: int | None = None  # pieces of the page that were read; None where the page was read whole
     visual_tokens: int | None = None  # of its images
     resize: float | None = None  # what its most reduced image was scaled by, 1 for not at all

@@ -22,7 +22,9 @@ from httpx2 import HTTPError
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.evaluate import Stopped, evaluate
 from evaluator.fetch import fetch_model
+from evaluator.leaks import Leak, check_public
 from evaluator.model_repo import offer_result
+from evaluator.sandbox import check
 from evaluator.source import open_source
 from evaluator.task import Task, load_items
 from evaluator.types import DataError, ModelError
@@ -39,6 +41,8 @@ class Worker:
     """Evaluates one request at a time. Two workers may share a store; the queue keeps them apart."""
 
     def __init__(self, settings: Settings) -> None:
+        """Raises SandboxError: nothing that strangers sent is run outside of one."""
+        check()
         self._settings = settings
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_store(settings.private_store, settings)
@@ -110,6 +114,7 @@ class Worker:
                 worker=self._name,
             )
             stage = Stage.PUBLISH
+            check_public([evaluation.result.to_bytes(), request.to_bytes()], items, task.source.path)
             self._save_details(request.key, evaluation.details)
             self._queue.publish(request, evaluation.result, self._now())
             log.info("published %s", request.key)
@@ -125,6 +130,8 @@ class Worker:
             raise
         except ModelError as error:
             self._fail(request, stage, FailureCode(error.code), error)
+        except Leak as error:
+            self._fail(request, stage, FailureCode.WITHHELD, error)
         except DataError as error:
             self._fail(request, stage, FailureCode.BENCHMARK_INVALID, error)
         except Exception as error:

@@ -95,7 +95,7 @@ def _run(data: Path, kind: str) -> None:
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as job:
         source = Source(data, "bench", "bench")
-        task = Task(request, data, BENCHMARKS["ko-vqa"], source, alone=0, blind=kind == "text")
+        task = Task(request, data, BENCHMARKS["ko-vqa"], source, alone=0, sandbox=False, blind=kind == "text")
         items, dataset = load_items(task)
         evaluation.evaluate(task, items, dataset, Path(job))
     seconds = time.perf_counter() - started

@@ -136,6 +136,10 @@ FAILURES: dict[FailureCode, Text] = {
         "정해진 시간 안에 평가가 끝나지 않았습니다. 더 작은 모델이나 낮은 정밀도로 제출해 주세요.",
         "The evaluation did not end in the time allowed. Submit a smaller model or a lower precision.",
     ),
+    FailureCode.WITHHELD: Text(
+        "결과에 비공개 시험 세트의 일부가 들어 있어 싣지 않았습니다. 저희가 확인합니다.",
+        "The result held a piece of the private test set and was not published. We will look at it.",
+    ),
     FailureCode.SERVER_FAILED: Text(
         "모델 서버를 띄우지 못했습니다. 저희가 확인합니다.",
         "The model's server could not be started. We will look at it.",

@@ -92,6 +92,7 @@ class FailureCode(StrEnum):
     API_REFUSED = "api_refused"
     BUDGET_SPENT = "budget_spent"
     DEADLINE = "deadline"
+    WITHHELD = "withheld"
     SERVER_FAILED = "server_failed"
     INTERNAL_ERROR = "internal_error"
 
@@ -110,6 +111,7 @@ _OURS = {
     FailureCode.API_REFUSED,
     FailureCode.BUDGET_SPENT,
     FailureCode.SERVER_FAILED,
+    FailureCode.WITHHELD,
     FailureCode.INTERNAL_ERROR,
 }
 

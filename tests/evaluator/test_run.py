@@ -134,7 +134,7 @@ def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str,
     assert run(environment, *args, str(tmp_path / "undisturbed")).returncode == 0
     environment["HANNUN_WORK_DIR"] = str(tmp_path / "another")  # none of those answers at hand
     out = tmp_path / "killed"
-    answers = out / "job/answers.jsonl"
+    answers = out / "job/out/answers.jsonl"
     for lines in (5, 150):
         with (
             subprocess.Popen(
@@ -198,13 +198,13 @@ def test_answered_items_are_not_asked_again(models_dir: Path, tmp_path: Path) ->
     prompts = [Prompt(str(n), "", question=f"질문 {n}", page=f"<p>문단 {n}</p>") for n in range(6)]
     model = models_dir / "tiny/extractive"
     job = _job(tmp_path / "job", model, prompts)
-    assert [e["event"] for e in _infer(job)] == ["loaded"] + ["answered"] * 6
+    assert [e["event"] for e in _infer(job)] == ["environment", "loaded"] + ["answered"] * 6
     whole = job.answers_file.read_bytes()
     lines = whole.splitlines(keepends=True)
     job.answers_file.write_bytes(b"".join(lines[:3]) + lines[3][:10])  # killed while writing the fourth
     again = _job(tmp_path / "job", model, prompts)
     assert list(again.answers()) == ["0", "1", "2"]
-    assert [e["event"] for e in _infer(again)] == ["loaded"] + ["answered"] * 3
+    assert [e["event"] for e in _infer(again)] == ["environment", "loaded"] + ["answered"] * 3
     assert again.answers_file.read_bytes().startswith(b"".join(lines[:3]))
     assert [a.text for a in again.answers().values()] == [json.loads(line)["text"] for line in lines]
 
@@ -260,7 +260,7 @@ def test_the_inference_process_ends_with_its_parent(models_dir: Path, tmp_path: 
         cwd=ROOT, env=_child_environment(job.spec()), stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     assert child.stdout is not None
-    assert json.loads(child.stdout.readline())["event"] == "loaded"
+    assert [json.loads(child.stdout.readline())["event"] for _ in range(2)] == ["environment", "loaded"]
     os.close(reader)
     os.close(writer)
     assert child.wait(timeout=60) == 1

@@ -120,7 +120,7 @@ def test_stopping_hands_the_request_back_with_its_answers(settings: Settings, mo
     worker.run_pending()
     queue = Queue(open_store(settings.store))
     assert (queue.get(request.key).status, queue.get(request.key).attempt) == ("pending", 0)
-    kept = (settings.work_dir / request.key / "answers.jsonl").read_text().splitlines()
+    kept = (settings.work_dir / request.key / "out/answers.jsonl").read_text().splitlines()
     assert 0 < len(kept) < 80
     monkeypatch.undo()
     Worker(settings).run_pending()

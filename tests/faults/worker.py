@@ -54,6 +54,7 @@ def wrapped(work: Callable[..., Any], step: str, name: str) -> Callable[..., Any
 
 def prepare(step: str, minutes: float) -> None:
     evaluation.INFERENCE = "tests.faults.instant"
+    vars(evaluation)["confined"] = lambda command, walls: command  # the sandbox does not show our tests
     for store in (GitStore, HubStore):
         real: Callable[[Any], datetime] = store.now
         vars_of: Any = store
