@@ -152,7 +152,7 @@ def _run(args: argparse.Namespace, settings: Settings) -> int:
         facts = inspect_folder(_name(folder.resolve().name, "local"), folder)
     else:
         facts = inspect_model(args.model, args.revision, settings.models_dir)
-        folder = fetch_model(facts.model_id, facts.revision, settings.models_dir)
+        folder = fetch_model(facts.model_id, facts.revision, settings)
     if args.no_images:
         facts = replace(facts, takes_images=True)  # a model that sees nothing can be asked blind as well
     request = build_request(facts, args.benchmark, "local", args.revision, args.precision)

@@ -145,7 +145,7 @@ class Worker:
     def _task(self, request: EvalRequest) -> Task:
         return Task(
             request=request,
-            model=fetch_model(request.model_id, request.revision, self._settings.models_dir),
+            model=fetch_model(request.model_id, request.revision, self._settings),
             benchmark=BENCHMARKS[request.benchmark],
             source=open_source(request.benchmark, self._settings.data.get(request.benchmark), self._settings),
             limit=self._settings.limit,

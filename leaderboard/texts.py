@@ -14,7 +14,7 @@ TEXTS: dict[str, Text] = {
     ),
     "switch": Text("English", "한국어"),
     "switch_label": Text("Read this page in English", "이 페이지를 한국어로 보기"),
-    "place": Text("{n}번째", "number {n} in line"),
+    "place": Text("{n}번째 차례", "number {n} in line"),
     "ready_in": Text("약 {n}분 뒤", "in about {n} min"),
     "share": Text(
         "결과가 나오면 모델 저장소에 풀 리퀘스트로도 제안합니다.",

@@ -72,6 +72,14 @@ FAILURES: dict[FailureCode, Text] = {
         "제출한 리비전을 더 이상 받을 수 없습니다. 모델을 다시 공개하고 새로 제출해 주세요.",
         "The submitted revision can no longer be fetched. Publish the model again and resubmit.",
     ),
+    FailureCode.MODEL_TOO_LARGE: Text(
+        "모델 파일이 평가 서버가 받는 크기나 개수를 넘습니다. 더 작은 모델을 제출해 주세요.",
+        "The model's files are larger or more than the evaluator takes. Submit a smaller model.",
+    ),
+    FailureCode.DISK_FULL: Text(
+        "평가 서버의 디스크가 가득 찼습니다. 더 하실 일은 없으며 저희가 확인합니다.",
+        "The evaluator's disk is full. Nothing to do for you; we will look at it.",
+    ),
     FailureCode.UNSUPPORTED_ARCHITECTURE: Text(
         "고정된 transformers 버전이 지원하지 않는 구조입니다. 지원되는 구조로 변환해 제출해 주세요.",
         "The pinned transformers does not support this architecture. Convert it to a supported one.",

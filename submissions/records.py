@@ -76,6 +76,8 @@ class FailureCode(StrEnum):
     """Why an evaluation ended without a result. `ours` tells whose fault it was."""
 
     MODEL_NOT_FOUND = "model_not_found"
+    MODEL_TOO_LARGE = "model_too_large"
+    DISK_FULL = "disk_full"
     UNSUPPORTED_ARCHITECTURE = "unsupported_architecture"
     INVALID_WEIGHTS = "invalid_weights"
     NO_CHAT_TEMPLATE = "no_chat_template"
@@ -102,6 +104,7 @@ class FailureCode(StrEnum):
 
 
 _OURS = {
+    FailureCode.DISK_FULL,
     FailureCode.OUT_OF_MEMORY,
     FailureCode.PROCESS_KILLED,
     FailureCode.WORKER_LOST,

@@ -38,6 +38,8 @@ class Settings(BaseSettings):
     lease: Duration = timedelta(minutes=30)
     heartbeat: Duration = timedelta(minutes=10)
     deadline: Duration = timedelta(hours=6)  # for one evaluation
+    max_fetch: Duration = timedelta(hours=2)  # for a model's files to arrive
+    max_model_bytes: int = Field(default=200_000_000_000, ge=1)
     max_attempts: int = Field(default=3, ge=1)
     limit: int | None = Field(default=None, ge=1)
     max_pixels: int = Field(default=4_194_304, ge=784)
