@@ -112,6 +112,8 @@ def test_pages_and_downloads(address: str) -> None:
     for path, word in (("/", "한눈 Hannun"), ("/en/", "Hannun 한눈")):
         with urlopen(f"{address}{path}") as page:
             assert word in page.read().decode()
+            assert page.headers["X-Content-Type-Options"] == "nosniff"
+            assert "frame-ancestors 'self' https://huggingface.co" in page.headers["Content-Security-Policy"]
     key = next(p.stem for p in (ROOT / "assets/published/ko-vqa").iterdir())
     with urlopen(f"{address}/results/{key}.json") as response:
         assert response.headers["Content-Disposition"] == f'attachment; filename="{key}.json"'
