@@ -10,6 +10,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 import uvicorn
 from apscheduler.schedulers.background import BackgroundScheduler
 
+from evaluator.sandbox import SandboxError
 from leaderboard.api import build_app
 from submissions.settings import Settings, SettingsError, load_settings
 from submissions.store import StoreError
@@ -23,6 +24,9 @@ def main() -> int:
         settings = load_settings()
         app = build_app(settings)
         stop_worker = start_worker(settings)
+    except SandboxError as error:
+        sys.stderr.write(f"hannun: {error}; or serve without a worker: HANNUN_WORKER=off\n")
+        return 2
     except (SettingsError, StoreError) as error:
         sys.stderr.write(f"hannun: {error}\n")
         return 2

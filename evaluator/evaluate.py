@@ -124,8 +124,10 @@ def infer(
     environment = _child_environment(spec)
     command = [sys.executable, "-m", INFERENCE, str(folder)]
     if sandbox:
-        hand_over(job.out, Path(spec.model))
-        command = confined(command, Walls([Path(spec.model), folder], folder / job.out.name, environment))
+        model = Path(spec.model)
+        linked = [path.resolve() for path in model.rglob("*") if path.is_symlink()]  # in a Hub cache of the operator's
+        hand_over(job.out, model)
+        command = confined(command, Walls([model, *linked, folder], folder / job.out.name, environment))
     with (
         job.log.open("ab") as log,
         subprocess.Popen(

@@ -9,6 +9,7 @@ import secrets
 import shutil
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -36,6 +37,8 @@ from submissions.stores import open_store
 
 log = logging.getLogger(__name__)
 
+TIDY_EVERY = 86_400.0  # seconds
+
 
 class Worker:
     """Evaluates one request at a time. Two workers may share a store; the queue keeps them apart."""
@@ -49,6 +52,7 @@ class Worker:
         self._queue = Queue(open_store(settings.store, settings), settings.lease, settings.max_attempts)
         self._device = FileLock(settings.work_dir / "device.lock")
         self.stopped = threading.Event()
+        self._tidy_at = 0.0
         self._interrupted = threading.Event()  # the running evaluation is to stop
 
     def stop(self) -> None:
@@ -66,7 +70,9 @@ class Worker:
     def run_pending(self) -> int:
         """Evaluate until nothing is pending; returns how many requests were taken. Raises StoreError."""
         taken = 0
-        self._queue.tidy()
+        if time.monotonic() >= self._tidy_at:
+            self._queue.tidy()
+            self._tidy_at = time.monotonic() + TIDY_EVERY
         with self._alone():
             while not self.stopped.is_set() and self.run_one():
                 taken += 1

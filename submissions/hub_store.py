@@ -73,11 +73,15 @@ class HubStore:
 
     def head(self, branch: str = MAIN) -> str:
         """From the branch itself: the Hub's `sha` of a dataset may lag behind."""
-        for ref in self._patiently(lambda: self._api.list_repo_refs(self._repo, repo_type="dataset")).branches:
-            if ref.name == branch:
-                return ref.target_commit
-        self._patiently(lambda: self._api.create_branch(self._repo, branch=branch, repo_type="dataset", exist_ok=True))
-        return self.head(branch)
+        for _ in range(2):
+            refs = self._patiently(lambda: self._api.list_repo_refs(self._repo, repo_type="dataset"))
+            for ref in refs.branches:
+                if ref.name == branch:
+                    return ref.target_commit
+            self._patiently(
+                lambda: self._api.create_branch(self._repo, branch=branch, repo_type="dataset", exist_ok=True)
+            )
+        raise Unavailable(f"{self.url}: the Hub made the branch {branch} and does not show it yet; try again later")
 
     def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
         head = head or self.head(branch)

@@ -217,6 +217,30 @@ def test_without_bubblewrap_nothing_of_the_queue_is_run(settings: Settings, monk
     sandbox.check.cache_clear()
 
 
+def test_a_model_of_links_as_in_a_hub_cache_is_read_inside(
+    environment: dict[str, str], models_dir: Path, tmp_path: Path
+) -> None:
+    folder, blobs = tmp_path / "cache/snapshots/a", tmp_path / "cache/blobs"
+    folder.mkdir(parents=True)
+    blobs.mkdir()
+    for number, file in enumerate(sorted((models_dir / "tiny/extractive").iterdir())):
+        (blobs / str(number)).write_bytes(file.read_bytes())
+        (folder / file.name).symlink_to(f"../../blobs/{number}")
+    arguments = ["run", "--model", str(folder), "--benchmark", "korquad-2", "--limit", "3", "--alone", "0"]
+    command = [sys.executable, "-m", "evaluator", *arguments, "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
+    assert result.environment["sandbox"] == "bubblewrap"
+
+
+def test_a_board_with_a_worker_says_what_is_missing(environment: dict[str, str], tmp_path: Path) -> None:
+    path = f"{tmp_path}:{Path(sys.executable).parent}"
+    own = environment | {"PATH": path}
+    done = subprocess.run([sys.executable, "app.py"], cwd=ROOT, env=own, capture_output=True, text=True)
+    assert done.returncode == 2 and "HANNUN_WORKER=off" in done.stderr and "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("how", ["auto", "none"])
 def test_a_local_run_may_do_without_and_says_so(environment: dict[str, str], tmp_path: Path, how: str) -> None:
     arguments = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--limit", "3", "--alone", "0"]
