@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 from evaluator.benchmarks.base import Benchmark, Row, fault_of
 from evaluator.benchmarks.upstream import ImageFolder, Raw
 from evaluator.files import place
+from evaluator.leaks import CANARY
+from evaluator.model_repo import benchmark_yaml
 from evaluator.types import Answer, DataError, Item
 
 REJECTED = "rejected.jsonl"
@@ -77,6 +80,8 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
     files = sum(1 for path in out.glob("*/*"))
     imported = Imported(items, files, rejected, _unmatched(benchmark, items))
     (out / "README.md").write_text(_card(benchmark, imported, list(rows.values())), encoding="utf-8")
+    (out / "eval.yaml").write_text(benchmark_yaml(benchmark.name), encoding="utf-8")
+    (out / CANARY).write_text(f"HANNUN CANARY {uuid4()}\n", encoding="utf-8")
     return imported
 
 

@@ -1,4 +1,6 @@
-"""A result offered to its model's repository: a pull request with `.eval_results/*.yaml`, where the submitter agreed.
+"""What the Hub shows of results: `eval.yaml` in a dataset's repository, `.eval_results/*.yaml` in a model's.
+
+The latter is offered as a pull request, where the submitter agreed.
 
 source: https://huggingface.co/docs/hub/eval-results
 """
@@ -35,6 +37,15 @@ def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -
         create_pr=True,
     )
     return made.pr_url
+
+
+def benchmark_yaml(name: str) -> str:
+    """`eval.yaml` of a dataset repository: the tasks under which results stand on model pages."""
+    card = BENCHMARKS[name].card
+    tasks = [{"id": f"{TASKS[name]}_{metric}", "config": "default", "split": "test"} for metric in METRICS]
+    content = {"name": card.title, "description": card.summary_en, "evaluation_framework": "hannun", "tasks": tasks}
+    text: str = yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
+    return text
 
 
 def results_yaml(result: EvalResult, dataset: str, store: str) -> str:

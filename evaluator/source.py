@@ -13,6 +13,7 @@ from httpx2 import HTTPError
 from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
 
+from evaluator.leaks import CANARY
 from evaluator.types import DataError, ModelError
 from submissions.checks import content_revision
 from submissions.settings import Settings
@@ -87,7 +88,7 @@ def _download(repo: str, commit: str, split: str, token: str | None, folder: Pat
             revision=commit,
             token=token,
             local_dir=folder,
-            allow_patterns=["images/*", "pages/*"],
+            allow_patterns=["images/*", "pages/*", CANARY],
         )
         shutil.rmtree(folder / ".cache", ignore_errors=True)
     else:
