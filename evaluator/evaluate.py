@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from evaluator.answer_cache import AnswerCache
 from evaluator.job import Job, JobSpec
-from evaluator.sandbox import Walls, confined, hand_over
+from evaluator.sandbox import SCRATCH, Walls, confined, hand_over
 from evaluator.summary import ROOT, invariance, sum_up
 from evaluator.task import Task, prompts_of, spread
 from evaluator.types import Item, ModelError
@@ -127,6 +127,7 @@ def infer(
         model = Path(spec.model)
         linked = [path.resolve() for path in model.rglob("*") if path.is_symlink()]  # in a Hub cache of the operator's
         hand_over(job.out, model)
+        environment |= {"HOME": SCRATCH[0]} if "HOME" in environment else {}
         command = confined(command, Walls([model, *linked, folder], folder / job.out.name, environment))
     with (
         job.log.open("ab") as log,
@@ -200,9 +201,10 @@ def _kill_when_set(stop: threading.Event, child: subprocess.Popen[bytes]) -> Non
 def _child_environment(spec: JobSpec) -> dict[str, str]:
     """No token, no setting of ours, nothing that could reach a hub; for a server's engine, what reaches that server."""
     keep = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "TMPDIR"]
-    if spec.api:
+    if spec.api and spec.api.remote:
         keep += ["HANNUN_API_KEY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"]
-        keep += ["HOME"] if spec.api.spawn else []
+    elif spec.api:
+        keep += ["HOME"]  # where servers keep what they compile
     kept = {name: os.environ[name] for name in keep if name in os.environ}
     return {**kept, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "true", "PYTHONUTF8": "1"}
 

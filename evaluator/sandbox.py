@@ -18,7 +18,8 @@ from pathlib import Path
 NOBODY = 65534
 PROCESSES = 2048  # and threads
 FILE_BYTES = 2**30  # of any file written inside
-SCRATCH_BYTES = 2**30  # of /tmp inside, which is memory
+SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108 - inside, and memory; the latter for locks between processes
+SCRATCH_BYTES = 2**30  # of each
 MEMORY_SHARE = 0.9  # of this machine's, where no limit is set
 # What programs need of the system. Nothing of /etc but how libraries are found.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
@@ -48,7 +49,9 @@ def confined(command: Sequence[str], walls: Walls) -> list[str]:
         words += ["--setenv", name, value]
     for place in SYSTEM:
         words += ["--ro-bind-try", place, place]
-    words += ["--proc", "/proc", "--dev", "/dev", "--size", str(SCRATCH_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
+    words += ["--proc", "/proc", "--dev", "/dev"]
+    for scratch in SCRATCH:
+        words += ["--size", str(SCRATCH_BYTES), "--perms", "1777", "--tmpfs", scratch]
     for device in sorted(Path("/dev").glob(DEVICES)):
         words += ["--dev-bind", str(device), str(device)]
     if any(Path("/dev").glob(DEVICES)):

@@ -147,5 +147,5 @@ def test_a_hub_model_is_fetched_and_evaluated(environment: dict[str, str], hub: 
     result = json.loads((tmp_path / "out/result.json").read_text())
     assert result["config"]["model_sha"] == commit_of("owner/good")
     assert result["dataset"]["n"] == 3
-    fetched = {p.name for p in (tmp_path / "cache").rglob("*") if p.is_file()}
+    fetched = {p.name for p in (Path(environment["HANNUN_WORK_DIR"]) / "models").rglob("*") if p.is_file()}
     assert "model.safetensors" in fetched and "README.md" not in fetched
