@@ -31,7 +31,7 @@ class AnswerCache:
         with (
             FileLock(f"{file}.lock"),
             file.open(encoding="utf-8") as lines,
-            opened_plain(job.answers_file, os.O_RDWR | os.O_CREAT) as answers,
+            opened_plain(job.answers_file, create=True) as answers,
         ):
             answers.seek(0, os.SEEK_END)
             for line in lines:

@@ -22,10 +22,10 @@ def place(root: Path, folder: str, suffix: str, content: bytes) -> str:
 
 
 @contextmanager
-def opened_plain(path: Path, flags: int = os.O_RDONLY) -> Iterator[BinaryIO]:
-    """A file that must be one: no link that leads elsewhere, no pipe or device. Raises OSError."""
-    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
-    with os.fdopen(descriptor, "rb" if flags == os.O_RDONLY else "r+b") as file:
+def opened_plain(path: Path, *, create: bool = False) -> Iterator[BinaryIO]:
+    """A file to read and write that must be one: no link that leads elsewhere, no pipe or device. Raises OSError."""
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | (os.O_CREAT if create else 0)
+    with os.fdopen(os.open(path, flags, 0o644), "r+b") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(f"{path.name} is no plain file")
         yield file

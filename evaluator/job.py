@@ -14,7 +14,6 @@ import filecmp
 import hashlib
 import io
 import json
-import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
@@ -111,7 +110,7 @@ class Job:
         answers: dict[str, Answer] = {}
         keys, size = self.keys(), 0
         try:
-            with opened_plain(file, os.O_RDWR) as lines:
+            with opened_plain(file) as lines:
                 for line in lines:
                     if not line.endswith(b"\n"):
                         break

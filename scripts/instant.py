@@ -37,7 +37,12 @@ def _decode(path: Path) -> None:
     load_image(path, (width, height))
 
 
-if __name__ == "__main__":
-    vars(inference)["load_engine"] = lambda *_: Instant()
+def run(engine: Instant) -> int:
+    """The inference process on the job named on the command line, with this engine."""
+    vars(inference)["load_engine"] = lambda *_: engine
     vars(inference)["_environment"] = lambda: {"hardware": "none", "calibration_ms": 1.0}
-    sys.exit(inference.main(sys.argv[1]))
+    return inference.main(sys.argv[1])
+
+
+if __name__ == "__main__":
+    sys.exit(run(Instant()))

@@ -5,20 +5,14 @@ import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from evaluator import inference
 from evaluator.types import Answer, Prompt
+from scripts.instant import Instant, run
 
 ASKED = "asked.log"
 STOP = "stop-after"  # a file with the number of answers after which the engine stands still
 
 
-class Instant:
-    batch_size = 1
-    params = None
-
-    def close(self) -> None:
-        pass
-
+class Noted(Instant):
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         with Path(sys.argv[1]).with_name(ASKED).open("a") as asked:
             for number, prompt in enumerate(prompts):
@@ -35,6 +29,4 @@ def _stop_after() -> int | None:
 
 
 if __name__ == "__main__":
-    vars(inference)["load_engine"] = lambda *_: Instant()
-    vars(inference)["_environment"] = lambda: {"hardware": "none", "calibration_ms": 1.0}
-    sys.exit(inference.main(sys.argv[1]))
+    sys.exit(run(Noted()))
