@@ -1,6 +1,5 @@
 """The Space's entry: the board, and by default the worker beside it. Settings: HANNUN_* (see README)."""
 
-import logging
 import os
 import sys
 from collections.abc import Callable
@@ -12,16 +11,17 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from evaluator.sandbox import SandboxError
 from leaderboard.api import build_app
+from submissions.logs import log_safely
 from submissions.settings import Settings, SettingsError, load_settings
 from submissions.store import StoreError
 
+SPACE_PROXIES = "127.0.0.1,10.0.0.0/8"  # whose word a Space takes for a visitor's address
+
 
 def main() -> int:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
-    logging.getLogger("apscheduler").setLevel(logging.WARNING)
     try:
         settings = load_settings()
+        log_safely(settings)
         app = build_app(settings)
         stop_worker = start_worker(settings)
     except SandboxError as error:
@@ -31,7 +31,16 @@ def main() -> int:
         sys.stderr.write(f"hannun: {error}\n")
         return 2
     try:
-        uvicorn.run(app, host=settings.host, port=settings.port, access_log=False)
+        uvicorn.run(
+            app,
+            host=settings.host,
+            port=settings.port,
+            access_log=False,
+            log_config=None,  # everything is said through the log that leaves secrets out
+            forwarded_allow_ips=os.environ.get(
+                "FORWARDED_ALLOW_IPS", SPACE_PROXIES if "SPACE_ID" in os.environ else None
+            ),
+        )
     finally:
         stop_worker()
     return 0

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import logging
 import re
 import shutil
 import signal
@@ -28,8 +27,10 @@ from evaluator.source import open_source
 from evaluator.task import Task, load_items
 from evaluator.types import DataError, ModelError
 from evaluator.worker import Worker, every
-from submissions.checks import PRECISIONS, Refused, build_request, facts_of_server, inspect_folder, inspect_model
+from submissions.checks import PRECISIONS, build_request, facts_of_server, inspect_folder, inspect_model
+from submissions.logs import log_safely
 from submissions.records import FailureCode
+from submissions.repository import Refused
 from submissions.settings import Settings, SettingsError, duration, load_settings
 from submissions.store import StoreError
 
@@ -247,11 +248,10 @@ def _save_details(details: Details, out: Path) -> None:
 
 
 def _worker(args: argparse.Namespace, settings: Settings) -> int:
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    log_safely(settings)
     if args.store:
         settings = settings.model_copy(update={"store": args.store})
     worker = Worker(settings)
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
     signal.signal(signal.SIGTERM, lambda *_: worker.stop())
     signal.signal(signal.SIGINT, lambda *_: worker.stop())
     if args.once:

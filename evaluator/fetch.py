@@ -17,11 +17,9 @@ from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
 from evaluator.types import ModelError
-from submissions.checks import content_revision, local_model
+from submissions.repository import FETCHED, MAX_FILES, content_revision, local_model
 from submissions.settings import Settings
 
-ALLOWED = ["*.safetensors", "*.json", "*.txt", "*.model", "*.jinja"]  # weights and words, no code and no pickles
-MAX_FILES = 1000
 MAX_HEADER = 25_000_000  # bytes of a safetensors file that describe its tensors
 CODES = {3: "model_not_found", 4: "hub_unavailable", 5: "disk_full"}  # of the process that fetches
 ROOT = Path(__file__).parent.parent
@@ -102,7 +100,7 @@ def _check(folder: Path) -> None:
 
 def main(model_id: str, revision: str, folder: str) -> int:
     try:
-        snapshot_download(model_id, revision=revision, allow_patterns=ALLOWED, local_dir=folder)
+        snapshot_download(model_id, revision=revision, allow_patterns=list(FETCHED), local_dir=folder)
         return 0
     except (RepositoryNotFoundError, RevisionNotFoundError, GatedRepoError) as error:
         code, reason = 3, str(error)

@@ -15,7 +15,7 @@ from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, Revi
 
 from evaluator.leaks import CANARY
 from evaluator.types import DataError, ModelError
-from submissions.checks import content_revision
+from submissions.repository import content_revision
 from submissions.settings import Settings
 
 SAMPLES = Path(__file__).parent.parent / "assets/samples"

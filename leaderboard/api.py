@@ -1,50 +1,49 @@
 """The web application: result downloads, and the pages in both languages."""
 
+import os
 import re
 
 import gradio as gr
 from fastapi import FastAPI, HTTPException, Response
-from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard.board import Board
+from leaderboard.guard import Guard
 from leaderboard.pages.shell import ADDRESSES, STYLE, THEME, build_page
+from leaderboard.visitors import Visitors
+from submissions.admission import Admission
 from submissions.queue import Queue
-from submissions.settings import Settings
+from submissions.settings import Settings, SettingsError
 from submissions.stores import open_store
 
-# Nothing is guessed from contents, nothing of ours is framed but by the Hub, no address of ours is told to others.
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    "Content-Security-Policy": "frame-ancestors 'self' https://huggingface.co https://*.hf.space; "
-    "object-src 'none'; base-uri 'self'; form-action 'self'",
-}
+SIGN_IN = ("OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OAUTH_SCOPES", "OPENID_PROVIDER_URL", "SYSTEM", "SPACE_ID")
 
 
-class Guarded:
-    """Puts HEADERS on every response."""
+def check_sign_in() -> None:
+    """Raises SettingsError where Gradio could not ask the Hub who a visitor is.
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
-            await send(message)
-
-        await self._app(scope, receive, guarded)
+    Outside of a Space it would sign everybody in as the operator, unless told that this is one.
+    """
+    if missing := [name for name in SIGN_IN if not os.environ.get(name)]:
+        raise SettingsError(
+            f"HANNUN_AUTH=oauth needs {', '.join(missing)}: a Space has them with hf_oauth in its README (docs/deploy.md)"
+        )
 
 
 def build_app(settings: Settings) -> FastAPI:
-    """The application over the store named in the settings. Raises StoreError where that cannot be opened."""
+    """The application over the store named in the settings.
+
+    Raises StoreError where that cannot be opened, SettingsError where visitors are to sign in and cannot.
+    """
+    if settings.auth == "oauth":
+        check_sign_in()
     store = open_store(settings.store, settings)
     board = Board(store)
     queue = Queue(store, settings.lease, settings.max_attempts)
+    admission = Admission(queue, settings)
+    visitors = Visitors(settings.auth)
     app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None)
 
-    app.add_middleware(Guarded)
+    app.add_middleware(Guard)
 
     @app.get("/results/{key}.json")
     def result(key: str) -> Response:
@@ -58,7 +57,7 @@ def build_app(settings: Settings) -> FastAPI:
     for language, address in sorted(ADDRESSES.items(), key=lambda pair: -len(pair[1])):
         gr.mount_gradio_app(
             app,
-            build_page(board, queue, settings, language),
+            build_page(board, queue, admission, visitors, language),
             path=address.rstrip("/") or "/",
             theme=THEME,
             head=f"<style>{STYLE}</style>",

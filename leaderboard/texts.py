@@ -79,10 +79,23 @@ TEXTS: dict[str, Text] = {
     "precision": Text("정밀도", "Precision"),
     "precision_auto": Text("체크포인트대로", "As the checkpoint says"),
     "benchmarks": Text("벤치마크", "Benchmarks"),
+    "check_button": Text("먼저 확인만 하기", "Only check"),
     "submit_button": Text("확인하고 제출하기", "Check and submit"),
+    "sign_in": Text("허깅페이스로 로그인", "Sign in with Hugging Face"),
+    "sign_out": Text("로그아웃 ({})", "Sign out ({})"),
+    "all_checks_pass": Text(
+        "모든 항목을 통과했습니다. 제출할 수 있습니다.", "Every check passed. It can be submitted."
+    ),
+    "some_checks_fail": Text(
+        "통과하지 못한 항목이 있습니다. 아래를 고친 뒤 다시 확인하세요.",
+        "Some checks failed. Mend what is said below, then check again.",
+    ),
+    "checked": Text("확인한 항목", "What was checked"),
+    "passed_check": Text("통과", "passed"),
+    "failed_check": Text("통과 못 함", "failed"),
+    "skipped_check": Text("해당 없음", "not looked at"),
     "no_benchmark": Text("벤치마크를 하나 이상 고르세요.", "Choose at least one benchmark."),
     "accepted": Text("접수되었습니다. 앞에 {n}건이 있습니다.", "Accepted. {n} requests are ahead of it."),
-    "already": Text("이미 접수된 제출입니다. 지금 상태: {status}.", "This was submitted before. It is {status}."),
     "store_busy": Text(
         "지금 접수가 몰려 저장하지 못했습니다. 잠시 뒤 다시 제출해 주세요.",
         "Too many submissions at once; nothing was saved. Submit again in a moment.",

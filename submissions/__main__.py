@@ -1,17 +1,21 @@
-"""`python -m submissions`: submit, list, show, requeue, cancel, reindex."""
+"""`python -m submissions`: check, submit, list, show, requeue, cancel, opt-out, reindex."""
 
 import argparse
 import getpass
 import json
+import re
 import sys
 
+from submissions.admission import Admission
 from submissions.catalog import BENCHMARKS
-from submissions.checks import PRECISIONS, Refused, build_request, inspect_model
+from submissions.checks import PRECISIONS, Report
 from submissions.index import reindexed
-from submissions.messages import FAILURES
-from submissions.queue import AlreadySubmitted, Queue, QueueError
-from submissions.records import FailureCode
-from submissions.settings import Settings, SettingsError, load_settings
+from submissions.messages import CHECKS, FAILURES, REFUSALS
+from submissions.queue import Queue, QueueError
+from submissions.quota import Submitter
+from submissions.records import OWNER, FailureCode
+from submissions.repository import Refused
+from submissions.settings import SettingsError, load_settings
 from submissions.store import StoreError, transact
 from submissions.stores import open_store
 
@@ -21,23 +25,34 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--store", help="the store's path or address (default: HANNUN_STORE)")
     commands = parser.add_subparsers(dest="command", required=True)
     submit = commands.add_parser("submit", help="queue a model for evaluation")
-    submit.add_argument("model", help="owner/name, on the Hub or under HANNUN_MODELS_DIR")
-    submit.add_argument("--benchmark", action="append", required=True, choices=list(BENCHMARKS))
-    submit.add_argument("--revision", help="branch, tag or commit (default: the newest)")
-    submit.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
+    check = commands.add_parser("check", help="look at all that a submission must pass, and queue nothing")
+    for command in (submit, check):
+        command.add_argument("model", help="owner/name, on the Hub or under HANNUN_MODELS_DIR")
+        command.add_argument(
+            "--benchmark", action="extend", nargs="+", choices=list(BENCHMARKS), required=command is submit
+        )
+        command.add_argument("--revision", help="branch, tag or commit (default: the newest)")
+        command.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
     submit.add_argument("--share", action="store_true", help="offer the result to the model's repository")
     submit.add_argument("--as", dest="submitter", default=getpass.getuser(), help="who submits")
     commands.add_parser("list", help="open and recent requests")
     for name, text in (("show", "one request, as JSON"), ("requeue", "put a failed or stuck request back")):
         commands.add_parser(name, help=text).add_argument("key")
     commands.add_parser("cancel", help="take a pending request out of the queue").add_argument("key")
+    out = commands.add_parser("opt-out", help="keep an owner's wish that its models, or one of them, not be evaluated")
+    out.add_argument("name", help="owner, or owner/name")
+    out.add_argument("--undo", action="store_true", help="drop that wish")
     commands.add_parser("reindex", help="rebuild the index from the records")
     args = parser.parse_args(argv)
     try:
         settings = load_settings()
         queue = Queue(open_store(args.store or settings.store, settings), settings.lease, settings.max_attempts)
-        if args.command == "submit":
-            return _submit(queue, args, settings)
+        if args.command in ("submit", "check"):
+            args.benchmark = list(dict.fromkeys(args.benchmark or BENCHMARKS))
+            admission = Admission(queue, settings)
+            if args.command == "submit":
+                return _submit(admission, args)
+            return _check(admission.check(args.model, args.benchmark, None, args.revision, args.precision))
         if args.command == "list":
             _list(queue)
         elif args.command == "show":
@@ -47,6 +62,8 @@ def main(argv: list[str] | None = None) -> int:
         elif args.command == "cancel":
             queue.cancel(args.key)
             print(f"{args.key} is out of the queue")
+        elif args.command == "opt-out":
+            _opt_out(queue, args.name, args.undo)
         else:
             _reindex(queue)
     except (QueueError, SettingsError, StoreError) as error:
@@ -54,20 +71,43 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def _submit(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
+def _check(report: Report) -> int:
+    """The list of checks, in the same words as the page's."""
+    for check in report.checks:
+        mark = "-" if check.skipped else "✗" if check.refusal else "✓"
+        where = f" [{check.benchmark}]" if check.benchmark else ""
+        print(f"{mark} {CHECKS[check.name].en}{where}{f': {check.found}' if check.found else ''}")
+        if check.refusal:
+            print(f"    {REFUSALS[check.refusal].en}")
+    return 2 if any(check.refusal for check in report.checks) else 0
+
+
+def _submit(admission: Admission, args: argparse.Namespace) -> int:
     code = 0
-    try:
-        facts = inspect_model(args.model, args.revision, settings.models_dir)
-    except Refused as error:
-        return _complain(f"{args.model!r}: {error}")
-    for benchmark in dict.fromkeys(args.benchmark):
+    report = admission.check(args.model, args.benchmark, None, args.revision, args.precision)
+    for benchmark in args.benchmark:
         try:
-            request = build_request(facts, benchmark, args.submitter, args.revision, args.precision, args.share)
-            queue.submit(request)
-            print(f"accepted {request.key} {request.model_id} {benchmark}")
-        except (Refused, AlreadySubmitted) as error:
+            if refused := report.refusals(benchmark):
+                reasons = " ".join(str(Refused(c.refusal, c.found)) for c in refused if c.refusal)
+                code = _complain(f"{args.model!r} on {benchmark}: {reasons}")
+            elif report.facts:
+                own = (Submitter(args.submitter, vouched=False), args.revision, args.precision, args.share)
+                request = admission.submit(report.facts, benchmark, *own)
+                print(f"accepted {request.key} {request.model_id} {benchmark}")
+        except QueueError as error:  # another was first
             code = _complain(f"{args.model!r} on {benchmark}: {error}")
     return code
+
+
+def _opt_out(queue: Queue, name: str, undo: bool) -> None:
+    if not re.fullmatch(f"{OWNER}(/{OWNER})?", name):
+        raise QueueError(f"{name!r} is neither an owner nor owner/name")
+    if undo:
+        queue.opt_in(name)
+        print(f"{name} may be evaluated again")
+    else:
+        taken = queue.opt_out(name, queue.store.now())
+        print(f"{name} is not evaluated any more; {len(taken)} pending requests are out of the queue")
 
 
 def _list(queue: Queue) -> None:

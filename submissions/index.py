@@ -10,7 +10,7 @@ import logging
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin
 
 import pyarrow as pa
@@ -24,7 +24,8 @@ log = logging.getLogger(__name__)
 
 BOARD = "index/board/"
 QUEUE = "index/queue.parquet"
-RECENT = 500  # finished and failed requests kept in the queue's index
+RECENT = 500  # finished and failed requests kept in the queue's index, and all that still count for a quota:
+KEPT = timedelta(days=31)
 FEW = 32  # new records that are read themselves; for more, the segments that name them
 
 Row = TypeVar("Row", BoardRow, QueueRow)
@@ -213,7 +214,7 @@ def with_requests(rows: Iterable[QueueRow], before: Iterable[EvalRequest], after
 def _recent(rows: Iterable[QueueRow]) -> list[QueueRow]:
     ordered = sorted(rows, key=lambda r: (r.submitted_at, r.key))
     closed = [r for r in ordered if r.status not in (Status.PENDING, Status.RUNNING)]
-    dropped = {r.key for r in closed[:-RECENT]}
+    dropped = {r.key for r in closed[:-RECENT] if r.submitted_at <= ordered[-1].submitted_at - KEPT}
     return [r for r in ordered if r.key not in dropped]
 
 

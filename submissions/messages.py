@@ -22,7 +22,54 @@ class RefusalCode(StrEnum):
     NO_IMAGE_INPUT = "no_image_input"
     EXTRACTIVE_ONLY = "extractive_only"
     HUB_UNREACHABLE = "hub_unreachable"
+    NO_LICENSE = "no_license"
+    BROKEN_WEIGHTS = "broken_weights"
+    TOO_LARGE = "too_large"
+    UNSUPPORTED = "unsupported"
+    NO_TEMPLATE = "no_template"
+    SHORT_CONTEXT = "short_context"
+    OPTED_OUT = "opted_out"
+    SUBMITTED = "submitted"
+    QUOTA_SPENT = "quota_spent"
+    SIGN_IN = "sign_in"
+    TOO_OFTEN = "too_often"
 
+
+class CheckName(StrEnum):
+    """What is looked at before a model is queued, in the order it is shown."""
+
+    ID = "id"
+    PUBLIC = "public"
+    LICENSE = "license"
+    WEIGHTS = "weights"
+    SIZE = "size"
+    CONFIG = "config"
+    ARCHITECTURE = "architecture"
+    CODE = "code"
+    WILLING = "willing"
+    INPUTS = "inputs"
+    TEMPLATE = "template"
+    CONTEXT = "context"
+    NEW = "new"
+    QUOTA = "quota"
+
+
+CHECKS: dict[CheckName, Text] = {
+    CheckName.ID: Text("모델 ID 형식", "Well-formed model ID"),
+    CheckName.PUBLIC: Text("공개 모델과 리비전", "Public model and revision"),
+    CheckName.LICENSE: Text("라이선스", "Licence"),
+    CheckName.WEIGHTS: Text("safetensors 가중치", "safetensors weights"),
+    CheckName.SIZE: Text("전체 크기", "Total size"),
+    CheckName.CONFIG: Text("읽을 수 있는 설정", "Readable configuration"),
+    CheckName.ARCHITECTURE: Text("지원하는 구조", "Supported architecture"),
+    CheckName.CODE: Text("저장소 코드 없음", "No code of its own"),
+    CheckName.WILLING: Text("소유자의 평가 거부 없음", "Its owner does not object"),
+    CheckName.INPUTS: Text("입력 형식", "Takes the inputs"),
+    CheckName.TEMPLATE: Text("채팅 템플릿", "Chat template"),
+    CheckName.CONTEXT: Text("문맥 길이", "Context length"),
+    CheckName.NEW: Text("새로운 제출", "Not submitted before"),
+    CheckName.QUOTA: Text("남은 제출 횟수", "Submissions left"),
+}
 
 REFUSALS: dict[RefusalCode, Text] = {
     RefusalCode.MALFORMED_ID: Text(
@@ -64,6 +111,50 @@ REFUSALS: dict[RefusalCode, Text] = {
     RefusalCode.HUB_UNREACHABLE: Text(
         "지금 허브에 연결할 수 없습니다. 저희 쪽 문제일 수 있으니 잠시 뒤 다시 시도해 주세요.",
         "The Hub cannot be reached right now. It may be on our side; try again in a while.",
+    ),
+    RefusalCode.NO_LICENSE: Text(
+        "모델 카드에 라이선스가 없습니다. README.md 머리말에 `license:`를 적어 주세요.",
+        "The model card names no licence. Add `license:` to the front matter of README.md.",
+    ),
+    RefusalCode.BROKEN_WEIGHTS: Text(
+        "safetensors 파일의 머리말을 읽을 수 없습니다. 파일이 온전한지 확인하고 다시 올려 주세요.",
+        "The header of a safetensors file cannot be read. Check that the file is whole and upload it again.",
+    ),
+    RefusalCode.TOO_LARGE: Text(
+        "평가 서버가 받을 수 있는 크기를 넘습니다. 필요 없는 파일을 지우거나 더 작은 모델을 제출해 주세요.",
+        "This is more than the evaluator can take. Remove files that are not needed, or submit a smaller model.",
+    ),
+    RefusalCode.UNSUPPORTED: Text(
+        "고정된 transformers 버전이 지원하지 않는 구조입니다. 지원되는 구조로 변환해 제출해 주세요.",
+        "The pinned transformers does not support this architecture. Convert the model to one it does.",
+    ),
+    RefusalCode.NO_TEMPLATE: Text(
+        "쓸 수 있는 채팅 템플릿이 없습니다. 문법에 맞는 chat_template.jinja를 올려 주세요.",
+        "There is no usable chat template. Upload a chat_template.jinja that parses.",
+    ),
+    RefusalCode.SHORT_CONTEXT: Text(
+        "질문과 답이 들어가기에 문맥이 짧습니다. 문맥이 더 긴 모델을 제출해 주세요.",
+        "The context is too short for a question and its answer. Submit a model with a longer one.",
+    ),
+    RefusalCode.OPTED_OUT: Text(
+        "모델 소유자가 이 리더보드의 평가를 원하지 않는다고 알려 왔습니다. 소유자에게 문의해 주세요.",
+        "The model's owner has asked not to be evaluated here. Ask the owner.",
+    ),
+    RefusalCode.SUBMITTED: Text(
+        "이미 접수된 제출입니다. 대기열에서 상태를 확인하세요. 새 커밋이나 다른 정밀도는 다시 제출할 수 있습니다.",
+        "This was submitted before; see the queue for how it stands. A new commit or another precision can be submitted.",
+    ),
+    RefusalCode.QUOTA_SPENT: Text(
+        "이 벤치마크의 제출 횟수를 다 썼습니다. 적힌 시각 뒤에 다시 제출해 주세요.",
+        "Your submissions to this benchmark are spent. Submit again after the time shown.",
+    ),
+    RefusalCode.SIGN_IN: Text(
+        "제출하려면 먼저 허깅페이스 계정으로 로그인하세요.",
+        "Sign in with Hugging Face to submit.",
+    ),
+    RefusalCode.TOO_OFTEN: Text(
+        "요청이 너무 잦습니다. 1분 뒤에 다시 시도해 주세요.",
+        "Too many requests. Try again in a minute.",
     ),
 }
 

@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from submissions.index import parse_record, queue_reader, with_requests, with_result
-from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Lease, QueueRow, Stage, Status
+from submissions.quota import Quota, opted_out
+from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Lease, OptOut, QueueRow, Stage, Status
 from submissions.store import Changes, Snapshot, Store, transact
 from submissions.waiting import fair_order
 
@@ -29,6 +30,14 @@ class AlreadySubmitted(QueueError):
     def __init__(self, request: EvalRequest) -> None:
         super().__init__(f"already {request.status}: request {request.key}")
         self.request = request
+
+
+class OptedOut(QueueError):
+    """The model's owner has asked that it not be evaluated."""
+
+
+class QuotaSpent(QueueError):
+    """The submitter has had as many evaluations of this benchmark as the quota gives."""
 
 
 class LostLease(QueueError):
@@ -54,14 +63,48 @@ class Queue:
             raise QueueError(f"no request {key}")
         return self._load(path, snapshot)
 
-    def submit(self, request: EvalRequest) -> None:
-        """Raises AlreadySubmitted where the same request is in the queue in any state."""
+    def find(self, key: str, snapshot: Snapshot) -> EvalRequest | None:
+        """The request with this key, in whatever state; None if there is none. Raises QueueError if it is unreadable."""
+        path = _path_of(key, snapshot)
+        return self._load(path, snapshot) if path else None
+
+    def submit(self, request: EvalRequest, quota: Quota | None = None) -> None:
+        """Queue a request. Raises AlreadySubmitted where it is there in any state, OptedOut, or QuotaSpent.
+
+        All are decided in the commit that queues it: of many submissions at once, no more than the quota come through.
+        """
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-            path = _path_of(request.key, snapshot)
-            if path is not None:
-                raise AlreadySubmitted(self._load(path, snapshot))
+            if known := self.find(request.key, snapshot):
+                raise AlreadySubmitted(known)
+            if owner := opted_out(request.model_id, snapshot):
+                raise OptedOut(f"{owner} has asked not to be evaluated here")
+            if quota and (free_at := quota.free_at(self.rows(snapshot), request)):
+                raise QuotaSpent(f"no submission to {request.benchmark} is left until {free_at:%Y-%m-%d %H:%M} UTC")
             return self._move(snapshot, [], [request]), f"Submit {request.key}", None
+
+        transact(self.store, decide)
+
+    def opt_out(self, name: str, now: datetime) -> list[str]:
+        """Keep an owner's wish, and take its pending requests out. Returns their keys."""
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
+            wish = OptOut(name=name, since=now)
+            ended = Snapshot(snapshot.head, {**snapshot.files, wish.path_of(name): ""})
+            rows = [row for row in self.rows(snapshot) if row.status == Status.PENDING]
+            gone = [self._load(row.path, snapshot) for row in rows if opted_out(row.model_id, ended)]
+            changes = {wish.path_of(name): wish.to_bytes(), **(self._move(snapshot, gone, []) if gone else {})}
+            return changes, f"Opt out {name}", [request.key for request in gone]
+
+        return transact(self.store, decide)
+
+    def opt_in(self, name: str) -> None:
+        """Drop that wish. Raises QueueError if there is none."""
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+            if (path := OptOut.path_of(name)) not in snapshot.files:
+                raise QueueError(f"{name} has not opted out")
+            return {path: None}, f"Opt in {name}", None
 
         transact(self.store, decide)
 

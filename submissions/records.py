@@ -14,8 +14,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 
 from submissions.catalog import BENCHMARKS
 
+MAX_PARAMS = 10**15
 # The Hub's own pattern lets Hangul look-alikes and a trailing newline through; this one is ASCII, end to end.
-MODEL_ID = r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}"
+OWNER = r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}"
+MODEL_ID = f"{OWNER}/{OWNER}"
 
 
 def _utc(value: datetime) -> datetime:
@@ -149,9 +151,10 @@ class EvalRequest(Record):
     benchmark_version: Label
     engine: EngineName
     model_type: Label
-    params: int | None = Field(default=None, ge=0)
+    params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     license: Label | None = None
     submitted_by: Label
+    organisation: Label | None = None  # the submitter's, where it owns the model: its members share their quota
     submitted_at: Time
     share: bool = False  # whether the result may be offered to the model's repository
     status: Status = Status.PENDING
@@ -166,13 +169,24 @@ class EvalRequest(Record):
         return f"requests/{self.status}/{self.key}.json"
 
 
+class OptOut(Record):
+    """An owner's wish that none of its models, or one of them, be evaluated, at `opt-outs/`."""
+
+    name: Annotated[str, Field(pattern=f"^({MODEL_ID}|{OWNER})$")]
+    since: Time
+
+    @staticmethod
+    def path_of(name: str) -> str:
+        return f"opt-outs/{name.lower()}.json"  # the Hub takes names in any letter case
+
+
 class ResultConfig(Record):
     model_name: Label
     model_sha: Sha | None
     model_dtype: Precision | None
     model_type: Label | None = None
     organisation: Label | None = None
-    params: int | None = Field(default=None, ge=0)
+    params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     license: Label | None = None
     engine: EngineName | None = None
     batch_size: int | None = Field(default=None, ge=1)
@@ -370,6 +384,7 @@ class QueueRow(Record):
     benchmark: str
     params: int | None
     submitted_by: str
+    organisation: str | None = None
     submitted_at: Time
     status: str
     attempt: int

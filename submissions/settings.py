@@ -1,5 +1,6 @@
 """Settings, from environment variables named HANNUN_* (the README has them in one table)."""
 
+import os
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -10,13 +11,13 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 def duration(value: Any) -> Any:
-    """`90s`, `10m`, `6h` or a number of seconds, as a timedelta. Raises ValueError on anything else."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value).strip())
+    """`90s`, `10m`, `6h`, `7d` or a number of seconds, as a timedelta. Raises ValueError on anything else."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", str(value).strip())
     if isinstance(value, timedelta):
         return value
     if not match:
-        raise ValueError(f"{value!r} is no duration: write 90s, 10m or 6h")
-    return timedelta(seconds=float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]])
+        raise ValueError(f"{value!r} is no duration: write 90s, 10m, 6h or 7d")
+    return timedelta(seconds=float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}[match[2]])
 
 
 Duration = Annotated[timedelta, BeforeValidator(duration)]
@@ -41,6 +42,11 @@ class Settings(BaseSettings):
     max_fetch: Duration = timedelta(hours=2)  # for a model's files to arrive
     max_model_bytes: int = Field(default=200_000_000_000, ge=1)
     max_attempts: int = Field(default=3, ge=1)
+    auth: Literal["off", "oauth"] = Field(default_factory=lambda: "oauth" if "SPACE_ID" in os.environ else "off")
+    quota: dict[
+        str, Annotated[int, Field(ge=1)]
+    ] = {}  # benchmark → evaluations within the window; 1 where none is named
+    quota_window: Duration = Field(default=timedelta(days=7), le=timedelta(days=31))  # as long as the index remembers
     limit: int | None = Field(default=None, ge=1)
     max_pixels: int = Field(default=4_194_304, ge=784)
     alone: int = Field(default=100, ge=0)  # questions asked again one at a time

@@ -11,19 +11,23 @@ from leaderboard.pages.queue import queue_tab
 from leaderboard.pages.submit import submit_tab
 from leaderboard.render import render
 from leaderboard.texts import Language, text
+from leaderboard.visitors import Visitors
+from submissions.admission import Admission
 from submissions.queue import Queue
-from submissions.settings import Settings
 
 ADDRESSES: dict[Language, str] = {"ko": "/", "en": "/en/"}
 # Put into the page's head as it is: the css parameter would prefix every rule and lose some.
 STYLE = (Path(__file__).parent.parent.parent / "assets/style.css").read_text(encoding="utf-8")
+
+MAX_WAITING = 200  # events that may wait for their turn
+CONCURRENT = 8  # of one kind that are worked on at a time
 
 # Named fonts only: nothing is fetched from elsewhere.
 _FONTS = ["Pretendard", "Noto Sans KR", "Noto Sans CJK KR", "Apple SD Gothic Neo", "Malgun Gothic", "sans-serif"]
 THEME = gr.themes.Base(primary_hue=gr.themes.colors.blue, font=_FONTS, font_mono=["ui-monospace", "monospace"])
 
 
-def build_page(board: Board, queue: Queue, settings: Settings, language: Language) -> gr.Blocks:
+def build_page(board: Board, queue: Queue, admission: Admission, visitors: Visitors, language: Language) -> gr.Blocks:
     other: Language = "en" if language == "ko" else "ko"
     page: gr.Blocks
     with gr.Blocks(title=text("title", language), analytics_enabled=False) as page:
@@ -33,7 +37,9 @@ def build_page(board: Board, queue: Queue, settings: Settings, language: Languag
                 with gr.Tab(benchmark.card.title, id=name):
                     benchmark_tab(board, name, language, page)
             with gr.Tab(text("submit", language), id="submit-tab"):
-                submit_tab(queue, settings, language)
+                submit_tab(queue, admission, visitors, language)
             with gr.Tab(text("queue", language), id="queue-tab") as tab:
                 queue_tab(board, language, tab)
+    # No more waits than can be answered soon; nothing goes around the queue.
+    page.queue(max_size=MAX_WAITING, default_concurrency_limit=CONCURRENT, api_open=False)
     return page

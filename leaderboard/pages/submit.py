@@ -1,89 +1,190 @@
 """The submission form: a model is checked at once, and queued only if it passes."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.render import render
 from leaderboard.texts import Language, text
-from submissions.checks import PRECISIONS, Refused, build_request, inspect_model
-from submissions.messages import REFUSALS
-from submissions.queue import AlreadySubmitted, Queue
+from leaderboard.visitors import Visitors
+from submissions.admission import Admission
+from submissions.checks import PRECISIONS, Check
+from submissions.messages import CHECKS, REFUSALS, RefusalCode
+from submissions.queue import AlreadySubmitted, OptedOut, Queue, QueueError, QuotaSpent
+from submissions.quota import Submitter
 from submissions.records import Status
-from submissions.settings import Settings
 from submissions.store import StoreError
 
 HUB = "https://huggingface.co/"
-SUBMITTER = "visitor"  # the board has no sign-in yet; everyone shares one turn in the queue
+# What another may have done between the check and the commit.
+LATE: dict[type[QueueError], RefusalCode] = {
+    AlreadySubmitted: RefusalCode.SUBMITTED,
+    QuotaSpent: RefusalCode.QUOTA_SPENT,
+    OptedOut: RefusalCode.OPTED_OUT,
+}
+MAX_ID, MAX_REVISION = 250, 100  # characters
 
-Line = tuple[bool, str, str]  # accepted?, benchmark, message
+
+@dataclass(frozen=True)
+class Line:
+    """What became of the submission to one benchmark, or of all of it."""
+
+    accepted: bool
+    benchmark: str
+    message: str
 
 
-def submit_tab(queue: Queue, settings: Settings, language: Language) -> None:
+@dataclass(frozen=True)
+class Form:
+    model: str
+    benchmarks: Sequence[str]
+    revision: str = ""
+    precision: str = "auto"
+    share: bool = False
+
+
+Outcome = tuple[list[Line], Sequence[Check]]
+
+
+def submit_tab(queue: Queue, admission: Admission, visitors: Visitors, language: Language) -> None:
     gr.Markdown(text("submit_intro", language))
+    if visitors.sign_in:
+        gr.LoginButton(text("sign_in", language), text("sign_out", language), icon=None, size="md", elem_id="sign-in")
     titles = [(b.card.title, name) for name, b in BENCHMARKS.items()]
     model_id = gr.Textbox(
         label=text("model_id", language),
         placeholder=text("model_id_hint", language),
-        max_length=250,
+        max_length=MAX_ID,
         elem_id="model-id",
     )
     chosen = gr.CheckboxGroup(titles, label=text("benchmarks", language), elem_id="benchmarks")
     with gr.Row(elem_classes="hn-controls"):
-        revision = gr.Textbox(label=text("revision", language), max_length=100)
+        revision = gr.Textbox(label=text("revision", language), max_length=MAX_REVISION)
         precision = gr.Dropdown(
             [(text("precision_auto", language), "auto"), *PRECISIONS], value="auto", label=text("precision", language)
         )
     share = gr.Checkbox(label=text("share", language), elem_id="share")
-    button = gr.Button(text("submit_button", language), variant="primary", elem_id="submit")
+    with gr.Row(elem_classes="hn-controls"):
+        check_button = gr.Button(text("check_button", language), elem_id="check")
+        submit_button = gr.Button(text("submit_button", language), variant="primary", elem_id="submit")
     outcome = gr.HTML(elem_id="outcome", apply_default_css=False)
 
-    def submit(model: str, benchmarks: list[str], named_revision: str, wanted: str, shared: bool) -> str:
-        lines = submit_model(queue, settings, language, model, benchmarks, named_revision, wanted, shared)
-        return render("outcome.html", language, lines=lines)
+    def answer(form: Form, request: gr.Request, profile: gr.OAuthProfile | None, queue_it: bool) -> str:
+        submitter = visitors.submitter(profile)
+        if not visitors.may_ask(request.client.host if request.client else "", submitter):
+            lines, checks = _refused(RefusalCode.TOO_OFTEN, language)
+        elif queue_it:
+            lines, checks = submit_model(queue, admission, submitter, language, form)
+        else:
+            lines, checks = check_model(admission, submitter, language, form)
+        return render("outcome.html", language, lines=lines, checks=_shown(checks, language))
 
-    gr.on(
-        [button.click, model_id.submit],
-        submit,
-        [model_id, chosen, revision, precision, share],
-        outcome,
-        api_visibility="private",
-        concurrency_limit=4,
-    )
+    def submit(
+        model: str,
+        benchmarks: list[str],
+        named_revision: str,
+        wanted: str,
+        shared: bool,
+        request: gr.Request,
+        profile: gr.OAuthProfile | None,
+    ) -> str:
+        return answer(Form(model, benchmarks, named_revision, wanted, shared), request, profile, True)
+
+    def check(
+        model: str,
+        benchmarks: list[str],
+        named_revision: str,
+        wanted: str,
+        request: gr.Request,
+        profile: gr.OAuthProfile | None,
+    ) -> str:
+        return answer(Form(model, benchmarks, named_revision, wanted), request, profile, False)
+
+    fields = [model_id, chosen, revision, precision]
+    gr.on([check_button.click, model_id.submit], check, fields, outcome, api_visibility="private", concurrency_limit=4)
+    submit_button.click(submit, [*fields, share], outcome, api_visibility="private", concurrency_limit=4)
+
+
+def check_model(admission: Admission, submitter: Submitter | None, language: Language, form: Form) -> Outcome:
+    """Every check of what was asked for, or of all benchmarks where none was chosen; nothing is queued."""
+    try:
+        report = admission.check(
+            _model_id(form),
+            [b for b in BENCHMARKS if b in form.benchmarks] or list(BENCHMARKS),
+            submitter,
+            _revision(form),
+            next((p for p in PRECISIONS if p == form.precision), None),
+        )
+    except StoreError:
+        return [Line(False, "", text("store_busy", language))], ()
+    if form.benchmarks:
+        well = not any(check.refusal for check in report.checks)
+    else:  # then it is enough that one benchmark would take it
+        well = any(not report.refusals(b) for b in BENCHMARKS)
+    return [Line(well, "", text("all_checks_pass" if well else "some_checks_fail", language))], report.checks
 
 
 def submit_model(
-    queue: Queue,
-    settings: Settings,
-    language: Language,
-    model: str,
-    benchmarks: list[str],
-    revision: str,
-    precision: str,
-    share: bool = False,
-) -> list[Line]:
-    """Check and queue a model on each benchmark; what to tell the visitor, a line a benchmark."""
-    if not benchmarks:
-        return [(False, "", text("no_benchmark", language))]
-    revision_or_none = (revision or "").strip() or None
-    try:
-        model_id = (model or "").strip().removeprefix(HUB).rstrip("/")
-        facts = inspect_model(model_id, revision_or_none, settings.models_dir)
-    except Refused as refused:
-        return [(False, "", getattr(REFUSALS[refused.code], language))]
-    wanted = next((p for p in PRECISIONS if p == precision), None)
+    queue: Queue, admission: Admission, submitter: Submitter | None, language: Language, form: Form
+) -> Outcome:
+    """Check and queue a model on each benchmark; a line for each, and the checks."""
+    if submitter is None:
+        return _refused(RefusalCode.SIGN_IN, language)
+    chosen = [b for b in BENCHMARKS if b in form.benchmarks]
+    if not chosen:
+        return [Line(False, "", text("no_benchmark", language))], ()
+    wanted = next((p for p in PRECISIONS if p == form.precision), None)
+    revision = _revision(form)
     lines: list[Line] = []
-    for name in benchmarks:
-        title = BENCHMARKS[name].card.title if name in BENCHMARKS else name
+    try:
+        report = admission.check(_model_id(form), chosen, submitter, revision, wanted)
+    except StoreError:
+        return [Line(False, "", text("store_busy", language))], ()
+    if model_refusals := report.refusals():
+        return [_line("", model_refusals[0].refusal, language)], report.checks
+    for name in chosen:
+        title = BENCHMARKS[name].card.title
         try:
-            request = build_request(facts, name, SUBMITTER, revision_or_none, wanted, bool(share))
-            queue.submit(request)
-            ahead = sum(r.status == Status.PENDING and r.key != request.key for r in queue.rows())
-            lines.append((True, title, text("accepted", language, n=ahead)))
-        except Refused as refused:
-            lines.append((False, title, getattr(REFUSALS[refused.code], language)))
-        except AlreadySubmitted as known:
-            status = text(known.request.status, language)
-            lines.append((False, title, text("already", language, status=status)))
+            if refusals := report.refusals(name):
+                lines.append(_line(title, refusals[0].refusal, language))
+            elif report.facts:
+                request = admission.submit(report.facts, name, submitter, revision, wanted, bool(form.share))
+                ahead = sum(r.status == Status.PENDING and r.key != request.key for r in queue.rows())
+                lines.append(Line(True, title, text("accepted", language, n=ahead)))
+        except (AlreadySubmitted, QuotaSpent, OptedOut) as late:
+            lines.append(_line(title, LATE[type(late)], language))
         except StoreError:
-            lines.append((False, title, text("store_busy", language)))
-    return lines
+            lines.append(Line(False, title, text("store_busy", language)))
+    return lines, report.checks
+
+
+def _model_id(form: Form) -> str:
+    """An ID, or the address of its page on the Hub."""
+    return str(form.model or "")[:MAX_ID].strip().removeprefix(HUB).rstrip("/")
+
+
+def _revision(form: Form) -> str | None:
+    return str(form.revision or "")[:MAX_REVISION].strip() or None
+
+
+def _refused(code: RefusalCode, language: Language) -> Outcome:
+    return [_line("", code, language)], ()
+
+
+def _line(title: str, code: RefusalCode | None, language: Language) -> Line:
+    return Line(False, title, getattr(REFUSALS[code], language) if code else "")
+
+
+def _shown(checks: Sequence[Check], language: Language) -> list[dict[str, str]]:
+    return [
+        {
+            "state": "skipped" if check.skipped else "failed" if check.refusal else "passed",
+            "label": getattr(CHECKS[check.name], language),
+            "benchmark": BENCHMARKS[check.benchmark].card.title if check.benchmark else "",
+            "found": check.found,
+            "fix": getattr(REFUSALS[check.refusal], language) if check.refusal else "",
+        }
+        for check in checks
+    ]

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import uvicorn
 from fastapi import FastAPI, Form, Request, Response
 from fastapi.responses import FileResponse, JSONResponse
+from huggingface_hub import ModelCard
 
 
 def commit_of(repo: str) -> str:
@@ -43,19 +44,20 @@ def build(root: Path, gated: frozenset[str] = frozenset(), private: Mapping[str,
     def info(request: Request, repo: str, revision: str | None = None) -> Response:
         if refused := refusal(request, repo, revision):
             return refused
-        files = sorted(p.relative_to(root / repo).as_posix() for p in (root / repo).rglob("*") if p.is_file())
+        files = sorted(p for p in (root / repo).rglob("*") if p.is_file())
+        card = root / repo / "README.md"
         content: dict[str, Any] = {
             "id": repo.removeprefix("datasets/"),
             "sha": commit_of(repo),
             "private": repo in private,
             "gated": "manual" if repo in gated else False,
             "disabled": False,
-            "siblings": [{"rfilename": f} for f in files],
+            "siblings": [{"rfilename": entry(repo, f)["path"], "size": f.stat().st_size} for f in files],
             "tags": [],
-            "cardData": {"license": "mit"},
+            "cardData": ModelCard.load(card).data.to_dict() if card.exists() else {},
         }
         if not repo.startswith("datasets/"):
-            content |= {"modelId": repo, "safetensors": {"parameters": {"F32": 1234}, "total": 1234}}
+            content |= {"modelId": repo}
         return JSONResponse(content)
 
     def tree(request: Request, repo: str, revision: str, path: str = "") -> Response:

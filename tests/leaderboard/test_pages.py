@@ -14,9 +14,11 @@ import pytest
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.api import build_app
 from leaderboard.board import RankedRow
-from leaderboard.pages.submit import submit_model
+from leaderboard.pages.submit import Form, Line, check_model, submit_model
 from leaderboard.render import render
 from leaderboard.texts import TEXTS
+from leaderboard.visitors import ANYONE
+from submissions.admission import Admission
 from submissions.queue import Queue
 from submissions.records import EvalRequest, board_row
 from submissions.settings import Settings
@@ -49,7 +51,8 @@ def test_nothing_in_a_record_reaches_html_unescaped(make_request: Make) -> None:
     row = RankedRow(1, board_row(result, "p", "b"))
     html = render("board.html", "ko", card=BENCHMARKS["korquad-2"].card, rows=[row], buckets={}, unreadable=0)
     assert "<img" not in html and html.count("&lt;img src=x") >= 4
-    outcome = render("outcome.html", "en", lines=[(False, EVIL, EVIL)])
+    evil = {"state": "failed", "label": EVIL, "benchmark": EVIL, "found": EVIL, "fix": EVIL}
+    outcome = render("outcome.html", "en", lines=[Line(False, EVIL, EVIL)], checks=[evil])
     assert "<img" not in outcome
 
 
@@ -71,17 +74,16 @@ def queue(store: Store) -> Queue:
 def form(
     queue: Queue, settings: Settings, model: str, benchmarks: list[str], revision: str = ""
 ) -> list[tuple[bool, str]]:
-    return [
-        (ok, message) for ok, _, message in submit_model(queue, settings, "en", model, benchmarks, revision, "auto")
-    ]
+    asked = Form(model, benchmarks, revision)
+    lines, _ = submit_model(queue, Admission(queue, settings), ANYONE, "en", asked)
+    return [(line.accepted, line.message) for line in lines]
 
 
 def test_the_form_queues_what_passes(queue: Queue, settings: Settings) -> None:
     lines = form(queue, settings, " https://huggingface.co/tiny/image-text/ ", ["ko-vqa", "ko-vdc"])
     assert lines == [(True, "Accepted. 0 requests are ahead of it."), (True, "Accepted. 1 requests are ahead of it.")]
-    assert form(queue, settings, "tiny/image-text", ["ko-vqa"]) == [
-        (False, "This was submitted before. It is pending.")
-    ]
+    ((ok, message),) = form(queue, settings, "tiny/image-text", ["ko-vqa"])
+    assert not ok and message.startswith("This was submitted before")
     assert len(queue.rows()) == 2
 
 
@@ -99,6 +101,16 @@ def test_the_form_refuses_and_queues_nothing(
 ) -> None:
     ((ok, message),) = form(queue, settings, model, benchmarks)
     assert not ok and said in message
+    assert queue.rows() == []
+
+
+def test_checking_queues_nothing_and_tells_everything(queue: Queue, settings: Settings) -> None:
+    admission = Admission(queue, settings)
+    (line,), checks = check_model(admission, None, "en", Form("tiny/extractive", []))
+    assert line.accepted, "one benchmark would take it"
+    assert [c.benchmark for c in checks if c.refusal] == ["ko-vqa", "ko-vdc", "infochartqa"]
+    (line,), _ = check_model(admission, None, "ko", Form("tiny/extractive", ["ko-vqa"]))
+    assert not line.accepted
     assert queue.rows() == []
 
 

@@ -34,7 +34,7 @@ def test_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture[str]) ->
 def test_a_second_submission_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 2
-    assert "already pending" in capsys.readouterr().err
+    assert "submitted before" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
@@ -78,6 +79,7 @@ def test_one_new_result_is_read_itself(filled: Store, make_request: Callable[...
 
 def test_closed_requests_that_left_the_index_are_not_read(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("submissions.index.RECENT", 1)
+    monkeypatch.setattr("submissions.index.KEPT", timedelta(0))
     changes, _ = reindexed(filled, filled.snapshot())
     filled.commit(changes, filled.head(), "reindex")
     counting = Counting(filled)

@@ -1,0 +1,139 @@
+"""What every request passes before the pages see it, and what every response carries.
+
+Only the addresses that the board needs are open: Gradio has many more (uploads, a proxy, files of the server). Bodies
+are small, and one visitor sends no flood.
+"""
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+
+from limits import parse
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BODY = 65_536  # bytes
+CALLS = "600/minute"  # POST requests of one address: a page renews itself, and an office may share one
+READ = re.compile(
+    r"/(en/)?(config|theme\.css|manifest\.json|favicon\.ico|robots\.txt|pwa_icon(/\d+)?|(static|assets|svelte)/.+"
+    r"|gradio_api/(info|openapi\.json|app_id|startup-events|theme\.css|heartbeat/\w+|queue/data|call/\w+/\w+)/?)?"
+    r"|/(results|boards)/[\w.-]+|/login/(huggingface|callback)|/logout"
+)
+CALL = re.compile(r"/(en/)?gradio_api/(queue/join|call/(v2/)?\w+|reset|cancel)/?")
+
+_SCRIPT = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
+# 'unsafe-eval': Gradio compiles its templates and handlers in the browser. Styles are set inline by every component.
+_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-eval'{scripts}; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'self'; "
+    "form-action 'self'; frame-ancestors 'self' https://huggingface.co https://*.hf.space"
+)
+# Nothing is guessed from contents, no address of ours is told to others.
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+
+
+class RateLimit:
+    """How often something may be done by each of many, counted in this process over a moving window."""
+
+    def __init__(self, rate: str) -> None:
+        self._rate = parse(rate)
+        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+
+    def allows(self, *who: str) -> bool:
+        """Count one more for each; False where one of them has done it too often."""
+        hits = [self._limiter.hit(self._rate, name) for name in who]  # counted for all, whoever is refused
+        return all(hits)
+
+
+class Guard:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._calls = RateLimit(CALLS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        response = _Response(send)
+        if refusal := self._refusal(scope):
+            return await refusal(scope, receive, response.send)
+        body = _Body(receive)
+        try:
+            await self._app(scope, body.receive, response.send)
+        except _TooLong:
+            if not response.started:
+                await PlainTextResponse("the request is too long", 413)(scope, receive, response.send)
+
+    def _refusal(self, scope: Scope) -> ASGIApp | None:
+        reading = scope["method"] in ("GET", "HEAD")
+        if not (READ if reading else CALL).fullmatch(scope["path"]):
+            return PlainTextResponse("not found", 404)
+        if not reading:
+            if int_or_none(Headers(scope=scope).get("content-length", "0")) not in range(MAX_BODY + 1):
+                return PlainTextResponse("the request is too long", 413)
+            if not self._calls.allows((scope.get("client") or ("",))[0]):
+                return PlainTextResponse("too many requests", 429, {"Retry-After": "60"})
+        return None
+
+
+class _TooLong(Exception):
+    pass
+
+
+class _Body:
+    """A request's body, counted as it comes: its length need not be as announced."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._seen = 0
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._seen += len(message.get("body", b""))
+        if self._seen > MAX_BODY:
+            raise _TooLong
+        return message
+
+
+class _Response:
+    """Sends a response with our headers. A page is held back until its own inline scripts are known, and no others run."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._page: Message | None = None
+        self._parts: list[bytes] = []
+        self.started = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started = True
+            headers = MutableHeaders(scope=message)
+            headers.update(_HEADERS)
+            if headers.get("content-type", "").startswith("text/html") and "content-encoding" not in headers:
+                self._page = message
+                return
+            headers["Content-Security-Policy"] = _POLICY.format(scripts="")
+        elif self._page is not None:
+            self._parts.append(message.get("body", b""))
+            if message.get("more_body"):
+                return
+            content = b"".join(self._parts)
+            MutableHeaders(scope=self._page)["Content-Security-Policy"] = _POLICY.format(scripts=_hashes(content))
+            await self._send(self._page)
+            message, self._page = {"type": "http.response.body", "body": content}, None
+        await self._send(message)
+
+
+def _hashes(page: bytes) -> str:
+    scripts = dict.fromkeys(_SCRIPT.findall(page))
+    return "".join(f" 'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in scripts)
+
+
+def int_or_none(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() else None

@@ -1,0 +1,92 @@
+"""The way into the queue, for the page and the command line alike: every check, then the commit."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from submissions.checks import Check, ModelFacts, Report, build_request, check_fit, check_model
+from submissions.messages import CheckName, RefusalCode
+from submissions.queue import Queue
+from submissions.quota import Quota, Submitter, opted_out
+from submissions.records import EvalRequest, Precision
+from submissions.repository import Refused
+from submissions.settings import Settings
+from submissions.store import Snapshot
+
+
+class Admission:
+    def __init__(self, queue: Queue, settings: Settings) -> None:
+        self._queue = queue
+        self._settings = settings
+        self._quota = Quota(settings.quota, settings.quota_window)
+
+    def check(
+        self,
+        model_id: str,
+        benchmarks: Sequence[str],
+        submitter: Submitter | None = None,
+        revision: str | None = None,
+        precision: Precision | None = None,
+    ) -> Report:
+        """Every check, of the model and for each benchmark. Raises StoreError.
+
+        Without a submitter whom somebody vouches for there is no quota to look at.
+        """
+        report = check_model(model_id, revision, self._settings.models_dir, self._settings.max_model_bytes)
+        snapshot = self._queue.store.snapshot()
+        owner = opted_out(report.model_id, snapshot)
+        refusal = RefusalCode.OPTED_OUT if owner else None
+        willing = Check(CheckName.WILLING, refusal, owner or "", skipped=not (report.facts or owner))
+        own = [
+            c for b in benchmarks if report.facts for c in self._fit(report.facts, b, submitter, precision, snapshot)
+        ]
+        return replace(report, checks=(*report.checks, willing, *own))
+
+    def submit(
+        self,
+        facts: ModelFacts,
+        benchmark: str,
+        submitter: Submitter,
+        revision: str | None = None,
+        precision: Precision | None = None,
+        share: bool = False,
+    ) -> EvalRequest:
+        """Queue a model that has passed.
+
+        Raises AlreadySubmitted, OptedOut, QuotaSpent, StoreError.
+        """
+        organisation = submitter.organisation(facts.model_id)
+        request = build_request(facts, benchmark, submitter.name, revision, precision, share, organisation)
+        self._queue.submit(request, self._quota if submitter.vouched else None)
+        return request
+
+    def _fit(
+        self,
+        facts: ModelFacts,
+        benchmark: str,
+        submitter: Submitter | None,
+        precision: Precision | None,
+        snapshot: Snapshot,
+    ) -> Iterable[Check]:
+        yield from check_fit(facts, benchmark)
+        try:
+            name = submitter.name if submitter else ""
+            organisation = submitter.organisation(facts.model_id) if submitter else None
+            request = build_request(facts, benchmark, name, precision=precision, organisation=organisation)
+        except Refused:
+            return
+        known = self._queue.find(request.key, snapshot)
+        yield Check(
+            CheckName.NEW,
+            RefusalCode.SUBMITTED if known else None,
+            f"{known.status}, {known.key[:8]}" if known else "",
+            benchmark,
+        )
+        limited = submitter is not None and submitter.vouched
+        free_at = self._quota.free_at(self._queue.rows(snapshot), request) if limited else None
+        yield Check(
+            CheckName.QUOTA,
+            RefusalCode.QUOTA_SPENT if free_at else None,
+            f"{free_at:%Y-%m-%d %H:%M} UTC" if free_at else "",
+            benchmark,
+            skipped=not limited,
+        )

@@ -1,0 +1,39 @@
+"""Keeps secrets out of what is logged."""
+
+import logging
+import os
+import re
+
+from pydantic import SecretStr
+
+from submissions.settings import Settings
+
+VARIABLES = ("HF_TOKEN", "HANNUN_API_KEY", "OAUTH_CLIENT_SECRET")  # secrets that are no settings
+TOKENS = re.compile(r"hf_[A-Za-z0-9]{8,}|(?<=Bearer )[\w.~+/-]{8,}")  # whoever's they are
+SHORTEST = 6  # characters: less is no secret, and would be taken out of every word
+
+
+class Redacting(logging.Formatter):
+    """Formats a record, traceback and all, with every known secret and all that looks like a token left out."""
+
+    def __init__(self, format: str, settings: Settings) -> None:
+        super().__init__(format)
+        values = [getattr(settings, name) for name in type(settings).model_fields]
+        secrets = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+        secrets += [os.environ.get(name, "") for name in VARIABLES]
+        self._secrets = sorted((s for s in secrets if len(s) >= SHORTEST), key=len, reverse=True)
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        for secret in self._secrets:
+            text = text.replace(secret, "[secret]")
+        return TOKENS.sub("[secret]", text)
+
+
+def log_safely(settings: Settings, level: int = logging.INFO) -> None:
+    """Log to stderr, in one line each, without secrets; what libraries say only where it is a warning."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(Redacting("%(asctime)s %(name)s %(message)s", settings))
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    for name in ("httpx", "httpx2", "apscheduler"):
+        logging.getLogger(name).setLevel(logging.WARNING)
