@@ -20,7 +20,7 @@ CALLS = "600/minute"  # POST requests of one address: a page renews itself, and 
 READ = re.compile(
     r"/(en/)?(config|theme\.css|manifest\.json|favicon\.ico|robots\.txt|pwa_icon(/\d+)?|(static|assets|svelte)/.+"
     r"|gradio_api/(info|openapi\.json|app_id|startup-events|theme\.css|heartbeat/\w+|queue/data|call/\w+/\w+)/?)?"
-    r"|/(results|boards)/[\w.-]+|/login/(huggingface|callback)|/logout"
+    r"|/(results|boards)/[\w.-]+|/(en/)?(login/(huggingface|callback)|logout)"
 )
 CALL = re.compile(r"/(en/)?gradio_api/(queue/join|call/(v2/)?\w+|reset|cancel)/?")
 

@@ -82,7 +82,7 @@ TEXTS: dict[str, Text] = {
     "check_button": Text("먼저 확인만 하기", "Only check"),
     "submit_button": Text("확인하고 제출하기", "Check and submit"),
     "sign_in": Text("허깅페이스로 로그인", "Sign in with Hugging Face"),
-    "sign_out": Text("로그아웃 ({})", "Sign out ({})"),
+    "sign_out": Text("로그아웃 ({who})", "Sign out ({who})"),
     "all_checks_pass": Text(
         "모든 항목을 통과했습니다. 제출할 수 있습니다.", "Every check passed. It can be submitted."
     ),

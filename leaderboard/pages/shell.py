@@ -29,9 +29,17 @@ THEME = gr.themes.Base(primary_hue=gr.themes.colors.blue, font=_FONTS, font_mono
 
 def build_page(board: Board, queue: Queue, admission: Admission, visitors: Visitors, language: Language) -> gr.Blocks:
     other: Language = "en" if language == "ko" else "ko"
+    sign_in = _sign_in(language) if visitors.sign_in else None
     page: gr.Blocks
     with gr.Blocks(title=text("title", language), analytics_enabled=False) as page:
         gr.HTML(render("header.html", language, other=ADDRESSES[other]), apply_default_css=False)
+        if sign_in:
+            sign_in.render()  # type: ignore[no-untyped-call]
+
+            def signed_in(profile: gr.OAuthProfile | None) -> gr.LoginButton:
+                return _sign_in(language, profile.username if profile else None)
+
+            page.load(signed_in, None, sign_in, show_progress="hidden", api_visibility="private")
         with gr.Tabs():
             for name, benchmark in BENCHMARKS.items():
                 with gr.Tab(benchmark.card.title, id=name):
@@ -40,6 +48,16 @@ def build_page(board: Board, queue: Queue, admission: Admission, visitors: Visit
                 submit_tab(queue, admission, visitors, language)
             with gr.Tab(text("queue", language), id="queue-tab") as tab:
                 queue_tab(board, language, tab)
+    page.space_id = None  # else Gradio draws the Hub's header on a Space, with fonts and pictures from elsewhere
     # No more waits than can be answered soon; nothing goes around the queue.
     page.queue(max_size=MAX_WAITING, default_concurrency_limit=CONCURRENT, api_open=False)
     return page
+
+
+def _sign_in(language: Language, who: str | None = None) -> gr.LoginButton:
+    """Made outside of a page, where Gradio gives it none of its own events: they lead to the Korean page from every
+    other, and fail for members of organisations."""
+    label = text("sign_out", language, who=who) if who else text("sign_in", language)
+    way = "/logout" if who else "/login/huggingface"
+    link = f"{way}?_target_url={ADDRESSES[language]}"
+    return gr.LoginButton(label, link=link, link_target="_self", icon=None, size="sm", elem_id="sign-in")

@@ -50,8 +50,6 @@ Outcome = tuple[list[Line], Sequence[Check]]
 
 def submit_tab(queue: Queue, admission: Admission, visitors: Visitors, language: Language) -> None:
     gr.Markdown(text("submit_intro", language))
-    if visitors.sign_in:
-        gr.LoginButton(text("sign_in", language), text("sign_out", language), icon=None, size="md", elem_id="sign-in")
     titles = [(b.card.title, name) for name, b in BENCHMARKS.items()]
     model_id = gr.Textbox(
         label=text("model_id", language),

@@ -1,79 +1,18 @@
 """The whole job in Chromium on the running app: board → submission → evaluation → row → JSON."""
 
-import shutil
-import signal
-import socket
-import subprocess
-import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from leaderboard.render import milliseconds
 from submissions.records import EvalRequest, EvalResult
 from submissions.settings import Settings
 from submissions.stores import open_store
-from tests.conftest import ROOT
+from tests.browser.conftest import running_app
 from tests.submissions.test_queue import result_of
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 EVALUATED = 180_000  # ms: loading torch, a tiny model and 45 questions on a busy machine
-
-
-@contextmanager
-def running_app(environment: dict[str, str], **settings: str) -> Iterator[str]:
-    """The real app in its own process; gives its address once it listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    own = {**environment, "HANNUN_PORT": str(port), "HANNUN_WORKER_EVERY": "1s", **settings}
-    with subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=own, stderr=subprocess.PIPE, text=True) as app:
-        assert app.stderr is not None
-        try:
-            for line in app.stderr:
-                if "Uvicorn running" in line:
-                    break
-            else:
-                pytest.fail("the app ended before it listened")
-            threading.Thread(target=app.stderr.read, daemon=True).start()  # keep its log from filling the pipe
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            app.send_signal(signal.SIGTERM)
-            app.wait(timeout=60)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    assert CHROMIUM, "Chromium is missing: make test installs it, or apt-get install chromium"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page that fails the test on a script error or a request to elsewhere."""
-    page = browser.new_page(viewport={"width": 1400, "height": 1000}, locale="ko-KR")
-    trouble: list[str] = []
-
-    def dismiss(dialog: Dialog) -> None:
-        trouble.append(dialog.message)
-        dialog.dismiss()
-
-    def stay_home(request: Request) -> None:
-        if not request.url.startswith(("http://127.0.0.1:", "data:", "blob:")):
-            trouble.append(request.url)
-
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("dialog", dismiss)
-    page.on("request", stay_home)
-    yield page
-    page.close()
-    assert trouble == []
 
 
 def test_the_whole_loop(page: Page, environment: dict[str, str], settings: Settings) -> None:

@@ -1,0 +1,77 @@
+"""The app in a process of its own, and a browser that tells on it."""
+
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, sync_playwright
+
+from tests.conftest import ROOT
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@contextmanager
+def running_app(environment: dict[str, str], **settings: str) -> Iterator[str]:
+    """The real app in its own process; gives its address once it listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    own = {**environment, "HANNUN_PORT": str(port), "HANNUN_WORKER_EVERY": "1s", **settings}
+    with subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=own, stderr=subprocess.PIPE, text=True) as app:
+        assert app.stderr is not None
+        try:
+            said = ""
+            for line in app.stderr:
+                said += line
+                if "Uvicorn running" in line:
+                    break
+            else:
+                pytest.fail(f"the app ended before it listened: {said}")
+            threading.Thread(target=app.stderr.read, daemon=True).start()  # keep its log from filling the pipe
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            app.send_signal(signal.SIGTERM)
+            app.wait(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM, "Chromium is missing: make test installs it, or apt-get install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that fails the test on a script error, what its policy forbids, or a request to elsewhere."""
+    page = browser.new_page(viewport={"width": 1400, "height": 1000}, locale="ko-KR")
+    trouble: list[str] = []
+
+    def dismiss(dialog: Dialog) -> None:
+        trouble.append(dialog.message)
+        dialog.dismiss()
+
+    def stay_home(request: Request) -> None:
+        if not request.url.startswith(("http://127.0.0.1:", "data:", "blob:")):
+            trouble.append(request.url)
+
+    def obey(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            trouble.append(message.text)
+
+    page.on("console", obey)
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("dialog", dismiss)
+    page.on("request", stay_home)
+    yield page
+    page.close()
+    assert trouble == []

@@ -1,0 +1,119 @@
+"""Signing in for real, against a provider of identities on loopback, and what a visitor may not pretend."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+import pytest
+from itsdangerous import TimestampSigner
+from playwright.sync_api import Page, expect
+
+from submissions.settings import Settings
+from submissions.stores import open_store
+from tests.browser.conftest import running_app
+from tests.hub.double import serve
+from tests.hub.identity import CLIENT, SECRET, build_provider
+
+
+@pytest.fixture
+def space(environment: dict[str, str]) -> Iterator[str]:
+    """The board as it runs on a Space, where visitors sign in."""
+    with serve(build_provider()) as provider:
+        own = {
+            "SYSTEM": "spaces",
+            "SPACE_ID": "org/board",
+            "OAUTH_CLIENT_ID": CLIENT,
+            "OAUTH_CLIENT_SECRET": SECRET,
+            "OAUTH_SCOPES": "openid profile",
+            "OPENID_PROVIDER_URL": provider,
+        }
+        with running_app(environment | own, HANNUN_WORKER="off") as address:
+            yield address
+
+
+def requests_in(settings: Settings) -> list[dict[str, object]]:
+    store = open_store(settings.store)
+    snapshot = store.snapshot()
+    return [
+        json.loads(store.read(path, snapshot.head)) for path in snapshot.files if path.startswith("requests/pending/")
+    ]
+
+
+def fill(page: Page, model: str, benchmark: str = "KO-VQA") -> None:
+    page.locator("#model-id input, #model-id textarea").fill(model)
+    page.locator("#benchmarks").get_by_label(benchmark).check()
+
+
+def test_a_visitor_checks_signs_in_and_submits(page: Page, space: str, settings: Settings) -> None:
+    page.goto(space)
+    page.get_by_role("tab", name="제출").click()
+    fill(page, "tiny/image-text")
+    page.locator("#check").click()
+    expect(page.locator("#outcome")).to_contain_text("모든 항목을 통과했습니다")
+    expect(page.locator("#outcome .hn-checks li.passed")).to_have_count(13)
+    page.locator("#submit").click()
+    expect(page.locator("#outcome li.refused")).to_contain_text("로그인")
+    assert requests_in(settings) == []
+
+    page.locator("#sign-in").click()
+    page.wait_for_url(lambda url: url.startswith(space) and "login" not in url)
+    page.get_by_role("tab", name="제출").click()
+    expect(page.locator("#sign-in")).to_contain_text("로그아웃 (kim)")
+    fill(page, "tiny/image-text")
+    page.locator("#submit").click()
+    expect(page.locator("#outcome li.ok")).to_contain_text("접수되었습니다")
+    (request,) = requests_in(settings)
+    assert request["submitted_by"] == "kim" and request["organisation"] is None
+
+    fill(page, "tiny/image-text")
+    page.get_by_label("정밀도").click()
+    page.get_by_role("option", name="bfloat16").click()
+    page.locator("#submit").click()
+    expect(page.locator("#outcome li.refused").first).to_contain_text("제출 횟수를 다 썼습니다")
+    assert len(requests_in(settings)) == 1
+
+
+def call(address: str, function: int, data: list[object], cookie: str = "", **extra: object) -> str:
+    """Call an event of the page as its script does, by raw HTTP; the final message of its stream."""
+    body = {"data": data, "fn_index": function, "session_hash": "attacker", "event_data": None, **extra}
+    headers = {"Content-Type": "application/json", "Cookie": cookie, "X-Forwarded-User": "kim", "Authorization": "kim"}
+    with urlopen(Request(f"{address}/gradio_api/queue/join", json.dumps(body).encode(), headers), timeout=30) as joined:
+        assert joined.status == 200
+    parts = urlsplit(address)
+    connection = HTTPConnection(str(parts.hostname), parts.port, timeout=30)
+    connection.request("GET", "/gradio_api/queue/data?session_hash=attacker", headers={"Cookie": cookie})
+    response = connection.getresponse()
+    said = ""
+    for line in response:
+        said = line.decode() if b"process_completed" in line else said
+        if b"close_stream" in line:
+            break
+    connection.close()
+    return said
+
+
+def form_event(address: str) -> int:
+    """The number of the event that submits: the only one with five fields."""
+    with urlopen(f"{address}/config") as config:
+        events = json.load(config)["dependencies"]
+    (submit,) = [e["id"] for e in events if len(e["inputs"]) == 5]
+    return int(submit)
+
+
+def test_nobody_submits_under_a_forged_name(space: str, settings: Settings) -> None:
+    """By raw HTTP: without a session, with one that was signed by another key, and with a name among the fields."""
+    submit = form_event(space)
+    fields: list[object] = ["tiny/image-text", ["ko-vqa"], "", "auto", False]
+    claims = {"oauth_info": {"userinfo": {"preferred_username": "kim", "name": "K", "profile": "", "picture": ""}}}
+    payload = base64.b64encode(json.dumps(claims).encode())
+    keys = ["guess", hashlib.sha256(b"-v4").hexdigest()]  # the latter is Gradio's where there is no secret
+    cookies = [f"session={TimestampSigner(key).sign(payload).decode()}" for key in keys]
+    for cookie in ("", "session=kim", *cookies):
+        assert "로그인" in call(space, submit, fields, cookie)
+    call(space, submit, [*fields, {"username": "kim"}, {"preferred_username": "kim"}])
+    call(space, submit, fields, username="kim", request={"username": "kim"})
+    assert requests_in(settings) == []
