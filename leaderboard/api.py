@@ -4,9 +4,11 @@ import os
 import re
 
 import gradio as gr
-from fastapi import FastAPI, HTTPException, Response
+from fastapi import FastAPI, HTTPException, Request, Response
+from starlette.middleware.gzip import GZipMiddleware
 
 from leaderboard.board import Board
+from leaderboard.export import FORMATS
 from leaderboard.guard import Guard
 from leaderboard.pages.shell import ADDRESSES, STYLE, THEME, build_page
 from leaderboard.visitors import Visitors
@@ -44,6 +46,7 @@ def build_app(settings: Settings) -> FastAPI:
     app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None)
 
     app.add_middleware(Guard)
+    app.add_middleware(GZipMiddleware, minimum_size=1000)
 
     @app.get("/results/{key}.json")
     def result(key: str) -> Response:
@@ -52,6 +55,19 @@ def build_app(settings: Settings) -> FastAPI:
             raise HTTPException(404, "no such result")
         disposition = {"Content-Disposition": f'attachment; filename="{key}.json"'}
         return Response(content, media_type="application/json", headers=disposition)
+
+    @app.get("/boards/{name}.{kind}")
+    def table(request: Request, name: str, kind: str) -> Response:
+        view = board.view()
+        if name not in view.boards or kind not in FORMATS:
+            raise HTTPException(404, f"no such table: one of {', '.join(view.boards)} as {', '.join(FORMATS)}")
+        etag = f'"{view.snapshot.head}"'  # the published rows come with the code
+        headers = {"ETag": etag, "Cache-Control": "no-cache"}
+        if request.headers.get("If-None-Match") == etag:
+            return Response(status_code=304, headers=headers)
+        media_type, write = FORMATS[kind]
+        headers["Content-Disposition"] = f'attachment; filename="hannun-{name}.{kind}"'
+        return Response(write(view.boards[name]), media_type=media_type, headers=headers)
 
     # The longer address first: what is mounted at the root takes all the rest.
     for language, address in sorted(ADDRESSES.items(), key=lambda pair: -len(pair[1])):

@@ -48,6 +48,7 @@ TEXTS: dict[str, Text] = {
     "n": Text("문항", "Items"),
     "date": Text("날짜", "Date"),
     "provenance": Text("출처", "Source"),
+    "download_table": Text("표 내려받기:", "Download the table:"),
     "download": Text("결과 JSON", "Result JSON"),
     "verified": Text("검증", "verified"),
     "verified_hint": Text("저희가 직접 평가한 결과", "Evaluated by us"),

@@ -33,7 +33,9 @@ def benchmark_tab(board: Board, name: str, language: Language, page: gr.Blocks) 
         view = board.view()
         rows = select(view.boards[name], words or "", sort if sort in SORTS else "score")
         buckets = {r.row.key: json.loads(r.row.breakdown) for r in rows} if card.columns else {}
-        return render("board.html", language, card=card, rows=rows, buckets=buckets, unreadable=len(view.unreadable))
+        return render(
+            "board.html", language, name=name, card=card, rows=rows, buckets=buckets, unreadable=len(view.unreadable)
+        )
 
     # Filled by an event after the page has loaded: inlined rows would decide how many visitors the page can serve.
     html = gr.HTML(elem_id=f"board-{name}", js_on_load=_SORT_CLICKS, apply_default_css=False)

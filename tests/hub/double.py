@@ -127,7 +127,7 @@ def _etag(path: Path) -> str:
 @contextmanager
 def serve(app: Any) -> Iterator[str]:
     """The application on a free loopback port while the context lasts; gives its address."""
-    with socket.socket() as listener:
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:  # named, else asyncio leaves small packets waiting
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))

@@ -49,7 +49,9 @@ def test_nothing_in_a_record_reaches_html_unescaped(make_request: Make) -> None:
         provenance={"kind": "reported", "source": EVIL, "source_url": "https://example.org/x"},
     )
     row = RankedRow(1, board_row(result, "p", "b"))
-    html = render("board.html", "ko", card=BENCHMARKS["korquad-2"].card, rows=[row], buckets={}, unreadable=0)
+    html = render(
+        "board.html", "ko", name="korquad-2", card=BENCHMARKS["korquad-2"].card, rows=[row], buckets={}, unreadable=0
+    )
     assert "<img" not in html and html.count("&lt;img src=x") >= 4
     evil = {"state": "failed", "label": EVIL, "benchmark": EVIL, "found": EVIL, "fix": EVIL}
     outcome = render("outcome.html", "en", lines=[Line(False, EVIL, EVIL)], checks=[evil])
@@ -61,7 +63,9 @@ def test_scores_have_two_decimals_and_no_nan(make_request: Make) -> None:
         results={"korquad-2": {"em": 33.33333333333333, "f1": None}}, latency=None
     )
     row = RankedRow(None, board_row(result, "p", "b"))
-    html = render("board.html", "en", card=BENCHMARKS["korquad-2"].card, rows=[row], buckets={}, unreadable=2)
+    html = render(
+        "board.html", "en", name="korquad-2", card=BENCHMARKS["korquad-2"].card, rows=[row], buckets={}, unreadable=2
+    )
     assert ">33.33<" in html and ">–<" in html and "nan" not in html.lower() and ">None<" not in html
     assert "2 unreadable records" in html
 

@@ -1,0 +1,56 @@
+"""A benchmark's table as a file: CSV, JSON or Parquet."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from leaderboard.board import RankedRow
+
+# What of a row is in the files, besides its rank. Scores are percentages, latencies milliseconds a question.
+COLUMNS = (
+    *("model", "organisation", "role", "params", "license", "precision", "revision"),
+    *("em", "em_low", "em_high", "f1", "f1_low", "f1_high", "em_strict", "latency_ms", "hardware", "outcome"),
+    *("n", "split", "dataset", "benchmark_version", "date", "kind", "source", "source_url", "key"),
+)
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet takes for the beginning of one
+
+
+def to_csv(rows: Sequence[RankedRow]) -> bytes:
+    """UTF-8 with a byte-order mark, as Excel needs it for Korean. No text begins a formula: it gets a ' before it
+    (https://owasp.org/www-community/attacks/CSV_Injection)."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["rank", "rank_best", "rank_worst", *COLUMNS])
+    writer.writerows([_inert(value) for value in row.values()] for row in map(_flat, rows))
+    return text.getvalue().encode("utf-8-sig")
+
+
+def to_json(rows: Sequence[RankedRow]) -> bytes:
+    return json.dumps([_flat(row) for row in rows], ensure_ascii=False, allow_nan=False).encode()
+
+
+def to_parquet(rows: Sequence[RankedRow]) -> bytes:
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist([_flat(row) for row in rows]), buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow]], bytes]]] = {
+    "csv": ("text/csv; charset=utf-8", to_csv),
+    "json": ("application/json", to_json),
+    "parquet": ("application/vnd.apache.parquet", to_parquet),
+}
+
+
+def _flat(ranked: RankedRow) -> dict[str, Any]:
+    ranks = {"rank": ranked.rank, "rank_best": ranked.best, "rank_worst": ranked.worst}
+    return ranks | {name: getattr(ranked.row, name) for name in COLUMNS}
+
+
+def _inert(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
