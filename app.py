@@ -6,16 +6,13 @@ from collections.abc import Callable
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
-import uvicorn
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from evaluator.sandbox import SandboxError
-from leaderboard.api import build_app
+from leaderboard.api import build_app, serve
 from submissions.logs import log_safely
 from submissions.settings import Settings, SettingsError, load_settings
 from submissions.store import StoreError
-
-SPACE_PROXIES = "127.0.0.1,10.0.0.0/8"  # whose word a Space takes for a visitor's address
 
 
 def main() -> int:
@@ -31,16 +28,7 @@ def main() -> int:
         sys.stderr.write(f"hannun: {error}\n")
         return 2
     try:
-        uvicorn.run(
-            app,
-            host=settings.host,
-            port=settings.port,
-            access_log=False,
-            log_config=None,  # everything is said through the log that leaves secrets out
-            forwarded_allow_ips=os.environ.get(
-                "FORWARDED_ALLOW_IPS", SPACE_PROXIES if "SPACE_ID" in os.environ else None
-            ),
-        )
+        serve(app, settings)
     finally:
         stop_worker()
     return 0

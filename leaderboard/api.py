@@ -4,6 +4,7 @@ import os
 import re
 
 import gradio as gr
+import uvicorn
 from fastapi import FastAPI, HTTPException, Request, Response
 from starlette.middleware.gzip import GZipMiddleware
 
@@ -17,6 +18,7 @@ from submissions.queue import Queue
 from submissions.settings import Settings, SettingsError
 from submissions.stores import open_store
 
+SPACE_PROXIES = "127.0.0.1,10.0.0.0/8"
 SIGN_IN = ("OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OAUTH_SCOPES", "OPENID_PROVIDER_URL", "SYSTEM", "SPACE_ID")
 
 
@@ -83,3 +85,17 @@ def build_app(settings: Settings) -> FastAPI:
             allowed_paths=[],
         )
     return app
+
+
+def serve(app: FastAPI, settings: Settings) -> None:
+    """Answer requests until the process is told to end. What a proxy says of a visitor's address is believed only
+    where FORWARDED_ALLOW_IPS names that proxy, or on a Space."""
+    proxies = os.environ.get("FORWARDED_ALLOW_IPS") or (SPACE_PROXIES if "SPACE_ID" in os.environ else None)
+    uvicorn.run(
+        app,
+        host=settings.host,
+        port=settings.port,
+        access_log=False,
+        log_config=None,  # the log of app.py leaves secrets out
+        forwarded_allow_ips=proxies,
+    )

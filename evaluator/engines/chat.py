@@ -14,7 +14,6 @@ from itertools import islice
 from typing import Any
 
 import torch
-from jinja2 import TemplateError
 from transformers import (
     AutoModelForCausalLM,
     AutoModelForImageTextToText,
@@ -32,6 +31,7 @@ from transformers.models.auto.modeling_auto import (
 from evaluator.engines.base import EngineOptions, best_device, check_finite, from_pretrained, halving, load_config
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.pages import fit_page
+from evaluator.engines.template import PRINT, TemplateRenderer
 from evaluator.types import Answer, AnswerStatus, ModelError, Prompt
 
 TEMPLATE = 64  # tokens left to the chat template itself
@@ -76,8 +76,12 @@ class ChatEngine:
             raise ModelError("unsupported_architecture", f"{config.model_type} does not chat")
         self._processor = _load_processor(AutoProcessor if self._sees else AutoTokenizer, options)
         tokenizer = self._processor.tokenizer if self._sees else self._processor
-        if not getattr(self._processor, "chat_template", None):
+        template = getattr(self._processor, "chat_template", None)
+        if isinstance(template, dict):  # several by name
+            template = template.get("default")
+        if not template:
             raise ModelError("no_chat_template", "the model has no chat template")
+        self._template = TemplateRenderer(template, tokenizer.special_tokens_map)
         tokenizer.padding_side = "left"
         if tokenizer.pad_token is None:
             tokenizer.pad_token = tokenizer.eos_token
@@ -110,7 +114,7 @@ class ChatEngine:
                         yield Answer(r.prompt.id, text, status, seconds, r.windows, r.visual_tokens, r.resize)
 
     def close(self) -> None:
-        """Nothing outlives the process."""
+        self._template.close()
 
     def _sorted(self, pool: Sequence[Prompt]) -> list[Ready]:
         return sorted((self._ready(prompt) for prompt in pool), key=lambda r: -r.cost)
@@ -152,18 +156,18 @@ class ChatEngine:
         inputs = None
         if good:
             conversations = [[{"role": "user", "content": self._content(r, own)}] for r, own in good]
+            shown = [[{"role": "user", "content": self._content(r, ["image"] * len(own))}] for r, own in good]
+            for (message,), rendered in zip(conversations, self._template.render(shown), strict=True):
+                message["rendered"] = rendered
             kwargs = {"padding": True}
-            try:
-                inputs = self._processor.apply_chat_template(
-                    conversations,
-                    add_generation_prompt=True,
-                    tokenize=True,
-                    return_dict=True,
-                    return_tensors="pt",
-                    **({"processor_kwargs": kwargs} if self._sees else kwargs),
-                )
-            except TemplateError as error:
-                raise ModelError("template_error", f"{type(error).__name__}: {error}") from error
+            inputs = self._processor.apply_chat_template(
+                conversations,
+                chat_template=PRINT,
+                tokenize=True,
+                return_dict=True,
+                return_tensors="pt",
+                **({"processor_kwargs": kwargs} if self._sees else kwargs),
+            )
         return Encoded([ready for ready, _ in good], inputs, broken)
 
     def _content(self, ready: Ready, images: list[Any]) -> Any:

@@ -119,11 +119,11 @@ def test_a_broken_row_stops_the_run_before_inference(environment: dict[str, str]
 
 
 def _many_questions(folder: Path) -> Path:
-    """The sample pages with their questions ten times over: seconds of work, to be killed in."""
+    """The sample pages with their questions thirty times over: seconds of work, to be killed in."""
     data = folder / "data"
     shutil.copytree(KORQUAD, data)
     rows = [json.loads(line) for line in (KORQUAD / "items.jsonl").read_text(encoding="utf-8").splitlines()]
-    many = [{**row, "id": f"{row['id']}-{n}", "question": f"{row['question']} {n}"} for n in range(10) for row in rows]
+    many = [{**row, "id": f"{row['id']}-{n}", "question": f"{row['question']} {n}"} for n in range(30) for row in rows]
     (data / "items.jsonl").write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in many), encoding="utf-8")
     return data
 
@@ -142,7 +142,7 @@ def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str,
                 cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             ) as running,
             subprocess.Popen(
-                ["tail", "-n", "+1", "-F", str(answers)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                ["tail", "-n", "+1", "-s", "0.05", "-F", str(answers)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             ) as tail,
         ):  # fmt: skip
             assert tail.stdout is not None
@@ -154,7 +154,7 @@ def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str,
         assert running.returncode == -signal.SIGKILL
         assert not (out / "result.json").exists(), "killed in the middle"
     before = answers.read_bytes()
-    assert 150 <= before.count(b"\n") < 44 * 10
+    assert 150 <= before.count(b"\n") < 44 * 30
     assert run(environment, *args, str(out)).returncode == 0
     assert timeless(out / "result.json") == timeless(tmp_path / "undisturbed/result.json")
     assert (out / "details.jsonl").read_bytes() == (tmp_path / "undisturbed/details.jsonl").read_bytes()
