@@ -124,6 +124,13 @@ def halving(batch: Sequence[T], work: Callable[[Sequence[T]], R]) -> Iterator[tu
     yield from halving(batch[half:], work)
 
 
+def check_known(highest: int, model: Any) -> None:
+    """Raises ModelError where a tokenizer names a token that the model has no embedding for."""
+    size = model.get_input_embeddings().num_embeddings
+    if highest >= size:
+        raise ModelError("invalid_weights", f"the tokenizer names tokens up to {highest:,}, the model knows {size:,}")
+
+
 def check_finite(scores: Any) -> None:
     """Raises ModelError where a model's output holds NaN."""
     if scores.isnan().any():

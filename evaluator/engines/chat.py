@@ -28,7 +28,15 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING,
 )
 
-from evaluator.engines.base import EngineOptions, best_device, check_finite, from_pretrained, halving, load_config
+from evaluator.engines.base import (
+    EngineOptions,
+    best_device,
+    check_finite,
+    check_known,
+    from_pretrained,
+    halving,
+    load_config,
+)
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.pages import fit_page
 from evaluator.engines.template import PRINT, TemplateRenderer
@@ -192,6 +200,7 @@ class ChatEngine:
 
     def _generate(self, encoded: Encoded) -> Any:
         """New tokens, (prompts, tokens), on the CPU."""
+        check_known(int(encoded.inputs["input_ids"].max()), self._model)
         inputs = encoded.inputs.to(self._device)
         for name, value in inputs.items():  # pixels take the model's precision, token ids stay whole numbers
             if torch.is_floating_point(value):

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 from transformers.models.auto.modeling_auto import MODEL_FOR_QUESTION_ANSWERING_MAPPING
 
-from evaluator.engines.base import EngineOptions, best_device, check_finite, from_pretrained, halving, load_config
+from evaluator.engines.base import (
+    EngineOptions,
+    best_device,
+    check_finite,
+    check_known,
+    from_pretrained,
+    halving,
+    load_config,
+)
 from evaluator.types import Answer, ModelError, Prompt
 
 OVERLAP = 128  # tokens two neighbouring windows share
@@ -149,6 +157,7 @@ class ExtractiveEngine:
             length = len(window.tokens)
             tokens[row, :length], types[row, :length], attended[row, :length] = window.tokens, window.types, 1
             on_page[row, window.before : window.before + window.count] = True
+        check_known(int(tokens.max()), self._model)
         inputs = {"input_ids": tokens, "attention_mask": attended}
         if self._takes_types:
             inputs["token_type_ids"] = types
