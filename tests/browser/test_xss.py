@@ -1,0 +1,125 @@
+"""Every text that a record can hold, holding a script: none runs, nothing is asked of another host."""
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from evaluator.benchmarks import BENCHMARKS
+from submissions.records import EvalRequest, EvalResult, Lease
+from submissions.settings import Settings
+from submissions.stores import open_store
+from tests.browser.conftest import running_app
+from tests.conftest import NOW
+from tests.submissions.test_queue import result_of
+
+# No slash, for a name is part of a path too. `${…}` and `{{…}}` are what Gradio's own templates would run.
+EVIL = "\"'><img src=x onerror=alert(1)><svg onload=alert(2)><a href=javascript:alert(3)>${alert(4)}{{7*7}}"
+
+R = TypeVar("R", EvalResult, EvalRequest)
+Place = tuple[str | int, ...]
+
+
+def texts(value: Any, place: Place = ()) -> Iterator[Place]:
+    """Where texts stand in a record."""
+    if isinstance(value, str):
+        yield place
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, part in parts:
+        yield from texts(part, (*place, name))
+
+
+def evil(record: R) -> tuple[R, list[Place]]:
+    """The record with a script in every text that may be any, and which those are."""
+    kind, fields, taken = type(record), record.model_dump(mode="json", by_alias=True), []
+    for place in list(texts(fields)):
+        changed = copy.deepcopy(fields)
+        target: Any = changed
+        for name in place[:-1]:
+            target = target[name]
+        target[place[-1]] = EVIL
+        try:
+            kind.model_validate(changed)
+        except ValueError:
+            continue  # not any text: an id, a commit, one of a few words
+        fields = changed
+        taken.append(place)
+    return kind.model_validate(fields), taken
+
+
+def full_result(request: EvalRequest) -> EvalResult:
+    return result_of(request).evolve(
+        config={
+            "model_name": "evil",
+            "model_sha": None,
+            "model_dtype": None,
+            "model_type": "x",
+            "organisation": "x",
+            "license": "x",
+        },
+        git_hash="x",
+        dataset={"id": "x", "revision": "x", "split": "x", "n": 1},
+        breakdown={"doc_type": {EVIL: {"n": 1, "em": 5.0}}, EVIL: {"x": {"n": 1}}},
+        latency={"protocol": "x", "mean_ms": 5.0, "hardware": "x"},
+        environment={"hardware": "x", "torch": "x"},
+        provenance={
+            "kind": "verified",
+            "source": "x",
+            "source_url": "https://example.org/#onclick=alert(5)",
+            "worker": "x",
+        },
+        reproduce="x",
+    )
+
+
+def full_request(request: EvalRequest) -> EvalRequest:
+    lease = Lease(worker="x", nonce="0" * 32, heartbeat_at=NOW, expires_at=NOW)
+    return request.evolve(license="x", organisation="x", status="running", attempt=1, lease=lease, started_at=NOW)
+
+
+def test_no_text_of_a_record_is_ever_run(
+    page: Page, environment: dict[str, str], settings: Settings, make_request: Callable[..., EvalRequest]
+) -> None:
+    records: dict[str, bytes] = {}
+    places: set[Place] = set()
+    for name in BENCHMARKS:
+        result, in_result = evil(full_result(make_request(benchmark=name)))
+        request, in_request = evil(full_request(make_request(benchmark=name)))
+        records |= {result.path: result.to_bytes(), request.path: request.to_bytes()}
+        places |= {*in_result, *in_request}
+    assert {str(place[-1]) for place in places} >= {
+        "model_name", "organisation", "license", "model_type", "id", "revision", "split", "hardware", "protocol", "torch",
+        "source", "worker", "reproduce", "git_hash", "submitted_by", "requested_revision", "benchmark_version",
+    }  # fmt: skip
+    store = open_store(settings.store)
+    store.commit(records, store.head(), "evil")
+
+    with running_app(environment, HANNUN_WORKER="off") as address:
+        for path, queue in (("/", "대기열"), ("/en/", "Queue")):
+            page.goto(address + path)
+            for name, benchmark in BENCHMARKS.items():
+                page.get_by_role("tab", name=benchmark.card.title, exact=True).click()
+                table = page.locator(f"#board-{name}")
+                expect(table.locator("tbody tr", has_text="onerror=alert(1)")).to_have_count(1)
+                expect(table).to_contain_text("${alert(4)}{{7*7}}")
+                expect(table.locator("img, svg, script, a[href^=javascript]")).to_have_count(0)
+            page.get_by_role("tab", name=queue).click()
+            expect(page.locator("#queue tbody tr")).to_have_count(len(BENCHMARKS))
+            expect(page.locator("#queue").locator("img, script, a[href^=javascript]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("path", ["/", "/en/"])
+def test_no_text_of_a_visitor_is_ever_run(page: Page, environment: dict[str, str], path: str) -> None:
+    """What is typed comes back in no form but text, and an address with a script in it does nothing."""
+    with running_app(environment, HANNUN_WORKER="off") as address:
+        page.goto(f"{address}{path}?model={EVIL}&compare={EVIL}&__theme={EVIL}#{EVIL}")
+        search = page.locator("label", has_text="검색" if path == "/" else "Search").locator("input, textarea").first
+        search.fill(EVIL)
+        expect(page.locator("#board-ko-vqa .hn-empty")).to_be_visible()
+        page.get_by_role("tab", name="제출" if path == "/" else "Submit").click()
+        page.locator("#model-id input, #model-id textarea").fill(EVIL)
+        page.locator("#check").click()
+        expect(page.locator("#outcome li.refused")).to_be_visible()
+        expect(page.locator("#outcome").locator("img, script, svg")).to_have_count(0)
