@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from evaluator.answer_cache import AnswerCache
 from evaluator.job import Job, JobSpec
-from evaluator.sandbox import SCRATCH, Walls, confined, hand_over
+from evaluator.sandbox import SCRATCH, Walls, confined, hand_over, mechanism
 from evaluator.summary import ROOT, invariance, sum_up
 from evaluator.task import Task, prompts_of, spread
 from evaluator.types import Item, ModelError
@@ -150,7 +150,7 @@ def infer(
                 event = _event(line)
                 if event.kind == "environment":
                     if number == 0:  # later, the model may be what is speaking
-                        job.keep_environment({**event.values, "sandbox": "bubblewrap" if sandbox else "none"})
+                        job.keep_environment({**event.values, "sandbox": mechanism() if sandbox else "none"})
                     continue
                 if event.kind == "loaded":
                     job.keep_environment({**job.environment(), "batch_size": event.batch_size, "params": event.params})

@@ -1,4 +1,5 @@
-"""Walls around the process that runs a stranger's model, by bubblewrap (https://github.com/containers/bubblewrap).
+"""Walls around the process that runs a stranger's model, by bubblewrap (https://github.com/containers/bubblewrap), or
+where that is missing by `evaluator.unshare`.
 
 Inside there is no network, no environment but what is named, no process of the machine and no file but the system's
 libraries, Python, our code (without its samples), the model and the job, all read-only. One folder can be written. The
@@ -14,6 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
+
+from evaluator import unshare
 
 NOBODY = 65534
 PROCESSES = 2048  # and threads
@@ -26,6 +30,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/a
 DEVICES = "nvidia*"  # in /dev, where there are any
 ROOT = Path(__file__).parent.parent
 CODE = ("evaluator", "submissions")
+Mechanism = Literal["bubblewrap", "unshare"]
 _MADE = {Path("/"), Path("/tmp"), Path("/usr")}  # noqa: S108
 
 
@@ -43,26 +48,36 @@ class Walls:
 
 def confined(command: Sequence[str], walls: Walls) -> list[str]:
     """The command line that runs a command inside. Raises SandboxError."""
-    check()
-    words = [_bwrap(), *_namespaces(), "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
+    built_by = mechanism()
+    system = [Path(place) for place in SYSTEM if Path(place).exists()]
+    devices = sorted(Path("/dev").glob(DEVICES))
+    own = [*_python(), *(ROOT / package for package in CODE), *walls.visible]
+    shown = [*system, *([Path("/sys")] if devices else []), *own]
+    inside = [*_limits(walls.memory or _memory()), *_drop(), *command]
+    if built_by == "unshare":
+        scratch = dict.fromkeys(SCRATCH, SCRATCH_BYTES)
+        return unshare.unshared(
+            inside,
+            shown=shown,
+            devices=devices,
+            writable=walls.writable,
+            scratch=scratch,
+            environment=walls.environment,
+            folder=ROOT,
+        )
+    words = ["bwrap", *_namespaces(), "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
     for name, value in walls.environment.items():
         words += ["--setenv", name, value]
-    for place in SYSTEM:
-        words += ["--ro-bind-try", place, place]
     words += ["--proc", "/proc", "--dev", "/dev"]
-    for scratch in SCRATCH:
-        words += ["--size", str(SCRATCH_BYTES), "--perms", "1777", "--tmpfs", scratch]
-    for device in sorted(Path("/dev").glob(DEVICES)):
+    for place in SCRATCH:
+        words += ["--size", str(SCRATCH_BYTES), "--perms", "1777", "--tmpfs", place]
+    for device in devices:
         words += ["--dev-bind", str(device), str(device)]
-    if any(Path("/dev").glob(DEVICES)):
-        words += ["--ro-bind", "/sys", "/sys"]
-    shown = [*_python(), *(ROOT / package for package in CODE), *walls.visible]
-    for folder in sorted({parent for path in (*shown, walls.writable) for parent in path.parents} - _MADE):
+    for folder in sorted({parent for path in (*own, walls.writable) for parent in path.parents} - _MADE):
         words += ["--perms", "0755", "--dir", str(folder)]  # else only root could pass through
     for path in shown:
         words += ["--ro-bind", str(path), str(path)]
-    words += ["--bind", str(walls.writable), str(walls.writable), "--chdir", str(ROOT), "--"]
-    return [*words, *_limits(walls.memory or _memory()), *_drop(), *command]
+    return [*words, "--bind", str(walls.writable), str(walls.writable), "--chdir", str(ROOT), "--", *inside]
 
 
 def hand_over(writable: Path, readable: Path) -> None:
@@ -82,23 +97,32 @@ def hand_over(writable: Path, readable: Path) -> None:
 
 
 @cache
-def check() -> None:
-    """Raises SandboxError where bubblewrap is missing or may not do its work."""
-    tried = subprocess.run(
-        [_bwrap(), *_namespaces(), "--ro-bind", "/", "/", "--proc", "/proc", "--", *_limits(2**30), *_drop(), "true"],
-        capture_output=True,
-        text=True,
-    )
-    if tried.returncode:
-        reason = " ".join(tried.stderr.split())[:200]
-        raise SandboxError(f"bubblewrap cannot build a sandbox here ({reason}); allow user namespaces, or run as root")
+def mechanism() -> Mechanism:
+    """What builds the walls here. Raises SandboxError where bubblewrap and unshare are missing or may not."""
+    reason = "bubblewrap is missing: apt-get install bubblewrap"
+    if shutil.which("bwrap"):
+        trial = ["bwrap", *_namespaces(), "--ro-bind", "/", "/", "--proc", "/proc", "--"]
+        if not (reason := _failure([*trial, *_limits(2**30), *_drop(), "true"])):
+            return "bubblewrap"
+    if all(map(shutil.which, unshare.TOOLS)):
+        trial = unshare.unshared(
+            [*_limits(2**30), *_drop(), "true"],
+            shown=[Path(place) for place in SYSTEM if Path(place).exists()],
+            devices=[],
+            writable=Path("/tmp"),  # noqa: S108 - any folder
+            scratch={},
+            environment={"PATH": os.environ.get("PATH", "")},
+            folder=Path("/"),
+        )
+        if not _failure(trial):
+            return "unshare"
+    raise SandboxError(f"no sandbox can be built here ({reason}); allow user namespaces, or run as root")
 
 
-def _bwrap() -> str:
-    found = shutil.which("bwrap")
-    if not found:
-        raise SandboxError("bubblewrap is missing: apt-get install bubblewrap")
-    return found
+def _failure(command: Sequence[str]) -> str:
+    """What a command says that fails; nothing where it does not."""
+    tried = subprocess.run(command, capture_output=True, text=True)
+    return (" ".join(tried.stderr.split())[:200] or "it fails") if tried.returncode else ""
 
 
 def _namespaces() -> list[str]:
@@ -108,14 +132,22 @@ def _namespaces() -> list[str]:
 
 
 def _limits(memory: int) -> list[str]:
-    return ["prlimit", f"--data={memory}", f"--nproc={PROCESSES}", f"--fsize={FILE_BYTES}", "--core=0"]
+    return [_tool("prlimit"), f"--data={memory}", f"--nproc={PROCESSES}", f"--fsize={FILE_BYTES}", "--core=0"]
 
 
 def _drop() -> list[str]:
-    if os.geteuid() != 0:
-        return ["setpriv", "--no-new-privs"]
-    user = [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    return ["setpriv", *user, "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all"]
+    words = [_tool("setpriv"), "--no-new-privs"]
+    if os.geteuid() == 0:
+        words += [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
+    return words
+
+
+def _tool(name: str) -> str:
+    """Where it really is: inside, not every place of this PATH is there."""
+    found = shutil.which(name)
+    if not found:
+        raise SandboxError(f"{name} is missing: apt-get install util-linux")
+    return str(Path(found).resolve())
 
 
 def _python() -> Iterator[Path]:

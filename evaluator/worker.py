@@ -25,7 +25,7 @@ from evaluator.evaluate import Stopped, evaluate
 from evaluator.fetch import fetch_model
 from evaluator.leaks import Leak, check_public
 from evaluator.model_repo import offer_result
-from evaluator.sandbox import check
+from evaluator.sandbox import mechanism
 from evaluator.source import open_source
 from evaluator.task import Task, load_items
 from evaluator.types import DataError, ModelError
@@ -45,7 +45,7 @@ class Worker:
 
     def __init__(self, settings: Settings) -> None:
         """Raises SandboxError: nothing that strangers sent is run outside of one."""
-        check()
+        mechanism()
         self._settings = settings
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_store(settings.private_store, settings)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from evaluator.evaluate import infer
 from evaluator.job import Job, JobSpec
 from evaluator.sandbox import SandboxError, Walls, confined, hand_over
 from evaluator.types import ModelError, Prompt
+from evaluator.unshare import TOOLS
 from evaluator.worker import Worker
 from submissions.records import EvalResult
 from submissions.settings import Settings
@@ -24,9 +26,10 @@ from tests.conftest import ROOT
 Inside = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture
-def inside(tmp_path: Path) -> Inside:
+@pytest.fixture(params=["bubblewrap", "unshare"])
+def inside(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Inside:
     """Runs Python code inside, with a model to read and a folder to write."""
+    monkeypatch.setattr("evaluator.sandbox.mechanism", lambda: request.param)
     model, out = tmp_path / "model", tmp_path / "out"
     for folder in (model, out):
         folder.mkdir()
@@ -209,16 +212,27 @@ def test_a_model_cannot_speak_through_the_environment(job: Job, monkeypatch: pyt
 
 
 def test_without_bubblewrap_nothing_of_the_queue_is_run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    sandbox.check.cache_clear()
+    sandbox.mechanism.cache_clear()
     monkeypatch.setenv("PATH", "")
     with pytest.raises(SandboxError, match="apt-get install bubblewrap"):
         Worker(settings)
     monkeypatch.undo()
-    sandbox.check.cache_clear()
+    sandbox.mechanism.cache_clear()
+
+
+@pytest.fixture(params=["bubblewrap", "unshare"])
+def built_by(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path) -> str:
+    """What builds the walls, in this environment: unshare where there is no bubblewrap."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in (*TOOLS, "prlimit", "setpriv", "true", *(["bwrap"] if request.param == "bubblewrap" else [])):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    environment["PATH"] = str(tools)
+    return str(request.param)
 
 
 def test_a_model_of_links_as_in_a_hub_cache_is_read_inside(
-    environment: dict[str, str], models_dir: Path, tmp_path: Path
+    environment: dict[str, str], models_dir: Path, tmp_path: Path, built_by: str
 ) -> None:
     folder, blobs = tmp_path / "cache/snapshots/a", tmp_path / "cache/blobs"
     folder.mkdir(parents=True)
@@ -231,7 +245,7 @@ def test_a_model_of_links_as_in_a_hub_cache_is_read_inside(
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
-    assert result.environment["sandbox"] == "bubblewrap"
+    assert result.environment["sandbox"] == built_by
 
 
 def test_a_board_with_a_worker_says_what_is_missing(environment: dict[str, str], tmp_path: Path) -> None:
