@@ -3,6 +3,7 @@
 #   make serve   the board at http://127.0.0.1:7860, its store under .hannun/, the worker running
 #   make test    formatting, types and all tests, in a real browser too
 #   make test-faults   workers killed, the Hub failing: the long form (docs/reliability.md)
+#   make audit   known weaknesses of the installed packages
 #   make demo    three models through the whole loop, no network needed
 #   make bench   the performance table
 #   make samples the images of assets/samples, drawn anew
@@ -25,7 +26,7 @@ EVALUATOR := $(VENV)/.evaluator-$(subst =,-,$(TORCH))
 TESTS := $(VENV)/.tests
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: serve test test-faults demo bench samples lint clean
+.PHONY: serve test test-faults audit demo bench samples lint clean
 .DEFAULT_GOAL := serve
 
 serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
@@ -42,6 +43,9 @@ test: $(EVALUATOR) $(TESTS)
 test-faults: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git bubblewrap
 	LONG_FAULTS=1 $(BIN)/pytest -n 2 -v --durations=5 tests/faults tests/hub
+
+audit: $(EVALUATOR) $(TESTS)
+	$(BIN)/python -m scripts.audit
 
 demo: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh bubblewrap

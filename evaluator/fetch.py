@@ -37,7 +37,7 @@ def fetch_model(model_id: str, revision: str, settings: Settings) -> Path:
         partial = folder.with_name(f"{revision}.partial")
         try:
             _download(model_id, revision, partial, settings)
-            _check(partial)
+            check_fetched(partial)
             partial.rename(folder)
         finally:
             shutil.rmtree(partial, ignore_errors=True)  # half a model is none
@@ -86,8 +86,8 @@ def _check_size(folder: Path, limit: int) -> None:
         raise ModelError("model_too_large", f"more than {limit / 1e9:,.0f} GB or {MAX_FILES} files")
 
 
-def _check(folder: Path) -> None:
-    """No links, and weights whose description is no longer than it may be."""
+def check_fetched(folder: Path) -> None:
+    """No links, and weights whose description is no longer than it may be. Raises ModelError."""
     for path in folder.rglob("*"):
         if path.is_symlink():
             raise ModelError("invalid_weights", f"{path.name} is a link")

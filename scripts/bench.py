@@ -19,6 +19,7 @@ from evaluator.statistics import cluster_bootstrap
 from evaluator.summary import ROOT
 from scripts.bench_engines import Row, engine_rows
 from scripts.bench_overhead import overhead_rows
+from scripts.bench_sandbox import sandbox_cost
 from submissions.index import board_reader, reindexed
 from submissions.records import Dataset, EvalResult, Provenance, ResultConfig
 from submissions.store import Snapshot
@@ -54,6 +55,10 @@ def main() -> None:
         for row in overhead_rows(Path(folder)):
             overhead.add_row(row.what, f"{row.ms:.2f}", f"{row.peak_mb:,.0f} MB")
     Console().print(overhead)
+    with tempfile.TemporaryDirectory() as folder:
+        inside, without = sandbox_cost(Path(folder))
+    cost = 100 * (inside / without - 1)
+    print(f"an evaluation inside the sandbox: {inside:.2f} s, without: {without:.2f} s, {cost:+.1f} %")
 
 
 def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:

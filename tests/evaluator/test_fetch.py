@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.fetch import fetch_model
+from evaluator.fetch import check_fetched, fetch_model
 from evaluator.types import ModelError
 from submissions.settings import Settings
 from tests.hub.double import build, commit_of, serve
@@ -71,3 +71,28 @@ def test_a_header_longer_than_the_file_or_the_limit_is_refused(repo: Path, tmp_p
     with pytest.raises(ModelError) as error:
         fetch(tmp_path)
     assert error.value.code == "invalid_weights" and "model.safetensors" not in left(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["../evil.json", "../../../evil.json", "a/../../evil.json", "/tmp/evil.json", "..\\evil.json"]
+)
+def test_a_name_that_leads_elsewhere_writes_nothing_there(
+    models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    shutil.copytree(models_dir / "tiny/extractive", tmp_path / "hub" / MODEL)
+    with serve(build(tmp_path / "hub", forged={name: b"evil"})) as address:
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")
+        try:
+            folder = fetch(tmp_path)
+        except ModelError:
+            folder = tmp_path / "work/none"
+    found = [p for p in [*tmp_path.rglob("*evil.json"), Path("/tmp/evil.json")] if p.exists()]
+    assert all(p.is_relative_to(folder) for p in found), found
+
+
+def test_a_link_among_the_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").symlink_to("/etc/passwd")
+    with pytest.raises(ModelError) as error:
+        check_fetched(tmp_path)
+    assert error.value.code == "invalid_weights"

@@ -23,8 +23,16 @@ def commit_of(repo: str) -> str:
     return hashlib.sha1(repo.encode(), usedforsecurity=False).hexdigest()
 
 
-def build(root: Path, gated: frozenset[str] = frozenset(), private: Mapping[str, str] = {}) -> FastAPI:
-    """The double of the repositories under `root`; `private` maps a repository to the token that reads it."""
+def build(
+    root: Path,
+    gated: frozenset[str] = frozenset(),
+    private: Mapping[str, str] = {},
+    forged: Mapping[str, bytes] = {},
+) -> FastAPI:
+    """The double of the repositories under `root`; `private` maps a repository to the token that reads it.
+
+    `forged` are files that every one claims to hold, under names that no file system would give them.
+    """
     app = FastAPI()
 
     def refusal(request: Request, repo: str, revision: str | None = None) -> Response | None:
@@ -52,7 +60,10 @@ def build(root: Path, gated: frozenset[str] = frozenset(), private: Mapping[str,
             "private": repo in private,
             "gated": "manual" if repo in gated else False,
             "disabled": False,
-            "siblings": [{"rfilename": entry(repo, f)["path"], "size": f.stat().st_size} for f in files],
+            "siblings": [
+                *({"rfilename": entry(repo, f)["path"], "size": f.stat().st_size} for f in files),
+                *({"rfilename": name, "size": len(content)} for name, content in forged.items()),
+            ],
             "tags": [],
             "cardData": ModelCard.load(card).data.to_dict() if card.exists() else {},
         }
@@ -69,7 +80,8 @@ def build(root: Path, gated: frozenset[str] = frozenset(), private: Mapping[str,
         found = (
             folder.rglob("*") if request.query_params.get("recursive") in ("true", "True", "1") else folder.glob("*")
         )
-        return JSONResponse([entry(repo, p) for p in sorted(found)])
+        claimed = [{"type": "file", "path": n, "size": len(c), "oid": commit_of(n)} for n, c in forged.items()]
+        return JSONResponse([*(entry(repo, p) for p in sorted(found)), *claimed])
 
     def resolve(request: Request, repo: str, revision: str, path: str) -> Response:
         if refused := refusal(request, repo, revision):
@@ -77,6 +89,8 @@ def build(root: Path, gated: frozenset[str] = frozenset(), private: Mapping[str,
         headers = {"X-Repo-Commit": commit_of(repo)}
         if repo in gated:
             return JSONResponse({"error": "Access is restricted"}, 403, {**headers, "X-Error-Code": "GatedRepo"})
+        if path in forged:
+            return Response(forged[path], headers={**headers, "ETag": f'"{commit_of(path)}"'})
         file = root / repo / path
         if not file.is_file():
             return JSONResponse({"error": "Entry not found"}, 404, {**headers, "X-Error-Code": "EntryNotFound"})

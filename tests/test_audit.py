@@ -1,0 +1,42 @@
+"""What is made of pip-audit's report. Its own work needs the advisories, which not every machine can reach."""
+
+import json
+import subprocess
+
+import pytest
+
+from scripts import audit
+
+REPORT = {
+    "dependencies": [
+        {"name": "left", "version": "1.0", "vulns": []},
+        {"name": "right", "version": "2.0", "vulns": [{"id": "PYSEC-1", "fix_versions": ["2.1"], "aliases": []}]},
+        {"name": "away", "skip_reason": "not found"},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("known", "report", "code", "said"),
+    [
+        ({}, json.dumps(REPORT), 1, ["right 2.0 PYSEC-1, mended by 2.1 (NEW)", "2 of 3 packages looked up, 1 new"]),
+        ({"PYSEC-1": "not called"}, json.dumps(REPORT), 0, ["(known: not called)", "0 new"]),
+        ({"PYSEC-1": "x", "PYSEC-0": "y"}, json.dumps(REPORT), 0, ["PYSEC-0 is gone"]),
+        ({}, "", 0, ["nothing could be looked up from here (no route)"]),
+        ({}, '{"dependencies": [{"name": "away", "skip_reason": "not found"}]}', 0, ["nothing could be looked up"]),
+    ],
+)
+def test_new_weaknesses_fail_and_known_ones_are_named(
+    known: dict[str, str],
+    report: str,
+    code: int,
+    said: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    done = subprocess.CompletedProcess([], code, report, "warning\nno route\n")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    monkeypatch.setattr(audit, "KNOWN", known)
+    assert audit.main() == code
+    shown = capsys.readouterr().out
+    assert all(words in shown for words in said), shown
