@@ -209,7 +209,7 @@ def _size(repository: Repository, max_bytes: int) -> str:
         raise Refused(RefusalCode.TOO_LARGE, f"{size / 1e9:,.1f} GB > {max_bytes / 1e9:,.1f} GB")
     if len(fetched) > MAX_FILES:
         raise Refused(RefusalCode.TOO_LARGE, f"{len(fetched):,} > {MAX_FILES:,} files")
-    return f"{size / 1e9:,.2f} GB"
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
 def _configured(repository: Repository, _: int) -> str:
@@ -267,7 +267,7 @@ def _template(facts: ModelFacts) -> str:
         raise Refused(
             RefusalCode.NO_TEMPLATE, f"{type(error).__name__}, line {getattr(error, 'lineno', '?')}"
         ) from None
-    return f"{len(facts.template):,}"
+    return ""
 
 
 def _context(facts: ModelFacts, benchmark: str) -> str:
