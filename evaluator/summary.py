@@ -65,6 +65,7 @@ def sum_up(
             model_type=task.request.model_type,
             params=task.request.params or environment["params"],
             license=task.request.license,
+            weights=None if task.api and task.api.remote else "open",
             engine=task.request.engine,
             batch_size=environment["batch_size"],
             max_new_tokens=task.benchmark.max_new_tokens,

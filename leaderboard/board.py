@@ -3,11 +3,9 @@
 import logging
 import threading
 import time
-import unicodedata
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.index import RowReader, Unreadable, board_reader, parse_record, queue_reader
@@ -18,9 +16,6 @@ log = logging.getLogger(__name__)
 
 PUBLISHED = Path(__file__).parent.parent / "assets/published"
 FRESH = 1.0  # seconds between looks at the store's head
-
-Sort = Literal["score", "em", "f1", "latency", "date", "name"]
-SORTS: tuple[Sort, ...] = ("score", "em", "f1", "latency", "date", "name")
 
 
 @dataclass(frozen=True)
@@ -110,7 +105,7 @@ class Board:
 def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
     """Rows by headline score, best first. Models measured on the benchmark's own split have ranks; ties share one."""
     card = BENCHMARKS[benchmark].card
-    ordered = _sorted(rows, card.headline)
+    ordered = _by_score(rows, card.headline)
     ranks: list[RankedRow] = []
     place, last_score, last_rank = 0, None, 0
     for row in ordered:
@@ -147,23 +142,7 @@ def _bounds(row: BoardRow, headline: str) -> tuple[float, float]:
     return (score, score) if low is None or high is None else (low, high)
 
 
-def select(rows: list[RankedRow], query: str = "", sort: Sort = "score") -> list[RankedRow]:
-    """Rows whose model or maker holds every word of the query, in the wanted order ("score" keeps the ranking's)."""
-    words = _folded(query).split()
-    found = [r for r in rows if all(w in _folded(f"{r.row.model} {r.row.organisation or ''}") for w in words)]
-    if sort == "score":
-        return found
-    place = {row.key: i for i, row in enumerate(_sorted([r.row for r in found], sort))}
-    return sorted(found, key=lambda r: place[r.row.key])
-
-
-def _sorted(rows: list[BoardRow], sort: Sort) -> list[BoardRow]:
-    if sort == "name":
-        return sorted(rows, key=lambda r: _folded(r.model))
-    if sort == "latency":  # fast first
-        return sorted(rows, key=lambda r: (r.latency_ms is None, r.latency_ms or 0.0, _folded(r.model)))
-    return sorted(rows, key=lambda r: (getattr(r, sort) is None, -(getattr(r, sort) or 0.0), _folded(r.model)))
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+def _by_score(rows: list[BoardRow], headline: str) -> list[BoardRow]:
+    return sorted(
+        rows, key=lambda r: (getattr(r, headline) is None, -(getattr(r, headline) or 0.0), r.model.casefold())
+    )

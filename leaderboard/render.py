@@ -23,6 +23,13 @@ def milliseconds(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
+def _amount(value: float | None) -> str:
+    """Parameters, in billions or millions."""
+    if value is None:
+        return "–"
+    return f"{value / 1e9:.3g} B" if value >= 1e9 else f"{value / 1e6:.3g} M"
+
+
 def _day(value: float | None) -> str:
     return "–" if value is None else datetime.fromtimestamp(value, UTC).astimezone(KST).strftime("%Y-%m-%d")
 
@@ -42,7 +49,9 @@ _environment = Environment(
     lstrip_blocks=True,
     undefined=StrictUndefined,
 )
-_environment.filters.update(score=_score, whole=_whole, ms=milliseconds, day=_day, moment=_moment, minutes=_minutes)
+_environment.filters.update(
+    score=_score, amount=_amount, whole=_whole, ms=milliseconds, day=_day, moment=_moment, minutes=_minutes
+)
 
 
 def render(template: str, language: Language, **values: Any) -> str:

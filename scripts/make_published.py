@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.statistics import wilson
@@ -131,7 +131,15 @@ def _result(
     identity = "\0".join([benchmark, split, model, organisation or "", str(date), source])
     return EvalResult(
         request_key=hashlib.sha256(identity.encode()).hexdigest()[:32],
-        config=ResultConfig(model_name=model, model_sha=None, model_dtype=None, organisation=organisation, role=role),
+        config=ResultConfig(
+            model_name=model,
+            model_sha=None,
+            model_dtype=None,
+            organisation=organisation,
+            params=_params(model),
+            weights=_weights(benchmark, model) if role == "model" else None,
+            role=role,
+        ),
         results={benchmark: values},
         versions={benchmark: "published"},
         n_samples={benchmark: {"original": n, "effective": n}},
@@ -143,6 +151,19 @@ def _result(
         latency=Latency(protocol=TOTAL_PROTOCOL, mean_ms=float(latency_ms)) if latency_ms else None,
         provenance=Provenance(kind="reported", source=source, source_url=_url(source)),
     )
+
+
+def _params(model: str) -> int | None:
+    """As many as its name says (Qwen2.5-VL-32B), all experts counted."""
+    named = re.search(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)[Bb](?![A-Za-z])", model)
+    return int(float(named[1]) * 1e9) if named else None
+
+
+def _weights(benchmark: str, model: str) -> Literal["open", "closed"] | None:
+    """KorQuAD's board does not say. Of the others' models, those that only an API serves are closed."""
+    if benchmark == "korquad-2":
+        return None
+    return "closed" if model.startswith(("Gemini", "GPT", "Claude", "OpenAI")) else "open"
 
 
 def _intervals(values: dict[str, float | None], n: int | None) -> dict[str, tuple[float, float]]:

@@ -32,6 +32,7 @@ CODE_KEYS = {"auto_map", "custom_pipelines", "custom_generate", "trust_remote_co
 # Keys with an underscore reach what transformers keeps to itself. These are plain words that its versions wrote there.
 HARMLESS = {
     "_name_or_path",
+    "_model_name_or_path",
     "_commit_hash",
     "_from_model_config",
     "_attn_implementation_autoset",

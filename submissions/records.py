@@ -191,6 +191,7 @@ class ResultConfig(Record):
     engine: EngineName | None = None
     batch_size: int | None = Field(default=None, ge=1)
     max_new_tokens: int | None = Field(default=None, ge=1)
+    weights: Literal["open", "closed"] | None = None  # whether anybody may have them; None: not known
     role: Literal["model", "human", "baseline"] = "model"  # humans and baselines are references, not ranked
 
 
@@ -329,6 +330,7 @@ class BoardRow(Record):
     source: Label | None
     source_url: str | None
     breakdown: str  # JSON, as in the result
+    weights: str | None = None
 
 
 def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
@@ -346,6 +348,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         organisation=result.config.organisation,
         role=result.config.role,
         params=result.config.params,
+        weights=result.config.weights,
         license=result.config.license,
         precision=result.config.model_dtype,
         split=result.dataset.split,

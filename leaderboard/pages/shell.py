@@ -1,11 +1,13 @@
 """The page around the tabs, in one language."""
 
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.board import Board
+from leaderboard.pages.address import NAMED, go
 from leaderboard.pages.benchmark import benchmark_tab
 from leaderboard.pages.queue import queue_tab
 from leaderboard.pages.submit import submit_tab
@@ -40,14 +42,24 @@ def build_page(board: Board, queue: Queue, admission: Admission, visitors: Visit
                 return _sign_in(language, profile.username if profile else None)
 
             page.load(signed_in, None, sign_in, show_progress="hidden", api_visibility="private")
-        with gr.Tabs():
+        wanted = gr.Textbox("", visible=False)
+        with gr.Tabs() as tabs:
             for name, benchmark in BENCHMARKS.items():
-                with gr.Tab(benchmark.card.title, id=name):
-                    benchmark_tab(board, name, language, page)
-            with gr.Tab(text("submit", language), id="submit-tab"):
+                with gr.Tab(benchmark.card.title, id=name) as tab:
+                    benchmark_tab(board, name, language, page, tab)
+            with gr.Tab(text("submit", language), id="submit") as tab:
                 submit_tab(queue, admission, visitors, language)
-            with gr.Tab(text("queue", language), id="queue-tab") as tab:
+                tab.select(None, js=go("submit"), api_visibility="private")
+            with gr.Tab(text("queue", language), id="queue") as tab:
                 queue_tab(board, language, tab)
+                tab.select(None, js=go("queue"), api_visibility="private")
+
+        def open_tab(name: str) -> Any:
+            return gr.Tabs(selected=name) if name in (*BENCHMARKS, "submit", "queue") else gr.skip()
+
+        # By way of a field, which changes where the address names a tab: else a visitor's first click could be undone.
+        page.load(None, None, wanted, js=NAMED, api_visibility="private")
+        wanted.change(open_tab, wanted, tabs, show_progress="hidden", api_visibility="private")
     page.space_id = None  # else Gradio draws the Hub's header on a Space, with fonts and pictures from elsewhere
     # No more waits than can be answered soon; nothing goes around the queue.
     page.queue(max_size=MAX_WAITING, default_concurrency_limit=CONCURRENT, api_open=False)

@@ -10,8 +10,9 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard import board as board_module
-from leaderboard.board import PUBLISHED, Board, select
+from leaderboard.board import PUBLISHED, Board
 from leaderboard.history import RankChange, rank_changes
+from leaderboard.query import Query, select
 from submissions.queue import Queue
 from submissions.records import BoardRow, EvalRequest, EvalResult
 from submissions.store import Store, Unavailable
@@ -32,7 +33,7 @@ def board(store: Store) -> Board:
 
 
 def names(board: Board, benchmark: str, **how: Any) -> list[str]:
-    return [r.row.model for r in select(board.view().boards[benchmark], **how)]
+    return [r.row.model for r in select(board.view().boards[benchmark], Query(**how))]
 
 
 def publish(store: Store, request: EvalRequest, **changes: Any) -> EvalResult:
@@ -120,20 +121,20 @@ def test_every_published_number_is_carried(board: Board) -> None:
 
 
 def test_search_finds_models_and_makers_in_any_case_and_width(board: Board) -> None:
-    assert set(names(board, "ko-vqa", query="gemini")) == {"Gemini-3-pro", "Gemini-2.5-pro", "Gemini-2.5-flash"}
-    assert names(board, "ko-vqa", query="ＧＥＭＩＮＩ ３") == names(board, "ko-vqa", query="gemini 3")
-    assert len(names(board, "korquad-2", query="samsung")) == 3
-    assert names(board, "ko-vqa", query="no such model") == []
+    assert set(names(board, "ko-vqa", words="gemini")) == {"Gemini-3-pro", "Gemini-2.5-pro", "Gemini-2.5-flash"}
+    assert names(board, "ko-vqa", words="ＧＥＭＩＮＩ ３") == names(board, "ko-vqa", words="gemini 3")
+    assert len(names(board, "korquad-2", words="samsung")) == 3
+    assert names(board, "ko-vqa", words="no such model") == []
 
 
 def test_orders(board: Board) -> None:
-    rows = [r.row for r in select(board.view().boards["korquad-2"], sort="latency")]
+    rows = [r.row for r in select(board.view().boards["korquad-2"], Query(sort="latency"))]
     measured = [r.latency_ms for r in rows if r.latency_ms is not None]
     assert measured == sorted(measured) and rows[0].model == "SkERT-Petit 1.0 (single model)"
     assert [r.latency_ms for r in rows[len(measured) :]] == [None] * (len(rows) - len(measured))
-    em = [r.row.em for r in select(board.view().boards["korquad-2"], sort="em") if r.row.em is not None]
+    em = [r.row.em for r in select(board.view().boards["korquad-2"], Query(sort="em")) if r.row.em is not None]
     assert em == sorted(em, reverse=True)
-    dates = [r.row.date for r in select(board.view().boards["korquad-2"], sort="date") if r.row.date]
+    dates = [r.row.date for r in select(board.view().boards["korquad-2"], Query(sort="date")) if r.row.date]
     assert dates == sorted(dates, reverse=True)
     assert names(board, "ko-vqa", sort="name")[0] == "Bllossom-AICA-5B"
 

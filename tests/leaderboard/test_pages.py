@@ -15,6 +15,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.api import build_app
 from leaderboard.board import RankedRow
 from leaderboard.pages.submit import Form, Line, check_model, submit_model
+from leaderboard.query import COLUMNS
 from leaderboard.render import render
 from leaderboard.texts import TEXTS
 from leaderboard.visitors import ANYONE
@@ -50,7 +51,15 @@ def test_nothing_in_a_record_reaches_html_unescaped(make_request: Make) -> None:
     )
     row = RankedRow(1, board_row(result, "p", "b"))
     html = render(
-        "board.html", "ko", name="korquad-2", card=BENCHMARKS["korquad-2"].card, rows=[row], buckets={}, unreadable=0
+        "board.html",
+        "ko",
+        name="korquad-2",
+        card=BENCHMARKS["korquad-2"].card,
+        rows=[row],
+        found=1,
+        columns=COLUMNS,
+        buckets={},
+        unreadable=0,
     )
     assert "<img" not in html and html.count("&lt;img src=x") >= 4
     evil = {"state": "failed", "label": EVIL, "benchmark": EVIL, "found": EVIL, "fix": EVIL}
@@ -64,7 +73,15 @@ def test_scores_have_two_decimals_and_no_nan(make_request: Make) -> None:
     )
     row = RankedRow(None, board_row(result, "p", "b"))
     html = render(
-        "board.html", "en", name="korquad-2", card=BENCHMARKS["korquad-2"].card, rows=[row], buckets={}, unreadable=2
+        "board.html",
+        "en",
+        name="korquad-2",
+        card=BENCHMARKS["korquad-2"].card,
+        rows=[row],
+        found=1,
+        columns=COLUMNS,
+        buckets={},
+        unreadable=2,
     )
     assert ">33.33<" in html and ">–<" in html and "nan" not in html.lower() and ">None<" not in html
     assert "2 unreadable records" in html

@@ -1,0 +1,45 @@
+"""The state of a page in its address, so that a copied link opens the same view. Written by the browser, read at load."""
+
+import json
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.query import COLUMNS, DEFAULT_COLUMNS, PAGE
+
+# What stands in the address unless it is as usual. Its arguments are those of Query.of, in their order, and it gives
+# them on; or only nulls where the address itself is to be read.
+_REMEMBER = """
+(...fields) => {
+  const [words, sort, weights, sizes, verified, columns, shown] = fields;
+  // Until something is done, the fields are only being set, one after the other: the address says them all.
+  if (!navigator.userActivation.hasBeenActive) return fields.map(() => null);
+  const usual = %(usual)s;
+  const before = new URLSearchParams(location.search);
+  if (!%(entered)s && (before.get('tab') ?? %(first)s) !== %(tab)s) return fields;
+  const params = new URLSearchParams();
+  if (before.has('__theme')) params.set('__theme', before.get('__theme'));
+  params.set('tab', %(tab)s);
+  const now = {q: words, sort, weights: weights.join(), size: sizes.join(), verified: verified ? '1' : '',
+               columns: %(columns)s.filter(c => columns.includes(c)).join(), n: String(shown)};
+  for (const [name, value] of Object.entries(now))
+    if (value !== usual[name] && (value || name === 'columns')) params.set(name, value);
+  history.replaceState(null, '', '?' + params);
+  return fields;
+}
+"""
+_USUAL = {"sort": "score", "columns": ",".join(DEFAULT_COLUMNS), "n": str(PAGE)}
+_GO = "() => { if (navigator.userActivation.hasBeenActive) history.replaceState(null, '', '?tab=' + %s); }"
+
+# The tab named by the address that was opened, whatever has been written there since.
+NAMED = "() => new URL(performance.getEntriesByType('navigation')[0].name).searchParams.get('tab') ?? ''"
+
+
+def remember(tab: str, *, entered: bool = False) -> str:
+    """JavaScript that writes a benchmark's tab and its query into the address, if it is the open one or `entered`."""
+    first = next(iter(BENCHMARKS))
+    values = {"usual": _USUAL, "tab": tab, "first": first, "entered": entered, "columns": COLUMNS}
+    return _REMEMBER % {name: json.dumps(value) for name, value in values.items()}
+
+
+def go(tab: str) -> str:
+    """JavaScript that writes the tab alone."""
+    return _GO % json.dumps(tab)

@@ -1,0 +1,124 @@
+"""What a visitor wants to see of a benchmark's table: words, filters, order, columns; and the same as an address."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeVar, cast, get_args
+
+from leaderboard.board import RankedRow
+from leaderboard.hangul import initials, is_initials, letters
+from submissions.records import BoardRow
+
+Sort = Literal["score", "em", "f1", "latency", "date", "name", "params"]
+Weights = Literal["open", "closed"]
+Column = Literal["params", "weights", "license", "f1", "em_strict", "parts", "latency", "n", "date", "source"]
+SORTS: tuple[Sort, ...] = get_args(Sort)
+COLUMNS: tuple[Column, ...] = get_args(Column)
+DEFAULT_COLUMNS: tuple[Column, ...] = ("params", "f1", "em_strict", "parts", "latency", "n", "date", "source")
+SIZES = {"0-4": (0.0, 4e9), "4-10": (4e9, 10e9), "10-40": (10e9, 40e9), "40-": (40e9, float("inf"))}  # parameters
+PREFIXES = ("license:", "org:")
+PAGE = 100  # rows shown at first, and more each time
+T = TypeVar("T", bound=str)
+
+
+@dataclass(frozen=True)
+class Query:
+    words: str = ""
+    sort: Sort = "score"
+    weights: tuple[Weights, ...] = ()  # empty: all
+    sizes: tuple[str, ...] = ()  # of SIZES; empty: all, and those of unknown size
+    verified: bool = False
+    columns: tuple[Column, ...] = DEFAULT_COLUMNS
+    shown: int = PAGE
+
+    @classmethod
+    def of(
+        cls,
+        words: str | None,
+        sort: str | None,
+        weights: Iterable[str] | None,
+        sizes: Iterable[str] | None,
+        verified: bool | None,
+        columns: Iterable[str] | None,
+        shown: float | None,
+    ) -> "Query":
+        """From a form's fields, whatever they hold: what is unknown is left out."""
+        return cls(
+            words=str(words or "")[:100],
+            sort=next((s for s in SORTS if s == sort), "score"),
+            weights=_known(weights, get_args(Weights)),
+            sizes=_known(sizes, tuple(SIZES)),
+            verified=bool(verified),
+            columns=_known(columns, COLUMNS) if columns is not None else DEFAULT_COLUMNS,
+            shown=int(min(max(shown or PAGE, PAGE), 100_000)),
+        )
+
+    @classmethod
+    def of_address(cls, params: Mapping[str, str]) -> "Query":
+        """From the parameters of an address; the page writes them there as they change."""
+
+        def several(name: str) -> list[str] | None:
+            return params[name].split(",") if name in params else None
+
+        shown = params.get("n", "")
+        return cls.of(
+            params.get("q"),
+            params.get("sort"),
+            several("weights"),
+            several("size"),
+            params.get("verified") == "1",
+            several("columns"),
+            int(shown) if shown.isascii() and shown.isdigit() and len(shown) < 7 else None,
+        )
+
+
+def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
+    """The rows wanted, in the wanted order ("score" keeps the ranking's). `shown` is not looked at."""
+    words = query.words.split()
+    found = [r for r in rows if _fits(r.row, query) and all(_matches(r.row, word) for word in words)]
+    return found if query.sort == "score" else sorted(found, key=lambda r: _order(r.row, query.sort))
+
+
+def _fits(row: BoardRow, query: Query) -> bool:
+    if query.verified and row.kind != "verified":
+        return False
+    if query.weights and row.weights not in query.weights:
+        return False
+    if not query.sizes:
+        return True
+    return row.params is not None and any(SIZES[s][0] <= row.params < SIZES[s][1] for s in query.sizes)
+
+
+def _matches(row: BoardRow, word: str) -> bool:
+    """`license:apache` and `org:samsung` look there only, other words in the model's and the maker's name."""
+    prefix = next((p for p in PREFIXES if word.casefold().startswith(p)), None)
+    if prefix:
+        place = row.license if prefix == "license:" else f"{row.organisation or ''} {row.model.partition('/')[0]}"
+        return _letters(word[len(prefix) :]) in _letters(place or "")
+    wanted, text = _letters(word), f"{row.model} {row.organisation or ''}"
+    return wanted in _letters(text) or (is_initials(wanted) and wanted in _initials(text))
+
+
+def _order(row: BoardRow, sort: Sort) -> tuple[bool, float, str]:
+    """What is not known comes last; of equals, by name."""
+    name = _letters(row.model)
+    if sort == "name":
+        return False, 0.0, name
+    value = row.latency_ms if sort == "latency" else cast(float | None, getattr(row, sort))
+    fewest_first = sort in ("latency", "params")
+    return value is None, (value or 0.0) if fewest_first else -(value or 0.0), name
+
+
+def _known(given: Iterable[str] | None, known: Sequence[T]) -> tuple[T, ...]:
+    wanted = set(given or ())
+    return tuple(value for value in known if value in wanted)
+
+
+@lru_cache(maxsize=100_000)
+def _letters(text: str) -> str:
+    return letters(text)
+
+
+@lru_cache(maxsize=100_000)
+def _initials(text: str) -> str:
+    return initials(text)

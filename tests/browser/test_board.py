@@ -1,0 +1,93 @@
+"""The table as a visitor works with it, and its address: a copied link opens the same view."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from submissions.records import EvalRequest
+from submissions.settings import Settings
+from submissions.stores import open_store
+from tests.browser.conftest import running_app
+from tests.submissions.test_queue import result_of
+
+WORDS = {
+    "/": {
+        "search": "모델·기관 검색",
+        "filters": "필터와 열",
+        "open": "공개",
+        "latency": "지연 시간",
+        "license": "라이선스",
+    },
+    "/en/": {
+        "search": "Search models and makers",
+        "filters": "Filters and columns",
+        "open": "open",
+        "latency": "Latency",
+        "license": "Licence",
+    },
+}
+
+
+@pytest.mark.parametrize("path", ["/", "/en/"])
+def test_filters_columns_and_order_stand_in_the_address(page: Page, environment: dict[str, str], path: str) -> None:
+    words = WORDS[path]
+    with running_app(environment, HANNUN_WORKER="off") as address:
+        page.goto(address + path)
+        page.get_by_role("tab", name="InfoChartQA").click()
+        table = page.locator("#board-infochartqa")
+        expect(table.locator("tbody tr")).to_have_count(21)
+        page.get_by_text(words["filters"], exact=True).locator("visible=true").click()
+        page.get_by_label(words["open"], exact=True).locator("visible=true").check()
+        expect(table.locator("tbody tr")).to_have_count(14)
+        page.get_by_label("4-10 B").locator("visible=true").check()
+        expect(table.locator("tbody tr")).to_have_count(3)
+        columns = page.locator("fieldset", has_text=words["license"]).locator("visible=true").last
+        columns.get_by_label("F1").uncheck()
+        expect(table.locator("thead")).not_to_contain_text("F1")
+        columns.get_by_label(words["license"]).check()
+        expect(table.locator("thead")).to_contain_text(words["license"])
+        page.get_by_label(words["search"]).locator("visible=true").fill("vl ")
+        expect(table.locator("tbody tr")).to_have_count(1)
+        page.wait_for_url(lambda url: "q=vl" in url and "weights=open" in url and "size=4-10" in url)
+        copied = page.url
+        page.goto("about:blank")
+        page.goto(copied)
+        expect(table.locator("tbody tr")).to_have_count(1)
+        expect(table.locator("tbody tr")).to_contain_text("Intern-VL3-8B")
+        expect(table.locator("thead")).to_contain_text(words["license"])
+        expect(page.get_by_label(words["search"]).locator("visible=true")).to_have_value("vl ")
+        assert page.url == copied
+
+
+def test_a_tab_in_the_address_is_opened_and_written_there(page: Page, environment: dict[str, str]) -> None:
+    with running_app(environment, HANNUN_WORKER="off") as address:
+        page.goto(f"{address}/?tab=queue")
+        expect(page.locator("#queue")).to_contain_text("아직 제출된 모델이 없습니다")
+        page.get_by_role("tab", name="KO-VDC").click()
+        page.wait_for_url("**/?tab=ko-vdc")
+        page.goto(f"{address}/?tab=<script>&q=%F0%9F%98%80&n=-1&columns=,,")
+        expect(page.locator("#board-ko-vqa tbody tr")).to_have_count(23)
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_a_long_table_is_shown_a_piece_at_a_time(
+    browser: Browser,
+    environment: dict[str, str],
+    settings: Settings,
+    make_request: Callable[..., EvalRequest],
+    width: int,
+) -> None:
+    results = [result_of(make_request(benchmark="ko-vqa", model_id=f"owner/model-{n}")) for n in range(120)]
+    store = open_store(settings.store)
+    store.commit({r.path: r.to_bytes() for r in results}, store.head(), "many")
+    with running_app(environment, HANNUN_WORKER="off") as address:
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(address)
+        rows = page.locator("#board-ko-vqa tbody tr")
+        expect(rows).to_have_count(100)
+        page.get_by_role("button", name="더 보기").click()
+        expect(rows).to_have_count(143)
+        expect(page.get_by_role("button", name="더 보기")).to_have_count(0)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.close()
