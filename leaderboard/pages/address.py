@@ -10,11 +10,16 @@ from leaderboard.query import COLUMNS, DEFAULT_COLUMNS, PAGE
 _REMEMBER = """
 (...fields) => {
   const [words, sort, weights, sizes, verified, columns, shown] = fields;
-  // Until something is done, the fields are only being set, one after the other: the address says them all.
-  if (!navigator.userActivation.hasBeenActive) return fields.map(() => null);
   const usual = %(usual)s;
   const before = new URLSearchParams(location.search);
-  if (!%(entered)s && (before.get('tab') ?? %(first)s) !== %(tab)s) return fields;
+  const open = (before.get('tab') ?? %(first)s) === %(tab)s;
+  // While the fields are being set at load, one after the other, the address alone says them all. The first tab is
+  // then entered by the page, any other by the visitor.
+  if (!window.hannunReady?.[%(tab)s]) {
+    if (%(entered)s && !open && %(tab)s !== %(first)s) history.replaceState(null, '', '?tab=' + %(tab)s);
+    return fields.map(() => null);
+  }
+  if (!%(entered)s && !open) return fields;
   const params = new URLSearchParams();
   if (before.has('__theme')) params.set('__theme', before.get('__theme'));
   params.set('tab', %(tab)s);
@@ -27,7 +32,8 @@ _REMEMBER = """
 }
 """
 _USUAL = {"sort": "score", "columns": ",".join(DEFAULT_COLUMNS), "n": str(PAGE)}
-_GO = "() => { if (navigator.userActivation.hasBeenActive) history.replaceState(null, '', '?tab=' + %s); }"
+_GO = "() => history.replaceState(null, '', '?tab=' + %s)"
+_READY = "() => { (window.hannunReady ??= {})[%s] = true; }"
 
 # The tab named by the address that was opened, whatever has been written there since.
 NAMED = "() => new URL(performance.getEntriesByType('navigation')[0].name).searchParams.get('tab') ?? ''"
@@ -38,6 +44,11 @@ def remember(tab: str, *, entered: bool = False) -> str:
     first = next(iter(BENCHMARKS))
     values = {"usual": _USUAL, "tab": tab, "first": first, "entered": entered, "columns": COLUMNS}
     return _REMEMBER % {name: json.dumps(value) for name, value in values.items()}
+
+
+def ready(tab: str) -> str:
+    """JavaScript that is to run once the fields of a benchmark's tab are as the address says."""
+    return _READY % json.dumps(tab)
 
 
 def go(tab: str) -> str:

@@ -7,7 +7,7 @@ import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.board import Board
-from leaderboard.pages.address import remember
+from leaderboard.pages.address import ready, remember
 from leaderboard.query import COLUMNS, DEFAULT_COLUMNS, PAGE, SIZES, SORTS, Query, select
 from leaderboard.render import render
 from leaderboard.texts import Language, text
@@ -73,7 +73,8 @@ def benchmark_tab(board: Board, name: str, language: Language, page: gr.Blocks, 
     quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     fields = [words, order, weights, sizes, verified, columns, shown]
     # Filled by an event after the page has loaded: inlined rows would decide how many visitors the page can serve.
-    page.load(start, None, [*fields, html], **quiet)
+    loaded = page.load(start, None, [*fields, html], **quiet)
+    loaded.then(None, js=ready(name), api_visibility="private")
     changes = [field.change for field in fields]  # type: ignore[attr-defined]  # every component of a form has it
     gr.on(changes, table, fields, html, js=remember(name), trigger_mode="always_last", **quiet)
     html.click(_clicked, [order, shown], [order, shown], **quiet)
