@@ -1,4 +1,4 @@
-"""The web application: result downloads, and the pages in both languages."""
+"""The web application: tables and results as files, and the pages in both languages."""
 
 import os
 import re
@@ -18,7 +18,8 @@ from submissions.queue import Queue
 from submissions.settings import Settings, SettingsError
 from submissions.stores import open_store
 
-SPACE_PROXIES = "127.0.0.1,10.0.0.0/8"
+# Whoever reaches a Space directly is a proxy of the Hub, in some private network: no visitor is.
+SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
 SIGN_IN = ("OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OAUTH_SCOPES", "OPENID_PROVIDER_URL", "SYSTEM", "SPACE_ID")
 
 

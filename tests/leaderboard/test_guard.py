@@ -15,8 +15,10 @@ from urllib.parse import urlsplit
 import httpx
 import pyarrow.parquet as pq
 import pytest
+from fastapi import FastAPI
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from leaderboard import guard
+from leaderboard import api, guard
 from leaderboard.api import build_app
 from leaderboard.export import FORMULA, to_csv
 from leaderboard.visitors import ASKED
@@ -287,3 +289,17 @@ def test_without_a_provider_nobody_is_signed_in_as_the_operator(
     monkeypatch.delenv(missing)
     with pytest.raises(SettingsError, match=missing):
         build_app(settings.model_copy(update={"auth": "oauth"}))
+
+
+def test_a_visitors_address_is_the_proxys_word_only_for_known_proxies(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    trusted: list[object] = []
+    monkeypatch.setattr("uvicorn.run", lambda *_, **how: trusted.append(how["forwarded_allow_ips"]))
+    api.serve(FastAPI(), settings)
+    monkeypatch.setenv("SPACE_ID", "org/board")
+    api.serve(FastAPI(), settings)
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "192.0.2.1")
+    api.serve(FastAPI(), settings)
+    assert trusted == [None, api.SPACE_PROXIES, "192.0.2.1"]
+    ProxyHeadersMiddleware(FastAPI(), trusted_hosts=api.SPACE_PROXIES)  # which takes them as they are written
