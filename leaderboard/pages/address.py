@@ -16,6 +16,7 @@ _REMEMBER = """
   // While the fields are being set at load, one after the other, the address alone says them all. The first tab is
   // then entered by the page, any other by the visitor.
   if (!window.hannunReady?.[%(tab)s]) {
+    (window.hannunEarly ??= {})[%(tab)s] ||= !%(entered)s;
     if (%(entered)s && !open && %(tab)s !== %(first)s) history.replaceState(null, '', '?tab=' + %(tab)s);
     return fields.map(() => null);
   }
@@ -33,7 +34,12 @@ _REMEMBER = """
 """
 _USUAL = {"sort": "score", "columns": ",".join(DEFAULT_COLUMNS), "n": str(PAGE)}
 _GO = "() => history.replaceState(null, '', '?tab=' + %s)"
-_READY = "() => { (window.hannunReady ??= {})[%s] = true; }"
+_READY = """
+() => {
+  (window.hannunReady ??= {})[%(tab)s] = true;
+  return window.hannunEarly?.[%(tab)s] ? 'changed' : '';
+}
+"""
 
 # The tab named by the address that was opened, whatever has been written there since.
 NAMED = "() => new URL(performance.getEntriesByType('navigation')[0].name).searchParams.get('tab') ?? ''"
@@ -47,8 +53,11 @@ def remember(tab: str, *, entered: bool = False) -> str:
 
 
 def ready(tab: str) -> str:
-    """JavaScript that is to run once the fields of a benchmark's tab are as the address says."""
-    return _READY % json.dumps(tab)
+    """JavaScript that is to run once the fields of a benchmark's tab are as the address says.
+
+    It gives a text where a field changed before, for a visitor may have been faster than the page.
+    """
+    return _READY % {"tab": json.dumps(tab)}
 
 
 def go(tab: str) -> str:

@@ -45,7 +45,7 @@ def benchmark_tab(board: Board, name: str, language: Language, page: gr.Blocks, 
         columns = gr.CheckboxGroup(
             choices("column", COLUMNS), value=list(DEFAULT_COLUMNS), label=text("columns", language)
         )
-    shown = gr.Number(PAGE, visible=False)
+    shown, early = gr.Number(PAGE, visible=False), gr.Textbox("", visible=False)
     html = gr.HTML(elem_id=f"board-{name}", js_on_load=_CLICKS, apply_default_css=False)
 
     def query_of(request: gr.Request) -> Query:
@@ -67,16 +67,20 @@ def benchmark_tab(board: Board, name: str, language: Language, page: gr.Blocks, 
 
     def start(request: gr.Request) -> tuple[Any, ...]:
         query = query_of(request)
-        fields = (query.words, query.sort, list(query.weights), list(query.sizes), query.verified, list(query.columns))
-        return *fields, query.shown, _table(board, name, language, query)
+        html = _table(board, name, language, query)
+        if query == Query():  # what a visitor has typed by now stays
+            return *([gr.skip()] * len(fields)), html
+        lists = (list(query.weights), list(query.sizes))
+        return query.words, query.sort, *lists, query.verified, list(query.columns), query.shown, html
 
     quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     fields = [words, order, weights, sizes, verified, columns, shown]
     # Filled by an event after the page has loaded: inlined rows would decide how many visitors the page can serve.
     loaded = page.load(start, None, [*fields, html], **quiet)
-    loaded.then(None, js=ready(name), api_visibility="private")
+    loaded.then(None, None, early, js=ready(name), api_visibility="private")
     changes = [field.change for field in fields]  # type: ignore[attr-defined]  # every component of a form has it
     gr.on(changes, table, fields, html, js=remember(name), trigger_mode="always_last", **quiet)
+    early.change(table, fields, html, js=remember(name), **quiet)
     html.click(_clicked, [order, shown], [order, shown], **quiet)
     tab.select(None, fields, None, js=remember(name, entered=True), **quiet)
     gr.Timer(EVERY).tick(table, fields, html, **quiet)
