@@ -31,7 +31,8 @@ class Visitors:
             return None
         claims: Mapping[str, Any] = profile  # those of the Hub's userinfo, by OpenID Connect
         orgs = claims.get("orgs") or []
-        names = {org.get("preferred_username") or org.get("name") for org in orgs if isinstance(org, dict)}
+        # Not its `name`, which an organisation may choose as it likes.
+        names = {org.get("preferred_username") for org in orgs if isinstance(org, dict)}
         return Submitter(profile.username, frozenset(name for name in names if isinstance(name, str)))
 
     def may_ask(self, address: str, submitter: Submitter | None) -> bool:
