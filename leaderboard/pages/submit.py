@@ -14,7 +14,7 @@ from submissions.checks import PRECISIONS, Check
 from submissions.messages import CHECKS, REFUSALS, RefusalCode
 from submissions.queue import AlreadySubmitted, OptedOut, Queue, QueueError, QuotaSpent
 from submissions.quota import Submitter
-from submissions.records import Status
+from submissions.records import Precision, Status
 from submissions.store import StoreError
 
 HUB = "https://huggingface.co/"
@@ -113,10 +113,10 @@ def check_model(admission: Admission, submitter: Submitter | None, language: Lan
             [b for b in BENCHMARKS if b in form.benchmarks] or list(BENCHMARKS),
             submitter,
             _revision(form),
-            next((p for p in PRECISIONS if p == form.precision), None),
+            _precision(form),
         )
     except StoreError:
-        return [Line(False, "", text("store_busy", language))], ()
+        return [_busy("", language)], ()
     if form.benchmarks:
         well = not any(check.refusal for check in report.checks)
     else:  # then it is enough that one benchmark would take it
@@ -133,13 +133,12 @@ def submit_model(
     chosen = [b for b in BENCHMARKS if b in form.benchmarks]
     if not chosen:
         return [Line(False, "", text("no_benchmark", language))], ()
-    wanted = next((p for p in PRECISIONS if p == form.precision), None)
-    revision = _revision(form)
+    wanted, revision = _precision(form), _revision(form)
     lines: list[Line] = []
     try:
         report = admission.check(_model_id(form), chosen, submitter, revision, wanted)
     except StoreError:
-        return [Line(False, "", text("store_busy", language))], ()
+        return [_busy("", language)], ()
     if model_refusals := report.refusals():
         return [_line("", model_refusals[0].refusal, language)], report.checks
     for name in chosen:
@@ -154,7 +153,7 @@ def submit_model(
         except (AlreadySubmitted, QuotaSpent, OptedOut) as late:
             lines.append(_line(title, LATE[type(late)], language))
         except StoreError:
-            lines.append(Line(False, title, text("store_busy", language)))
+            lines.append(_busy(title, language))
     return lines, report.checks
 
 
@@ -165,6 +164,14 @@ def _model_id(form: Form) -> str:
 
 def _revision(form: Form) -> str | None:
     return str(form.revision or "")[:MAX_REVISION].strip() or None
+
+
+def _precision(form: Form) -> Precision | None:
+    return next((p for p in PRECISIONS if p == form.precision), None)
+
+
+def _busy(title: str, language: Language) -> Line:
+    return Line(False, title, text("store_busy", language))
 
 
 def _refused(code: RefusalCode, language: Language) -> Outcome:

@@ -17,7 +17,7 @@ from leaderboard.board import RankedRow
 from leaderboard.pages.submit import Form, Line, check_model, submit_model
 from leaderboard.query import COLUMNS
 from leaderboard.render import render
-from leaderboard.texts import TEXTS
+from leaderboard.texts import TEXTS, Language
 from leaderboard.visitors import ANYONE
 from submissions.admission import Admission
 from submissions.queue import Queue
@@ -42,6 +42,13 @@ def test_every_text_is_there_in_both_languages() -> None:
         assert benchmark.card.summary_ko and benchmark.card.summary_en
 
 
+def board_of(row: RankedRow, language: Language, unreadable: int) -> str:
+    """A table of one row, with every column."""
+    card = BENCHMARKS["korquad-2"].card
+    what = {"name": "korquad-2", "card": card, "rows": [row], "found": 1, "columns": COLUMNS, "buckets": {}}
+    return render("board.html", language, unreadable=unreadable, **what)
+
+
 def test_nothing_in_a_record_reaches_html_unescaped(make_request: Make) -> None:
     result = result_of(make_request()).evolve(
         config={"model_name": EVIL, "model_sha": None, "model_dtype": None, "organisation": EVIL, "role": "model"},
@@ -50,17 +57,7 @@ def test_nothing_in_a_record_reaches_html_unescaped(make_request: Make) -> None:
         provenance={"kind": "reported", "source": EVIL, "source_url": "https://example.org/x"},
     )
     row = RankedRow(1, board_row(result, "p", "b"))
-    html = render(
-        "board.html",
-        "ko",
-        name="korquad-2",
-        card=BENCHMARKS["korquad-2"].card,
-        rows=[row],
-        found=1,
-        columns=COLUMNS,
-        buckets={},
-        unreadable=0,
-    )
+    html = board_of(row, "ko", unreadable=0)
     assert "<img" not in html and html.count("&lt;img src=x") >= 4
     evil = {"state": "failed", "label": EVIL, "benchmark": EVIL, "found": EVIL, "fix": EVIL}
     outcome = render("outcome.html", "en", lines=[Line(False, EVIL, EVIL)], checks=[evil])
@@ -72,17 +69,7 @@ def test_scores_have_two_decimals_and_no_nan(make_request: Make) -> None:
         results={"korquad-2": {"em": 33.33333333333333, "f1": None}}, latency=None
     )
     row = RankedRow(None, board_row(result, "p", "b"))
-    html = render(
-        "board.html",
-        "en",
-        name="korquad-2",
-        card=BENCHMARKS["korquad-2"].card,
-        rows=[row],
-        found=1,
-        columns=COLUMNS,
-        buckets={},
-        unreadable=2,
-    )
+    html = board_of(row, "en", unreadable=2)
     assert ">33.33<" in html and ">–<" in html and "nan" not in html.lower() and ">None<" not in html
     assert "2 unreadable records" in html
 
