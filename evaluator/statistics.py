@@ -11,16 +11,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from submissions.intervals import Interval, wilson
+
 RESAMPLES = 10_000
 SEED = 20_260_101
 _CHUNK = 250  # resamples at a time: bounds memory
 
 Floats = npt.NDArray[np.float64]
-
-
-class Interval(NamedTuple):
-    low: float
-    high: float
 
 
 class Comparison(NamedTuple):
@@ -31,17 +28,6 @@ class Comparison(NamedTuple):
     p_value: float  # McNemar's exact test on the items only one of them got right
     first_only: int
     second_only: int
-
-
-def wilson(share: float, n: int, confidence: float = 0.95) -> Interval:
-    """Wilson's score interval for an accuracy. Source: Wilson, JASA 22 (1927).
-
-    For the mean of scores between 0 and 1 it is conservative: their variance is at most that of right and wrong.
-    """
-    z = float(stats.norm.ppf((1 + confidence) / 2))
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
 def cluster_bootstrap(

@@ -83,7 +83,7 @@ def sum_up(
         total_evaluation_time_seconds=round(sum(seconds), 3),
         dataset=dataset,
         breakdown={
-            **{axis: _breakdown(axis, items, scores) for axis in task.benchmark.card.axes},
+            **{axis: _breakdown(axis, items, scores) for axis in items[0].buckets},
             **_histogram(task.benchmark, scores),
         },
         answers=AnswerCounts(**counts),

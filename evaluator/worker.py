@@ -10,7 +10,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -30,7 +30,7 @@ from evaluator.source import open_source
 from evaluator.task import Task, load_items
 from evaluator.types import DataError, ModelError
 from submissions.queue import LostLease, Queue
-from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Stage, Status
+from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Progress, Stage, Status
 from submissions.settings import Settings
 from submissions.store import Changes, Snapshot, StoreError, transact
 from submissions.stores import open_store
@@ -90,18 +90,19 @@ class Worker:
         log.info("running %s: %s on %s", request.key, request.model_id, request.benchmark)
         job_dir = self._settings.work_dir / request.key
         try:
-            with self._heartbeat(request):
-                self._evaluate(request, job_dir)
+            with self._heartbeat(request) as tell:
+                self._evaluate(request, job_dir, tell)
         except LostLease as error:
             log.warning("dropped %s: %s", request.key, error)
         return True
 
-    def _evaluate(self, request: EvalRequest, job_dir: Path) -> None:
+    def _evaluate(self, request: EvalRequest, job_dir: Path, tell: Callable[[Progress], None]) -> None:
         stage = Stage.FETCH
 
         def progress(name: str, answered: int, total: int) -> None:
             nonlocal stage
             stage = Stage(name)
+            tell(Progress(stage=stage, done=answered, total=total))
 
         deadline = threading.Timer(self._settings.deadline.total_seconds(), self._interrupted.set)
         deadline.daemon = True
@@ -214,22 +215,35 @@ class Worker:
         return transact(self._private, kept_or_fresh)
 
     @contextmanager
-    def _heartbeat(self, request: EvalRequest) -> Iterator[None]:
-        done = threading.Event()
+    def _heartbeat(self, request: EvalRequest) -> Iterator[Callable[[Progress], None]]:
+        """Signs of life at the interval, and one more whenever a stage is entered. Gives what tells the progress."""
+        done, wake = threading.Event(), threading.Event()
+        now = Progress(stage=Stage.FETCH)
+
+        def tell(progress: Progress) -> None:
+            nonlocal now
+            entered, now = progress.stage != now.stage, progress
+            if entered:
+                wake.set()
 
         def beat() -> None:
-            while not done.wait(self._settings.heartbeat.total_seconds()):
+            while not done.is_set():
+                wake.wait(self._settings.beat_every.total_seconds())
+                wake.clear()
+                if done.is_set():
+                    return
                 try:
-                    self._queue.heartbeat(request, self._now())
+                    self._queue.heartbeat(request, self._now(), now)
                 except Exception as error:  # one missed beat is no reason to stop; a lost lease shows at publishing
                     log.warning("heartbeat of %s: %s", request.key, error)
 
         thread = threading.Thread(target=beat, daemon=True)
         thread.start()
         try:
-            yield
+            yield tell
         finally:
             done.set()
+            wake.set()
             thread.join()
 
 

@@ -1,17 +1,18 @@
-"""The web application: tables and results as files, and the pages in both languages."""
+"""The web application: what programs read, and the pages in both languages."""
 
 import os
-import re
 
 import gradio as gr
 import uvicorn
-from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 from leaderboard.board import Board
-from leaderboard.export import FORMATS
 from leaderboard.guard import Guard
-from leaderboard.pages.shell import ADDRESSES, STYLE, THEME, build_page
+from leaderboard.languages import ADDRESSES, FirstVisit
+from leaderboard.pages.shell import STYLE, THEME, build_page
+from leaderboard.programs import limit_tools
+from leaderboard.routes import routes
 from leaderboard.visitors import Visitors
 from submissions.admission import Admission
 from submissions.queue import Queue
@@ -48,35 +49,17 @@ def build_app(settings: Settings) -> FastAPI:
     visitors = Visitors(settings.auth)
     app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None)
 
+    app.add_middleware(FirstVisit)
     app.add_middleware(Guard)
     app.add_middleware(GZipMiddleware, minimum_size=1000)
 
-    @app.get("/results/{key}.json")
-    def result(key: str) -> Response:
-        content = board.result_json(key) if re.fullmatch(r"[0-9a-f]{32}", key) else None
-        if content is None:
-            raise HTTPException(404, "no such result")
-        disposition = {"Content-Disposition": f'attachment; filename="{key}.json"'}
-        return Response(content, media_type="application/json", headers=disposition)
-
-    @app.get("/boards/{name}.{kind}")
-    def table(request: Request, name: str, kind: str) -> Response:
-        view = board.view()
-        if name not in view.boards or kind not in FORMATS:
-            raise HTTPException(404, f"no such table: one of {', '.join(view.boards)} as {', '.join(FORMATS)}")
-        etag = f'"{view.snapshot.head}"'  # the published rows come with the code
-        headers = {"ETag": etag, "Cache-Control": "no-cache"}
-        if request.headers.get("If-None-Match") == etag:
-            return Response(status_code=304, headers=headers)
-        media_type, write = FORMATS[kind]
-        headers["Content-Disposition"] = f'attachment; filename="hannun-{name}.{kind}"'
-        return Response(write(view.boards[name]), media_type=media_type, headers=headers)
-
+    app.include_router(routes(board, STYLE))
     # The longer address first: what is mounted at the root takes all the rest.
     for language, address in sorted(ADDRESSES.items(), key=lambda pair: -len(pair[1])):
+        page = build_page(board, queue, admission, visitors, language)
         gr.mount_gradio_app(
             app,
-            build_page(board, queue, admission, visitors, language),
+            page,
             path=address.rstrip("/") or "/",
             theme=THEME,
             head=f"<style>{STYLE}</style>",
@@ -84,7 +67,11 @@ def build_app(settings: Settings) -> FastAPI:
             show_error=False,
             ssr_mode=False,
             allowed_paths=[],
+            run_history=False,
+            mcp_server=language == "ko",  # one is enough; False, for None would ask the environment
         )
+        if language == "ko":
+            limit_tools(page)
     return app
 
 

@@ -3,13 +3,13 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from leaderboard.board import RankedRow
+from leaderboard.ranking import RankedRow
 
 # What of a row is in the files, besides its rank. Scores are percentages, latencies milliseconds a question.
 COLUMNS = (
@@ -21,22 +21,26 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet takes for
 
 
 def to_csv(rows: Sequence[RankedRow]) -> bytes:
+    return rows_to_csv([flat(row) for row in rows], ["rank", "rank_best", "rank_worst", *COLUMNS])
+
+
+def rows_to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None) -> bytes:
     """UTF-8 with a byte-order mark, as Excel needs it for Korean. No text begins a formula: it gets a ' before it
-    (https://owasp.org/www-community/attacks/CSV_Injection)."""
+    (https://owasp.org/www-community/attacks/CSV_Injection). Columns are those of the first row unless named."""
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(["rank", "rank_best", "rank_worst", *COLUMNS])
-    writer.writerows([_inert(value) for value in row.values()] for row in map(_flat, rows))
+    writer.writerow(columns or (rows[0] if rows else []))
+    writer.writerows([_inert(value) for value in row.values()] for row in rows)
     return text.getvalue().encode("utf-8-sig")
 
 
 def to_json(rows: Sequence[RankedRow]) -> bytes:
-    return json.dumps([_flat(row) for row in rows], ensure_ascii=False, allow_nan=False).encode()
+    return json.dumps([flat(row) for row in rows], ensure_ascii=False, allow_nan=False).encode()
 
 
 def to_parquet(rows: Sequence[RankedRow]) -> bytes:
     buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist([_flat(row) for row in rows]), buffer, compression="zstd")
+    pq.write_table(pa.Table.from_pylist([flat(row) for row in rows]), buffer, compression="zstd")
     return buffer.getvalue()
 
 
@@ -47,7 +51,7 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow]], bytes]]] = {
 }
 
 
-def _flat(ranked: RankedRow) -> dict[str, Any]:
+def flat(ranked: RankedRow) -> dict[str, Any]:
     ranks = {"rank": ranked.rank, "rank_best": ranked.best, "rank_worst": ranked.worst}
     return ranks | {name: getattr(ranked.row, name) for name in COLUMNS}
 

@@ -20,17 +20,20 @@ CALLS = "600/minute"  # POST requests of one address: a page renews itself, and 
 READ = re.compile(
     r"/(en/)?(config|theme\.css|manifest\.json|favicon\.ico|robots\.txt|pwa_icon(/\d+)?|(static|assets|svelte)/.+"
     r"|gradio_api/(info|openapi\.json|app_id|startup-events|theme\.css|heartbeat/\w+|queue/data|call/\w+/\w+)/?)?"
-    r"|/(results|boards)/[\w.-]+|/(en/)?(login/(huggingface|callback)|logout)"
+    r"|/(results|boards|requests|embed)/[\w.-]+|/charts/[\w-]+/\w+\.csv|/version|/queue\.json|/feed\.xml"
+    r"|/(en/)?(login/(huggingface|callback)|logout)"
 )
-CALL = re.compile(r"/(en/)?gradio_api/(queue/join|call/(v2/)?\w+|reset|cancel)/?")
+CALL = re.compile(r"/(en/)?gradio_api/(queue/join|call/(v2/)?\w+|reset|cancel|mcp)/?")
+EMBEDDED = "/embed/"  # pages that any site may frame: they only show
 
 _SCRIPT = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 # 'unsafe-eval': Gradio compiles its templates and handlers in the browser. Styles are set inline by every component.
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-eval'{scripts}; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'self'; "
-    "form-action 'self'; frame-ancestors 'self' https://huggingface.co https://*.hf.space"
+    "form-action 'self'; frame-ancestors {framing}"
 )
+_FRAMING = "'self' https://huggingface.co https://*.hf.space"
 # Nothing is guessed from contents, no address of ours is told to others.
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -60,7 +63,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        response = _Response(send)
+        response = _Response(send, "*" if scope["path"].startswith(EMBEDDED) else _FRAMING)
         if refusal := self._refusal(scope):
             return await refusal(scope, receive, response.send)
         body = _Body(receive)
@@ -104,8 +107,9 @@ class _Body:
 class _Response:
     """Sends a response with our headers. A page is held back until its own inline scripts are known, and no others run."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, framing: str) -> None:
         self._send = send
+        self._framing = framing
         self._page: Message | None = None
         self._parts: list[bytes] = []
         self.started = False
@@ -118,16 +122,19 @@ class _Response:
             if headers.get("content-type", "").startswith("text/html") and "content-encoding" not in headers:
                 self._page = message
                 return
-            headers["Content-Security-Policy"] = _POLICY.format(scripts="")
+            headers["Content-Security-Policy"] = self._policy()
         elif self._page is not None:
             self._parts.append(message.get("body", b""))
             if message.get("more_body"):
                 return
             content = b"".join(self._parts)
-            MutableHeaders(scope=self._page)["Content-Security-Policy"] = _POLICY.format(scripts=_hashes(content))
+            MutableHeaders(scope=self._page)["Content-Security-Policy"] = self._policy(_hashes(content))
             await self._send(self._page)
             message, self._page = {"type": "http.response.body", "body": content}, None
         await self._send(message)
+
+    def _policy(self, scripts: str = "") -> str:
+        return _POLICY.format(scripts=scripts, framing=self._framing)
 
 
 def _hashes(page: bytes) -> str:

@@ -1,8 +1,9 @@
 """What changed between two moments of the board."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from leaderboard.board import View
+from leaderboard.ranking import Boards, ranked
 
 
 @dataclass(frozen=True)
@@ -15,10 +16,21 @@ class RankChange:
     after: int | None
 
 
-def rank_changes(before: View, after: View) -> list[RankChange]:
+def as_of(boards: Boards, moment: datetime) -> Boards:
+    """The boards without the results since then, for one of these that changed nothing the same list."""
+    before: Boards = {}
+    for name, rows in boards.items():
+        old = [r.row for r in rows if r.row.date is None or r.row.date < moment.timestamp()]
+        before[name] = rows if len(old) == len(rows) else ranked(old, name)
+    return before
+
+
+def rank_changes(before: Boards, after: Boards) -> list[RankChange]:
     """By benchmark, the best rank now first."""
     changes = []
-    for benchmark in after.boards:
+    for benchmark in after:
+        if before.get(benchmark) is after[benchmark]:
+            continue
         old, new = _best_ranks(before, benchmark), _best_ranks(after, benchmark)
         changed = [RankChange(benchmark, m, old.get(m), new.get(m)) for m in old.keys() | new.keys()]
         changed = [c for c in changed if c.before != c.after]
@@ -26,9 +38,9 @@ def rank_changes(before: View, after: View) -> list[RankChange]:
     return changes
 
 
-def _best_ranks(view: View, benchmark: str) -> dict[str, int]:
+def _best_ranks(boards: Boards, benchmark: str) -> dict[str, int]:
     ranks: dict[str, int] = {}
-    for ranked in view.boards.get(benchmark, []):
-        if ranked.rank is not None:
-            ranks.setdefault(ranked.row.model, ranked.rank)  # rows stand best first
+    for row in boards.get(benchmark, []):
+        if row.rank is not None:
+            ranks.setdefault(row.row.model, row.rank)  # rows stand best first
     return ranks

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeVar, cast, get_args
+from urllib.parse import urlencode
 
-from leaderboard.board import RankedRow
 from leaderboard.hangul import initials, is_initials, letters
+from leaderboard.ranking import RankedRow
 from submissions.records import BoardRow
 
 Sort = Literal["score", "em", "f1", "latency", "date", "name", "params"]
@@ -16,7 +17,7 @@ SORTS: tuple[Sort, ...] = get_args(Sort)
 COLUMNS: tuple[Column, ...] = get_args(Column)
 DEFAULT_COLUMNS: tuple[Column, ...] = ("params", "f1", "em_strict", "parts", "latency", "n", "date", "source")
 SIZES = {"0-4": (0.0, 4e9), "4-10": (4e9, 10e9), "10-40": (10e9, 40e9), "40-": (40e9, float("inf"))}  # parameters
-PREFIXES = ("license:", "org:")
+PREFIXES = ("license:", "org:", "hardware:")
 PAGE = 100  # rows shown at first, and more each time
 T = TypeVar("T", bound=str)
 
@@ -50,7 +51,7 @@ class Query:
             sizes=_known(sizes, tuple(SIZES)),
             verified=bool(verified),
             columns=_known(columns, COLUMNS) if columns is not None else DEFAULT_COLUMNS,
-            shown=int(min(max(shown or PAGE, PAGE), 100_000)),
+            shown=page_size(shown),
         )
 
     @classmethod
@@ -60,7 +61,6 @@ class Query:
         def several(name: str) -> list[str] | None:
             return params[name].split(",") if name in params else None
 
-        shown = params.get("n", "")
         return cls.of(
             params.get("q"),
             params.get("sort"),
@@ -68,8 +68,17 @@ class Query:
             several("size"),
             params.get("verified") == "1",
             several("columns"),
-            int(shown) if shown.isascii() and shown.isdigit() and len(shown) < 7 else None,
+            page_size(params.get("n")),
         )
+
+    def filters(self) -> str:
+        """What chooses rows and their order, as the query of an address."""
+        given = {
+            **{"q": self.words, "sort": "" if self.sort == "score" else self.sort},
+            **{"weights": ",".join(self.weights), "size": ",".join(self.sizes)},
+            "verified": "1" if self.verified else "",
+        }
+        return urlencode({name: value for name, value in given.items() if value})
 
 
 def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
@@ -77,6 +86,18 @@ def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     words = query.words.split()
     found = [r for r in rows if _fits(r.row, query) and all(_matches(r.row, word) for word in words)]
     return found if query.sort == "score" else sorted(found, key=lambda r: _order(r.row, query.sort))
+
+
+def page_size(given: float | str | None) -> int:
+    """How many rows are shown, from a field or an address."""
+    if isinstance(given, str):
+        given = int(given) if given.isascii() and given.isdigit() and len(given) < 7 else None
+    return int(min(max(given or PAGE, PAGE), 100_000))
+
+
+def finds(words: str, model: str, organisation: str | None) -> bool:
+    """Whether all of the words stand in a model's or its maker's name; see `_matches`."""
+    return all(_names(word, f"{model} {organisation or ''}") for word in words.split())
 
 
 def _fits(row: BoardRow, query: Query) -> bool:
@@ -90,12 +111,17 @@ def _fits(row: BoardRow, query: Query) -> bool:
 
 
 def _matches(row: BoardRow, word: str) -> bool:
-    """`license:apache` and `org:samsung` look there only, other words in the model's and the maker's name."""
-    prefix = next((p for p in PREFIXES if word.casefold().startswith(p)), None)
-    if prefix:
-        place = row.license if prefix == "license:" else f"{row.organisation or ''} {row.model.partition('/')[0]}"
-        return _letters(word[len(prefix) :]) in _letters(place or "")
-    wanted, text = _letters(word), f"{row.model} {row.organisation or ''}"
+    """`license:apache`, `org:samsung` and `hardware:a100` look there only, other words in the names of model and maker."""
+    prefix, _, rest = word.casefold().partition(":")
+    if f"{prefix}:" in PREFIXES:
+        places = {"license": row.license, "hardware": row.hardware}
+        place = places.get(prefix, f"{row.organisation or ''} {row.model.partition('/')[0]}")
+        return _letters(rest) in _letters(place or "")
+    return _names(word, f"{row.model} {row.organisation or ''}")
+
+
+def _names(word: str, text: str) -> bool:
+    wanted = _letters(word)
     return wanted in _letters(text) or (is_initials(wanted) and wanted in _initials(text))
 
 

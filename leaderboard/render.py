@@ -38,7 +38,7 @@ def _moment(value: datetime | None) -> str:
     return "–" if value is None else value.astimezone(KST).strftime("%m-%d %H:%M:%S")
 
 
-def _minutes(value: timedelta) -> str:
+def minutes(value: timedelta) -> str:
     return f"{max(1, round(value.total_seconds() / 60)):,}"
 
 
@@ -50,7 +50,7 @@ _environment = Environment(
     undefined=StrictUndefined,
 )
 _environment.filters.update(
-    score=_score, amount=_amount, whole=_whole, ms=milliseconds, day=_day, moment=_moment, minutes=_minutes
+    score=_score, amount=_amount, whole=_whole, ms=milliseconds, day=_day, moment=_moment, minutes=minutes
 )
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import gradio as gr
+from httpx2 import HTTPError
+from huggingface_hub import HfApi
 
 from leaderboard.guard import RateLimit
 from submissions.quota import Submitter
@@ -30,12 +32,27 @@ class Visitors:
         if profile is None:
             return None
         claims: Mapping[str, Any] = profile  # those of the Hub's userinfo, by OpenID Connect
-        orgs = claims.get("orgs") or []
         # Not its `name`, which an organisation may choose as it likes.
-        names = {org.get("preferred_username") for org in orgs if isinstance(org, dict)}
-        return Submitter(profile.username, frozenset(name for name in names if isinstance(name, str)))
+        return Submitter(profile.username, _names(claims.get("orgs"), "preferred_username"))
+
+    def bearer(self, token: str | None) -> Submitter | None:
+        """The person whose token a program gave, as the Hub says; None where it gave none or one the Hub does not know."""
+        if not token:
+            return None
+        try:
+            who: Mapping[str, Any] = HfApi(token=token).whoami()
+        except HTTPError:
+            return None
+        return Submitter(str(who["name"]), _names(who.get("orgs"), "name")) if who.get("type") == "user" else None
 
     def may_ask(self, address: str, submitter: Submitter | None) -> bool:
         """Count one more question of this visitor; False where there were too many."""
         known = submitter is not None and submitter.vouched
         return self._asked.allows(f"address {address}", *([f"user {submitter.name}"] if known and submitter else []))
+
+
+def _names(organisations: Any, field: str) -> frozenset[str]:
+    """The usernames of organisations, which are what owners of models are called by."""
+    known = organisations if isinstance(organisations, list) else []
+    names = {org.get(field) for org in known if isinstance(org, dict)}
+    return frozenset(name for name in names if isinstance(name, str))

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.statistics import wilson
 from evaluator.summary import TOTAL_PROTOCOL
+from submissions.intervals import wilson
 from submissions.records import Bucket, Dataset, EvalResult, Latency, Provenance, ResultConfig
 
 OUT = Path(__file__).parent.parent / "assets/published"

@@ -82,11 +82,13 @@ class Admission:
             benchmark,
         )
         limited = submitter is not None and submitter.vouched
-        free_at = self._quota.free_at(self._queue.rows(snapshot), request) if limited else None
+        rows = self._queue.rows(snapshot) if limited else []
+        free_at = self._quota.free_at(rows, request) if limited else None
+        left = f"{self._quota.left(rows, request)} / {self._quota.limit(benchmark)}" if limited else ""
         yield Check(
             CheckName.QUOTA,
             RefusalCode.QUOTA_SPENT if free_at else None,
-            f"{free_at:%Y-%m-%d %H:%M} UTC" if free_at else "",
+            f"{free_at:%Y-%m-%d %H:%M} UTC" if free_at else left,
             benchmark,
             skipped=not limited,
         )

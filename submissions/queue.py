@@ -13,7 +13,18 @@ from itertools import islice
 
 from submissions.index import parse_record, queue_reader, with_requests, with_result
 from submissions.quota import Quota, opted_out
-from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Lease, OptOut, QueueRow, Stage, Status
+from submissions.records import (
+    EvalRequest,
+    EvalResult,
+    Failure,
+    FailureCode,
+    Lease,
+    OptOut,
+    Progress,
+    QueueRow,
+    Stage,
+    Status,
+)
 from submissions.store import Changes, Snapshot, Store, transact
 from submissions.waiting import fair_order
 
@@ -140,20 +151,26 @@ class Queue:
 
         transact(self.store, decide)
 
-    def heartbeat(self, request: EvalRequest, now: datetime) -> None:
+    def heartbeat(self, request: EvalRequest, now: datetime, progress: Progress | None = None) -> None:
         """Extend the lease of a running request. Raises LostLease if it is no longer held."""
         self._held(request, self.store.snapshot())
         assert request.lease is not None
-        lease = request.lease.evolve(heartbeat_at=now, expires_at=now + self._lease)
-        path = f"leases/{request.key}.json"
+        lease = request.lease.evolve(heartbeat_at=now, expires_at=now + self._lease, progress=progress)
+        path = _lease_path(request.key)
         transact(self.store, lambda _: ({path: lease.to_bytes()}, f"Heartbeat {request.key}", None), LEASES)
+
+    def leases(self, keys: Iterable[str]) -> dict[str, Lease]:
+        """The last sign of life of running requests, by key; those that have given none yet are not there."""
+        beats = self.store.snapshot(LEASES)
+        paths = {key: _lease_path(key) for key in keys}
+        return {key: self._beat(path, beats) for key, path in paths.items() if path in beats.files}
 
     def tidy(self) -> None:
         """Drop the heartbeats of what no longer runs, with all their history, once there are many."""
         head = self.store.head(LEASES)
         if len(list(islice(self.store.history(head), BEATS))) < BEATS:
             return
-        running = {f"leases/{row.key}.json" for row in self.rows() if row.status == Status.RUNNING}
+        running = {_lease_path(row.key) for row in self.rows() if row.status == Status.RUNNING}
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
             gone = [p for p in snapshot.files if p.startswith("leases/") and p not in running]
@@ -230,14 +247,17 @@ class Queue:
             if request is None or request.lease is None:
                 continue
             lease = request.lease
-            beat = f"leases/{request.key}.json"
+            beat = _lease_path(request.key)
             if beat in beats.files:
-                latest = Lease.model_validate_json(self.store.read(beat, beats.head))
+                latest = self._beat(beat, beats)
                 lease = latest if latest.nonce == lease.nonce else lease
             if now > lease.expires_at + SKEW:
                 failure = Failure(stage=Stage.INFER, code=FailureCode.WORKER_LOST)
                 lost.append((request, self._after_failure(request, failure, now)))
         return lost
+
+    def _beat(self, path: str, beats: Snapshot) -> Lease:
+        return Lease.model_validate_json(self.store.read(path, beats.head))
 
     def _after_failure(self, request: EvalRequest, failure: Failure, now: datetime) -> EvalRequest:
         if failure.code.ours and request.attempt < self._max_attempts:
@@ -267,6 +287,10 @@ class Queue:
             return self._load(path, snapshot)
         except QueueError:
             return None
+
+
+def _lease_path(key: str) -> str:
+    return f"leases/{key}.json"
 
 
 def _path_of(key: str, snapshot: Snapshot) -> str | None:

@@ -35,8 +35,20 @@ class Quota:
 
     def free_at(self, rows: Iterable[QueueRow], request: EvalRequest) -> datetime | None:
         """When the submitter of this request may submit it, or None: now."""
+        counted, limit = self._counted(rows, request), self.limit(request.benchmark)
+        return counted[-limit] + self.window if len(counted) >= limit else None
+
+    def left(self, rows: Iterable[QueueRow], request: EvalRequest) -> int:
+        """How many evaluations of its benchmark the submitter of this request may still have now."""
+        return max(0, self.limit(request.benchmark) - len(self._counted(rows, request)))
+
+    def limit(self, benchmark: str) -> int:
+        return self.limits.get(benchmark, 1)
+
+    def _counted(self, rows: Iterable[QueueRow], request: EvalRequest) -> list[datetime]:
+        """When what counts against the quota was submitted, oldest first."""
         since = request.submitted_at - self.window
-        counted = sorted(
+        return sorted(
             row.submitted_at
             for row in rows
             if row.benchmark == request.benchmark
@@ -44,8 +56,6 @@ class Quota:
             and row.submitted_at > since
             and (row.submitted_by == request.submitted_by or (row.organisation or "") == request.organisation)
         )
-        limit = self.limits.get(request.benchmark, 1)
-        return counted[-limit] + self.window if len(counted) >= limit else None
 
 
 def opted_out(model_id: str, snapshot: Snapshot) -> str | None:

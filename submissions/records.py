@@ -126,11 +126,20 @@ class Failure(Record):
     code: FailureCode
 
 
+class Progress(Record):
+    """How far an evaluation is: of a stage's steps, how many are done. 0 of 0 where it has none to count."""
+
+    stage: Stage
+    done: int = Field(default=0, ge=0)
+    total: int = Field(default=0, ge=0)
+
+
 class Lease(Record):
     worker: Label
     nonce: Key
     heartbeat_at: Time
     expires_at: Time
+    progress: Progress | None = None
 
 
 def request_key(model_id: str, revision: str, precision: str, benchmark: str, version: str) -> str:

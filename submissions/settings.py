@@ -37,7 +37,7 @@ class Settings(BaseSettings):
     worker: Literal["on", "off"] = "on"
     worker_every: Duration = timedelta(seconds=10)
     lease: Duration = timedelta(minutes=30)
-    heartbeat: Duration = timedelta(minutes=10)
+    heartbeat: Duration | None = None  # None: every 10 minutes in a store on the Hub, which limits commits; else 30 s
     deadline: Duration = timedelta(hours=6)  # for one evaluation
     max_fetch: Duration = timedelta(hours=2)  # for a model's files to arrive
     max_model_bytes: int = Field(default=200_000_000_000, ge=1)
@@ -55,6 +55,11 @@ class Settings(BaseSettings):
     # A Space says where to listen in Gradio's own variable.
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", "GRADIO_SERVER_NAME"))
     port: int = Field(default=7860, ge=1, le=65535)
+
+    @property
+    def beat_every(self) -> timedelta:
+        """How often a running evaluation tells how far it is."""
+        return self.heartbeat or timedelta(seconds=600 if self.store.startswith("hf://") else 30)
 
 
 class SettingsError(Exception):

@@ -32,6 +32,7 @@ class Card:
     summary_en: str
     source_url: str
     headline: Literal["em", "f1"] = "em"
+    chance: float | None = None  # percent right by guessing, where answers are of a few kinds
     columns: tuple[tuple[str, str], ...] = ()  # extra board columns: (axis, bucket) of the breakdown
 
 

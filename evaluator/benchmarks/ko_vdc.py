@@ -40,6 +40,7 @@ class KoVDC(Benchmark):
         split="test",
         n=200,
         axes=("doc_type",),
+        chance=25.0,
         summary_ko="문단을 지운 문서의 표·도식·그래프만 보고 네 설명 가운데 맞는 것을 고릅니다. 보고서·보도자료 200문항.",
         summary_en="From the chart alone, its text removed, choose the right one of four descriptions.",
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",

@@ -98,12 +98,13 @@ class KorQuAD2(Benchmark):
 
 
 def _item(row: Row, cluster: str) -> Item:
+    buckets = {axis: text_in(row, axis) for axis in KorQuAD2.card.axes}
     return Item(
         id=text_in(row, "id"),
         question=text_in(row, "question"),
         answer=text_in(row, "answer"),
         page=row["page"],
-        buckets={axis: text_in(row, axis) for axis in KorQuAD2.card.axes},
+        buckets=buckets | {"length_form": "/".join(buckets.values())},  # as its paper's table has them
         cluster=cluster,
     )
 

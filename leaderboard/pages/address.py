@@ -1,63 +1,95 @@
-"""The state of a page in its address, so that a copied link opens the same view. Written by the browser, read at load."""
+"""The state of a page in its address, so that a copied link opens the same view.
+
+The browser writes it there as fields change; the server reads it from what the browser sends along.
+"""
 
 import json
+from collections.abc import Mapping
+from urllib.parse import parse_qsl
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.query import COLUMNS, DEFAULT_COLUMNS, PAGE
 
-# What stands in the address unless it is as usual. Its arguments are those of Query.of, in their order, and it gives
-# them on; or only nulls where the address itself is to be read.
+MAX_QUERY = 8000  # characters
+FIRST = "overview"  # the tab of an address that names none
+TABS = (FIRST, *BENCHMARKS, "model", "compare", "submit", "queue")
+NAMED_BY = {"model": "model", "compare": "compare", "request": "queue"}  # parameters that say which tab they mean
+
+# The query as it was when the page was opened, whatever has been written there since.
+OPENED = "() => new URL(performance.getEntriesByType('navigation')[0].name).search"
+
+# While the fields are being set at load, one after the other, the address alone says them all: then it is given too, to
+# be read instead of them. Afterwards the address is where they are written, but for what is as usual. The first tab is
+# entered by the page itself at load, any other by the visitor.
 _REMEMBER = """
-(...fields) => {
-  const [words, sort, weights, sizes, verified, columns, shown] = fields;
-  const usual = %(usual)s;
+(address, ...fields) => {
+  const usual = %(usual)s, tab = %(tab)s, first = %(first)s, entered = %(entered)s;
   const before = new URLSearchParams(location.search);
-  const open = (before.get('tab') ?? %(first)s) === %(tab)s;
-  // While the fields are being set at load, one after the other, the address alone says them all. The first tab is
-  // then entered by the page, any other by the visitor.
-  if (!window.hannunReady?.[%(tab)s]) {
-    (window.hannunEarly ??= {})[%(tab)s] ||= !%(entered)s;
-    if (%(entered)s && !open && %(tab)s !== %(first)s) history.replaceState(null, '', '?tab=' + %(tab)s);
-    return fields.map(() => null);
-  }
-  if (!%(entered)s && !open) return fields;
+  const namedBy = %(named_by)s;
+  const named = before.get('tab') ?? Object.keys(namedBy).filter(n => before.has(n)).map(n => namedBy[n])[0] ?? first;
   const params = new URLSearchParams();
-  if (before.has('__theme')) params.set('__theme', before.get('__theme'));
-  params.set('tab', %(tab)s);
-  const now = {q: words, sort, weights: weights.join(), size: sizes.join(), verified: verified ? '1' : '',
-               columns: %(columns)s.filter(c => columns.includes(c)).join(), n: String(shown)};
-  for (const [name, value] of Object.entries(now))
-    if (value !== usual[name] && (value || name === 'columns')) params.set(name, value);
-  history.replaceState(null, '', '?' + params);
-  return fields;
+  for (const kept of ['__theme', 'lang']) if (before.has(kept)) params.set(kept, before.get(kept));
+  params.set('tab', tab);
+  if (!window.hannunReady) {
+    (window.hannunEarly ??= {})[tab] ||= !entered;
+    if (entered && named !== tab && tab !== first) history.replaceState(null, '', '?' + params);
+    return [entered ? location.search : (%(opened)s)(), ...fields];
+  }
+  if (!entered && named !== tab) return [null, ...fields];
+  const same = (a, b) => a.split(',').sort().join() === b.split(',').sort().join();
+  Object.entries(usual).forEach(([name, usually], i) => {
+    const field = fields[i];
+    const now = Array.isArray(field) ? [...field].sort().join() : field === true ? '1' : field ? String(field) : '';
+    if (!same(now, usually)) params.set(name, now);
+  });
+  history.replaceState(null, '', '?' + String(params).replaceAll('%%2C', ','));
+  return [null, ...fields];
 }
 """
-_USUAL = {"sort": "score", "columns": ",".join(DEFAULT_COLUMNS), "n": str(PAGE)}
-_GO = "() => history.replaceState(null, '', '?tab=' + %s)"
 _READY = """
 () => {
-  (window.hannunReady ??= {})[%(tab)s] = true;
-  return window.hannunEarly?.[%(tab)s] ? 'changed' : '';
+  window.hannunReady = true;
+  return %s.map(tab => window.hannunEarly?.[tab] ? 'changed' : '');
+}
+"""
+_GO = """
+() => {
+  const params = new URLSearchParams({tab: %s}), lang = new URLSearchParams(location.search).get('lang');
+  if (lang) params.set('lang', lang);
+  history.replaceState(null, '', '?' + params);
 }
 """
 
-# The tab named by the address that was opened, whatever has been written there since.
-NAMED = "() => new URL(performance.getEntriesByType('navigation')[0].name).searchParams.get('tab') ?? ''"
+
+def parameters(address: object) -> dict[str, str]:
+    """What an address says, from its query; nothing where that is not one."""
+    try:
+        query = str(address or "")[:MAX_QUERY].removeprefix("?")
+        return dict(parse_qsl(query, keep_blank_values=True, max_num_fields=100))
+    except ValueError:
+        return {}
 
 
-def remember(tab: str, *, entered: bool = False) -> str:
-    """JavaScript that writes a benchmark's tab and its query into the address, if it is the open one or `entered`."""
-    first = next(iter(BENCHMARKS))
-    values = {"usual": _USUAL, "tab": tab, "first": first, "entered": entered, "columns": COLUMNS}
-    return _REMEMBER % {name: json.dumps(value) for name, value in values.items()}
+def tab_of(params: Mapping[str, str]) -> str:
+    """The tab that the parameters mean."""
+    named = params.get("tab") or next((tab for name, tab in NAMED_BY.items() if name in params), FIRST)
+    return named if named in TABS else FIRST
 
 
-def ready(tab: str) -> str:
-    """JavaScript that is to run once the fields of a benchmark's tab are as the address says.
+def remember(tab: str, usual: Mapping[str, str], *, entered: bool = False) -> str:
+    """JavaScript that writes a tab and its fields into the address, if it is the open one or `entered`.
 
-    It gives a text where a field changed before, for a visitor may have been faster than the page.
+    `usual` says, in the order of the fields, which parameter each is and what it needs not be written for.
     """
-    return _READY % {"tab": json.dumps(tab)}
+    values = {"usual": usual, "tab": tab, "first": FIRST, "entered": entered, "named_by": NAMED_BY}
+    return _REMEMBER % {"opened": OPENED, **{name: json.dumps(value) for name, value in values.items()}}
+
+
+def ready(tabs: list[str]) -> str:
+    """JavaScript that is to run once all fields are as the address says.
+
+    It gives for each tab a text where a field changed before, for a visitor may have been faster than the page.
+    """
+    return _READY % json.dumps(tabs)
 
 
 def go(tab: str) -> str:

@@ -1,31 +1,44 @@
-"""A benchmark's tab: search, filters, columns, and its table."""
+"""A benchmark's tab: search, filters, columns, its table, and its charts."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import gradio as gr
+from gradio.components.plot import PlotData
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.board import Board
-from leaderboard.pages.address import ready, remember
+from leaderboard.charts import chart_data, charts_of
+from leaderboard.drawing import drawing
+from leaderboard.pages.panel import COPY, LIVE, QUIET, Panel
+from leaderboard.parts import parts_of
 from leaderboard.query import COLUMNS, DEFAULT_COLUMNS, PAGE, SIZES, SORTS, Query, select
 from leaderboard.render import render
 from leaderboard.texts import Language, text
 
 # A click on a column's head chooses its order, one at the table's end shows more of it.
-_CLICKS = """
+CLICKS = """
 element.addEventListener('click', event => {
   const button = event.target.closest('[data-sort], [data-more]');
   if (button) trigger('click', {sort: button.dataset.sort ?? null});
 });
 """
-EVERY = 15  # seconds between looks while nothing is asked
+ORIGIN = """
+for (const code of element.querySelectorAll('code'))
+  code.textContent = code.textContent.replaceAll('ORIGIN', location.origin);
+"""
+RESIZE = "() => { setTimeout(() => dispatchEvent(new Event('resize')), 50) }"
+USUAL = {
+    **{"q": "", "sort": "score", "weights": "", "size": "", "verified": ""},
+    **{"columns": ",".join(DEFAULT_COLUMNS), "n": str(PAGE)},
+}
 
 
-def benchmark_tab(board: Board, name: str, language: Language, page: gr.Blocks, tab: gr.Tab) -> None:
+def benchmark_tab(board: Board, name: str, language: Language) -> Panel:
     card = BENCHMARKS[name].card
     summary = card.summary_ko if language == "ko" else card.summary_en
-    gr.HTML(render("about.html", language, card=card, summary=summary), apply_default_css=False)
+    gr.HTML(render("about.html", language, card=card, name=name, summary=summary), apply_default_css=False)
 
     def choices(prefix: str, values: tuple[str, ...]) -> list[tuple[str, str]]:
         return [(text(f"{prefix}_{value}", language), value) for value in values]
@@ -45,49 +58,43 @@ def benchmark_tab(board: Board, name: str, language: Language, page: gr.Blocks, 
         columns = gr.CheckboxGroup(
             choices("column", COLUMNS), value=list(DEFAULT_COLUMNS), label=text("columns", language)
         )
-    shown, early = gr.Number(PAGE, visible=False), gr.Textbox("", visible=False)
-    html = gr.HTML(elem_id=f"board-{name}", js_on_load=_CLICKS, apply_default_css=False)
+    _charts(board, name, language)
+    shown = gr.Number(PAGE, visible=False)
+    html = gr.HTML(elem_id=f"board-{name}", js_on_load=CLICKS + LIVE, apply_default_css=False)
+    gr.HTML(render("cite.html", language, card=card, name=name), js_on_load=ORIGIN + COPY, apply_default_css=False)
+    html.click(_clicked, [order, shown], [order, shown], **QUIET)
 
-    def query_of(request: gr.Request) -> Query:
-        params = dict(request.query_params)
-        return Query.of_address(params) if params.get("tab", next(iter(BENCHMARKS))) == name else Query()
+    def read(params: Mapping[str, str]) -> list[Any]:
+        q = Query.of_address(params)
+        return [q.words, q.sort, list(q.weights), list(q.sizes), q.verified, list(q.columns), q.shown]
 
-    def table(
-        words: str | None,
-        order: str,
-        weights: list[str],
-        sizes: list[str],
-        verified: bool,
-        columns: list[str],
-        shown: float,
-        request: gr.Request,
-    ) -> str:
-        asked = Query.of(words, order, weights, sizes, verified, columns, shown)
-        return _table(board, name, language, query_of(request) if words is None else asked)
+    def show(*values: Any) -> str:
+        return _table(board, name, language, Query.of(*values))
 
-    def start(request: gr.Request) -> tuple[Any, ...]:
-        query = query_of(request)
-        html = _table(board, name, language, query)
-        if query == Query():  # what a visitor has typed by now stays
-            return *([gr.skip()] * len(fields)), html
-        lists = (list(query.weights), list(query.sizes))
-        return query.words, query.sort, *lists, query.verified, list(query.columns), query.shown, html
-
-    quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     fields = [words, order, weights, sizes, verified, columns, shown]
-    # Filled by an event after the page has loaded: inlined rows would decide how many visitors the page can serve.
-    loaded = page.load(start, None, [*fields, html], **quiet)
-    loaded.then(None, None, early, js=ready(name), api_visibility="private")
-    changes = [field.change for field in fields]  # type: ignore[attr-defined]  # every component of a form has it
-    gr.on(changes, table, fields, html, js=remember(name), trigger_mode="always_last", **quiet)
-    early.change(table, fields, html, js=remember(name), **quiet)
-    html.click(_clicked, [order, shown], [order, shown], **quiet)
-    tab.select(None, fields, None, js=remember(name, entered=True), **quiet)
-    gr.Timer(EVERY).tick(table, fields, html, **quiet)
+    return Panel(name, USUAL, fields, html, read, show)
+
+
+def _charts(board: Board, name: str, language: Language) -> None:
+    """Drawn when they are first looked at: the drawing library is larger than all of the page."""
+    kinds = charts_of(name)
+    with gr.Accordion(text("charts", language), open=False, elem_classes="hn-charts") as charts:
+        plots = []
+        for kind in kinds:
+            gr.HTML(render("chart.html", language, name=name, kind=kind), apply_default_css=False)
+            plots.append(gr.Plot(show_label=False, container=False, elem_id=f"{kind}-{name}"))
+
+    def draw() -> list[PlotData]:
+        rows = board.view().boards[name]
+        drawings = [drawing(kind, chart_data(kind, rows), language) for kind in kinds]
+        return [PlotData(type="plotly", plot=json.dumps(drawn)) for drawn in drawings]
+
+    # The browser keeps a drawing's width while it is not seen.
+    charts.expand(draw, None, plots, **QUIET).then(None, None, None, js=RESIZE, api_visibility="private")
 
 
 def _table(board: Board, name: str, language: Language, query: Query) -> str:
-    view = board.view()
+    view, version = board.view(), board.version
     card = BENCHMARKS[name].card
     found = select(view.boards[name], query)
     rows = found[: query.shown]
@@ -99,8 +106,10 @@ def _table(board: Board, name: str, language: Language, query: Query) -> str:
         rows=rows,
         found=len(found),
         columns=query.columns,
-        buckets={r.row.key: json.loads(r.row.breakdown) for r in rows} if card.columns else {},
+        filters=query.filters(),
+        parts={r.row.key: parts_of(r.row.breakdown) for r in rows} if card.columns else {},
         unreadable=len(view.unreadable),
+        version=version,
     )
 
 

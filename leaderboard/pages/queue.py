@@ -1,12 +1,15 @@
-"""The queue view: what is pending, running, finished or failed, and why."""
+"""The queue: what is pending, running, finished or failed, and why; and a request's own card."""
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.board import Board
+from leaderboard.pages.panel import LIVE, Panel
 from leaderboard.render import render
 from leaderboard.texts import Language
 from submissions.messages import FAILURES
@@ -14,16 +17,28 @@ from submissions.records import Status
 from submissions.waiting import waits
 
 SHOWN = 100
-EVERY = 3.0  # seconds between looks, while the tab is open
+USUAL = {"request": ""}
 
 
-def queue_tab(board: Board, language: Language, tab: gr.Tab) -> None:
-    def table() -> str:
-        view = board.view()
+def queue_tab(board: Board, language: Language) -> Panel:
+    chosen = gr.Textbox("", visible=False)
+    html = gr.HTML(elem_id="queue", js_on_load=LIVE, apply_default_css=False)
+
+    def read(params: Mapping[str, str]) -> list[Any]:
+        return [params.get("request", "")[:64]]
+
+    def show(key: str | None) -> str:
+        view, version = board.view(), board.version
+        own = next((row for row in view.queue if row.key == key), None)
+        if key and own is None:  # submitted a moment ago
+            view = board.refresh()
+            own = next((row for row in view.queue if row.key == key), None)
         counts = Counter(row.status for row in view.queue)
         return render(
             "queue.html",
             language,
+            asked=key,
+            own=own,
             rows=view.queue[:SHOWN],
             counts={status.value: counts[status] for status in Status if counts[status]},
             titles={name: b.card.title for name, b in BENCHMARKS.items()},
@@ -31,10 +46,8 @@ def queue_tab(board: Board, language: Language, tab: gr.Tab) -> None:
             ours={code.value: code.ours for code in FAILURES},
             published=view.paths,
             waits=waits(view.queue, datetime.now(UTC)),
+            progress={key: lease.progress for key, lease in board.leases().items() if lease.progress},
+            version=version,
         )
 
-    html = gr.HTML(elem_id="queue", apply_default_css=False)
-    timer = gr.Timer(EVERY, active=False)
-    timer.tick(table, None, html, show_progress="hidden", api_visibility="private")
-    tab.select(table, None, html, show_progress="hidden", api_visibility="private")
-    tab.select(lambda: gr.Timer(active=True), None, timer, show_progress="hidden", api_visibility="private")
+    return Panel("queue", USUAL, [chosen], html, read, show)

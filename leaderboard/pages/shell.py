@@ -2,22 +2,28 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.board import Board
-from leaderboard.pages.address import NAMED, go
+from leaderboard.languages import stay
+from leaderboard.pages.address import OPENED, go, parameters, ready, tab_of
 from leaderboard.pages.benchmark import benchmark_tab
+from leaderboard.pages.compare import compare_tab
+from leaderboard.pages.model import model_tab
+from leaderboard.pages.overview import overview_tab
+from leaderboard.pages.panel import QUIET, Panel
 from leaderboard.pages.queue import queue_tab
 from leaderboard.pages.submit import submit_tab
+from leaderboard.programs import add_endpoints
 from leaderboard.render import render
 from leaderboard.texts import Language, text
 from leaderboard.visitors import Visitors
 from submissions.admission import Admission
 from submissions.queue import Queue
 
-ADDRESSES: dict[Language, str] = {"ko": "/", "en": "/en/"}
 # Put into the page's head as it is: the css parameter would prefix every rule and lose some.
 STYLE = (Path(__file__).parent.parent.parent / "assets/style.css").read_text(encoding="utf-8")
 
@@ -30,36 +36,53 @@ THEME = gr.themes.Base(primary_hue=gr.themes.colors.blue, font=_FONTS, font_mono
 
 
 def build_page(board: Board, queue: Queue, admission: Admission, visitors: Visitors, language: Language) -> gr.Blocks:
-    other: Language = "en" if language == "ko" else "ko"
     sign_in = _sign_in(language) if visitors.sign_in else None
     page: gr.Blocks
     with gr.Blocks(title=text("title", language), analytics_enabled=False) as page:
-        gr.HTML(render("header.html", language, other=ADDRESSES[other]), apply_default_css=False)
+        gr.HTML(
+            render("header.html", language, other=stay("en" if language == "ko" else "ko")), apply_default_css=False
+        )
         if sign_in:
             sign_in.render()  # type: ignore[no-untyped-call]
 
             def signed_in(profile: gr.OAuthProfile | None) -> gr.LoginButton:
                 return _sign_in(language, profile.username if profile else None)
 
-            page.load(signed_in, None, sign_in, show_progress="hidden", api_visibility="private")
-        wanted = gr.Textbox("", visible=False)
+            page.load(signed_in, None, sign_in, **QUIET)
+        panels: list[Panel] = []
         with gr.Tabs() as tabs:
+            with gr.Tab(text("overview", language), id="overview") as tab:
+                panels.append(overview_tab(board, language))
+                panels[-1].connect(tab)
             for name, benchmark in BENCHMARKS.items():
                 with gr.Tab(benchmark.card.title, id=name) as tab:
-                    benchmark_tab(board, name, language, page, tab)
+                    panels.append(benchmark_tab(board, name, language))
+                    panels[-1].connect(tab)
+            with gr.Tab(text("model", language), id="model") as tab:
+                panels.append(model_tab(board, language))
+                panels[-1].connect(tab)
+            with gr.Tab(text("compare", language), id="compare") as tab:
+                panels.append(compare_tab(board, language))
+                panels[-1].connect(tab)
             with gr.Tab(text("submit", language), id="submit") as tab:
                 submit_tab(queue, admission, visitors, language)
                 tab.select(None, js=go("submit"), api_visibility="private")
             with gr.Tab(text("queue", language), id="queue") as tab:
-                queue_tab(board, language, tab)
-                tab.select(None, js=go("queue"), api_visibility="private")
+                panels.append(queue_tab(board, language))
+                panels[-1].connect(tab)
 
-        def open_tab(name: str) -> Any:
-            return gr.Tabs(selected=name) if name in (*BENCHMARKS, "submit", "queue") else gr.skip()
+        def start(address: str) -> list[Any]:
+            params = parameters(address)
+            chosen = gr.Tabs(selected=tab_of(params)) if params else gr.skip()
+            return [chosen, *(value for panel in panels for value in panel.start(params))]
 
-        # By way of a field, which changes where the address names a tab: else a visitor's first click could be undone.
-        page.load(None, None, wanted, js=NAMED, api_visibility="private")
-        wanted.change(open_tab, wanted, tabs, show_progress="hidden", api_visibility="private")
+        # One event fills the tab that the address names; the others are filled as they are entered.
+        opened = gr.Textbox("", visible=False)
+        outputs = [tabs, *(component for panel in panels for component in (*panel.fields, panel.html))]
+        loaded = page.load(start, opened, outputs, js=OPENED, **QUIET)
+        early = [panel.early for panel in panels]
+        loaded.then(None, None, early, js=ready([panel.name for panel in panels]), api_visibility="private")
+        add_endpoints(board, queue, admission, visitors)
     page.space_id = None  # else Gradio draws the Hub's header on a Space, with fonts and pictures from elsewhere
     # No more waits than can be answered soon; nothing goes around the queue.
     page.queue(max_size=MAX_WAITING, default_concurrency_limit=CONCURRENT, api_open=False)
@@ -71,5 +94,5 @@ def _sign_in(language: Language, who: str | None = None) -> gr.LoginButton:
     other, and fail for members of organisations."""
     label = text("sign_out", language, who=who) if who else text("sign_in", language)
     way = "/logout" if who else "/login/huggingface"
-    link = f"{way}?_target_url={ADDRESSES[language]}"
+    link = f"{way}?_target_url={quote(stay(language))}"
     return gr.LoginButton(label, link=link, link_target="_self", icon=None, size="sm", elem_id="sign-in")

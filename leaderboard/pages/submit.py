@@ -1,12 +1,13 @@
 """The submission form: a model is checked at once, and queued only if it passes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.render import render
+from leaderboard.render import minutes, render
 from leaderboard.texts import Language, text
 from leaderboard.visitors import Visitors
 from submissions.admission import Admission
@@ -14,8 +15,9 @@ from submissions.checks import PRECISIONS, Check
 from submissions.messages import CHECKS, REFUSALS, RefusalCode
 from submissions.queue import AlreadySubmitted, OptedOut, Queue, QueueError, QuotaSpent
 from submissions.quota import Submitter
-from submissions.records import Precision, Status
+from submissions.records import Precision
 from submissions.store import StoreError
+from submissions.waiting import waits
 
 HUB = "https://huggingface.co/"
 # What another may have done between the check and the commit.
@@ -34,6 +36,7 @@ class Line:
     accepted: bool
     benchmark: str
     message: str
+    request: str = ""  # the key of what was queued, or was there before
 
 
 @dataclass(frozen=True)
@@ -148,13 +151,24 @@ def submit_model(
                 lines.append(_line(title, refusals[0].refusal, language))
             elif report.facts:
                 request = admission.submit(report.facts, name, submitter, revision, wanted, bool(form.share))
-                ahead = sum(r.status == Status.PENDING and r.key != request.key for r in queue.rows())
-                lines.append(Line(True, title, text("accepted", language, n=ahead)))
+                lines.append(Line(True, title, _accepted(queue, request.key, language), request.key))
         except (AlreadySubmitted, QuotaSpent, OptedOut) as late:
-            lines.append(_line(title, LATE[type(late)], language))
+            known = late.request.key if isinstance(late, AlreadySubmitted) else ""
+            lines.append(replace(_line(title, LATE[type(late)], language), request=known))
         except StoreError:
             lines.append(_busy(title, language))
     return lines, report.checks
+
+
+def _accepted(queue: Queue, key: str, language: Language) -> str:
+    """Where it stands and when its result is expected."""
+    wait = waits(queue.rows(), datetime.now(UTC)).get(key)
+    if wait is None:  # a worker has taken it already
+        return text("accepted", language)
+    said = [text("accepted", language), text("place", language, n=wait.place)]
+    if wait.ready_in:
+        said.append(text("ready_in", language, n=minutes(wait.ready_in)))
+    return " · ".join(said)
 
 
 def _model_id(form: Form) -> str:

@@ -17,7 +17,7 @@ EVALUATED = 180_000  # ms: loading torch, a tiny model and 45 questions on a bus
 
 def test_the_whole_loop(page: Page, environment: dict[str, str], settings: Settings) -> None:
     with running_app(environment) as address:
-        page.goto(address)
+        page.goto(f"{address}/?tab=ko-vqa")
         first = page.locator("#board-ko-vqa tbody tr").first
         expect(first).to_contain_text("Gemini-3-pro")
         expect(first.locator("td.em")).to_contain_text("92.60")
@@ -84,6 +84,7 @@ def test_search_sort_and_language(page: Page, environment: dict[str, str]) -> No
         expect(table).to_contain_text("일치하는 모델이 없습니다")
         page.get_by_role("link", name="Read this page in English").click()
         expect(page.get_by_role("tab", name="Queue")).to_be_visible()
+        page.get_by_role("tab", name="KO-VQA").click()
         expect(page.locator("#board-ko-vqa thead")).to_contain_text("Latency")
 
 
@@ -114,7 +115,7 @@ def test_a_phone_shows_the_page_without_sideways_scrolling(
 ) -> None:
     with running_app(environment, HANNUN_WORKER="off") as address:
         page = browser.new_page(viewport={"width": 390, "height": 844})
-        page.goto(address + path)
+        page.goto(f"{address}{path}?tab=ko-vqa")
         expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         expect(page.locator("#board-ko-vqa tbody tr").first.locator("td.em")).to_be_in_viewport()

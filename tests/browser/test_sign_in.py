@@ -97,10 +97,11 @@ def call(address: str, function: int, data: list[object], cookie: str = "", **ex
 
 
 def form_event(address: str) -> int:
-    """The number of the event that submits: the only one with five fields."""
-    with urlopen(f"{address}/config") as config:
-        events = json.load(config)["dependencies"]
-    (submit,) = [e["id"] for e in events if len(e["inputs"]) == 5]
+    """The number of the event that submits: the form's with five fields."""
+    with urlopen(f"{address}/config") as answer:
+        config = json.load(answer)
+    (outcome,) = [c["id"] for c in config["components"] if c["props"].get("elem_id") == "outcome"]
+    (submit,) = [e["id"] for e in config["dependencies"] if e["outputs"] == [outcome] and len(e["inputs"]) == 5]
     return int(submit)
 
 

@@ -115,8 +115,10 @@ def test_no_text_of_a_visitor_is_ever_run(page: Page, environment: dict[str, str
     """What is typed comes back in no form but text, and an address with a script in it does nothing."""
     with running_app(environment, HANNUN_WORKER="off") as address:
         page.goto(f"{address}{path}?model={EVIL}&compare={EVIL}&__theme={EVIL}#{EVIL}")
-        search = page.locator("label", has_text="검색" if path == "/" else "Search").locator("input, textarea").first
-        search.fill(EVIL)
+        expect(page.locator("#model")).to_contain_text("<img src=x")
+        page.get_by_role("tab", name="KO-VQA").click()
+        search = page.get_by_label("모델·기관 검색" if path == "/" else "Search models and makers")
+        search.locator("visible=true").fill(EVIL)
         expect(page.locator("#board-ko-vqa .hn-empty")).to_be_visible()
         page.get_by_role("tab", name="제출" if path == "/" else "Submit").click()
         page.locator("#model-id input, #model-id textarea").fill(EVIL)

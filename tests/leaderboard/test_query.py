@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from leaderboard.board import RankedRow
 from leaderboard.query import COLUMNS, DEFAULT_COLUMNS, PAGE, Query, select
+from leaderboard.ranking import RankedRow
 from submissions.records import EvalRequest, board_row
 from tests.submissions.test_queue import result_of
 

@@ -1,0 +1,46 @@
+"""A result as lm-eval writes its own (https://github.com/EleutherAI/lm-evaluation-harness, v0.4): shares, not percent."""
+
+from typing import Any
+
+from submissions.records import EvalResult
+
+
+def to_lm_eval(result: EvalResult) -> dict[str, Any]:
+    task, config = result.benchmark, result.config
+    scores: dict[str, Any] = {"alias": task}
+    for metric, value in result.results[task].items():
+        scores[f"{metric},none"] = None if value is None else round(value / 100, 8)
+    arguments = {"pretrained": config.model_name, "revision": config.model_sha, "dtype": config.model_dtype}
+    version: float | str = result.versions[task]
+    return {
+        "results": {task: scores},
+        "group_subtasks": {task: []},
+        "configs": {
+            task: {
+                "task": task,
+                "dataset_path": result.dataset.id,
+                "test_split": result.dataset.split,
+                "output_type": "generate_until",
+                "metadata": {"version": version},
+            }
+        },
+        "versions": {task: version},
+        "n-shot": {task: 0},
+        "higher_is_better": {task: {metric: True for metric in result.results[task] if not metric.endswith("_stderr")}},
+        "n-samples": {task: result.n_samples[task]},
+        "config": {
+            "model": config.engine,
+            "model_args": ",".join(f"{name}={value}" for name, value in arguments.items() if value),
+            "model_num_parameters": config.params,
+            "model_dtype": config.model_dtype,
+            "model_sha": config.model_sha,
+            "batch_size": config.batch_size,
+        },
+        "git_hash": result.git_hash,
+        "date": result.date,
+        "transformers_version": result.environment.get("transformers"),
+        "model_source": config.engine,
+        "model_name": config.model_name,
+        "model_name_sanitized": config.model_name.replace("/", "__"),
+        "total_evaluation_time_seconds": str(result.total_evaluation_time_seconds or ""),
+    }

@@ -1,0 +1,72 @@
+"""Two to five models side by side, and whether their differences are real."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import gradio as gr
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.board import Board
+from leaderboard.compare import MOST, compare
+from leaderboard.pages.overview import sorted_models
+from leaderboard.pages.panel import LIVE, QUIET, Panel
+from leaderboard.ranking import score_of
+from leaderboard.render import render
+from leaderboard.texts import Language, text
+
+USUAL = {"compare": "", "q": ""}
+OFFERED = 12  # models to add
+CLICKS = """
+element.addEventListener('click', event => {
+  const button = event.target.closest('[data-toggle]');
+  if (button) trigger('click', {model: button.dataset.toggle});
+});
+"""
+
+
+def compare_tab(board: Board, language: Language) -> Panel:
+    words = gr.Textbox(
+        label=text("add_model", language),
+        placeholder=text("search_hint", language),
+        max_length=100,
+        elem_id="add-model",
+    )
+    chosen = gr.Textbox("", visible=False)
+    html = gr.HTML(elem_id="compare", js_on_load=CLICKS + LIVE, apply_default_css=False)
+
+    def toggle(chosen: str, event: gr.EventData) -> tuple[str, str]:
+        models, model = _names(chosen), str(event.model)
+        models = [m for m in models if m != model] if model in models else [*models, model]
+        return ",".join(models[:MOST]), ""
+
+    html.click(toggle, chosen, [chosen, words], **QUIET)
+
+    def read(params: Mapping[str, str]) -> list[Any]:
+        return [params.get("compare", "")[:1000], params.get("q", "")[:100]]
+
+    def show(chosen: str | None, words: str | None) -> str:
+        view, version = board.view(), board.version
+        known = {m.model for m in view.models}
+        asked = _names(chosen)
+        models = [m for m in asked if m in known]
+        found = sorted_models(view, str(words or "")[:100], "borda")
+        return render(
+            "compare.html",
+            language,
+            models=models,
+            unknown=[m for m in asked if m not in known],
+            comparisons=compare(view.boards, models),
+            offered=[m for m in found if m.model not in models][:OFFERED] if len(models) < MOST else [],
+            most=MOST,
+            cards={name: b.card for name, b in BENCHMARKS.items()},
+            score_of=score_of,
+            version=version,
+        )
+
+    return Panel("compare", USUAL, [chosen, words], html, read, show)
+
+
+def _names(chosen: str | None) -> list[str]:
+    """The models named, each once; no model has a comma in its name."""
+    names = (name.strip() for name in str(chosen or "")[:1000].split(","))
+    return list(dict.fromkeys(name for name in names if name))[:MOST]

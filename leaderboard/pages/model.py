@@ -1,0 +1,49 @@
+"""A model's page: results, parts beside the best and the median, provenance, how to reproduce, history."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import gradio as gr
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.board import Board
+from leaderboard.model import model_page
+from leaderboard.pages.overview import sorted_models
+from leaderboard.pages.panel import COPY, LIVE, Panel
+from leaderboard.ranking import score_of
+from leaderboard.render import render
+from leaderboard.texts import Language, text
+
+USUAL = {"model": "", "q": ""}
+OFFERED = 24  # models to choose from
+
+
+def model_tab(board: Board, language: Language) -> Panel:
+    words = gr.Textbox(
+        label=text("find_model", language),
+        placeholder=text("search_hint", language),
+        max_length=100,
+        elem_id="find-model",
+    )
+    chosen = gr.Textbox("", visible=False)
+    html = gr.HTML(elem_id="model", js_on_load=COPY + LIVE, apply_default_css=False)
+
+    def read(params: Mapping[str, str]) -> list[Any]:
+        return [params.get("model", "")[:200], params.get("q", "")[:100]]
+
+    def show(name: str | None, words: str | None) -> str:
+        view, version = board.view(), board.version
+        page = model_page(board, str(name)[:200]) if name else None
+        looking = page is None or str(words or "").strip()
+        return render(
+            "model.html",
+            language,
+            name=str(name or "")[:200],
+            page=page,
+            offered=sorted_models(view, str(words or "")[:100], "borda")[:OFFERED] if looking else [],
+            cards={name: b.card for name, b in BENCHMARKS.items()},
+            score_of=score_of,
+            version=version,
+        )
+
+    return Panel("model", USUAL, [chosen, words], html, read, show)

@@ -1,0 +1,73 @@
+"""The overview: every model once, the headlines side by side, and what changed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import gradio as gr
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.board import Board, View
+from leaderboard.overview import BINS, ModelRow, distribution, references
+from leaderboard.pages.benchmark import CLICKS
+from leaderboard.pages.panel import LIVE, QUIET, Panel
+from leaderboard.query import PAGE, finds, page_size
+from leaderboard.ranking import score_of
+from leaderboard.render import render
+from leaderboard.texts import Language, text
+
+USUAL = {"q": "", "sort": "borda", "n": str(PAGE)}
+CHANGES = 12  # shown at most
+
+
+def overview_tab(board: Board, language: Language) -> Panel:
+    orders = [(text("sort_borda", language), "borda"), *((b.card.title, name) for name, b in BENCHMARKS.items())]
+    with gr.Row(elem_classes="hn-controls"):
+        words = gr.Textbox(
+            label=text("search", language), placeholder=text("search_hint", language), max_length=100, scale=3
+        )
+        order = gr.Dropdown(orders, value="borda", label=text("sort", language), scale=1, filterable=False)
+    shown = gr.Number(PAGE, visible=False)
+    html = gr.HTML(elem_id="overview", js_on_load=CLICKS + LIVE, apply_default_css=False)
+
+    def clicked(order: str, shown: float, event: gr.EventData) -> tuple[str, float]:
+        return (str(event.sort), shown) if event.sort else (order, shown + PAGE)
+
+    html.click(clicked, [order, shown], [order, shown], **QUIET)
+
+    def read(params: Mapping[str, str]) -> list[Any]:
+        order = params.get("sort", "")
+        return [params.get("q", "")[:100], order if order in BENCHMARKS else "borda", page_size(params.get("n"))]
+
+    def show(words: str | None, order: str | None, shown: float | None) -> str:
+        view, version = board.view(), board.version
+        found = sorted_models(view, str(words or "")[:100], order or "borda")
+        return render(
+            "overview.html",
+            language,
+            cards={name: b.card for name, b in BENCHMARKS.items()},
+            charts={name: distribution(rows) for name, rows in view.boards.items()},
+            bins=BINS,
+            references={name: references(rows, name) for name, rows in view.boards.items()},
+            leaders={name: next((r for r in rows if r.rank), None) for name, rows in view.boards.items()},
+            changes=[c for c in board.changes() if c.after][:CHANGES],
+            models=found[: page_size(shown)],
+            found=len(found),
+            score_of=score_of,
+            version=version,
+        )
+
+    return Panel("overview", USUAL, [words, order, shown], html, read, show)
+
+
+def sorted_models(view: View, words: str, order: str) -> list[ModelRow]:
+    """The models that the words find, best first on a benchmark or over all."""
+    found = [m for m in view.models if finds(words, m.model, m.organisation)] if words.strip() else view.models
+    if order not in BENCHMARKS:
+        return found
+
+    def place(model: ModelRow) -> tuple[bool, float]:
+        cell = model.cells.get(order)
+        score = score_of(cell.row) if cell else None
+        return cell is None or cell.rank is None, -(score or 0.0)
+
+    return sorted(found, key=place)

@@ -1,0 +1,69 @@
+"""A tab of fields and the HTML that they decide: filled from the address, and anew whenever a field or the store changes."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import gradio as gr
+
+from leaderboard.pages.address import parameters, remember, tab_of
+
+# While it is seen, the HTML asks whether it still shows the newest there is: what it was drawn from stands in it.
+LIVE = """
+const look = async () => {
+  if (document.hidden || !element.checkVisibility()) return;
+  const drawn = element.querySelector('[data-version]')?.dataset.version;
+  const answer = drawn && await fetch('/version').catch(() => null);
+  if (answer?.ok && await answer.text() !== drawn) trigger('stale');
+};
+setInterval(look, 3000);
+document.addEventListener('visibilitychange', look);
+"""
+# In a frame the browser may keep the clipboard from us: then the text is selected, to be copied by hand.
+COPY = """
+element.addEventListener('click', async event => {
+  const button = event.target.closest('[data-copy]');
+  if (!button) return;
+  const source = button.parentElement.querySelector('code');
+  try { await navigator.clipboard.writeText(source.textContent); }
+  catch { getSelection().selectAllChildren(source); document.execCommand('copy'); }
+  const said = button.textContent;
+  button.textContent = button.dataset.copy;
+  setTimeout(() => { button.textContent = said; }, 1500);
+});
+"""
+QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+
+
+@dataclass(frozen=True)
+class Panel:
+    name: str  # of its tab
+    usual: Mapping[str, str]  # parameter of the address → what it needs not be written for; one for each field
+    fields: list[Any]  # components
+    html: gr.HTML  # its js_on_load has LIVE in it
+    read: Callable[[Mapping[str, str]], list[Any]]  # parameters of the address → values of the fields
+    show: Callable[..., str]  # values of the fields, whatever they are → HTML
+    early: gr.Textbox = field(default_factory=lambda: gr.Textbox("", visible=False))
+    address: gr.Textbox = field(default_factory=lambda: gr.Textbox("", visible=False))
+
+    def connect(self, tab: gr.Tab) -> None:
+        def draw(address: str | None, *values: Any) -> Any:
+            if address is None:
+                return self.show(*values)
+            params = parameters(address)
+            return self.show(*self.read(params)) if tab_of(params) == self.name else gr.skip()
+
+        inputs, keep = [self.address, *self.fields], remember(self.name, self.usual)
+        changes = [f.change for f in self.fields]
+        gr.on([*changes, self.early.change], draw, inputs, self.html, js=keep, trigger_mode="always_last", **QUIET)
+        tab.select(draw, inputs, self.html, js=remember(self.name, self.usual, entered=True), **QUIET)
+        self.html.stale(draw, inputs, self.html, js=keep, **QUIET)
+
+    def start(self, params: Mapping[str, str]) -> list[Any]:
+        """What the fields and the HTML are at load."""
+        if tab_of(params) != self.name:
+            return [gr.skip()] * (len(self.fields) + 1)
+        values = self.read(params)
+        if values == self.read({}):  # what a visitor has typed by now stays
+            return [*([gr.skip()] * len(self.fields)), self.show(*values)]
+        return [*values, self.show(*values)]
