@@ -15,6 +15,7 @@ from evaluator.statistics import mean_interval
 from evaluator.task import Task
 from evaluator.types import Answer, AnswerStatus, Item, ModelError, Score
 from submissions.records import (
+    ALONE_PROTOCOL,
     AnswerCounts,
     BatchInvariance,
     Bucket,
@@ -29,7 +30,6 @@ from submissions.records import (
 ROOT = Path(__file__).parent.parent
 # Model loading is in neither. KorQuAD 2.0's is (preprocessing + inference) / questions over the whole run in batches.
 TOTAL_PROTOCOL = "total/questions"
-ALONE_PROTOCOL = "one at a time"
 
 
 def sum_up(

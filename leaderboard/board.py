@@ -50,6 +50,7 @@ class Board:
         self._week: tuple[View, datetime, list[RankChange]] | None = None
         self._view = View(Snapshot("", {}))
         self._view = self._read(store.head(), *self._readers)
+        self.refresh()
 
     def view(self) -> View:
         """The newest view there is, at once; where it may be old, another thread looks for a newer one."""

@@ -156,7 +156,7 @@ def _told(board: Board, row: QueueRow, wait: Wait | None) -> dict[str, Any]:
     lease = board.leases().get(row.key)
     told["progress"] = lease.progress.model_dump(mode="json") if lease and lease.progress else None
     told["place"] = wait.place if wait else None
-    told["ready_in_seconds"] = round(wait.ready_in.total_seconds()) if wait and wait.ready_in else None
+    told["ready_in_minutes"] = round(wait.ready_in.total_seconds() / 60) if wait and wait.ready_in else None
     failure = next((code for code in FAILURES if code == row.failure_code), None)
     told["failure"] = (
         {"stage": row.failure_stage, "code": failure, "ours": failure.ours, "message": FAILURES[failure].en}

@@ -177,6 +177,10 @@ TEXTS: dict[str, Text] = {
     ),
     "model": Text("모델", "Model"),
     "latency": Text("지연 시간", "Latency"),
+    "latency_hint": Text(
+        "한 문항씩 물은 시간의 중앙값. KorQuAD 2.0은 그 규칙대로 (전처리+추론)/문항입니다. 장비는 값 위에 나옵니다.",
+        "Median of questions asked one at a time; for KorQuAD 2.0, by its rules, all time / questions. Hardware on hover.",
+    ),
     "latency_unit": Text("ms/문항", "ms/item"),
     "n": Text("문항", "Items"),
     "date": Text("날짜", "Date"),

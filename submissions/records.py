@@ -226,6 +226,9 @@ class AnswerCounts(Record):
     infra_error: int = Field(default=0, ge=0)
 
 
+ALONE_PROTOCOL = "one at a time"  # a latency's, where each question was asked alone
+
+
 class Latency(Record):
     protocol: Label
     n: int | None = Field(default=None, ge=0)
@@ -331,7 +334,7 @@ class BoardRow(Record):
     em_high: float | None
     f1_low: float | None
     f1_high: float | None
-    latency_ms: float | None
+    latency_ms: float | None  # the median where questions were asked one at a time, else the mean
     hardware: Label | None
     date: float | None
     outcome: str
@@ -370,7 +373,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         em_high=em_high,
         f1_low=f1_low,
         f1_high=f1_high,
-        latency_ms=result.latency.mean_ms if result.latency else None,
+        latency_ms=_typical_ms(result.latency) if result.latency else None,
         hardware=result.latency.hardware if result.latency else None,
         date=result.date,
         outcome=result.outcome,
@@ -382,6 +385,10 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
             ensure_ascii=False,
         ),
     )
+
+
+def _typical_ms(latency: Latency) -> float:
+    return latency.mean_ms if latency.protocol != ALONE_PROTOCOL or latency.p50_ms is None else latency.p50_ms
 
 
 class QueueRow(Record):

@@ -82,7 +82,7 @@ def submit_tab(queue: Queue, admission: Admission, visitors: Visitors, language:
             lines, checks = check_model(admission, submitter, language, form)
         return render("outcome.html", language, lines=lines, checks=_shown(checks, language))
 
-    def submit(
+    def submit_form(
         model: str,
         benchmarks: list[str],
         named_revision: str,
@@ -93,7 +93,7 @@ def submit_tab(queue: Queue, admission: Admission, visitors: Visitors, language:
     ) -> str:
         return answer(Form(model, benchmarks, named_revision, wanted, shared), request, profile, True)
 
-    def check(
+    def check_form(
         model: str,
         benchmarks: list[str],
         named_revision: str,
@@ -104,8 +104,15 @@ def submit_tab(queue: Queue, admission: Admission, visitors: Visitors, language:
         return answer(Form(model, benchmarks, named_revision, wanted), request, profile, False)
 
     fields = [model_id, chosen, revision, precision]
-    gr.on([check_button.click, model_id.submit], check, fields, outcome, api_visibility="private", concurrency_limit=4)
-    submit_button.click(submit, [*fields, share], outcome, api_visibility="private", concurrency_limit=4)
+    gr.on(
+        [check_button.click, model_id.submit],
+        check_form,
+        fields,
+        outcome,
+        api_visibility="private",
+        concurrency_limit=4,
+    )
+    submit_button.click(submit_form, [*fields, share], outcome, api_visibility="private", concurrency_limit=4)
 
 
 def check_model(admission: Admission, submitter: Submitter | None, language: Language, form: Form) -> Outcome:

@@ -49,7 +49,7 @@ def test_the_whole_loop(page: Page, environment: dict[str, str], settings: Setti
     assert content == store.read(result.path, store.head())
     scores, latency = result.results["ko-vqa"], result.latency
     assert latency is not None
-    assert cells == {"em": f"{scores['em']:.2f}", "f1": f"{scores['f1']:.2f}", "latency": milliseconds(latency.mean_ms)}
+    assert cells == {"em": f"{scores['em']:.2f}", "f1": f"{scores['f1']:.2f}", "latency": milliseconds(latency.p50_ms)}
     assert (result.request_key, result.dataset.n) == (key, 45)
 
 
@@ -84,8 +84,8 @@ def test_search_sort_and_language(page: Page, environment: dict[str, str]) -> No
         expect(table).to_contain_text("일치하는 모델이 없습니다")
         page.get_by_role("link", name="Read this page in English").click()
         expect(page.get_by_role("tab", name="Queue")).to_be_visible()
-        page.get_by_role("tab", name="KO-VQA").click()
-        expect(page.locator("#board-ko-vqa thead")).to_contain_text("Latency")
+        page.get_by_role("tab", name="KorQuAD 2.0").click()
+        expect(page.locator("#board-korquad-2 thead")).to_contain_text("Latency")
 
 
 def test_hostile_and_broken_records_do_no_harm(
