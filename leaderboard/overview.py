@@ -11,7 +11,7 @@ ReferenceKind = Literal["human", "baseline", "blind", "chance"]
 BINS = 25  # of a benchmark's small chart: 4 points each
 
 
-@dataclass
+@dataclass(slots=True)
 class ModelRow:
     """A model's best result on each benchmark; where none was measured on the ranked split, another one's."""
 

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 import gradio as gr
 from gradio.events import api
 from mcp.types import ImageContent, TextContent
+from pydantic import TypeAdapter
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.board import Board
@@ -152,7 +153,7 @@ def request_json(board: Board, key: str) -> dict[str, Any] | None:
 
 def _told(board: Board, row: QueueRow, wait: Wait | None) -> dict[str, Any]:
     """A request as others may see it."""
-    told = row.model_dump(mode="json", exclude=HIDDEN)
+    told = TypeAdapter(QueueRow).dump_python(row, mode="json", exclude=HIDDEN)
     lease = board.leases().get(row.key)
     told["progress"] = lease.progress.model_dump(mode="json") if lease and lease.progress else None
     told["place"] = wait.place if wait else None

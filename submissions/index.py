@@ -9,13 +9,13 @@ import json
 import logging
 import types
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, TypeVar, Union, get_args, get_origin
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from submissions.records import BoardRow, EvalRequest, EvalResult, QueueRow, Status, board_row, queue_row
 from submissions.store import Changes, Snapshot, Store, blob_id, unchanged
@@ -48,12 +48,13 @@ def _arrow_type(annotation: Any) -> pa.DataType:
     return by_type.get(annotation, pa.string())
 
 
-def _schema(row: type[BoardRow] | type[QueueRow]) -> pa.Schema:
-    return pa.schema([(name, _arrow_type(field.annotation)) for name, field in row.model_fields.items()])
+def _schema(kind: type[BoardRow] | type[QueueRow]) -> pa.Schema:
+    return pa.schema([(field.name, _arrow_type(field.type)) for field in fields(kind)])
 
 
 def to_parquet(rows: Iterable[Row], kind: type[Row]) -> bytes:
-    table = pa.Table.from_pylist([r.model_dump() for r in rows], schema=_schema(kind))
+    rows, schema = list(rows), _schema(kind)
+    table = pa.table({name: [getattr(row, name) for row in rows] for name in schema.names}, schema)
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
     return buffer.getvalue()
@@ -65,11 +66,22 @@ def from_parquet(content: bytes, kind: type[Row]) -> list[Row]:
         # No thread, of the pool for reading neither (read_table uses it): a segment is small, and a process that ends
         # soon after a threaded read is aborted by pyarrow.
         table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
-        return [kind.model_validate(r) for r in table.to_pylist()]
+        columns = [_values(column) for column in table.columns]
+        rows = [dict(zip(table.column_names, values, strict=True)) for values in zip(*columns, strict=True)]
+        return TypeAdapter(list[kind]).validate_python(rows)  # type: ignore[valid-type]
     except ValidationError as error:  # written by another version, most likely
         raise ValueError(_first_fault(error)) from None
     except pa.ArrowException as error:
         raise ValueError(str(error)) from error
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """A column's values, texts that occur often in memory once only."""
+    if not pa.types.is_string(column.type):
+        return list(column.to_pylist())
+    coded = column.combine_chunks().dictionary_encode()
+    known = coded.dictionary.to_pylist()
+    return [None if code is None else known[code] for code in coded.indices.to_pylist()]
 
 
 def parse_record(content: bytes, kind: type[EvalResult] | type[EvalRequest]) -> Any:

@@ -6,11 +6,13 @@ finite numbers. Scores are percentages from 0 to 100, times are milliseconds whe
 
 import hashlib
 import json
+from dataclasses import fields
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic.dataclasses import dataclass
 
 from submissions.catalog import BENCHMARKS
 
@@ -309,8 +311,12 @@ class EvalResult(Record):
         return f"results/{self.config.model_name}/{self.request_key}.json"
 
 
-class BoardRow(Record):
-    """What the board needs of a result, flat: one row of `index/board/{benchmark}/{yyyy-mm}.parquet`."""
+@dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class BoardRow:
+    """What the board needs of a result, flat: one row of `index/board/{benchmark}/{yyyy-mm}.parquet`.
+
+    A dataclass with slots: the board holds tens of thousands, and each takes a third of a model's memory.
+    """
 
     path: str
     blob: str  # the git blob id of the record this row was made from: how a stale row is noticed
@@ -381,8 +387,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         source=result.provenance.source,
         source_url=result.provenance.source_url,
         breakdown=json.dumps(
-            {axis: {k: b.model_dump() for k, b in buckets.items()} for axis, buckets in result.breakdown.items()},
-            ensure_ascii=False,
+            {axis: {k: b.model_dump() for k, b in buckets.items()} for axis, buckets in result.breakdown.items()}
         ),
     )
 
@@ -391,7 +396,8 @@ def _typical_ms(latency: Latency) -> float:
     return latency.mean_ms if latency.protocol != ALONE_PROTOCOL or latency.p50_ms is None else latency.p50_ms
 
 
-class QueueRow(Record):
+@dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class QueueRow:
     """What the queue view needs of a request: one row of `index/queue.parquet`."""
 
     path: str
@@ -414,10 +420,11 @@ class QueueRow(Record):
 
 
 def queue_row(request: EvalRequest, path: str, blob: str) -> QueueRow:
+    own = {"path", "blob", "failure_stage", "failure_code"}
     return QueueRow(
         path=path,
         blob=blob,
         failure_stage=request.failure.stage if request.failure else None,
         failure_code=request.failure.code if request.failure else None,
-        **request.model_dump(include=set(QueueRow.model_fields) - {"path", "blob", "failure_stage", "failure_code"}),
+        **request.model_dump(include={field.name for field in fields(QueueRow)} - own),
     )

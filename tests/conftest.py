@@ -1,5 +1,6 @@
 """What many tests need: tiny real models, a store, settings."""
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -88,32 +89,31 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         own.released.set()
 
 
+def request_numbered(number: int, **fields: object) -> EvalRequest:
+    """A valid request, of another model for each number unless fields say otherwise."""
+    model_id = str(fields.pop("model_id", f"owner/model-{number}"))
+    benchmark = str(fields.pop("benchmark", "korquad-2"))
+    revision = f"{number:040x}"
+    return EvalRequest.model_validate(
+        {
+            "key": request_key(model_id, revision, "float32", benchmark, "1"),
+            "model_id": model_id,
+            "requested_revision": "main",
+            "revision": revision,
+            "precision": "float32",
+            "benchmark": benchmark,
+            "benchmark_version": "1",
+            "engine": "extractive",
+            "model_type": "bert",
+            "submitted_by": "someone",
+            "submitted_at": NOW,
+            **fields,
+        }
+    )
+
+
 @pytest.fixture
-def make_request() -> Iterator[Callable[..., EvalRequest]]:
+def make_request() -> Callable[..., EvalRequest]:
     """Builds valid requests, each of another model unless fields say otherwise."""
-    count = 0
-
-    def build(**fields: object) -> EvalRequest:
-        nonlocal count
-        count += 1
-        model_id = str(fields.pop("model_id", f"owner/model-{count}"))
-        benchmark = str(fields.pop("benchmark", "korquad-2"))
-        revision = f"{count:040x}"
-        return EvalRequest.model_validate(
-            {
-                "key": request_key(model_id, revision, "float32", benchmark, "1"),
-                "model_id": model_id,
-                "requested_revision": "main",
-                "revision": revision,
-                "precision": "float32",
-                "benchmark": benchmark,
-                "benchmark_version": "1",
-                "engine": "extractive",
-                "model_type": "bert",
-                "submitted_by": "someone",
-                "submitted_at": NOW,
-                **fields,
-            }
-        )
-
-    yield build
+    numbers = itertools.count(1)
+    return lambda **fields: request_numbered(next(numbers), **fields)

@@ -16,7 +16,7 @@ const look = async () => {
   const answer = drawn && await fetch('/version').catch(() => null);
   if (answer?.ok && await answer.text() !== drawn) trigger('stale');
 };
-setInterval(look, 3000);
+setInterval(look, 2000);
 document.addEventListener('visibilitychange', look);
 """
 # In a frame the browser may keep the clipboard from us: then the text is selected, to be copied by hand.

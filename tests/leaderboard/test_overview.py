@@ -19,8 +19,9 @@ from leaderboard.history import RankChange, as_of
 from leaderboard.model import model_page
 from leaderboard.overview import distribution, model_rows, references
 from leaderboard.pages.overview import sorted_models
-from leaderboard.ranking import ranked, score_of
-from submissions.records import EvalRequest, board_row
+from leaderboard.ranking import Boards, ranked, score_of
+from leaderboard.texts import Language
+from submissions.records import BoardRow, EvalRequest, board_row
 from submissions.store import Store
 from tests.leaderboard.evaluated import evaluated
 
@@ -46,11 +47,11 @@ def board(store_of_three: Store) -> Board:
 
 
 def test_borda_is_the_mean_share_of_models_beaten(make_request: Make) -> None:
-    def row(model: str, em: float) -> object:
+    def row(model: str, em: float) -> BoardRow:
         return board_row(evaluated(make_request(model_id=model, benchmark="ko-vqa"), em), model, model)
 
     rows = [row("o/a", 90.0), row("o/b", 50.0), row("o/c", 50.0), row("o/d", 10.0)]
-    boards = {name: [] for name in BENCHMARKS} | {"ko-vqa": ranked(rows, "ko-vqa")}  # type: ignore[arg-type]
+    boards: Boards = {name: [] for name in BENCHMARKS} | {"ko-vqa": ranked(rows, "ko-vqa")}
     borda = {m.model: m.borda for m in model_rows(boards)}
     # of three others each: all beaten; one beaten, one tied; none. A quarter each, of four benchmarks.
     assert borda == pytest.approx({"o/a": 25.0, "o/b": 12.5, "o/c": 12.5, "o/d": 0.0})
@@ -113,8 +114,8 @@ def test_a_models_page_has_its_parts_beside_the_best_and_the_median(board: Board
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_charts_are_drawn_by_plotly_and_downloaded(board: Board, benchmark: str, kind: Kind) -> None:
     data = chart_data(kind, board.view().boards[benchmark])
-    for language in ("ko", "en"):
-        drawn = drawing(kind, data, language)  # type: ignore[arg-type]
+    for language in get_args(Language):
+        drawn = drawing(kind, data, language)
         go.Figure(data=drawn["data"], layout=drawn["layout"])  # raises ValueError on what Plotly does not know
         assert "NaN" not in json.dumps(drawn)
     lines = list(csv.reader(io.StringIO(rows_to_csv(data).decode("utf-8-sig"))))
