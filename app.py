@@ -1,5 +1,6 @@
 """The Space's entry: the board, and by default the worker beside it. Settings: HANNUN_* (see README)."""
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -16,10 +17,12 @@ from submissions.store import StoreError
 
 
 def main() -> int:
+    gc.set_threshold(50_000)  # of the many objects a board is read into, none is garbage
     try:
         settings = load_settings()
         log_safely(settings)
         app = build_app(settings)
+        gc.freeze()  # what is there by now stays: no collection looks at it again
         stop_worker = start_worker(settings)
     except SandboxError as error:
         sys.stderr.write(f"hannun: {error}; or serve without a worker: HANNUN_WORKER=off\n")

@@ -66,8 +66,8 @@ def from_parquet(content: bytes, kind: type[Row]) -> list[Row]:
         # No thread, of the pool for reading neither (read_table uses it): a segment is small, and a process that ends
         # soon after a threaded read is aborted by pyarrow.
         table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
-        columns = [_values(column) for column in table.columns]
-        rows = [dict(zip(table.column_names, values, strict=True)) for values in zip(*columns, strict=True)]
+        names, columns = table.column_names, [_values(column) for column in table.columns]
+        rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
         return TypeAdapter(list[kind]).validate_python(rows)  # type: ignore[valid-type]
     except ValidationError as error:  # written by another version, most likely
         raise ValueError(_first_fault(error)) from None

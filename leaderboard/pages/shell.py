@@ -9,7 +9,7 @@ import gradio as gr
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.board import Board
 from leaderboard.languages import stay
-from leaderboard.pages.address import OPENED, go, parameters, ready, tab_of
+from leaderboard.pages.address import FIRST, OPENED, go, parameters, ready, tab_of
 from leaderboard.pages.benchmark import benchmark_tab
 from leaderboard.pages.compare import compare_tab
 from leaderboard.pages.model import model_tab
@@ -73,7 +73,8 @@ def build_page(board: Board, queue: Queue, admission: Admission, visitors: Visit
 
         def start(address: str) -> list[Any]:
             params = parameters(address)
-            chosen = gr.Tabs(selected=tab_of(params)) if params else gr.skip()
+            named = tab_of(params)
+            chosen = gr.skip() if named == FIRST else gr.Tabs(selected=named)  # a visitor may be elsewhere by now
             return [chosen, *(value for panel in panels for value in panel.start(params))]
 
         # One event fills the tab that the address names; the others are filled as they are entered.
