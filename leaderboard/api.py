@@ -10,6 +10,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from leaderboard.board import Board
 from leaderboard.guard import Guard
 from leaderboard.languages import ADDRESSES, FirstVisit
+from leaderboard.page_cache import PageCache
 from leaderboard.pages.shell import STYLE, THEME, build_page
 from leaderboard.programs import limit_tools
 from leaderboard.routes import routes
@@ -49,9 +50,11 @@ def build_app(settings: Settings) -> FastAPI:
     visitors = Visitors(settings.auth)
     app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None)
 
-    app.add_middleware(FirstVisit)
+    # A request passes the last of these first.
     app.add_middleware(Guard)
     app.add_middleware(GZipMiddleware, minimum_size=1000)
+    app.add_middleware(PageCache)
+    app.add_middleware(FirstVisit)
 
     app.include_router(routes(board, STYLE))
     # The longer address first: what is mounted at the root takes all the rest.

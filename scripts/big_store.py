@@ -1,0 +1,47 @@
+"""A store as large as the board is to bear: every model evaluated on every benchmark."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.progress import track
+
+from evaluator.benchmarks import BENCHMARKS
+from submissions.index import segment_of, to_parquet
+from submissions.records import BoardRow, EvalResult, board_row
+from submissions.store import Store, blob_id
+from submissions.stores import open_store
+from tests.conftest import request_numbered
+from tests.leaderboard.evaluated import evaluated
+
+MODELS = 10_000
+COMMITTED = 4000  # records at a time
+OWNERS = ("naver", "kakao", "lg-ai", "skt", "upstage", "nc", "owner", "lab")
+DAYS = 700  # over which they came in
+
+
+def big_store(folder: Path, models: int = MODELS) -> Store:
+    """A store of results with their index, seeded: the same each time but for the day it starts at."""
+    store = open_store(str(folder / "big.git"))
+    segments: dict[str, list[BoardRow]] = {}
+    changes: dict[str, bytes | None] = {}
+    for result in _results(models):
+        changes[result.path] = content = result.to_bytes()
+        row = board_row(result, result.path, blob_id(content))
+        segments.setdefault(segment_of(row), []).append(row)
+        if len(changes) == COMMITTED:
+            store.commit(changes, store.head(), "Results")
+            changes.clear()
+    index = {path: to_parquet(rows, BoardRow) for path, rows in segments.items()}
+    store.commit({**changes, **index}, store.head(), "Index")
+    return store
+
+
+def _results(models: int) -> Iterator[EvalResult]:
+    rng = random.Random(7)
+    for number in track(range(models), description="a store for the board"):
+        skill, age, owner = rng.gauss(55, 18), rng.uniform(0.1, DAYS), OWNERS[number % len(OWNERS)]
+        model_id = f"{owner}-{number % 500}/Model-{number}-VL"
+        for name in BENCHMARKS:
+            request = request_numbered(number, model_id=model_id, benchmark=name)
+            yield evaluated(request, min(99.5, max(1.0, skill + rng.gauss(0, 6))), age)
