@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.history import RankChange, as_of, rank_changes
-from leaderboard.overview import ModelRow, model_rows
+from leaderboard.overview import ModelRow, Summary, model_rows, summary
 from leaderboard.ranking import Boards, ranked
 from submissions.index import RowReader, Unreadable, board_reader, parse_record, queue_reader
 from submissions.queue import Queue
@@ -31,6 +31,8 @@ class View:
     snapshot: Snapshot
     rows: dict[str, list[BoardRow]] = field(default_factory=dict)  # by benchmark, as they were read
     boards: Boards = field(default_factory=dict)
+    version: str = ""  # the head at which the boards changed last
+    summaries: dict[str, Summary] = field(default_factory=dict)  # by benchmark
     models: list[ModelRow] = field(default_factory=list)
     queue: list[QueueRow] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
@@ -47,7 +49,8 @@ class Board:
         self._refreshing = threading.Lock()
         self._checked = self._looked = 0.0
         self._leases: dict[str, Lease] = {}
-        self._week: tuple[View, datetime, list[RankChange]] | None = None
+        self._version = ""
+        self._changes: list[RankChange] = []
         self._view = View(Snapshot("", {}))
         self._view = self._read(store.head(), *self._readers)
         self.refresh()
@@ -66,7 +69,13 @@ class Board:
 
     @property
     def version(self) -> str:
-        """Another one whenever there is something new to see."""
+        """Another one whenever there is something new to see in the tables: results, or an hour without."""
+        self.view()
+        return self._version
+
+    @property
+    def queue_version(self) -> str:
+        """The same of the queue: a commit, or a sign of life."""
         view = self.view()
         beats = "".join(f"{key}{lease.heartbeat_at:%H%M%S}" for key, lease in sorted(self._leases.items()))
         return blob_id(f"{view.snapshot.head}{beats}".encode())
@@ -76,11 +85,8 @@ class Board:
         return self._leases
 
     def changes(self) -> list[RankChange]:
-        """What the results of the last seven days changed."""
-        view, today = self.view(), datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
-        if self._week is None or self._week[:2] != (view, today):
-            self._week = view, today, rank_changes(as_of(view.boards, today - RECENT), view.boards)
-        return self._week[2]
+        """What the results of the last seven days changed, to the hour."""
+        return self._changes
 
     def at(self, head: str) -> View:
         """The board as of a past commit of the store. Raises KeyError for an unknown one."""
@@ -99,6 +105,11 @@ class Board:
             head = self._store.head()
             if head != self._view.snapshot.head:
                 self._view = self._read(head, *self._readers)
+            version = f"{self._view.version}-{datetime.now(UTC):%d%H}"
+            if version != self._version:
+                before = as_of(self._view.boards, datetime.now(UTC) - RECENT)
+                self._changes = rank_changes(before, self._view.boards)
+                self._version = version
             running = [row.key for row in self._view.queue if row.status == Status.RUNNING]
             if time.monotonic() - self._looked >= LIVELY or self._leases.keys() - running:
                 self._leases = self._beats.leases(running) if running else {}
@@ -120,14 +131,18 @@ class Board:
         boards = {
             name: last.boards[name] if last.rows.get(name) == own else ranked(own, name) for name, own in rows.items()
         }
-        same = all(last.boards.get(name) is own for name, own in boards.items())
+        changed = {name for name, own in boards.items() if last.boards.get(name) is not own}
+        unreadable = [*self._broken, *unreadable, *broken_requests]
+        same = not changed and unreadable == last.unreadable
         return View(
             snapshot=snapshot,
             rows=rows,
             boards=boards,
-            models=last.models if same else model_rows(boards),
+            version=last.version if same else head,
+            summaries={n: summary(own, n) if n in changed else last.summaries[n] for n, own in boards.items()},
+            models=model_rows(boards) if changed else last.models,
             queue=sorted(requests, key=lambda r: (r.submitted_at, r.key), reverse=True),
-            unreadable=[*self._broken, *unreadable, *broken_requests],
+            unreadable=unreadable,
             paths={r.key: r.path for r in results},
         )
 

@@ -30,6 +30,19 @@ class Reference:
     score: float  # percent
 
 
+@dataclass(frozen=True)
+class Summary:
+    """A benchmark at a glance."""
+
+    leader: RankedRow | None
+    distribution: list[int]  # of ranked models, see BINS
+    references: list[Reference]
+
+
+def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
+    return Summary(next((r for r in rows if r.rank), None), distribution(rows), references(rows, benchmark))
+
+
 def model_rows(boards: Boards) -> list[ModelRow]:
     """Models by Borda count over all benchmarks, as voting theory has it (Colombo et al., arXiv:2202.03799)."""
     models: dict[str, ModelRow] = {}

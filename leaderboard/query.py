@@ -1,9 +1,9 @@
 """What a visitor wants to see of a benchmark's table: words, filters, order, columns; and the same as an address."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeVar, cast, get_args
+from typing import Literal, Protocol, TypeVar, cast, get_args
 from urllib.parse import urlencode
 
 from leaderboard.hangul import initials, is_initials, letters
@@ -81,11 +81,24 @@ class Query:
         return urlencode({name: value for name, value in given.items() if value})
 
 
+class Named(Protocol):
+    @property
+    def model(self) -> str: ...
+    @property
+    def organisation(self) -> str | None: ...
+
+
 def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     """The rows wanted, in the wanted order ("score" keeps the ranking's). `shown` is not looked at."""
-    words = query.words.split()
-    found = [r for r in rows if _fits(r.row, query) and all(_matches(r.row, word) for word in words)]
+    tests = [_test(word) for word in query.words.split()]
+    found = [r for r in rows if _fits(r.row, query) and all(test(r.row) for test in tests)]
     return found if query.sort == "score" else sorted(found, key=lambda r: _order(r.row, query.sort))
+
+
+def finder(words: str) -> Callable[[Named], bool]:
+    """Tells whether all of the words stand in a model's or its maker's name."""
+    tests = [_name_test(word) for word in words.split()]
+    return lambda named: all(test(named) for test in tests)
 
 
 def page_size(given: float | str | None) -> int:
@@ -93,11 +106,6 @@ def page_size(given: float | str | None) -> int:
     if isinstance(given, str):
         given = int(given) if given.isascii() and given.isdigit() and len(given) < 7 else None
     return int(min(max(given or PAGE, PAGE), 100_000))
-
-
-def finds(words: str, model: str, organisation: str | None) -> bool:
-    """Whether all of the words stand in a model's or its maker's name; see `_matches`."""
-    return all(_names(word, f"{model} {organisation or ''}") for word in words.split())
 
 
 def _fits(row: BoardRow, query: Query) -> bool:
@@ -110,19 +118,30 @@ def _fits(row: BoardRow, query: Query) -> bool:
     return row.params is not None and any(SIZES[s][0] <= row.params < SIZES[s][1] for s in query.sizes)
 
 
-def _matches(row: BoardRow, word: str) -> bool:
+def _test(word: str) -> Callable[[BoardRow], bool]:
     """`license:apache`, `org:samsung` and `hardware:a100` look there only, other words in the names of model and maker."""
     prefix, _, rest = word.casefold().partition(":")
-    if f"{prefix}:" in PREFIXES:
+    if f"{prefix}:" not in PREFIXES:
+        return _name_test(word)
+    wanted = _letters(rest)
+
+    def test(row: BoardRow) -> bool:
         places = {"license": row.license, "hardware": row.hardware}
         place = places.get(prefix, f"{row.organisation or ''} {row.model.partition('/')[0]}")
-        return _letters(rest) in _letters(place or "")
-    return _names(word, f"{row.model} {row.organisation or ''}")
+        return wanted in _letters(place or "")
+
+    return test
 
 
-def _names(word: str, text: str) -> bool:
+def _name_test(word: str) -> Callable[[Named], bool]:
     wanted = _letters(word)
-    return wanted in _letters(text) or (is_initials(wanted) and wanted in _initials(text))
+    initials = is_initials(wanted)
+
+    def test(named: Named) -> bool:
+        name = f"{named.model} {named.organisation}" if named.organisation else named.model
+        return wanted in _letters(name) or (initials and wanted in _initials(name))
+
+    return test
 
 
 def _order(row: BoardRow, sort: Sort) -> tuple[bool, float, str]:

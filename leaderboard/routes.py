@@ -31,7 +31,8 @@ def routes(board: Board, style: str) -> APIRouter:
 
     @router.get("/version")
     def version() -> Response:
-        return Response(board.version, media_type="text/plain", headers={"Cache-Control": "no-store"})
+        versions = _json({"board": board.version, "queue": board.queue_version})
+        return Response(versions, media_type="application/json", headers={"Cache-Control": "no-store"})
 
     @router.get("/results/{name}.json")
     def result(request: Request, name: str) -> Response:
@@ -50,10 +51,10 @@ def routes(board: Board, style: str) -> APIRouter:
             raise HTTPException(404, f"no such table: one of {', '.join(view.boards)} as {', '.join(FORMATS)}")
         media_type, write = FORMATS[kind]
         wanted = Query.of_address(request.query_params)
-        # The published rows come with the code, so that the store's head tells all.
+        # The published rows come with the code, so that the version tells all.
         return _fresh(
             request,
-            view.snapshot.head,
+            view.version,
             media_type,
             lambda: write(select(view.boards[name], wanted)),
             f"hannun-{name}.{kind}",
@@ -68,7 +69,7 @@ def routes(board: Board, style: str) -> APIRouter:
         def write() -> bytes:
             return rows_to_csv(chart_data(kind, view.boards[name]))
 
-        return _fresh(request, view.snapshot.head, "text/csv; charset=utf-8", write, f"hannun-{name}-{kind}.csv")
+        return _fresh(request, view.version, "text/csv; charset=utf-8", write, f"hannun-{name}-{kind}.csv")
 
     @router.get("/queue.json")
     def queue(request: Request) -> Response:

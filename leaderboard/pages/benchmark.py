@@ -2,16 +2,17 @@
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import gradio as gr
 from gradio.components.plot import PlotData
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.board import Board
+from leaderboard.board import Board, View
 from leaderboard.charts import chart_data, charts_of
 from leaderboard.drawing import drawing
-from leaderboard.pages.panel import COPY, LIVE, QUIET, Panel
+from leaderboard.pages.panel import COPY, DRAWN, LIVE, QUIET, Panel
 from leaderboard.parts import parts_of
 from leaderboard.query import COLUMNS, DEFAULT_COLUMNS, PAGE, SIZES, SORTS, Query, select
 from leaderboard.render import render
@@ -69,7 +70,11 @@ def benchmark_tab(board: Board, name: str, language: Language) -> Panel:
         return [q.words, q.sort, list(q.weights), list(q.sizes), q.verified, list(q.columns), q.shown]
 
     def show(*values: Any) -> str:
-        return _table(board, name, language, Query.of(*values))
+        return drawn(Query.of(*values), board.version)
+
+    @lru_cache(maxsize=DRAWN)
+    def drawn(query: Query, version: str) -> str:
+        return _table(board.view(), name, language, query, version)
 
     fields = [words, order, weights, sizes, verified, columns, shown]
     return Panel(name, USUAL, fields, html, read, show)
@@ -93,8 +98,7 @@ def _charts(board: Board, name: str, language: Language) -> None:
     charts.expand(draw, None, plots, **QUIET).then(None, None, None, js=RESIZE, api_visibility="private")
 
 
-def _table(board: Board, name: str, language: Language, query: Query) -> str:
-    view, version = board.view(), board.version
+def _table(view: View, name: str, language: Language, query: Query, version: str) -> str:
     card = BENCHMARKS[name].card
     found = select(view.boards[name], query)
     rows = found[: query.shown]

@@ -32,7 +32,7 @@ def model_tab(board: Board, language: Language) -> Panel:
         return [params.get("model", "")[:200], params.get("q", "")[:100]]
 
     def show(name: str | None, words: str | None) -> str:
-        view, version = board.view(), board.version
+        view, version = board.view(), board.queue_version
         page = model_page(board, str(name)[:200]) if name else None
         looking = page is None or str(words or "").strip()
         return render(

@@ -1,16 +1,18 @@
 """The overview: every model once, the headlines side by side, and what changed."""
 
 from collections.abc import Mapping
+from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.board import Board, View
-from leaderboard.overview import BINS, ModelRow, distribution, references
+from leaderboard.overview import BINS, ModelRow
 from leaderboard.pages.benchmark import CLICKS
-from leaderboard.pages.panel import LIVE, QUIET, Panel
-from leaderboard.query import PAGE, finds, page_size
+from leaderboard.pages.panel import DRAWN, LIVE, QUIET, Panel
+from leaderboard.query import PAGE, finder, page_size
 from leaderboard.ranking import score_of
 from leaderboard.render import render
 from leaderboard.texts import Language, text
@@ -38,30 +40,33 @@ def overview_tab(board: Board, language: Language) -> Panel:
         order = params.get("sort", "")
         return [params.get("q", "")[:100], order if order in BENCHMARKS else "borda", page_size(params.get("n"))]
 
-    def show(words: str | None, order: str | None, shown: float | None) -> str:
-        view, version = board.view(), board.version
-        found = sorted_models(view, str(words or "")[:100], order or "borda")
+    @lru_cache(maxsize=DRAWN)
+    def drawn(words: str, order: str, shown: int, version: str) -> str:
+        view = board.view()
+        found = sorted_models(view, words, order)
         return render(
             "overview.html",
             language,
             cards={name: b.card for name, b in BENCHMARKS.items()},
-            charts={name: distribution(rows) for name, rows in view.boards.items()},
+            summaries=view.summaries,
             bins=BINS,
-            references={name: references(rows, name) for name, rows in view.boards.items()},
-            leaders={name: next((r for r in rows if r.rank), None) for name, rows in view.boards.items()},
-            changes=[c for c in board.changes() if c.after][:CHANGES],
-            models=found[: page_size(shown)],
+            changes=list(islice((c for c in board.changes() if c.after), CHANGES)),
+            models=found[:shown],
             found=len(found),
             score_of=score_of,
             version=version,
         )
+
+    def show(words: str | None, order: str | None, shown: float | None) -> str:
+        return drawn(str(words or "")[:100], order if order in BENCHMARKS else "borda", page_size(shown), board.version)
 
     return Panel("overview", USUAL, [words, order, shown], html, read, show)
 
 
 def sorted_models(view: View, words: str, order: str) -> list[ModelRow]:
     """The models that the words find, best first on a benchmark or over all."""
-    found = [m for m in view.models if finds(words, m.model, m.organisation)] if words.strip() else view.models
+    wanted = finder(words)
+    found = [m for m in view.models if wanted(m)] if words.strip() else view.models
     if order not in BENCHMARKS:
         return found
 

@@ -12,9 +12,9 @@ from leaderboard.pages.address import parameters, remember, tab_of
 LIVE = """
 const look = async () => {
   if (document.hidden || !element.checkVisibility()) return;
-  const drawn = element.querySelector('[data-version]')?.dataset.version;
+  const drawn = element.querySelector('[data-version]')?.dataset;
   const answer = drawn && await fetch('/version').catch(() => null);
-  if (answer?.ok && await answer.text() !== drawn) trigger('stale');
+  if (answer?.ok && (await answer.json())[drawn.live] !== drawn.version) trigger('stale');
 };
 setInterval(look, 2000);
 document.addEventListener('visibilitychange', look);
@@ -32,6 +32,7 @@ element.addEventListener('click', async event => {
   setTimeout(() => { button.textContent = said; }, 1500);
 });
 """
+DRAWN = 32  # views of a tab that are kept as they were drawn, for many ask for the same
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
 

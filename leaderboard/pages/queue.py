@@ -28,7 +28,7 @@ def queue_tab(board: Board, language: Language) -> Panel:
         return [params.get("request", "")[:64]]
 
     def show(key: str | None) -> str:
-        view, version = board.view(), board.version
+        view, version = board.view(), board.queue_version
         own = next((row for row in view.queue if row.key == key), None)
         if key and own is None:  # submitted a moment ago
             view = board.refresh()
