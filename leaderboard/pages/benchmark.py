@@ -46,7 +46,11 @@ def benchmark_tab(board: Board, name: str, language: Language) -> Panel:
 
     with gr.Row(elem_classes="hn-controls"):
         words = gr.Textbox(
-            label=text("search", language), placeholder=text("search_hint", language), max_length=100, scale=3
+            label=text("search", language),
+            placeholder=text("search_hint", language),
+            max_length=100,
+            scale=3,
+            elem_id=f"search-{name}",
         )
         order = gr.Dropdown(
             choices("sort", SORTS), value="score", label=text("sort", language), scale=1, filterable=False
@@ -55,9 +59,12 @@ def benchmark_tab(board: Board, name: str, language: Language) -> Panel:
         with gr.Row(elem_classes="hn-controls"):
             weights = gr.CheckboxGroup(choices("weights", ("open", "closed")), label=text("weights", language))
             sizes = gr.CheckboxGroup([(f"{s} B", s) for s in SIZES], label=text("params", language))
-            verified = gr.Checkbox(label=text("verified_only", language))
+            verified = gr.Checkbox(label=text("verified_only", language), elem_id=f"verified-{name}")
         columns = gr.CheckboxGroup(
-            choices("column", COLUMNS), value=list(DEFAULT_COLUMNS), label=text("columns", language)
+            choices("column", COLUMNS),
+            value=list(DEFAULT_COLUMNS),
+            label=text("columns", language),
+            elem_id=f"columns-{name}",
         )
     _charts(board, name, language)
     shown = gr.Number(PAGE, visible=False)

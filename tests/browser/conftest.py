@@ -1,18 +1,13 @@
 """The app in a process of its own, and a browser that tells on it."""
 
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, sync_playwright
 
-from tests.conftest import ROOT
+from scripts.serving import serving
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -20,25 +15,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 @contextmanager
 def running_app(environment: dict[str, str], **settings: str) -> Iterator[str]:
     """The real app in its own process; gives its address once it listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    own = {**environment, "HANNUN_PORT": str(port), "HANNUN_WORKER_EVERY": "1s", **settings}
-    with subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=own, stderr=subprocess.PIPE, text=True) as app:
-        assert app.stderr is not None
-        try:
-            said = ""
-            for line in app.stderr:
-                said += line
-                if "Uvicorn running" in line:
-                    break
-            else:
-                pytest.fail(f"the app ended before it listened: {said}")
-            threading.Thread(target=app.stderr.read, daemon=True).start()  # keep its log from filling the pipe
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            app.send_signal(signal.SIGTERM)
-            app.wait(timeout=60)
+    with serving(["app.py"], {**environment, "HANNUN_WORKER_EVERY": "1s", **settings}) as server:
+        yield server.address
 
 
 @pytest.fixture(scope="module")

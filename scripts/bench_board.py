@@ -1,0 +1,223 @@
+"""Board rows of `make bench`: 10,000 models on four benchmarks, in a server of its own, beside a plain gr.Dataframe."""
+
+import asyncio
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from statistics import quantiles
+from threading import Thread
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import httpx
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.summary import ROOT
+from leaderboard.texts import text
+from scripts.big_store import big_store
+from scripts.serving import Server, serving
+from scripts.visits import LASTING, VISITORS, WORDS, Events, call, table_fields, visit
+from submissions.index import with_result
+from submissions.store import Store
+from tests.browser.conftest import CHROMIUM
+from tests.conftest import request_numbered
+from tests.leaderboard.evaluated import evaluated
+
+CONNECTIONS, PAGES = 4, 500  # that ask for the page at once, and how often each
+CALLS = 200  # of events, one after the other
+NEW = 5  # results that are committed while somebody looks
+BENCHMARK = "ko-vqa"
+# Types a text into a field, or clicks; then milliseconds until the HTML has changed and is painted.
+_TO_THE_SCREEN = """
+([out, act, typed]) => new Promise(done => {
+  const control = document.querySelector(act), started = performance.now();
+  new MutationObserver((changes, observer) => {
+    observer.disconnect();
+    requestAnimationFrame(() => setTimeout(() => done(performance.now() - started)));
+  }).observe(document.querySelector(out), {childList: true, subtree: true, characterData: true});
+  if (typed === null) return control.click();
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(control), 'value').set.call(control, typed);
+  control.dispatchEvent(new Event('input', {bubbles: true}));
+})
+"""
+
+
+class BoardRow(NamedTuple):
+    what: str
+    ours: str
+    plain: str
+    target: str
+
+
+def board_rows(folder: Path) -> Iterator[BoardRow]:
+    store = big_store(folder)
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("HANNUN_", "HF_"))},
+        **{"HANNUN_STORE": store.url, "HANNUN_WORKER": "off", "HANNUN_AUTH": "off"},
+        "FORWARDED_ALLOW_IPS": "127.0.0.1",  # each visitor has an address of its own
+    }
+    imports = min(_seconds(lambda: subprocess.run([sys.executable, "-c", "import app"], cwd=ROOT, check=True)))
+    starts = min(_seconds(lambda: _started(environment)))
+    yield BoardRow("start-up, after imports", f"{starts - imports:.1f} s", "", "≤ 3 s")
+    with serving(["app.py"], environment) as server:
+        with serving(["-m", "scripts.plain_board", *_tables(server, folder)], environment) as plain:
+            yield from _pages(server, plain)
+            yield from _screens(server, plain, store)
+            memory = _peak_mb(plain)
+        yield from asyncio.run(_events(server, store))
+        visits = visit(server.address, list(BENCHMARKS))
+        yield BoardRow(
+            f"{VISITORS} visitors for {LASTING:.0f} s: p95 of", f"{_p95(visits.times):.0f} ms", "", "≤ 500 ms"
+        )
+        yield BoardRow(f"  {len(visits.times):,} events, errors", str(visits.errors), "", "0")
+        yield BoardRow("peak memory after all of this", f"{_peak_mb(server):.0f} MB", f"{memory:.0f} MB", "≤ 500 MB")
+
+
+def _started(environment: dict[str, str]) -> None:
+    with serving(["app.py"], environment):
+        pass
+
+
+def _tables(server: Server, folder: Path) -> list[str]:
+    """The boards as Parquet files, named after the benchmark."""
+    for name in BENCHMARKS:
+        (folder / f"{name}.parquet").write_bytes(
+            httpx.get(f"{server.address}/boards/{name}.parquet", timeout=60).content
+        )
+    return [str(folder / f"{name}.parquet") for name in BENCHMARKS]
+
+
+def _pages(server: Server, plain: Server) -> Iterator[BoardRow]:
+    sizes, rates = [], []
+    for address, each in ((server.address, PAGES), (plain.address, 2)):
+        with httpx.stream("GET", address, headers={"Accept-Encoding": "gzip"}, timeout=60) as answer:
+            sizes.append(len(b"".join(answer.iter_raw())))
+        rates.append(_rate(address, each))
+    yield BoardRow("page, gzipped", f"{sizes[0] / 1000:.0f} KB", f"{sizes[1] / 1000:,.0f} KB", "≤ 60 KB")
+    yield BoardRow("pages a second", f"{rates[0]:,.0f}", f"{rates[1]:,.1f}", "≥ 300")
+
+
+def _rate(address: str, each: int) -> float:
+    def ask() -> None:
+        connection = HTTPConnection(urlsplit(address).netloc)
+        for _ in range(each):
+            connection.request("GET", "/", headers={"Accept-Encoding": "gzip"})
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == 200
+
+    threads = [Thread(target=ask) for _ in range(CONNECTIONS)]
+    started = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return CONNECTIONS * each / (time.perf_counter() - started)
+
+
+def _screens(server: Server, plain: Server, store: Store) -> Iterator[BoardRow]:
+    html, search = f"#board-{BENCHMARK}", f"#search-{BENCHMARK} :is(input, textarea)"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        address = f"{server.address}/?tab={BENCHMARK}"
+        ours, theirs = (min(_first_rows(browser, a, html) for _ in range(3)) for a in (address, plain.address))
+        yield BoardRow("first rows in Chromium", f"{ours:.1f} s", f"{theirs:.1f} s", "≤ 1.5 s")
+        with _page(browser, plain.address, html) as page:
+            theirs = _p95([_to_the_screen(page, html, search, word) for word in WORDS])
+        with _page(browser, address, html) as page:
+            page.wait_for_function("window.hannunReady")
+            times = [_to_the_screen(page, html, search, word) for word in (*WORDS, "")]
+            yield BoardRow("search to the screen, p95", f"{_p95(times):.0f} ms", f"{theirs:,.0f} ms", "≤ 300 ms")
+            page.get_by_text(text("filters", "ko"), exact=True).locator("visible=true").click()
+            page.wait_for_selector(f"#columns-{BENCHMARK} input")
+            acts = [f"{html} [data-sort={order}]" for order in ("latency", "f1", "name", "em")]
+            acts += [f"#verified-{BENCHMARK} input", f"#columns-{BENCHMARK} label:nth-child(2) input"] * 4
+            times = [_to_the_screen(page, html, act, None) for act in acts]
+            yield BoardRow("sort, filter, column to the screen, p95", f"{_p95(times):.0f} ms", "", "≤ 300 ms")
+            times = [_until_seen(page, store, number) for number in range(NEW)]
+            yield BoardRow("a new result on the open page, slowest", f"{max(times):.1f} s", "", "≤ 5 s")
+        browser.close()
+
+
+@contextmanager
+def _page(browser: Browser, address: str, html: str) -> Iterator[Page]:
+    """A page that has nothing from an earlier visit, with its rows."""
+    page = browser.new_page(viewport={"width": 1400, "height": 1000}, locale="ko-KR")
+    page.goto(address, wait_until="commit")
+    page.wait_for_selector(f"{html} :is(td, [role=gridcell]):visible", timeout=120_000)
+    yield page
+    page.close()
+
+
+def _first_rows(browser: Browser, address: str, html: str) -> float:
+    started = time.perf_counter()
+    with _page(browser, address, html):
+        return time.perf_counter() - started
+
+
+def _to_the_screen(page: Page, html: str, act: str, typed: str | None) -> float:
+    return float(page.evaluate(_TO_THE_SCREEN, [html, act, typed]))
+
+
+def _until_seen(page: Page, store: Store, number: int) -> float:
+    """Seconds from the commit of a new best result until it stands on the page, which nobody reloads."""
+    key = _add(store, number)
+    started = time.perf_counter()
+    page.wait_for_selector(f'#board-{BENCHMARK} tr[data-key="{key}"]', timeout=60_000)
+    return time.perf_counter() - started
+
+
+def _add(store: Store, number: int) -> str:
+    request = request_numbered(900_000 + number, model_id=f"new/model-{number}", benchmark=BENCHMARK)
+    result = evaluated(request, 99.9)
+    snapshot = store.snapshot()
+    store.commit(with_result(store, snapshot, result), snapshot.head, "A new result")
+    return result.request_key
+
+
+async def _events(server: Server, store: Store) -> list[BoardRow]:
+    """How long an event takes when nobody else is there, and while new results come in."""
+    rng = random.Random(3)
+    async with httpx.AsyncClient(base_url=server.address, timeout=60) as client:
+        function = Events((await client.get("/config")).json()).drawing(f"board-{BENCHMARK}")
+        alone = [await call(client, function, table_fields(rng), "alone") for _ in range(CALLS)]
+        coming = asyncio.create_task(asyncio.to_thread(lambda: [_add(store, NEW + n) for n in range(NEW)]))
+        meanwhile = [await call(client, function, table_fields(rng), "meanwhile") for _ in range(CALLS)]
+        await coming
+    return [
+        BoardRow("search, filter, sort, column on the server, p95", f"{_p95(alone):.0f} ms", "", "≤ 100 ms"),
+        BoardRow(f"  slowest, while {NEW} results come in", f"{max(meanwhile):.0f} ms", "", "no reader waits"),
+    ]
+
+
+def _seconds(work: Callable[[], object]) -> list[float]:
+    times = []
+    for _ in range(3):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return times
+
+
+def _p95(values: Sequence[float]) -> float:
+    return quantiles(values, n=20, method="inclusive")[-1]
+
+
+def _peak_mb(server: Server) -> float:
+    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8")
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))) / 1024
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as place:
+        for row in board_rows(Path(place)):
+            print(*row, sep=" | ", flush=True)

@@ -1,0 +1,45 @@
+"""A server in a process of its own, on a free port of loopback."""
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from evaluator.summary import ROOT
+
+
+@dataclass(frozen=True)
+class Server:
+    address: str
+    process: subprocess.Popen[str]
+
+
+@contextmanager
+def serving(command: Sequence[str], environment: dict[str, str]) -> Iterator[Server]:
+    """Run `python command…` with HANNUN_PORT in its environment; gives the server once it listens.
+
+    Raises RuntimeError, with what it said, where it ends before.
+    """
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    own = {**environment, "HANNUN_PORT": str(port)}
+    with subprocess.Popen([sys.executable, *command], cwd=ROOT, env=own, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            said = ""
+            for line in process.stderr:
+                said += line
+                if "Uvicorn running" in line:
+                    break
+            else:
+                raise RuntimeError(f"the server ended before it listened: {said}")
+            threading.Thread(target=process.stderr.read, daemon=True).start()  # keep its log from filling the pipe
+            yield Server(f"http://127.0.0.1:{port}", process)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=60)

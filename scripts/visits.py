@@ -1,0 +1,122 @@
+"""Visitors of the board, as many at once as a good day brings, each from an address of its own."""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from leaderboard.query import COLUMNS, DEFAULT_COLUMNS, PAGE, SORTS
+
+VISITORS = 200
+LASTING = 60.0  # seconds
+THINKS = 2.0, 8.0  # seconds between two things that a visitor does
+LOOKS = 2.0  # seconds between two questions whether there is anything new, as the page asks
+API = "/gradio_api"
+# What is searched for; the same words come often, as they do.
+WORDS = (
+    "naver",
+    "kakao",
+    "ㄴㅇㅂ",
+    "exaone",
+    "vl",
+    "model-77",
+    "org:lg",
+    "license:apache",
+    "skt vl",
+    "7b",
+    "zzz",
+    "owner-1",
+)
+
+
+@dataclass
+class Visits:
+    times: list[float] = field(default_factory=list)  # milliseconds of each event
+    errors: int = 0
+
+
+class Events:
+    """The events of a page, called as the browser calls them."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._ids = {c["props"].get("elem_id"): c["id"] for c in config["components"]}
+        self._functions = config["dependencies"]
+
+    def drawing(self, html: str) -> int:
+        """The function that draws this HTML anew when a field changes."""
+        wanted = [self._ids[html]]
+        drawing = (f for f in self._functions if f["outputs"] == wanted)
+        return next(int(f["id"]) for f in drawing if any(on == "change" for _, on in f["targets"]))
+
+
+def table_fields(rng: random.Random) -> list[Any]:
+    """A benchmark's fields after one thing was done to them: a word, an order, a filter, a column."""
+    fields: list[Any] = [None, "", "score", [], [], False, list(DEFAULT_COLUMNS), PAGE]
+    match rng.randrange(4):
+        case 0:
+            fields[1] = rng.choice(WORDS)
+        case 1:
+            fields[2] = rng.choice(SORTS)
+        case 2:
+            fields[3], fields[4] = rng.choice([["open"], []]), rng.choice([["4-10"], ["0-4"], []])
+        case 3:
+            fields[6] = rng.sample(COLUMNS, 6)
+    return fields
+
+
+async def call(client: httpx.AsyncClient, function: int, data: Sequence[Any], session: str) -> float:
+    """Do it once; milliseconds until its answer is there. Raises httpx.HTTPError, or ValueError where it failed."""
+    started = time.perf_counter()
+    body = {"data": data, "fn_index": function, "session_hash": session}
+    (await client.post(f"{API}/queue/join", json=body)).raise_for_status()
+    async with client.stream("GET", f"{API}/queue/data", params={"session_hash": session}) as events:
+        async for line in events.aiter_lines():
+            if '"process_completed"' in line:
+                took = 1000 * (time.perf_counter() - started)
+                if not json.loads(line.removeprefix("data:"))["success"]:
+                    raise ValueError(line)
+                return took
+    raise ValueError("the answer did not come")
+
+
+def visit(address: str, benchmarks: Sequence[str]) -> Visits:
+    """`VISITORS` at once for `LASTING` seconds."""
+    return asyncio.run(_visit(address, benchmarks))
+
+
+async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
+    events = Events(httpx.get(f"{address}/config").json())
+    functions = [events.drawing(f"board-{name}") for name in benchmarks]
+    visits = Visits()
+    until = time.monotonic() + LASTING
+
+    async def one(number: int) -> None:
+        rng = random.Random(number)
+        from_where = {"X-Forwarded-For": f"10.0.{number // 250}.{number % 250 + 1}", "Accept-Encoding": "gzip"}
+        async with httpx.AsyncClient(base_url=address, headers=from_where, timeout=30) as client:
+            await asyncio.sleep(rng.uniform(0, THINKS[1]))  # they do not all come in the same moment
+            await client.get("/")
+            looking = asyncio.create_task(look(client))
+            while time.monotonic() < until:
+                try:
+                    visits.times.append(await call(client, rng.choice(functions), table_fields(rng), f"v{number}"))
+                except (httpx.HTTPError, ValueError):
+                    visits.errors += 1
+                await asyncio.sleep(rng.uniform(*THINKS))
+            looking.cancel()
+
+    async def look(client: httpx.AsyncClient) -> None:
+        while True:
+            await asyncio.sleep(LOOKS)
+            try:
+                (await client.get("/version")).raise_for_status()
+            except httpx.HTTPError:
+                visits.errors += 1
+
+    await asyncio.gather(*(one(number) for number in range(VISITORS)))
+    return visits
