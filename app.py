@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1_000_000_000")  # else statistics of all events after each
 
 from apscheduler.schedulers.background import BackgroundScheduler
 

@@ -14,6 +14,7 @@ from leaderboard.page_cache import PageCache
 from leaderboard.pages.shell import STYLE, THEME, build_page
 from leaderboard.programs import limit_tools
 from leaderboard.routes import routes
+from leaderboard.sessions import remember_little
 from leaderboard.visitors import Visitors
 from submissions.admission import Admission
 from submissions.queue import Queue
@@ -73,6 +74,7 @@ def build_app(settings: Settings) -> FastAPI:
             run_history=False,
             mcp_server=language == "ko",  # one is enough; False, for None would ask the environment
         )
+        remember_little(app, page)
         if language == "ko":
             limit_tools(page)
     return app

@@ -1,5 +1,6 @@
 """The finished pages, kept: Gradio takes some 30 ms to write one, and it is the same for every visitor."""
 
+import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 
@@ -34,6 +35,7 @@ class PageCache:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._pages: OrderedDict[Key, _Page] = OrderedDict()
+        self._writing = asyncio.Lock()  # who comes meanwhile waits for the same page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "GET" or scope["path"] not in ADDRESSES.values():
@@ -41,16 +43,20 @@ class PageCache:
         given = Headers(scope=scope)
         gzip = "gzip" in given.get("accept-encoding", "")
         key = (scope["path"], scope["scheme"], gzip, tuple(given.get(name, "") for name in NAMED))
-        page = self._pages.pop(key, None) or await self._written(scope, receive, key)
-        if page.status == 200:
-            self._pages[key] = page
-            if len(self._pages) > KEPT:
-                self._pages.popitem(last=False)
+        page = self._kept(key)
+        if page is None:
+            async with self._writing:
+                page = self._kept(key) or await self._written(scope, receive, key)
         headers = MutableHeaders(raw=list(page.headers or []))
         if headers.get("etag", "-") in given.get("if-none-match", ""):
             return await Response(status_code=304, headers={"ETag": headers["etag"]})(scope, receive, send)
         await send({"type": "http.response.start", "status": page.status, "headers": headers.raw})
         await send({"type": "http.response.body", "body": page.body})
+
+    def _kept(self, key: Key) -> _Page | None:
+        if key in self._pages:
+            self._pages.move_to_end(key)
+        return self._pages.get(key)
 
     async def _written(self, scope: Scope, receive: Receive, key: Key) -> _Page:
         page = _Page()
@@ -62,4 +68,8 @@ class PageCache:
         headers["ETag"] = f'"{blob_id(page.body)}"'
         headers["Cache-Control"] = "no-cache"
         page.headers = headers.raw
+        if page.status == 200:
+            self._pages[key] = page
+            if len(self._pages) > KEPT:
+                self._pages.popitem(last=False)
         return page

@@ -91,7 +91,9 @@ class Named(Protocol):
 def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     """The rows wanted, in the wanted order ("score" keeps the ranking's). `shown` is not looked at."""
     tests = [_test(word) for word in query.words.split()]
-    found = [r for r in rows if _fits(r.row, query) and all(test(r.row) for test in tests)]
+    if query.weights or query.sizes or query.verified:
+        tests.append(lambda row: _fits(row, query))
+    found = [r for r in rows if all(test(r.row) for test in tests)] if tests else list(rows)
     return found if query.sort == "score" else sorted(found, key=lambda r: _order(r.row, query.sort))
 
 
