@@ -14,12 +14,13 @@ FIRST = "overview"  # the tab of an address that names none
 TABS = (FIRST, *BENCHMARKS, "model", "compare", "submit", "queue")
 NAMED_BY = {"model": "model", "compare": "compare", "request": "queue"}  # parameters that say which tab they mean
 
+FILLED = "-"  # instead of an address: the tab is as it should be
 # The query as it was when the page was opened, whatever has been written there since.
 OPENED = "() => new URL(performance.getEntriesByType('navigation')[0].name).search"
 
 # While the fields are being set at load, one after the other, the address alone says them all: then it is given too, to
 # be read instead of them. Afterwards the address is where they are written, but for what is as usual. The first tab is
-# entered by the page itself at load, any other by the visitor.
+# entered by the page itself at load, any other by the visitor, or by the event that has just filled it.
 _REMEMBER = """
 (address, ...fields) => {
   const usual = %(usual)s, tab = %(tab)s, first = %(first)s, entered = %(entered)s;
@@ -31,10 +32,15 @@ _REMEMBER = """
   params.set('tab', tab);
   if (!window.hannunReady) {
     (window.hannunEarly ??= {})[tab] ||= !entered;
+    if (entered && tab === first && named !== first) window.hannunFilled = named;
     if (entered && named !== tab && tab !== first) history.replaceState(null, '', '?' + params);
     return [entered ? location.search : (%(opened)s)(), ...fields];
   }
   if (!entered && named !== tab) return [null, ...fields];
+  if (entered && window.hannunFilled === tab) {
+    window.hannunFilled = null;
+    return ['%(filled)s', ...fields];
+  }
   const same = (a, b) => a.split(',').sort().join() === b.split(',').sort().join();
   Object.entries(usual).forEach(([name, usually], i) => {
     const field = fields[i];
@@ -81,7 +87,11 @@ def remember(tab: str, usual: Mapping[str, str], *, entered: bool = False) -> st
     `usual` says, in the order of the fields, which parameter each is and what it needs not be written for.
     """
     values = {"usual": usual, "tab": tab, "first": FIRST, "entered": entered, "named_by": NAMED_BY}
-    return _REMEMBER % {"opened": OPENED, **{name: json.dumps(value) for name, value in values.items()}}
+    return _REMEMBER % {
+        "opened": OPENED,
+        "filled": FILLED,
+        **{name: json.dumps(value) for name, value in values.items()},
+    }
 
 
 def ready(tabs: list[str]) -> str:

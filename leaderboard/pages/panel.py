@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from leaderboard.pages.address import parameters, remember, tab_of
+from leaderboard.pages.address import FILLED, FIRST, parameters, remember, tab_of
 
 # While it is seen, the HTML asks whether it still shows the newest there is: what it was drawn from stands in it.
 LIVE = """
@@ -51,6 +51,8 @@ class Panel:
         def draw(address: str | None, *values: Any) -> Any:
             if address is None:
                 return self.show(*values)
+            if address == FILLED:
+                return gr.skip()
             params = parameters(address)
             return self.show(*self.read(params)) if tab_of(params) == self.name else gr.skip()
 
@@ -65,6 +67,7 @@ class Panel:
         if tab_of(params) != self.name:
             return [gr.skip()] * (len(self.fields) + 1)
         values = self.read(params)
+        html = gr.skip() if self.name == FIRST else self.show(*values)  # the first tab is entered, so drawn, at load
         if values == self.read({}):  # what a visitor has typed by now stays
-            return [*([gr.skip()] * len(self.fields)), self.show(*values)]
-        return [*values, self.show(*values)]
+            return [*([gr.skip()] * len(self.fields)), html]
+        return [*values, html]
