@@ -15,6 +15,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.parts import Part, parts_of
 from leaderboard.ranking import RankedRow, score_of
 from submissions.intervals import Interval, wilson
+from submissions.records import BoardRow
 
 MOST = 5
 ERROR = (
@@ -73,17 +74,20 @@ def compare(boards: dict[str, list[RankedRow]], models: Sequence[str]) -> list[C
 
 
 def _alike(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:
-    """Each model's best result on the split that most of them have in common; the ranked one before others."""
-    splits = Counter({(r.row.split, r.row.dataset): 0 for r in rows})
-    for key in {(r.row.model, r.row.split, r.row.dataset) for r in rows}:
-        splits[key[1:]] += 1
-    if not splits:
-        return []
+    """Each model's best result on the test set that most of them have in common; the ranked one before others."""
     own = BENCHMARKS[benchmark].card.split
-    split = max(splits, key=lambda s: (splits[s], s[0] == own, s))
+
+    def measured_on(row: BoardRow) -> tuple[str, str]:
+        return row.split, "" if row.split == own else row.dataset  # the ranked split is one, wherever it is kept
+
+    models = {(r.row.model, measured_on(r.row)) for r in rows}
+    if not models:
+        return []
+    common = Counter(place for _, place in models)
+    chosen = max(common, key=lambda place: (common[place], place[0] == own, place))
     best: dict[str, RankedRow] = {}
     for r in rows:
-        if (r.row.split, r.row.dataset) == split:
+        if measured_on(r.row) == chosen:
             best.setdefault(r.row.model, r)
     return list(best.values())
 

@@ -43,14 +43,18 @@ def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return shared
 
 
-@pytest.fixture
-def settings(tmp_path: Path, models_dir: Path) -> Settings:
+def settings_in(folder: Path, models_dir: Path) -> Settings:
     return Settings(
-        store=str(tmp_path / "store.git"),
-        private_store=str(tmp_path / "private.git"),
-        work_dir=tmp_path / "work",
+        store=str(folder / "store.git"),
+        private_store=str(folder / "private.git"),
+        work_dir=folder / "work",
         models_dir=models_dir,
     )
+
+
+@pytest.fixture
+def settings(tmp_path: Path, models_dir: Path) -> Settings:
+    return settings_in(tmp_path, models_dir)
 
 
 @pytest.fixture
@@ -58,9 +62,8 @@ def store(settings: Settings) -> Store:
     return open_store(settings.store)
 
 
-@pytest.fixture
-def environment(settings: Settings) -> dict[str, str]:
-    """The environment of a child process that uses the test's settings."""
+def environment_of(settings: Settings) -> dict[str, str]:
+    """The environment of a child process that uses these settings."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("HANNUN_", "HF_"))}
     own = {
         "HANNUN_STORE": settings.store,
@@ -71,6 +74,11 @@ def environment(settings: Settings) -> dict[str, str]:
         "HF_HUB_DISABLE_XET": "1",
     }
     return {**kept, **own}
+
+
+@pytest.fixture
+def environment(settings: Settings) -> dict[str, str]:
+    return environment_of(settings)
 
 
 @pytest.fixture

@@ -1,12 +1,15 @@
 """Results as an evaluation on the ranked split would give them: seeded numbers, every field filled."""
 
 import random
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.intervals import wilson
-from submissions.records import EvalRequest, EvalResult
+from submissions.queue import Queue
+from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Progress, Stage
+from tests.conftest import NOW
 from tests.submissions.test_queue import result_of
 
 BUCKETS = {
@@ -71,3 +74,20 @@ def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes:
             **changes,
         }
     )
+
+
+def of_each_kind(queue: Queue, make_request: Callable[..., EvalRequest]) -> dict[str, EvalRequest]:
+    """A request that is finished, one failed, one on its way and one waiting, of the models o/done and so on."""
+    made = {name: make_request(model_id=f"o/{name}", benchmark="ko-vqa") for name in ("done", "wrong", "busy", "next")}
+    for name in ("done", "wrong", "busy"):
+        queue.submit(made[name])
+        running = queue.claim("w", NOW)
+        assert running is not None
+        if name == "done":
+            queue.publish(running, evaluated(running, 55.5), NOW)
+        elif name == "wrong":
+            queue.fail(running, Failure(stage=Stage.LOAD, code=FailureCode.NO_CHAT_TEMPLATE), NOW)
+        else:
+            queue.heartbeat(running, NOW, Progress(stage=Stage.INFER, done=30, total=45))
+    queue.submit(made["next"])
+    return made

@@ -17,13 +17,12 @@ from mcp.types import CallToolResult, TextContent
 from leaderboard.api import build_app
 from leaderboard.languages import preferred
 from submissions.queue import Queue
-from submissions.records import EvalRequest, Failure, FailureCode, Progress, Stage
+from submissions.records import EvalRequest
 from submissions.settings import Settings
 from submissions.store import Store
 from submissions.stores import open_store
-from tests.conftest import NOW
 from tests.hub.double import serve
-from tests.leaderboard.evaluated import evaluated
+from tests.leaderboard.evaluated import of_each_kind
 
 Make = Callable[..., EvalRequest]
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -31,21 +30,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 @pytest.fixture
 def requests(store: Store, make_request: Make) -> dict[str, EvalRequest]:
-    """One request of each kind, the running one on its way."""
-    queue = Queue(store)
-    made = {name: make_request(model_id=f"o/{name}", benchmark="ko-vqa") for name in ("done", "wrong", "busy", "next")}
-    for name in ("done", "wrong", "busy"):
-        queue.submit(made[name])
-        running = queue.claim("w", NOW)
-        assert running is not None
-        if name == "done":
-            queue.publish(running, evaluated(running, 55.5), NOW)
-        elif name == "wrong":
-            queue.fail(running, Failure(stage=Stage.LOAD, code=FailureCode.NO_CHAT_TEMPLATE), NOW)
-        else:
-            queue.heartbeat(running, NOW, Progress(stage=Stage.INFER, done=30, total=45))
-    queue.submit(made["next"])
-    return made
+    return of_each_kind(Queue(store), make_request)
 
 
 @pytest.fixture

@@ -1,0 +1,328 @@
+"""Every page as a visitor uses it, in both languages and at both widths, on published rows and evaluated ones."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.charts import charts_of
+from leaderboard.languages import ADDRESSES
+from leaderboard.pages.address import TABS
+from leaderboard.texts import Language, text
+from submissions.messages import FAILURES
+from submissions.queue import Queue
+from submissions.records import EvalRequest, FailureCode, Progress, Stage
+from submissions.store import Store
+from submissions.stores import open_store
+from tests.browser.conftest import running_app
+from tests.conftest import environment_of, request_numbered, settings_in
+from tests.leaderboard.evaluated import evaluated, of_each_kind
+
+WIDTHS = (1400, 390)
+SERIOUS = ("serious", "critical")  # findings of axe-core
+STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+STEPS = 150  # presses of the tabulator, at most, to whatever is on a page
+
+
+@dataclass(frozen=True)
+class Site:
+    address: str
+    store: Store
+    requests: dict[str, EvalRequest]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A board as somebody sees it."""
+
+    site: Site
+    page: Page
+    language: Language
+    width: int
+
+    def t(self, key: str, **fields: object) -> str:
+        return text(key, self.language, **fields)
+
+    def open(self, query: str) -> None:
+        self.page.goto(f"{self.site.address}{ADDRESSES[self.language]}?{query}")
+        self.page.wait_for_function("window.hannunReady")
+
+    def query(self) -> dict[str, str]:
+        return {name: values[0] for name, values in parse_qs(urlsplit(self.page.url).query).items()}
+
+    def fits(self) -> None:
+        assert self.page.evaluate("document.documentElement.scrollWidth") <= self.width, "it scrolls sideways"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[Site]:
+    """Two models on every benchmark, a little apart, and a request of each kind; the published rows come along."""
+    settings = settings_in(tmp_path_factory.mktemp("site"), models_dir)
+    store, queue, number = open_store(settings.store), None, 0
+    for benchmark in BENCHMARKS:
+        for model, em, days in (("o/alpha", 71.0, 40), ("o/beta", 70.5, 2)):
+            number += 1
+            result = evaluated(request_numbered(number, model_id=model, benchmark=benchmark), em, days)
+            store.commit({result.path: result.to_bytes()}, store.head(), "a result")
+    queue = Queue(store)
+    numbers = iter(range(100, 200))
+    requests = of_each_kind(queue, lambda **fields: request_numbered(next(numbers), **fields))
+    environment = environment_of(settings) | {"FORWARDED_ALLOW_IPS": "127.0.0.1"}
+    with running_app(environment, HANNUN_WORKER="off") as address:
+        yield Site(address, store, requests)
+
+
+@pytest.fixture(
+    params=[(language, width) for language in ADDRESSES for width in WIDTHS], ids=lambda p: f"{p[0]}-{p[1]}"
+)
+def seen(request: pytest.FixtureRequest, site: Site, page: Page) -> Seen:
+    language, width = request.param
+    page.set_viewport_size({"width": width, "height": 900})
+    return Seen(site, page, language, width)
+
+
+def test_the_overview_has_every_model_once_and_what_changed(seen: Seen) -> None:
+    seen.open("tab=overview")
+    overview, rows = seen.page.locator("#overview"), seen.page.locator("#overview tbody tr")
+    expect(overview.locator(".hn-card")).to_have_count(4)
+    expect(overview.locator(".hn-card svg")).to_have_count(4)
+    expect(overview.locator(".hn-card li.human").first).to_contain_text(seen.t("human"))
+    expect(overview.locator(".hn-card li.chance").first).to_contain_text("25.00")
+    expect(overview.locator(".hn-changes")).to_contain_text("o/beta")
+    assert rows.count() == len(set(rows.locator("th").all_inner_texts()))
+    expect(rows.first).to_contain_text("o/alpha")  # on all four benchmarks
+    seen.fits()
+    overview.get_by_role("button", name="KO-VQA").click()
+    expect(rows.first).to_contain_text("Gemini-3-pro")
+    seen.page.wait_for_url("**sort=ko-vqa**")
+    seen.page.get_by_label(seen.t("search")).locator("visible=true").fill("ㅇ/")
+    expect(overview.locator(".hn-empty")).to_contain_text(seen.t("none"))
+    seen.page.get_by_label(seen.t("search")).locator("visible=true").fill("o/beta")
+    expect(rows).to_have_count(1)
+    rows.get_by_role("link", name="o/beta").click()
+    expect(seen.page.locator("#model h2")).to_have_text("o/beta")
+    assert seen.query()["model"] == "o/beta"
+
+
+def test_a_models_page_tells_all_of_it(seen: Seen) -> None:
+    seen.open("model=o/alpha")
+    model = seen.page.locator("#model")
+    expect(model.locator("section.hn-result")).to_have_count(len(BENCHMARKS) + 1)  # and the history
+    expect(model).to_contain_text(seen.t("history"))
+    part = model.locator(".hn-parts tr", has_text="분야 3")
+    assert 'class="median"' in part.inner_html() and "n=100" in part.inner_text()
+    seen.fits()
+    command = model.locator(".hn-command").first
+    expect(command.locator("code")).to_contain_text("python -m evaluator run --model o/alpha")
+    command.get_by_role("button", name=seen.t("copy")).click()
+    expect(command.get_by_role("button")).to_have_text(seen.t("copied"))
+    with seen.page.expect_download() as download:
+        model.get_by_role("link", name="lm-eval JSON").first.click()
+    assert json.loads(download.value.path().read_bytes())["model_name"] == "o/alpha"
+    model.get_by_text(seen.t("details")).first.click()
+    expect(model.locator(".hn-facts").first).to_contain_text("NVIDIA A100")
+    model.get_by_role("link", name=seen.t("compare_it")).click()
+    expect(seen.page.locator("#compare .hn-chosen")).to_contain_text("o/alpha")
+
+
+def test_models_are_chosen_and_compared(seen: Seen) -> None:
+    seen.open("tab=compare")
+    compare = seen.page.locator("#compare")
+    for model in ("o/alpha", "o/beta"):
+        seen.page.locator("#add-model").locator("input, textarea").fill(model)
+        compare.get_by_role("button", name=f"+ {model}").click()
+        expect(compare.locator(".hn-chosen")).to_contain_text(model)
+    expect(compare.locator("section.hn-result")).to_have_count(len(BENCHMARKS))
+    expect(compare.locator(".hn-verdicts li").first).to_have_class("same")
+    seen.page.wait_for_url(
+        "**compare=o/alpha,o/beta**" if False else lambda url: "o%2Falpha,o%2Fbeta" in url or "o/alpha,o/beta" in url
+    )
+    seen.fits()
+    copied = seen.page.url
+    seen.page.goto("about:blank")
+    seen.page.goto(copied)
+    expect(compare.locator(".hn-verdicts li").first).to_contain_text("o/alpha")
+    seen.open("compare=o/alpha,Gemini-3-pro,no/such")
+    expect(compare.locator(".hn-verdicts li.ahead").first).to_contain_text("Gemini-3-pro")
+    expect(compare.locator(".hn-empty")).to_contain_text("no/such")
+    compare.get_by_role("button", name=seen.t("remove", name="Gemini-3-pro")).click()
+    expect(compare.locator("section.hn-result")).to_have_count(0)
+    expect(compare.locator(".hn-offered")).to_be_visible()
+
+
+def test_a_request_has_a_page_to_come_back_to(seen: Seen) -> None:
+    def card(name: str) -> Locator:
+        seen.open(f"request={seen.site.requests[name].key}")
+        expect(seen.page.locator("#queue .hn-request h3")).to_contain_text(f"o/{name}")
+        seen.fits()
+        return seen.page.locator("#queue .hn-request")
+
+    expect(card("next")).to_contain_text(seen.t("place", n=1))
+    busy = card("busy")
+    expect(busy).to_contain_text(f"{seen.t('stage_infer')} 30 / 45")
+    expect(busy.get_by_role("progressbar")).to_have_attribute("value", "30")
+    wrong = card("wrong")
+    expect(wrong).to_contain_text(f"{seen.t('yours')} · {seen.t('stage_load')}")
+    expect(wrong).to_contain_text(getattr(FAILURES[FailureCode.NO_CHAT_TEMPLATE], seen.language))
+    card("done").get_by_role("link", name=seen.t("see_model")).click()
+    expect(seen.page.locator("#model h2")).to_have_text("o/done")
+    seen.open("request=" + "0" * 32)
+    expect(seen.page.locator("#queue .hn-empty")).to_have_text(seen.t("request_unknown"))
+
+
+def test_the_charts_are_drawn_when_they_are_looked_at(seen: Seen) -> None:
+    for name, dark in (("ko-vqa", False), ("ko-vdc", True)):
+        seen.open(f"tab={name}" + ("&__theme=dark" if dark else ""))
+        expect(seen.page.locator(f"#board-{name} tbody tr").first).to_be_visible()
+        assert seen.page.locator(".js-plotly-plot").count() == 0
+        seen.page.get_by_text(seen.t("charts")).locator("visible=true").click()
+        plots = seen.page.locator(".js-plotly-plot").locator("visible=true")
+        expect(plots).to_have_count(len(charts_of(name)), timeout=30_000)
+        seen.fits()
+        for kind in charts_of(name):
+            plot = seen.page.locator(f"#{kind}-{name} .js-plotly-plot")
+            expect(plot.locator("svg.main-svg").first).to_be_visible()
+            box = plot.bounding_box()
+            assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= seen.width
+        # Readable on its ground: letters lighter than half in the dark, darker than half in the light.
+        letters = seen.page.locator(f"#size-{name} .js-plotly-plot text").first
+        channels = letters.evaluate("e => getComputedStyle(e).fill.match(/\\d+/g).slice(0, 3).map(Number)")
+        assert (sum(channels) / 3 > 127) == dark
+        with seen.page.expect_download() as download:
+            seen.page.locator(f'a[href="/charts/{name}/size.csv"]').click()
+        assert b"o/alpha" in download.value.path().read_bytes()
+
+
+def test_a_table_is_cited_embedded_and_read_by_programs(seen: Seen) -> None:
+    seen.open("tab=korquad-2")
+    cite = seen.page.locator("details.hn-cite").locator("visible=true")
+    cite.locator("summary").click()
+    expect(cite.locator("code").first).to_contain_text(f"{seen.site.address}/?tab=korquad-2")
+    embed = cite.locator("code").nth(1).inner_text()
+    seen.fits()
+    seen.page.goto(embed.split('src="')[1].split('"')[0])
+    expect(seen.page.locator("tbody tr")).to_have_count(10)
+    expect(seen.page.locator("html")).to_have_attribute("lang", seen.language)
+    seen.fits()
+
+
+def test_a_model_is_checked_before_anybody_signs_in_and_then_submitted(seen: Seen) -> None:
+    # Each view takes another benchmark: the same submission twice is refused.
+    benchmark = list(BENCHMARKS)[list(ADDRESSES).index(seen.language) * 2 + WIDTHS.index(seen.width)]
+    model = "tiny/extractive" if benchmark == "korquad-2" else "tiny/image-text"
+    seen.page.set_extra_http_headers({"X-Forwarded-For": f"10.0.0.{list(BENCHMARKS).index(benchmark) + 1}"})
+    seen.open("tab=submit")
+    seen.page.locator("#model-id").locator("input, textarea").fill(f"https://huggingface.co/{model}")
+    seen.page.locator("#benchmarks").get_by_label(BENCHMARKS[benchmark].card.title).check()
+    seen.page.locator("#check").click()
+    expect(seen.page.locator("#outcome li.ok")).to_contain_text(seen.t("all_checks_pass"))
+    assert seen.page.locator("#outcome .hn-checks li.passed").count() >= 10
+    seen.fits()
+    seen.page.locator("#submit").click()
+    expect(seen.page.locator("#outcome li.ok")).to_contain_text(seen.t("accepted"))
+    seen.page.locator("#outcome").get_by_role("link", name=seen.t("see_request")).click()
+    expect(seen.page.locator("#queue .hn-request h3")).to_contain_text(model)
+    expect(seen.page.locator("#queue .hn-request .hn-status")).to_have_text(seen.t("pending"))
+
+
+def test_what_is_new_shows_without_reloading(seen: Seen) -> None:
+    number = 1000 + 10 * list(ADDRESSES).index(seen.language) + WIDTHS.index(seen.width)
+    model, queue = f"live/model-{number}", Queue(seen.site.store)
+    seen.open("tab=queue")
+    expect(seen.page.locator("#queue tbody tr").first).to_be_visible()
+    request = request_numbered(number, model_id=model, benchmark="ko-vdc", submitted_at=datetime.now(UTC))
+    seen.site.store.commit({request.path: request.to_bytes()}, seen.site.store.head(), "a request")
+    row = seen.page.locator("#queue tbody tr", has_text=model)
+    expect(row.locator(".hn-status")).to_have_text(seen.t("pending"))
+    running = next(r for r in iter(lambda: queue.claim("w", datetime.now(UTC)), None) if r.key == request.key)
+    expect(row.locator(".hn-status")).to_have_text(seen.t("running"), timeout=15_000)
+    queue.heartbeat(running, datetime.now(UTC), Progress(stage=Stage.INFER, done=7, total=9))
+    expect(row).to_contain_text("7 / 9", timeout=15_000)
+    seen.open("tab=ko-vdc")
+    expect(seen.page.locator("#board-ko-vdc tbody tr").first).to_be_visible()
+    queue.publish(running, evaluated(running, 33.0), datetime.now(UTC))
+    expect(seen.page.locator(f'#board-ko-vdc tr[data-key="{request.key}"]')).to_be_visible()
+
+
+def test_the_board_is_used_by_keyboard_alone(seen: Seen) -> None:
+    page = seen.page
+
+    def step_to(target: Locator) -> None:
+        expect(target).to_be_visible()
+        for _ in range(STEPS):
+            if target.evaluate("e => e === document.activeElement"):
+                return
+            page.keyboard.press("Tab")
+        pytest.fail(f"{target} is not reached")
+
+    seen.open("tab=infochartqa")
+    table = page.locator("#board-infochartqa")
+    step_to(page.locator("#search-infochartqa").locator("input, textarea"))
+    page.keyboard.type("gpt")
+    expect(table.locator("tbody th").first).to_contain_text("GPT")
+    step_to(table.locator('button[data-sort="name"]'))
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none", "where one is can be seen"
+    page.keyboard.press("Enter")
+    page.wait_for_url("**sort=name**")
+    step_to(table.locator("tbody th a").first)
+    page.keyboard.press("Enter")
+    expect(page.locator("#model h2")).to_contain_text("GPT")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_serious(seen: Seen, dark: bool) -> None:
+    pages = [f"tab={tab}" for tab in TABS] + ["model=o/alpha", "compare=o/alpha,o/beta,Gemini-3-pro"]
+    pages += [f"request={request.key}" for request in seen.site.requests.values()] + ["model=no/such"]
+    for query in pages:
+        seen.open(query + ("&__theme=dark" if dark else ""))
+        tab = query.partition("=")[2]
+        if tab in BENCHMARKS:
+            expect(seen.page.locator(f"#board-{tab} tbody tr").first).to_be_visible()
+            seen.page.get_by_text(seen.t("filters"), exact=True).locator("visible=true").click()
+            seen.page.get_by_text(seen.t("charts")).locator("visible=true").click()
+            for kind in charts_of(tab):
+                expect(seen.page.locator(f"#{kind}-{tab} .js-plotly-plot")).to_be_visible(timeout=30_000)
+        else:
+            expect(seen.page.locator("[role=tabpanel]").locator("visible=true")).not_to_be_empty()
+        found = Axe().run(seen.page, options={"runOnly": STANDARDS}).response["violations"]
+        worst = [
+            (finding["id"], node["target"], node["failureSummary"])
+            for finding in found
+            if finding["impact"] in SERIOUS
+            for node in finding["nodes"][:3]
+        ]
+        assert worst == [], query
+
+
+@pytest.mark.parametrize(("locale", "language"), [("en-US", "en"), ("ko-KR", "ko"), ("fr-FR", "en")])
+def test_the_browsers_language_chooses_the_first_page(site: Site, browser: Browser, locale: str, language: str) -> None:
+    page = browser.new_page(locale=locale)
+    page.goto(site.address)
+    here, there = ("ko", "en") if language == "ko" else ("en", "ko")
+    expect(page.get_by_role("tab", name=text("queue", here))).to_be_visible()  # type: ignore[arg-type]
+    page.get_by_role("link", name=text("switch_label", here)).click()  # type: ignore[arg-type]
+    expect(page.get_by_role("tab", name=text("queue", there))).to_be_visible()  # type: ignore[arg-type]
+    page.reload()
+    expect(page.get_by_role("tab", name=text("queue", there))).to_be_visible()  # type: ignore[arg-type]
+    page.close()
+
+
+def test_a_board_that_cannot_be_reached_says_so(
+    browser: Browser, environment: dict[str, str], make_request: Callable[..., EvalRequest]
+) -> None:
+    page = browser.new_page(locale="ko-KR")
+    with running_app(environment, HANNUN_WORKER="off") as address:
+        page.goto(f"{address}/?tab=ko-vqa")
+        page.wait_for_function("window.hannunReady")
+        expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
+    page.get_by_label(text("search", "ko")).locator("visible=true").fill("gpt")
+    expect(page.get_by_text("Connection", exact=False).first).to_be_visible(timeout=30_000)
+    expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
+    page.close()
