@@ -57,9 +57,14 @@ class Board:
 
     def view(self) -> View:
         """The newest view there is, at once; where it may be old, another thread looks for a newer one."""
-        if time.monotonic() - self._checked >= FRESH and self._refreshing.acquire(blocking=False):
+        if self._due():
             threading.Thread(target=self._refresh, name="refresh", daemon=True).start()
         return self._view
+
+    def look(self) -> None:
+        """Look for a newer view, if that is due and nobody else is at it: for who asks for news, and can wait."""
+        if self._due():
+            self._refresh()
 
     def refresh(self) -> View:
         """The view as of now, waited for."""
@@ -98,6 +103,10 @@ class Board:
             return self._published_files[key].read_bytes()
         view = self.view()
         return self._store.read(view.paths[key], view.snapshot.head) if key in view.paths else None
+
+    def _due(self) -> bool:
+        """Whether it is time to look, and the caller is who does."""
+        return time.monotonic() - self._checked >= FRESH and self._refreshing.acquire(blocking=False)
 
     def _refresh(self) -> None:
         """Whoever holds the lock calls this, and it gives it back."""

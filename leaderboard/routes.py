@@ -31,6 +31,7 @@ def routes(board: Board, style: str) -> APIRouter:
 
     @router.get("/version")
     def version() -> Response:
+        board.look()
         versions = _json({"board": board.version, "queue": board.queue_version})
         return Response(versions, media_type="application/json", headers={"Cache-Control": "no-store"})
 

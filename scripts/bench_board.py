@@ -139,7 +139,7 @@ def _screens(server: Server, plain: Server, store: Store) -> Iterator[BoardRow]:
             page.wait_for_selector(f"#columns-{BENCHMARK} input")
             acts = [f"{html} [data-sort={order}]" for order in ("latency", "f1", "name", "em")]
             acts += [f"#verified-{BENCHMARK} input", f"#columns-{BENCHMARK} label:nth-child(2) input"] * 4
-            times = [_to_the_screen(page, html, act, None) for act in acts]
+            times = [_to_the_screen(page, html, act, None) for act in acts * 2]
             yield BoardRow("sort, filter, column to the screen, p95", f"{_p95(times):.0f} ms", "", "≤ 300 ms")
             times = [_until_seen(page, store, number) for number in range(NEW)]
             yield BoardRow("a new result on the open page, slowest", f"{max(times):.1f} s", "", "≤ 5 s")

@@ -60,7 +60,8 @@ class Panel:
         changes = [f.change for f in self.fields]
         gr.on([*changes, self.early.change], draw, inputs, self.html, js=keep, trigger_mode="always_last", **QUIET)
         tab.select(draw, inputs, self.html, js=remember(self.name, self.usual, entered=True), **QUIET)
-        self.html.stale(draw, inputs, self.html, js=keep, **QUIET)
+        # "multiple": one whose answer is lost keeps no later one from being asked.
+        self.html.stale(draw, inputs, self.html, js=keep, trigger_mode="multiple", **QUIET)
 
     def start(self, params: Mapping[str, str]) -> list[Any]:
         """What the fields and the HTML are at load."""
