@@ -5,7 +5,8 @@
 #   make test-faults   workers killed, the Hub failing: the long form (docs/reliability.md)
 #   make audit   known weaknesses of the installed packages
 #   make demo    three models through the whole loop, no network needed
-#   make bench   the performance table
+#   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board")
+#   make screenshots   the pictures of the README, in assets/screenshots
 #   make samples the images of assets/samples, drawn anew
 #
 # torch: on Linux x86-64 the CPU build unless you ask for CUDA:   make serve TORCH=torch==2.13.0
@@ -26,7 +27,7 @@ EVALUATOR := $(VENV)/.evaluator-$(subst =,-,$(TORCH))
 TESTS := $(VENV)/.tests
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: serve test test-faults audit demo bench samples lint clean
+.PHONY: serve test test-faults audit demo bench samples screenshots clean
 .DEFAULT_GOAL := serve
 
 serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
@@ -52,11 +53,16 @@ demo: $(EVALUATOR) $(TESTS)
 	$(BIN)/python -m scripts.demo
 
 bench: $(EVALUATOR) $(TESTS)
-	$(BIN)/python -m scripts.bench
+	scripts/system_packages.sh chromium fonts bubblewrap
+	$(BIN)/python -m scripts.bench $(PARTS)
 
 samples: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh chromium fonts
 	$(BIN)/python -m scripts.make_samples
+
+screenshots: $(EVALUATOR) $(TESTS)
+	scripts/system_packages.sh chromium fonts
+	$(BIN)/python -m scripts.make_screenshots
 
 clean:
 	rm -rf $(VENV) .hannun .mypy_cache .ruff_cache .pytest_cache

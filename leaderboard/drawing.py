@@ -49,7 +49,7 @@ def _against(cost: str) -> Callable[[Data, Language], Drawing]:
             traces.append(
                 {
                     **{"type": "scatter", "mode": "text", "x": [p[cost]], "y": [p["score"]], "showlegend": False},
-                    "text": [_plain(p["model"].rpartition("/")[2].partition(" (")[0])],
+                    "text": [_plain(p["model"].partition(" (")[0].rpartition("/")[2])],
                     "textposition": "bottom right" if n else "top left",  # the dearest stands at the right edge
                     "hoverinfo": "skip",
                 }

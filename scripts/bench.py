@@ -1,5 +1,6 @@
 """`make bench`: each row is one of our ways beside a plain one, in the same run on the same machine."""
 
+import argparse
 import json
 import tempfile
 import time
@@ -17,6 +18,7 @@ from evaluator.score_files import score_files
 from evaluator.source import SAMPLES
 from evaluator.statistics import cluster_bootstrap
 from evaluator.summary import ROOT
+from scripts.bench_board import board_rows
 from scripts.bench_engines import Row, engine_rows
 from scripts.bench_overhead import overhead_rows
 from scripts.bench_sandbox import sandbox_cost
@@ -32,8 +34,17 @@ RESULTS = 1000
 
 
 def main() -> None:
-    texts = korquad_golds()
-    made = korquad_mutants(texts, MUTANTS, seed=2)
+    parts = {"scoring": scoring, "engines": engines, "overhead": overhead, "board": board}
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; all of them where none is named")
+    for name in parser.parse_args().parts or parts:
+        if name not in parts:
+            parser.error(f"{name}: no such part, one of {', '.join(parts)}")
+        parts[name]()
+
+
+def scoring() -> None:
+    made = korquad_mutants(korquad_golds(), MUTANTS, seed=2)
     wrong = sum(
         a != korquad_normalize(b) for a, b in track(zip(normalize_many(made), made, strict=True), total=MUTANTS)
     )
@@ -44,21 +55,36 @@ def main() -> None:
         for name, items, work in [*scoring_rates(), *ends]:
             rates.add_row(name, f"{items / _seconds(work):,.1f}" if items == 1 else f"{items / _seconds(work):,.0f}")
     Console().print(rates)
+
+
+def engines() -> None:
     table = Table("what", "ours", "plain", "ratio", title="best of 3, same run")
-    with tempfile.TemporaryDirectory() as folder:
-        for name, ours, plain in (korquad_scoring(texts), *engine_rows(Path(folder)), board_reading(Path(folder))):
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for name, ours, plain in (korquad_scoring(korquad_golds()), *engine_rows(folder), board_reading(folder)):
             mine, other = _seconds(ours), _seconds(plain)
             table.add_row(name, f"{mine:.3f} s", f"{other:.3f} s", f"{other / mine:.1f}×")
     Console().print(table)
-    overhead = Table("with an engine that answers at once", "ms an item", "peak memory", title="our overhead")
+
+
+def overhead() -> None:
+    table = Table("with an engine that answers at once", "ms an item", "peak memory", title="our overhead")
     with tempfile.TemporaryDirectory() as folder:
         for row in overhead_rows(Path(folder)):
-            overhead.add_row(row.what, f"{row.ms:.2f}", f"{row.peak_mb:,.0f} MB")
-    Console().print(overhead)
+            table.add_row(row.what, f"{row.ms:.2f}", f"{row.peak_mb:,.0f} MB")
+    Console().print(table)
     with tempfile.TemporaryDirectory() as folder:
         inside, without = sandbox_cost(Path(folder))
     cost = 100 * (inside / without - 1)
     print(f"an evaluation inside the sandbox: {inside:.2f} s, without: {without:.2f} s, {cost:+.1f} %")
+
+
+def board() -> None:
+    table = Table("what", "ours", "plain gr.Dataframe", "aim", title="the board: 10,000 models × 4 benchmarks")
+    with tempfile.TemporaryDirectory() as folder:
+        for row in board_rows(Path(folder)):
+            table.add_row(*row)
+    Console().print(table)
 
 
 def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:

@@ -213,11 +213,3 @@ def _p95(values: Sequence[float]) -> float:
 def _peak_mb(server: Server) -> float:
     status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8")
     return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))) / 1024
-
-
-if __name__ == "__main__":
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as place:
-        for row in board_rows(Path(place)):
-            print(*row, sep=" | ", flush=True)

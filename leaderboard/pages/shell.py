@@ -32,7 +32,14 @@ CONCURRENT = 8  # of one kind that are worked on at a time
 
 # Named fonts only: nothing is fetched from elsewhere.
 _FONTS = ["Pretendard", "Noto Sans KR", "Noto Sans CJK KR", "Apple SD Gothic Neo", "Malgun Gothic", "sans-serif"]
-THEME = gr.themes.Base(primary_hue=gr.themes.colors.blue, font=_FONTS, font_mono=["ui-monospace", "monospace"])
+# The theme's own blue is too pale to be read on white; in the dark the style sheet has another one.
+THEME = gr.themes.Base(primary_hue=gr.themes.colors.blue, font=_FONTS, font_mono=["ui-monospace", "monospace"]).set(
+    color_accent="*primary_700",
+    button_primary_background_fill="*primary_700",
+    button_primary_background_fill_hover="*primary_800",
+    checkbox_background_color_selected="*primary_700",
+    checkbox_background_color_selected_dark="*primary_600",
+)
 
 
 def build_page(board: Board, queue: Queue, admission: Admission, visitors: Visitors, language: Language) -> gr.Blocks:

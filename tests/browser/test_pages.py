@@ -26,6 +26,7 @@ from tests.conftest import environment_of, request_numbered, settings_in
 from tests.leaderboard.evaluated import evaluated, of_each_kind
 
 WIDTHS = (1400, 390)
+VIEWS = [(language, width) for language in ADDRESSES for width in WIDTHS]
 SERIOUS = ("serious", "critical")  # findings of axe-core
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 STEPS = 150  # presses of the tabulator, at most, to whatever is on a page
@@ -79,9 +80,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator
         yield Site(address, store, requests)
 
 
-@pytest.fixture(
-    params=[(language, width) for language in ADDRESSES for width in WIDTHS], ids=lambda p: f"{p[0]}-{p[1]}"
-)
+@pytest.fixture(params=VIEWS, ids=str)
 def seen(request: pytest.FixtureRequest, site: Site, page: Page) -> Seen:
     language, width = request.param
     page.set_viewport_size({"width": width, "height": 900})
@@ -276,12 +275,17 @@ def test_the_board_is_used_by_keyboard_alone(seen: Seen) -> None:
     expect(page.locator("#model h2")).to_contain_text("GPT")
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_nothing_serious(seen: Seen, dark: bool) -> None:
+@pytest.mark.parametrize(
+    ("seen", "theme"),
+    [*((view, "light") for view in VIEWS), (VIEWS[1], "dark"), (VIEWS[2], "dark")],
+    ids=str,
+    indirect=["seen"],
+)
+def test_axe_finds_nothing_serious(seen: Seen, theme: str) -> None:
     pages = [f"tab={tab}" for tab in TABS] + ["model=o/alpha", "compare=o/alpha,o/beta,Gemini-3-pro"]
     pages += [f"request={request.key}" for request in seen.site.requests.values()] + ["model=no/such"]
     for query in pages:
-        seen.open(query + ("&__theme=dark" if dark else ""))
+        seen.open(f"{query}&__theme={theme}")
         tab = query.partition("=")[2]
         if tab in BENCHMARKS:
             expect(seen.page.locator(f"#board-{tab} tbody tr").first).to_be_visible()

@@ -3,12 +3,14 @@
 import base64
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
+from gradio_client import Client
 from itsdangerous import TimestampSigner
 from playwright.sync_api import Page, expect
 
@@ -17,10 +19,11 @@ from submissions.stores import open_store
 from tests.browser.conftest import running_app
 from tests.hub.double import serve
 from tests.hub.identity import CLIENT, SECRET, build_provider
+from tests.hub.repos import Hub
 
 
 @pytest.fixture
-def space(environment: dict[str, str]) -> Iterator[str]:
+def space(environment: dict[str, str], hub: Hub) -> Iterator[str]:
     """The board as it runs on a Space, where visitors sign in."""
     with serve(build_provider()) as provider:
         own = {
@@ -30,6 +33,7 @@ def space(environment: dict[str, str]) -> Iterator[str]:
             "OAUTH_CLIENT_SECRET": SECRET,
             "OAUTH_SCOPES": "openid profile",
             "OPENID_PROVIDER_URL": provider,
+            "HF_ENDPOINT": os.environ["HF_ENDPOINT"],
         }
         with running_app(environment | own, HANNUN_WORKER="off") as address:
             yield address
@@ -118,3 +122,12 @@ def test_nobody_submits_under_a_forged_name(space: str, settings: Settings) -> N
     call(space, submit, [*fields, {"username": "kim"}, {"preferred_username": "kim"}])
     call(space, submit, fields, username="kim", request={"username": "kim"})
     assert requests_in(settings) == []
+
+
+def test_a_program_submits_under_its_own_name_or_not_at_all(space: str, settings: Settings) -> None:
+    for token in (None, "hf_wrong", "hf_organisation", "hf_person"):
+        client = Client(space, token=token, analytics_enabled=False, verbose=False)
+        (line,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
+        assert line["accepted"] == (token == "hf_person"), line
+    (request,) = requests_in(settings)
+    assert request["submitted_by"] == "kim" and request["organisation"] is None

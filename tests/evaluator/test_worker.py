@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from evaluator.worker import Worker, schedule
 from submissions.checks import build_request, inspect_model
 from submissions.index import board_reader
 from submissions.queue import Queue
-from submissions.records import EvalRequest, EvalResult
+from submissions.records import EvalRequest, EvalResult, Progress, Stage
 from submissions.settings import Settings
 from submissions.store import Store, Unavailable
 from submissions.stores import open_store
@@ -125,6 +125,25 @@ def test_stopping_hands_the_request_back_with_its_answers(settings: Settings, mo
     monkeypatch.undo()
     Worker(settings).run_pending()
     assert queue.get(request.key).status == "finished"
+
+
+def test_how_far_it_is_stands_in_the_signs_of_life(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    submit(settings, "tiny/image-text", "ko-vdc")
+    told: list[Progress] = []
+    heartbeat = Queue.heartbeat
+
+    def listen(queue: Queue, request: EvalRequest, now: datetime, progress: Progress) -> None:
+        heartbeat(queue, request, now, progress)
+        if progress not in told:
+            told.append(progress)
+
+    monkeypatch.setattr(Queue, "heartbeat", listen)
+    Worker(settings.model_copy(update={"heartbeat": timedelta(milliseconds=20)})).run_pending()
+    stages = [p.stage for p in told]
+    assert stages == sorted(stages, key=list(Stage).index), "one stage after the other"
+    assert {Stage.LOAD, Stage.INFER} <= set(stages)
+    answered = [p.done for p in told if p.stage == Stage.INFER]
+    assert answered == sorted(answered) and {p.total for p in told if p.stage == Stage.INFER} == {80}
 
 
 def test_the_schedule_runs_one_round_at_a_time(settings: Settings) -> None:

@@ -10,15 +10,22 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
+TOKEN = "hf_write"  # reads and writes every repository
 OWNER = {"id": "1", "name": "org", "type": "org"}
+WHO = {  # by token
+    TOKEN: {"type": "user", "name": "org"},
+    "hf_person": {"type": "user", "name": "kim", "orgs": [{"type": "org", "name": "lab", "fullname": "The Lab"}]},
+    "hf_organisation": {"type": "org", "name": "lab"},
+}
 
 
 def serve_jobs(app: FastAPI, jobs: list[dict[str, Any]], pulls: list[tuple[str, dict[str, bytes]]]) -> None:
     """`jobs` collects what was made, each with its `kind`; `pulls` the pull requests, as repository and files."""
 
     @app.get("/api/whoami-v2")
-    def whoami() -> dict[str, Any]:
-        return {"type": "user", "name": "org"}
+    def whoami(request: Request) -> Response:
+        who = WHO.get(request.headers.get("Authorization", "").removeprefix("Bearer "))
+        return JSONResponse(who) if who else JSONResponse({"error": "Invalid username or password."}, 401)
 
     @app.post("/api/scheduled-jobs/{namespace}")
     async def create(request: Request, namespace: str) -> dict[str, Any]:

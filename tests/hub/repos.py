@@ -23,9 +23,9 @@ from fastapi.responses import JSONResponse
 from submissions.git_store import GitStore
 from submissions.store import POINTER, Conflict, blob_id
 from tests.hub.double import build
+from tests.hub.jobs import TOKEN as TOKEN
 from tests.hub.jobs import serve_jobs
 
-TOKEN = "hf_write"
 ATTRIBUTES = b"*.parquet filter=lfs diff=lfs merge=lfs -text\n"
 
 

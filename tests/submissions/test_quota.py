@@ -37,8 +37,11 @@ def test_one_evaluation_of_a_benchmark_in_seven_days(queue: Queue, make_request:
 def test_limits_are_by_benchmark(queue: Queue, make_request: Make) -> None:
     quota = Quota({"ko-vqa": 2}, timedelta(days=7))
     for benchmark, most in (("ko-vqa", 2), ("korquad-2", 1)):
-        for _ in range(most):
-            queue.submit(make_request(benchmark=benchmark), quota)
+        for used in range(most):
+            request = make_request(benchmark=benchmark)
+            assert quota.left(queue.rows(), request) == most - used
+            queue.submit(request, quota)
+        assert quota.left(queue.rows(), make_request(benchmark=benchmark)) == 0
         with pytest.raises(QuotaSpent):
             queue.submit(make_request(benchmark=benchmark), quota)
 

@@ -1,0 +1,84 @@
+"""`make screenshots`: the pictures of the README, of the real board in Chromium, in assets/screenshots.
+
+Results evaluated by us are invented ones here, of models that say so in their names; all others are the published ones.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.charts import charts_of
+from leaderboard.texts import text
+from scripts.serving import serving
+from scripts.tiny_models import make_image_text
+from submissions.stores import open_store
+from tests.conftest import request_numbered
+from tests.leaderboard.evaluated import evaluated
+
+OUT = Path(__file__).parent.parent / "assets/screenshots"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+WIDTH, HEIGHT = 1280, 800
+INVENTED = (("example/invented-a", 58.0, 20.0), ("example/invented-b", 56.5, 9.0), ("example/invented-c", 44.0, 2.0))
+
+
+def main() -> None:
+    OUT.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, _board(Path(folder)) as address, _page() as page:
+        page.goto(f"{address}/?tab=overview")
+        page.wait_for_selector("#overview tbody tr")
+        _shoot(page, "overview")
+        page.goto(f"{address}/en/?tab=ko-vqa")
+        page.wait_for_selector("#board-ko-vqa tbody tr")
+        _shoot(page, "ko-vqa")
+        page.get_by_text(text("charts", "en")).locator("visible=true").click()
+        for kind in charts_of("ko-vqa"):
+            page.wait_for_selector(f"#{kind}-ko-vqa svg.main-svg")
+        page.locator(".hn-charts").locator("visible=true").evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+        _shoot(page, "charts")
+        page.goto(f"{address}/?compare=" + ",".join(model for model, _, _ in INVENTED))
+        page.wait_for_selector("#compare .hn-verdicts li")
+        _shoot(page, "compare")
+        page.goto(f"{address}/en/?tab=submit")
+        page.locator("#model-id").locator("input, textarea").fill("example/tiny-image-text")
+        page.locator("#benchmarks").get_by_label("KO-VQA").check()
+        page.locator("#check").click()
+        page.wait_for_selector("#outcome .hn-checks li")
+        page.set_viewport_size({"width": WIDTH, "height": 1150})
+        _shoot(page, "submit")
+
+
+@contextmanager
+def _board(folder: Path) -> Iterator[str]:
+    store = open_store(str(folder / "store.git"))
+    for number, (model, em, days) in enumerate(INVENTED):
+        for benchmark in BENCHMARKS:
+            result = evaluated(request_numbered(number, model_id=model, benchmark=benchmark), em, days)
+            store.commit({result.path: result.to_bytes()}, store.head(), "A result")
+    make_image_text(folder / "models/example/tiny-image-text")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("HANNUN_", "HF_"))}
+    own = {"HANNUN_STORE": store.url, "HANNUN_MODELS_DIR": str(folder / "models"), "HANNUN_WORKER": "off"}
+    with serving(["app.py"], environment | own) as server:
+        yield server.address
+
+
+@contextmanager
+def _page() -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, locale="ko-KR")
+        browser.close()
+
+
+def _shoot(page: Page, name: str) -> None:
+    page.screenshot(path=OUT / f"{name}.png", animations="disabled")
+    print(OUT / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main()
