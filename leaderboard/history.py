@@ -26,16 +26,22 @@ def as_of(boards: Boards, moment: datetime) -> Boards:
 
 
 def rank_changes(before: Boards, after: Boards) -> list[RankChange]:
-    """By benchmark, the best rank now first."""
-    changes = []
+    """Who is new first, then who rose, then who was pushed down or went; of each the best rank now first."""
+    changes: list[RankChange] = []
     for benchmark in after:
         if before.get(benchmark) is after[benchmark]:
             continue
         old, new = _best_ranks(before, benchmark), _best_ranks(after, benchmark)
-        changed = [RankChange(benchmark, m, old.get(m), new.get(m)) for m in old.keys() | new.keys()]
-        changed = [c for c in changed if c.before != c.after]
-        changes += sorted(changed, key=lambda c: (c.after is None, c.after or 0, c.model))
-    return changes
+        changed = (RankChange(benchmark, m, old.get(m), new.get(m)) for m in old.keys() | new.keys())
+        changes += (c for c in changed if c.before != c.after)
+    return sorted(changes, key=_newsworthiness)
+
+
+def _newsworthiness(change: RankChange) -> tuple[int, int, str]:
+    if change.after is None:
+        return 3, change.before or 0, change.model
+    kind = 0 if change.before is None else 1 if change.after < change.before else 2
+    return kind, change.after, change.model
 
 
 def _best_ranks(boards: Boards, benchmark: str) -> dict[str, int]:

@@ -84,6 +84,9 @@ def test_references_are_people_baselines_blind_runs_and_chance(board: Board, sto
 
 def test_what_the_last_week_changed(board: Board) -> None:
     changes = board.changes()
+    assert [c.before is None for c in changes] == sorted((c.before is None for c in changes), reverse=True), (
+        "news first"
+    )
     assert RankChange("ko-vqa", "b/new", None, 1) in changes
     assert RankChange("ko-vqa", "a/old", 1, 2) in changes
     assert {c.benchmark for c in changes} == {"ko-vqa", "korquad-2"}
