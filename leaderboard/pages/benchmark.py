@@ -70,7 +70,7 @@ def benchmark_tab(board: Board, name: str, language: Language) -> Panel:
     shown = gr.Number(PAGE, visible=False)
     html = gr.HTML(elem_id=f"board-{name}", js_on_load=CLICKS + LIVE, apply_default_css=False)
     gr.HTML(render("cite.html", language, card=card, name=name), js_on_load=ORIGIN + COPY, apply_default_css=False)
-    html.click(_clicked, [order, shown], [order, shown], trigger_mode="always_last", **QUIET)
+    html.click(_clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
 
     def read(params: Mapping[str, str]) -> list[Any]:
         q = Query.of_address(params)

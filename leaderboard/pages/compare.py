@@ -39,7 +39,7 @@ def compare_tab(board: Board, language: Language) -> Panel:
         models = [m for m in models if m != model] if model in models else [*models, model]
         return ",".join(models[:MOST]), ""
 
-    html.click(toggle, chosen, [chosen, words], trigger_mode="always_last", **QUIET)
+    html.click(toggle, chosen, [chosen, words], trigger_mode="multiple", **QUIET)
 
     def read(params: Mapping[str, str]) -> list[Any]:
         return [params.get("compare", "")[:1000], params.get("q", "")[:100]]

@@ -34,7 +34,7 @@ def overview_tab(board: Board, language: Language) -> Panel:
     def clicked(order: str, shown: float, event: gr.EventData) -> tuple[str, float]:
         return (str(event.sort), shown) if event.sort else (order, shown + PAGE)
 
-    html.click(clicked, [order, shown], [order, shown], trigger_mode="always_last", **QUIET)
+    html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
 
     def read(params: Mapping[str, str]) -> list[Any]:
         order = params.get("sort", "")
