@@ -11,7 +11,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.history import RankChange, as_of, rank_changes
 from leaderboard.overview import ModelRow, Summary, model_rows, summary
 from leaderboard.ranking import Boards, ranked
-from submissions.index import RowReader, Unreadable, board_reader, parse_record, queue_reader
+from submissions.index import Unreadable, board_reader, parse_record, queue_reader
 from submissions.queue import Queue
 from submissions.records import BoardRow, EvalResult, Lease, QueueRow, Status, board_row
 from submissions.store import Snapshot, Store, StoreError, blob_id
@@ -45,15 +45,14 @@ class Board:
         self._beats = Queue(store)
         self._published_files: dict[str, Path] = {}
         self._published, self._broken = self._read_published(published)
-        self._readers = board_reader(store), queue_reader(store)
+        self._results, self._requests = board_reader(store), queue_reader(store)
         self._refreshing = threading.Lock()
         self._checked = self._looked = 0.0
         self._leases: dict[str, Lease] = {}
         self._version = ""
         self._changes: list[RankChange] = []
         self._view = View(Snapshot("", {}))
-        self._view = self._read(store.head(), *self._readers)
-        self.refresh()
+        self._view = self._read(store.head())  # what changed and what runs follow with the first look
 
     def view(self) -> View:
         """The newest view there is, at once; where it may be old, another thread looks for a newer one."""
@@ -93,10 +92,6 @@ class Board:
         """What the results of the last seven days changed, to the hour."""
         return self._changes
 
-    def at(self, head: str) -> View:
-        """The board as of a past commit of the store. Raises KeyError for an unknown one."""
-        return self._read(head, board_reader(self._store), queue_reader(self._store))
-
     def result_json(self, key: str) -> bytes | None:
         """The bytes of a result record, published or evaluated."""
         if key in self._published_files:
@@ -113,7 +108,7 @@ class Board:
         try:
             head = self._store.head()
             if head != self._view.snapshot.head:
-                self._view = self._read(head, *self._readers)
+                self._view = self._read(head)
             version = f"{self._view.version}-{datetime.now(UTC):%d%H}"
             if version != self._version:
                 before = as_of(self._view.boards, datetime.now(UTC) - RECENT)
@@ -129,10 +124,10 @@ class Board:
             self._checked = time.monotonic()
             self._refreshing.release()
 
-    def _read(self, head: str, board: RowReader[BoardRow], queue: RowReader[QueueRow]) -> View:
+    def _read(self, head: str) -> View:
         snapshot = self._store.snapshot(head=head)
-        results, unreadable = board.read(snapshot)
-        requests, broken_requests = queue.read(snapshot)
+        results, unreadable = self._results.read(snapshot)
+        requests, broken_requests = self._requests.read(snapshot)
         rows: dict[str, list[BoardRow]] = {name: [] for name in BENCHMARKS}
         for row in (*self._published, *results):
             rows[row.benchmark].append(row)

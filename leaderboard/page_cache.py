@@ -48,7 +48,7 @@ class PageCache:
             async with self._writing:
                 page = self._kept(key) or await self._written(scope, receive, key)
         headers = MutableHeaders(raw=list(page.headers or []))
-        if headers.get("etag", "-") in given.get("if-none-match", ""):
+        if headers["etag"] in given.get("if-none-match", ""):
             return await Response(status_code=304, headers={"ETag": headers["etag"]})(scope, receive, send)
         await send({"type": "http.response.start", "status": page.status, "headers": headers.raw})
         await send({"type": "http.response.body", "body": page.body})

@@ -83,6 +83,7 @@ def test_references_are_people_baselines_blind_runs_and_chance(board: Board, sto
 
 
 def test_what_the_last_week_changed(board: Board) -> None:
+    board.refresh()
     changes = board.changes()
     assert [c.before is None for c in changes] == sorted((c.before is None for c in changes), reverse=True), (
         "news first"
