@@ -31,7 +31,7 @@ class View:
     snapshot: Snapshot
     rows: dict[str, list[BoardRow]] = field(default_factory=dict)  # by benchmark, as they were read
     boards: Boards = field(default_factory=dict)
-    version: str = ""  # the head at which the boards changed last
+    version: str = ""  # of the boards; another one for each head at which they changed, and for other published rows
     summaries: dict[str, Summary] = field(default_factory=dict)  # by benchmark
     models: list[ModelRow] = field(default_factory=list)
     queue: list[QueueRow] = field(default_factory=list)
@@ -45,6 +45,7 @@ class Board:
         self._beats = Queue(store)
         self._published_files: dict[str, Path] = {}
         self._published, self._broken = self._read_published(published)
+        self._published_version = blob_id("".join(row.blob for row in self._published).encode())
         self._results, self._requests = board_reader(store), queue_reader(store)
         self._refreshing = threading.Lock()
         self._checked = self._looked = 0.0
@@ -52,7 +53,8 @@ class Board:
         self._version = ""
         self._changes: list[RankChange] = []
         self._view = View(Snapshot("", {}))
-        self._view = self._read(store.head())  # what changed and what runs follow with the first look
+        self._view = self._read(store.head())
+        self.view()  # looks what changed and what runs, while the pages are built
 
     def view(self) -> View:
         """The newest view there is, at once; where it may be old, another thread looks for a newer one."""
@@ -142,7 +144,7 @@ class Board:
             snapshot=snapshot,
             rows=rows,
             boards=boards,
-            version=last.version if same else head,
+            version=last.version if same else blob_id(f"{head}{self._published_version}".encode()),
             summaries={n: summary(own, n) if n in changed else last.summaries[n] for n, own in boards.items()},
             models=model_rows(boards) if changed else last.models,
             queue=sorted(requests, key=lambda r: (r.submitted_at, r.key), reverse=True),

@@ -6,7 +6,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from leaderboard.texts import Language, text
+from leaderboard.texts import Language, axis_name, text
 
 KST = timezone(timedelta(hours=9), "KST")
 
@@ -55,9 +55,12 @@ _environment.filters.update(
 
 
 def render(template: str, language: Language, **values: Any) -> str:
-    """A template with its values; `t` in it looks up a text in the page's language."""
+    """A template with its values; `t` in it looks up a text in the page's language, `by` the name of a breakdown."""
 
     def t(key: str, **fields: object) -> str:
         return text(key, language, **fields)
 
-    return _environment.get_template(template).render(t=t, language=language, **values)
+    def by(axis: str) -> str:
+        return axis_name(axis, language)
+
+    return _environment.get_template(template).render(t=t, by=by, language=language, **values)

@@ -52,7 +52,6 @@ def routes(board: Board, style: str) -> APIRouter:
             raise HTTPException(404, f"no such table: one of {', '.join(view.boards)} as {', '.join(FORMATS)}")
         media_type, write = FORMATS[kind]
         wanted = Query.of_address(request.query_params)
-        # The published rows come with the code, so that the version tells all.
         return _fresh(
             request,
             view.version,

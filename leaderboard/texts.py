@@ -78,7 +78,13 @@ TEXTS: dict[str, Text] = {
     "best": Text("최고", "best"),
     "median": Text("중앙값", "median"),
     "beside": Text("이 모델 {own}, 최고 {best}, 중앙값 {median}", "this model {own}, best {best}, median {median}"),
-    "axis_of": Text("{axis}", "{axis}"),
+    "by_domain": Text("분야", "Domain"),
+    "by_doc_type": Text("문서 종류", "Kind of document"),
+    "by_length": Text("문서 길이", "Length of the page"),
+    "by_form": Text("답의 형태", "Form of the answer"),
+    "by_length_form": Text("길이와 형태", "Length and form"),
+    "by_subset": Text("부분 집합", "Subset"),
+    "by_question_type": Text("질문 유형", "Question type"),
     "details": Text("평가 조건과 출처", "Conditions and provenance"),
     "dataset": Text("데이터", "Data"),
     "revision_short": Text("리비전", "Revision"),
@@ -256,6 +262,11 @@ TEXTS: dict[str, Text] = {
         "바뀌면 바로 보입니다. 시각은 한국 시간입니다.", "Changes show at once. Times are Korean (KST)."
     ),
 }
+
+
+def axis_name(axis: str, language: Language) -> str:
+    """What a breakdown is by; as the record calls it where we have no name."""
+    return text(f"by_{axis}", language) if f"by_{axis}" in TEXTS else axis
 
 
 def text(key: str, language: Language, **values: object) -> str:

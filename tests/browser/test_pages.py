@@ -115,6 +115,7 @@ def test_a_models_page_tells_all_of_it(seen: Seen) -> None:
     model = seen.page.locator("#model")
     expect(model.locator("section.hn-result")).to_have_count(len(BENCHMARKS) + 1)  # and the history
     expect(model).to_contain_text(seen.t("history"))
+    expect(model.locator(".hn-parts caption").first).to_have_text(seen.t("by_domain"))
     part = model.locator(".hn-parts tr", has_text="분야 3")
     assert 'class="median"' in part.inner_html() and "n=100" in part.inner_text()
     seen.fits()
