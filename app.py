@@ -23,7 +23,6 @@ def main() -> int:
         settings = load_settings()
         log_safely(settings)
         app = build_app(settings)
-        gc.freeze()  # what is there by now stays: no collection looks at it again
         stop_worker = start_worker(settings)
     except SandboxError as error:
         sys.stderr.write(f"hannun: {error}; or serve without a worker: HANNUN_WORKER=off\n")

@@ -1,6 +1,7 @@
 """From a model and a benchmark to a result: prompts, the inference process, scores, one record."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -138,6 +139,7 @@ def infer(
             stderr=log,
             cwd=ROOT,
             env=environment,
+            process_group=0,
         ) as child,
     ):
         assert child.stdout is not None
@@ -165,7 +167,7 @@ def infer(
                     on_progress("infer", answered, total)
             child.wait()  # before its stdin closes, which would end it half-way out
         except BaseException:
-            child.kill()
+            _kill(child)
             raise
     if child.returncode and stop and stop.is_set():
         raise Stopped
@@ -195,7 +197,13 @@ def _event(line: bytes) -> _Event:
 def _kill_when_set(stop: threading.Event, child: subprocess.Popen[bytes]) -> None:
     while child.poll() is None:
         if stop.wait(0.2):
-            child.kill()  # what it has answered stands in the file; at most one batch is asked again
+            _kill(child)  # what it has answered stands in the file; at most one batch is asked again
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """With its group: bubblewrap, killed in its first moments, leaves a child that waits for it, and our pipe, for ever."""
+    if child.poll() is None:  # else the number may be another's by now
+        os.killpg(child.pid, signal.SIGKILL)
 
 
 def _child_environment(spec: JobSpec) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The web application: what programs read, and the pages in both languages."""
 
+import gc
 import os
 
 import gradio as gr
@@ -83,6 +84,7 @@ def build_app(settings: Settings) -> FastAPI:
 def serve(app: FastAPI, settings: Settings) -> None:
     """Answer requests until the process is told to end. What a proxy says of a visitor's address is believed only
     where FORWARDED_ALLOW_IPS names that proxy, or on a Space."""
+    gc.freeze()  # what is there by now stays: no collection looks at it again
     proxies = os.environ.get("FORWARDED_ALLOW_IPS") or (SPACE_PROXIES if "SPACE_ID" in os.environ else None)
     uvicorn.run(
         app,

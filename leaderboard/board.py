@@ -54,7 +54,7 @@ class Board:
         self._changes: list[RankChange] = []
         self._view = View(Snapshot("", {}))
         self._view = self._read(store.head())
-        self.view()  # looks what changed and what runs, while the pages are built
+        self.refresh()
 
     def view(self) -> View:
         """The newest view there is, at once; where it may be old, another thread looks for a newer one."""

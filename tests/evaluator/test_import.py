@@ -170,8 +170,8 @@ def test_korquad_pages_are_one_file_each(tmp_path: Path) -> None:
     loaded = BENCHMARKS["korquad-2"].load(tmp_path / "out")
     assert loaded == imported.items and {i.page for i in loaded} == {page} and imported.files == 1
     assert [i.buckets for i in loaded] == [
-        {"length": "short", "form": "paragraph"},
-        {"length": "short", "form": "list"},
+        {"length": "short", "form": "paragraph", "length_form": "short/paragraph"},
+        {"length": "short", "form": "list", "length_form": "short/list"},
     ]
     assert imported.rejected == [("dev.json, row 3", "column 'question' must be text that is not empty, not ' '")]
 
