@@ -117,6 +117,7 @@ def test_no_text_of_a_visitor_is_ever_run(page: Page, environment: dict[str, str
         page.goto(f"{address}{path}?model={EVIL}&compare={EVIL}&__theme={EVIL}#{EVIL}")
         expect(page.locator("#model")).to_contain_text("<img src=x")
         page.get_by_role("tab", name="KO-VQA").click()
+        expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
         search = page.get_by_label("모델·기관 검색" if path == "/" else "Search models and makers")
         search.locator("visible=true").fill(EVIL)
         expect(page.locator("#board-ko-vqa .hn-empty")).to_be_visible()
