@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, Literal, get_args
 
 from leaderboard.parts import letters_of, parts_of
@@ -47,7 +48,7 @@ def _with_front(points: Data, cost: str) -> Data:
 
 def _parts(rows: Sequence[RankedRow]) -> Data:
     """Scores by bucket of the best models whose parts are known."""
-    known = [r for r in rows if parts_of(r.row.breakdown)][:MOST_PARTS]
+    known = islice((r for r in rows if parts_of(r.row.breakdown)), MOST_PARTS)
     return [
         {"model": r.row.model, "split": r.row.split, "axis": axis, "bucket": bucket, "score": part.score, "n": part.n}
         for r in known
@@ -69,10 +70,10 @@ def _time(rows: Sequence[RankedRow]) -> Data:
 
 def _letters(rows: Sequence[RankedRow]) -> Data:
     """Which letters were answered how often, by the best models that were asked here; `-` names none."""
-    counted = [(r.row.model, counts) for r in rows if any((counts := letters_of(r.row.breakdown)).values())]
+    counted = ((r.row.model, counts) for r in rows if any((counts := letters_of(r.row.breakdown)).values()))
     return [
         {"model": model, "letter": letter, "n": n, "percent": round(100 * n / sum(counts.values()), 2)}
-        for model, counts in counted[:MOST_LETTERS]
+        for model, counts in islice(counted, MOST_LETTERS)
         for letter, n in counts.items()
     ]
 

@@ -1,7 +1,6 @@
 """Board rows of `make bench`: 10,000 models on four benchmarks, in a server of its own, beside a plain gr.Dataframe."""
 
 import asyncio
-import os
 import random
 import subprocess
 import sys
@@ -22,11 +21,11 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.summary import ROOT
 from leaderboard.texts import text
 from scripts.big_store import big_store
-from scripts.serving import Server, serving
+from scripts.chromium import CHROMIUM
+from scripts.serving import Server, bare_environment, serving
 from scripts.visits import LASTING, VISITORS, WORDS, Events, call, table_fields, visit
 from submissions.index import with_result
 from submissions.store import Store
-from tests.browser.conftest import CHROMIUM
 from tests.conftest import request_numbered
 from tests.leaderboard.evaluated import evaluated
 
@@ -68,7 +67,7 @@ class Measured(NamedTuple):
 def board_rows(folder: Path) -> Iterator[Measured]:
     store = big_store(folder)
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith(("HANNUN_", "HF_"))},
+        **bare_environment(),
         **{"HANNUN_STORE": store.url, "HANNUN_WORKER": "off", "HANNUN_AUTH": "off"},
         "FORWARDED_ALLOW_IPS": "127.0.0.1",  # each visitor has an address of its own
     }

@@ -5,7 +5,6 @@ The korquad-2 samples are plain files under assets/samples/korquad-2, written by
 
 import io
 import json
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +14,11 @@ import plotly.offline
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
+from scripts.chromium import CHROMIUM
 from scripts.samples import infochartqa, ko_vdc, ko_vqa
 from scripts.samples.figures import Figure, page
 
 OUT = Path(__file__).parent.parent / "assets/samples"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def main() -> None:

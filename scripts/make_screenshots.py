@@ -3,8 +3,6 @@
 Results evaluated by us are invented ones here, of models that say so in their names; all others are the published ones.
 """
 
-import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,14 +13,14 @@ from playwright.sync_api import Page, sync_playwright
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.charts import charts_of
 from leaderboard.texts import text
-from scripts.serving import serving
+from scripts.chromium import CHROMIUM
+from scripts.serving import bare_environment, serving
 from scripts.tiny_models import make_image_text
 from submissions.stores import open_store
 from tests.conftest import request_numbered
 from tests.leaderboard.evaluated import evaluated
 
 OUT = Path(__file__).parent.parent / "assets/screenshots"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 WIDTH, HEIGHT = 1280, 800
 INVENTED = (("example/invented-a", 58.0, 20.0), ("example/invented-b", 56.5, 9.0), ("example/invented-c", 44.0, 2.0))
 
@@ -61,9 +59,8 @@ def _board(folder: Path) -> Iterator[str]:
             result = evaluated(request_numbered(number, model_id=model, benchmark=benchmark), em, days)
             store.commit({result.path: result.to_bytes()}, store.head(), "A result")
     make_image_text(folder / "models/example/tiny-image-text")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("HANNUN_", "HF_"))}
     own = {"HANNUN_STORE": store.url, "HANNUN_MODELS_DIR": str(folder / "models"), "HANNUN_WORKER": "off"}
-    with serving(["app.py"], environment | own) as server:
+    with serving(["app.py"], bare_environment() | own) as server:
         yield server.address
 
 

@@ -1,5 +1,6 @@
 """A server in a process of its own, on a free port of loopback."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -16,6 +17,11 @@ from evaluator.summary import ROOT
 class Server:
     address: str
     process: subprocess.Popen[str]
+
+
+def bare_environment() -> dict[str, str]:
+    """The environment of this process without its settings of the board and of the Hub."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("HANNUN_", "HF_"))}
 
 
 @contextmanager

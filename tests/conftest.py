@@ -10,6 +10,7 @@ import pytest
 from filelock import FileLock
 from huggingface_hub import constants
 
+from scripts.serving import bare_environment
 from scripts.tiny_models import make_extractive, make_image_text
 from submissions.records import EvalRequest, request_key
 from submissions.settings import Settings
@@ -64,7 +65,6 @@ def store(settings: Settings) -> Store:
 
 def environment_of(settings: Settings) -> dict[str, str]:
     """The environment of a child process that uses these settings."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HANNUN_", "HF_"))}
     own = {
         "HANNUN_STORE": settings.store,
         "HANNUN_PRIVATE_STORE": settings.private_store,
@@ -73,7 +73,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
         "HF_HUB_DISABLE_TELEMETRY": "1",
         "HF_HUB_DISABLE_XET": "1",
     }
-    return {**kept, **own}
+    return bare_environment() | own
 
 
 @pytest.fixture

@@ -1,16 +1,15 @@
 """The app in a process of its own, and a browser that tells on it."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, expect, sync_playwright
 
+from scripts.chromium import CHROMIUM
 from scripts.serving import serving
 
 expect.set_options(timeout=20_000)  # ms: two browsers, their boards and models share two cores
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 @contextmanager
