@@ -20,13 +20,14 @@ from dulwich.objects import Blob, ObjectID, Tree, parse_tree
 from dulwich.objects import Commit as GitCommit
 from dulwich.refs import Ref
 from dulwich.repo import Repo
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
-from submissions.store import MAIN, Changes, Commit, Conflict, Snapshot, StoreError
+from submissions.store import MAIN, Changes, Commit, Conflict, Snapshot, StoreError, Unavailable
 
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 _FILE = 0o100644
 GIT_LOCK_LASTS = 2.0  # seconds
+PATIENCE = 60.0  # seconds for another writer, who needs milliseconds unless its process stands still
 OBJECT_ID_BYTES = 20
 
 
@@ -39,7 +40,7 @@ class GitStore:
         self._lock = FileLock(f"{path}.lock")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with self._lock:
+            with self._alone():
                 if not (path / "HEAD").exists():
                     Repo.init_bare(str(path), mkdir=not path.exists(), default_branch=MAIN.encode()).close()
                 with self._repo():
@@ -81,7 +82,7 @@ class GitStore:
             return blob.data
 
     def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
-        with self._lock, self._repo() as repo:
+        with self._alone(), self._repo() as repo:
             if repo.refs[_ref(branch)].decode() != parent:
                 raise Conflict(branch)
             entries: list[tuple[bytes, int | None, ObjectID | None]] = []
@@ -109,7 +110,7 @@ class GitStore:
                 following = commit.parents[0].decode() if commit.parents else None
 
     def squash(self, branch: str) -> None:
-        with self._lock, self._repo() as repo:
+        with self._alone(), self._repo() as repo:
             tree = _commit(repo, repo.refs[_ref(branch)].decode()).tree
             commit = _new_commit(tree, "Squash", [])
             repo.object_store.add_object(commit)
@@ -129,7 +130,7 @@ class GitStore:
 
     def fetch(self, client: HttpGitClient, path: str) -> None:
         """Take over every branch of a repository on a git server, with all that hangs on it."""
-        with self._lock, self._repo() as repo:
+        with self._alone(), self._repo() as repo:
 
             def wanted(refs: Mapping[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
                 branches = {sha for ref, sha in refs.items() if ref.startswith(_ref("")) and sha}
@@ -145,7 +146,7 @@ class GitStore:
         """Give a new branch its empty first commit, the same in every process that tries."""
         tree = Tree()
         commit = _new_commit(tree.id, "Start", [], when=0)
-        with self._lock:
+        with self._alone():
             repo.object_store.add_object(tree)
             repo.object_store.add_object(commit)
             self._drop_stale_ref_lock(branch)
@@ -165,6 +166,16 @@ class GitStore:
             leftover.unlink()
         except FileNotFoundError:
             pass
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keeps other writers out. Raises Unavailable where one of them does not leave."""
+        try:
+            with self._lock.acquire(timeout=PATIENCE):
+                yield
+        except Timeout as error:
+            advice = "if a process that writes here was stopped, continue it or end it"
+            raise Unavailable(f"{self.url}: another writer has held it for {PATIENCE:g} s; {advice}") from error
 
     @contextmanager
     def _repo(self) -> Iterator[Repo]:

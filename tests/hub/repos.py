@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -310,15 +311,15 @@ def _writing(hub: Hub) -> None:
             "CONTENT_LENGTH": str(len(body)),
             "HTTP_CONTENT_ENCODING": request.headers.get("Content-Encoding", ""),
         }
-        backend = await asyncio.create_subprocess_exec(
-            shutil.which("git") or "git",
-            "http-backend",
+        backend = await asyncio.to_thread(
+            subprocess.run,
+            [shutil.which("git") or "git", "http-backend"],
             env=environment,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
+            input=body,
+            stdout=subprocess.PIPE,
+            check=False,
         )
-        output, _ = await backend.communicate(body)
-        head, _, content = output.partition(b"\r\n\r\n")
+        head, _, content = backend.stdout.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
         status = int(headers.pop("Status", "200").split()[0])
         return Response(content, status, headers)

@@ -9,8 +9,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
-from submissions.store import Conflict, Snapshot, StoreError, blob_id, transact
+from submissions.store import Conflict, Snapshot, StoreError, Unavailable, blob_id, transact
 from submissions.stores import open_store
 from tests.conftest import ROOT
 
@@ -156,6 +157,21 @@ def test_a_writer_killed_at_any_moment_leaves_a_whole_store(tmp_path: Path) -> N
         store.commit({"a": b"-", "b": b"-"}, head, "goes on")
     checked = subprocess.run(["git", "-C", url, "fsck", "--strict"], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
+
+
+def test_a_writer_that_stands_still_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = str(tmp_path / "still.git")
+    store = open_store(url)
+    head = store.commit({"a": b"1"}, store.head(), "before")
+    monkeypatch.setattr("submissions.git_store.PATIENCE", 0.1)
+    with FileLock(f"{url}.lock"):
+        assert store.read("a", store.head()) == b"1"
+        for write in (lambda: store.commit({"a": b"2"}, head, "meanwhile"), lambda: open_store(url)):
+            with pytest.raises(Unavailable, match="continue it or end it"):
+                write()
+    assert store.commit({"a": b"3"}, head, "after") == store.head()
 
 
 def test_real_git_reads_the_embedded_store(tmp_path: Path) -> None:
