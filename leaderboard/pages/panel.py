@@ -1,5 +1,6 @@
 """A tab of fields and the HTML that they decide: filled from the address, and anew whenever a field or the store changes."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,17 @@ element.addEventListener('click', async event => {
   setTimeout(() => { button.textContent = said; }, 1500);
 });
 """
+# What is drawn for a tab entered, or for a newer store, may come after what was drawn for a field changed meanwhile.
+ASKED = """
+(address, ...fields) => {
+  (window.hannunAsked ??= {})[%(tab)s] = JSON.stringify(fields);
+  return (%(keep)s)(address, ...fields);
+}
+"""
+LATE = """
+(redraw, ...fields) =>
+  window.hannunReady && window.hannunAsked[%(tab)s] !== JSON.stringify(fields) ? String(Date.now()) : redraw
+"""
 DRAWN = 32  # views of a tab that are kept as they were drawn, for many ask for the same
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
@@ -44,7 +56,7 @@ class Panel:
     html: gr.HTML  # its js_on_load has LIVE in it
     read: Callable[[Mapping[str, str]], list[Any]]  # parameters of the address → values of the fields
     show: Callable[..., str]  # values of the fields, whatever they are → HTML
-    early: gr.Textbox = field(default_factory=lambda: gr.Textbox("", visible=False))
+    redraw: gr.Textbox = field(default_factory=lambda: gr.Textbox("", visible=False))  # changed to have it drawn anew
     address: gr.Textbox = field(default_factory=lambda: gr.Textbox("", visible=False))
 
     def connect(self, tab: gr.Tab) -> None:
@@ -56,12 +68,18 @@ class Panel:
             params = parameters(address)
             return self.show(*self.read(params)) if tab_of(params) == self.name else gr.skip()
 
-        inputs, keep = [self.address, *self.fields], remember(self.name, self.usual)
-        changes = [f.change for f in self.fields]
-        gr.on([*changes, self.early.change], draw, inputs, self.html, js=keep, trigger_mode="always_last", **QUIET)
-        tab.select(draw, inputs, self.html, js=remember(self.name, self.usual, entered=True), **QUIET)
+        tab_name, inputs = json.dumps(self.name), [self.address, *self.fields]
+        keep, enter = (remember(self.name, self.usual, entered=entered) for entered in (False, True))
+        changes = [*(f.change for f in self.fields), self.redraw.change]
+        gr.on(changes, draw, inputs, self.html, js=keep, trigger_mode="always_last", **QUIET)
+        entered = tab.select(draw, inputs, self.html, js=ASKED % {"tab": tab_name, "keep": enter}, **QUIET)
         # "multiple": one whose answer is lost keeps no later one from being asked.
-        self.html.stale(draw, inputs, self.html, js=keep, trigger_mode="multiple", **QUIET)
+        stale = self.html.stale(
+            draw, inputs, self.html, js=ASKED % {"tab": tab_name, "keep": keep}, trigger_mode="multiple", **QUIET
+        )
+        again = LATE % {"tab": tab_name}
+        for event in (entered, stale):
+            event.then(None, [self.redraw, *self.fields], self.redraw, js=again, api_visibility="private")
 
     def start(self, params: Mapping[str, str]) -> list[Any]:
         """What the fields and the HTML are at load."""

@@ -88,8 +88,8 @@ def build_page(board: Board, queue: Queue, admission: Admission, visitors: Visit
         opened = gr.Textbox("", visible=False)
         outputs = [tabs, *(component for panel in panels for component in (*panel.fields, panel.html))]
         loaded = page.load(start, opened, outputs, js=OPENED, **QUIET)
-        early = [panel.early for panel in panels]
-        loaded.then(None, None, early, js=ready([panel.name for panel in panels]), api_visibility="private")
+        redraw = [panel.redraw for panel in panels]
+        loaded.then(None, None, redraw, js=ready([panel.name for panel in panels]), api_visibility="private")
         add_endpoints(board, queue, admission, visitors)
     page.space_id = None  # else Gradio draws the Hub's header on a Space, with fonts and pictures from elsewhere
     # No more waits than can be answered soon; nothing goes around the queue.
