@@ -49,7 +49,9 @@ def _against(cost: str) -> Callable[[Data, Language], Drawing]:
             traces.append(
                 {
                     **{"type": "scatter", "mode": "text", "x": [p[cost]], "y": [p["score"]], "showlegend": False},
-                    "text": [_plain(p["model"].partition(" (")[0].rpartition("/")[2])],
+                    "text": [
+                        f"\u2002{_plain(p['model'].partition(' (')[0].rpartition('/')[2])}\u2002"
+                    ],  # not on its point
                     "textposition": "bottom right" if n else "top left",  # the dearest stands at the right edge
                     "hoverinfo": "skip",
                 }

@@ -110,6 +110,21 @@ def test_the_overview_has_every_model_once_and_what_changed(seen: Seen) -> None:
     assert seen.query()["model"] == "o/beta"
 
 
+def test_a_score_is_drawn_in_its_cell_with_its_interval(seen: Seen) -> None:
+    seen.open("tab=korquad-2")
+    row = seen.page.locator("#board-korquad-2 tbody tr", has_text="o/alpha")
+    cell = row.locator("td.f1")  # the headline of this benchmark
+    share, low, high = (
+        float(cell.evaluate("(e, name) => getComputedStyle(e).getPropertyValue(name)", f"--{name}").rstrip("%"))
+        for name in ("share", "low", "high")
+    )
+    assert low < share < high
+    expect(cell).to_have_text(f"{share:.2f}{low:.1f}–{high:.1f}")
+    assert cell.evaluate("e => getComputedStyle(e).backgroundImage").count("gradient") == 2
+    assert row.locator("td.em").evaluate("e => getComputedStyle(e).backgroundImage") == "none"
+    seen.fits()
+
+
 def test_a_models_page_tells_all_of_it(seen: Seen) -> None:
     seen.open("model=o/alpha")
     model = seen.page.locator("#model")
