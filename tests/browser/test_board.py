@@ -64,6 +64,9 @@ def test_a_tab_in_the_address_is_opened_and_written_there(page: Page, environmen
     with running_app(environment, HANNUN_WORKER="off") as address:
         page.goto(f"{address}/?tab=queue")
         expect(page.locator("#queue")).to_contain_text("아직 제출된 모델이 없습니다")
+        page.locator("#queue").get_by_role("link", name="제출").click()
+        page.wait_for_url("**/?tab=submit")
+        expect(page.locator("#model-id")).to_be_visible()
         page.get_by_role("tab", name="KO-VDC").click()
         page.wait_for_url("**/?tab=ko-vdc")
         page.goto(f"{address}/?tab=<script>&n=-1&columns=,,")
