@@ -46,12 +46,11 @@ def _against(cost: str) -> Callable[[Data, Language], Drawing]:
                     "customdata": [_plain(p.get("hardware") or "") for p in own],
                 })  # fmt: skip
         for n, p in enumerate(_apart(front, cost)):
+            name = _plain(p["model"].partition(" (")[0].rpartition("/")[2])
             traces.append(
                 {
                     **{"type": "scatter", "mode": "text", "x": [p[cost]], "y": [p["score"]], "showlegend": False},
-                    "text": [
-                        f"\u2002{_plain(p['model'].partition(' (')[0].rpartition('/')[2])}\u2002"
-                    ],  # not on its point
+                    "text": [f"\u2002{name}\u2002"],  # beside its point, not on it
                     "textposition": "bottom right" if n else "top left",  # the dearest stands at the right edge
                     "hoverinfo": "skip",
                 }
