@@ -32,7 +32,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
 	$(if $(filter off,$(HANNUN_WORKER)),,scripts/system_packages.sh bubblewrap)
-	$(BIN)/python app.py
+	MALLOC_ARENA_MAX=2 $(BIN)/python app.py
 
 test: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh chromium fonts git bubblewrap
