@@ -21,7 +21,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.summary import ROOT
 from leaderboard.texts import text
 from scripts.big_store import big_store
-from scripts.chromium import CHROMIUM
+from scripts.chromium import launch
 from scripts.serving import Server, bare_environment, serving
 from scripts.visits import LASTING, VISITORS, WORDS, Events, call, table_fields, visit
 from submissions.index import with_result
@@ -141,7 +141,7 @@ def _rate(address: str, each: int) -> float:
 def _screens(server: Server, plain: Server, store: Store) -> Iterator[Measured]:
     html, search = f"#board-{BENCHMARK}", f"#search-{BENCHMARK} :is(input, textarea)"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = launch(playwright)
         address = f"{server.address}/?tab={BENCHMARK}"
         ours, theirs = (min(_first_rows(browser, a, html) for _ in range(3)) for a in (address, plain.address))
         yield Measured("first rows in Chromium", f"{ours:.1f} s", f"{theirs:.1f} s", "≤ 1.5 s")

@@ -14,7 +14,7 @@ import plotly.offline
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from scripts.chromium import CHROMIUM
+from scripts.chromium import launch
 from scripts.samples import infochartqa, ko_vdc, ko_vqa
 from scripts.samples.figures import Figure, page
 
@@ -93,7 +93,7 @@ def _write(benchmark: str, rows: Iterator[dict[str, Any]]) -> None:
 @contextmanager
 def _browser() -> Iterator[Page]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = launch(playwright)
         tab = browser.new_page(viewport={"width": 800, "height": 700})
         yield tab
         browser.close()

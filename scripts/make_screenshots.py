@@ -13,7 +13,7 @@ from playwright.sync_api import Page, sync_playwright
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.charts import charts_of
 from leaderboard.texts import text
-from scripts.chromium import CHROMIUM
+from scripts.chromium import launch
 from scripts.serving import bare_environment, serving
 from scripts.tiny_models import make_image_text
 from submissions.stores import open_store
@@ -67,7 +67,7 @@ def _board(folder: Path) -> Iterator[str]:
 @contextmanager
 def _page() -> Iterator[Page]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = launch(playwright)
         yield browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, locale="ko-KR")
         browser.close()
 

@@ -27,7 +27,7 @@ from submissions.store import MAIN, Changes, Commit, Conflict, Snapshot, StoreEr
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 _FILE = 0o100644
 GIT_LOCK_LASTS = 2.0  # seconds
-PATIENCE = 60.0  # seconds for another writer, who needs milliseconds unless its process stands still
+PATIENCE = 60.0  # seconds for another writer; a commit takes milliseconds unless its process stands still
 OBJECT_ID_BYTES = 20
 
 

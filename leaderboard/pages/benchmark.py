@@ -70,7 +70,7 @@ def benchmark_tab(board: Board, name: str, language: Language) -> Panel:
     shown = gr.Number(PAGE, visible=False)
     html = gr.HTML(elem_id=f"board-{name}", js_on_load=CLICKS + LIVE, apply_default_css=False)
     gr.HTML(render("cite.html", language, card=card, name=name), js_on_load=ORIGIN + COPY, apply_default_css=False)
-    html.click(_clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
+    html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
 
     def read(params: Mapping[str, str]) -> list[Any]:
         q = Query.of_address(params)
@@ -124,5 +124,6 @@ def _table(view: View, name: str, language: Language, query: Query, version: str
     )
 
 
-def _clicked(order: str, shown: float, event: gr.EventData) -> tuple[str, float]:
+def clicked(order: str, shown: float, event: gr.EventData) -> tuple[str, float]:
+    """Order and number of rows after one of the CLICKS."""
     return (str(event.sort), shown) if event.sort else (order, shown + PAGE)

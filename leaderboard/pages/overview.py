@@ -10,7 +10,7 @@ import gradio as gr
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.board import Board, View
 from leaderboard.overview import BINS, ModelRow
-from leaderboard.pages.benchmark import CLICKS
+from leaderboard.pages.benchmark import CLICKS, clicked
 from leaderboard.pages.panel import DRAWN, LIVE, QUIET, Panel
 from leaderboard.query import PAGE, finder, page_size
 from leaderboard.ranking import score_of
@@ -30,10 +30,6 @@ def overview_tab(board: Board, language: Language) -> Panel:
         order = gr.Dropdown(orders, value="borda", label=text("sort", language), scale=1, filterable=False)
     shown = gr.Number(PAGE, visible=False)
     html = gr.HTML(elem_id="overview", js_on_load=CLICKS + LIVE, apply_default_css=False)
-
-    def clicked(order: str, shown: float, event: gr.EventData) -> tuple[str, float]:
-        return (str(event.sort), shown) if event.sort else (order, shown + PAGE)
-
     html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
 
     def read(params: Mapping[str, str]) -> list[Any]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, expect, sync_playwright
 
-from scripts.chromium import CHROMIUM
+from scripts.chromium import CHROMIUM, launch
 from scripts.serving import serving
 
 expect.set_options(timeout=20_000)  # ms: two browsers, their boards and models share two cores
@@ -23,7 +23,7 @@ def running_app(environment: dict[str, str], **settings: str) -> Iterator[str]:
 def browser() -> Iterator[Browser]:
     assert CHROMIUM, "Chromium is missing: make test installs it, or apt-get install chromium"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = launch(playwright)
         yield browser
         browser.close()
 
