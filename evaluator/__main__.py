@@ -1,4 +1,4 @@
-"""`python -m evaluator`: benchmarks, run, score, import, worker, schedule."""
+"""`python -m evaluator`: benchmarks, run, parity, score, import, worker, schedule."""
 
 import argparse
 import json
@@ -8,6 +8,7 @@ import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.console import Console
@@ -20,15 +21,19 @@ from evaluator.engines.base import ApiOptions
 from evaluator.evaluate import Details, Evaluation, Unanswered, evaluate
 from evaluator.fetch import fetch_model
 from evaluator.importing import REJECTED, import_dataset
+from evaluator.parity import SHOWN, parity
 from evaluator.sandbox import SandboxError
 from evaluator.schedule import IMAGE, JobScheduler, JobSettings, cron, space_of
 from evaluator.score_files import score_files
 from evaluator.source import open_source
+from evaluator.summary import server_name
 from evaluator.task import Task, load_items
 from evaluator.types import DataError, ModelError
 from evaluator.worker import Worker, every
-from submissions.checks import PRECISIONS, build_request, facts_of_server, inspect_folder, inspect_model
+from submissions.checks import build_request, inspect_folder, inspect_model
 from submissions.logs import log_safely
+from submissions.model_facts import PRECISIONS, ModelFacts, facts_of_server
+from submissions.reasoning import THINKING
 from submissions.records import FailureCode
 from submissions.repository import Refused
 from submissions.settings import Settings, SettingsError, duration, load_settings
@@ -44,8 +49,11 @@ def main(argv: list[str] | None = None) -> int:
             return _benchmarks()
         if args.command == "run":
             return _run(args, load_settings())
+        if args.command == "parity":
+            return _parity(args, load_settings())
         if args.command == "score":
-            print(json.dumps(score_files(args.benchmark, args.items, args.answers, args.per_item), ensure_ascii=False))
+            scored = score_files(args.benchmark, args.items, args.answers, args.per_item, raw=args.strip_reasoning)
+            print(json.dumps(scored, ensure_ascii=False))
             return 0
         if args.command == "import":
             return _import(args)
@@ -87,6 +95,20 @@ def _parser() -> argparse.ArgumentParser:
         "--prices", type=float, nargs=2, metavar=("IN", "OUT"), default=[0.0, 0.0], help="a million tokens"
     )
     run.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
+    run.add_argument(
+        "--thinking", choices=THINKING, help="of a model that reasons or not (default: as its template has it)"
+    )
+    run.add_argument("--max-new-tokens", type=_positive, metavar="N", help="of an answer (default: the benchmark's)")
+    run.add_argument("--max-reasoning-tokens", type=_positive, metavar="N", help="before it (default: 8192)")
+    run.add_argument(
+        "--decoding",
+        choices=["greedy", "repository"],
+        default="greedy",
+        help="repository: keep the penalties of its generation config, as published scripts do; such rows have no rank",
+    )
+    run.add_argument(
+        "--trust-remote-code", action="store_true", help="run the Python files of the model's folder, in the sandbox"
+    )
     run.add_argument("--limit", type=_positive, metavar="N", help="only the first N items")
     run.add_argument("--batch-size", type=_batch_size, metavar="auto|N", help="default: auto")
     run.add_argument("--max-pixels", type=_positive, metavar="N", help="scale larger images down to N pixels")
@@ -101,10 +123,23 @@ def _parser() -> argparse.ArgumentParser:
         "--sandbox", choices=["auto", "none"], default="auto", help="none: for a model you trust with this machine"
     )
     run.add_argument("--out", required=True, type=Path, help="folder for result.json and details.jsonl")
+    parity = commands.add_parser("parity", help="ask the same questions by the built-in engine and by a server")
+    parity.add_argument("model", help="a folder, or owner/name on the Hub or under HANNUN_MODELS_DIR")
+    parity.add_argument("--benchmark", default="ko-vqa", choices=list(BENCHMARKS))
+    parity.add_argument("--data", metavar="PATH[#SPLIT]", help="as for run (default: the sample set)")
+    parity.add_argument("--revision", help="branch, tag or commit (default: the newest)")
+    parity.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
+    parity.add_argument("--thinking", choices=THINKING, help="of a model that reasons or not")
+    parity.add_argument("--spawn", metavar="COMMAND", help="the server (default: HANNUN_SERVER)")
+    parity.add_argument("--items", type=_positive, default=100, metavar="N", help="questions asked (default: 100)")
+    parity.add_argument("--sandbox", choices=["auto", "none"], default="auto", help="none: for a model you trust")
     score = commands.add_parser("score", help="score answers that are at hand already")
     score.add_argument("benchmark", choices=list(BENCHMARKS))
     score.add_argument("--items", required=True, type=Path, help='JSON lines: {"id", "answer", …}')
     score.add_argument("--answers", required=True, type=Path, help='JSON lines: {"id", "text"}')
+    score.add_argument(
+        "--strip-reasoning", action="store_true", help="the texts are raw transcripts: score what follows the reasoning"
+    )
     score.add_argument("--per-item", type=Path, help="write each item's score here, in item order")
     importer = commands.add_parser("import", help="convert a test set as its makers hand it out")
     importer.add_argument("benchmark", choices=list(BENCHMARKS))
@@ -142,21 +177,18 @@ def _benchmarks() -> int:
 def _run(args: argparse.Namespace, settings: Settings) -> int:
     benchmark = BENCHMARKS[args.benchmark]
     source = open_source(args.benchmark, args.data, settings)
-    folder = Path(args.model)
     if args.base_url or args.spawn:
         args.engine = "api"
     elif args.engine == "api":
         raise DataError("--engine api needs --base-url, or --spawn to start a server of its own")
-    if args.base_url and not args.spawn:
-        facts = facts_of_server(_name(args.model, "api"), args.base_url)
-    elif folder.is_dir():
-        facts = inspect_folder(_name(folder.resolve().name, "local"), folder)
-    else:
-        facts = inspect_model(args.model, args.revision, settings.models_dir)
-        folder = fetch_model(facts.model_id, facts.revision, settings)
+    facts, folder, adapter = _find_model(args, settings)
     if args.no_images:
         facts = replace(facts, takes_images=True)  # a model that sees nothing can be asked blind as well
-    request = build_request(facts, args.benchmark, "local", args.revision, args.precision)
+    request = build_request(
+        facts, args.benchmark, "local", args.revision, args.precision, thinking=None if args.base_url else args.thinking
+    )
+    if args.base_url:
+        request = request.evolve(thinking=args.thinking)  # what a server is told, whose template nobody sees
     if args.engine != "auto":
         request = request.evolve(engine=args.engine)
     task = Task(
@@ -164,6 +196,10 @@ def _run(args: argparse.Namespace, settings: Settings) -> int:
         folder,
         benchmark,
         source,
+        adapter=adapter,
+        max_new_tokens=args.max_new_tokens,
+        max_reasoning_tokens=args.max_reasoning_tokens or settings.max_reasoning_tokens,
+        decoding=args.decoding,
         limit=args.limit,
         batch_size=args.batch_size,
         max_pixels=args.max_pixels or settings.max_pixels,
@@ -188,6 +224,63 @@ def _run(args: argparse.Namespace, settings: Settings) -> int:
             raise
     _save(evaluation, args.out)
     return 0
+
+
+def _parity(args: argparse.Namespace, settings: Settings) -> int:
+    """Exit code 1 where the scores differ by more than chance."""
+    command = args.spawn or settings.server
+    if not command:
+        raise DataError("parity needs --spawn or HANNUN_SERVER, the command that starts the server")
+    args.base_url, args.trust_remote_code = None, False
+    facts, folder, adapter = _find_model(args, settings)
+    request = build_request(facts, args.benchmark, "local", args.revision, args.precision, thinking=args.thinking)
+    task = Task(
+        request,
+        folder,
+        BENCHMARKS[args.benchmark],
+        open_source(args.benchmark, args.data, settings),
+        adapter=adapter,
+        max_pixels=settings.max_pixels,
+        max_reasoning_tokens=settings.max_reasoning_tokens,
+        sandbox=args.sandbox == "auto",
+    )
+    with TemporaryDirectory() as scratch, _progress() as progress:
+        bar = progress.add_task("load", total=None)
+        found = parity(
+            task,
+            replace(task, api=ApiOptions(spawn=command)),
+            args.items,
+            Path(scratch),
+            lambda stage, done, total: progress.update(bar, description=stage, completed=done, total=total),
+        )
+    low, high = (100 * end for end in found.comparison.interval)
+    print(
+        f"{facts.model_id} on {args.benchmark}, {found.n} questions: built-in {100 * found.built_in:.2f}, "
+        f"{server_name(command)} {100 * found.served:.2f}, difference {100 * found.comparison.difference:+.2f} "
+        f"(95% interval {low:+.2f} to {high:+.2f})"
+    )
+    print(f"{len(found.different)} answers are not the same text")
+    for one in found.different[:SHOWN]:
+        print(f"  {one.id}\n    built-in: {one.built_in!r}\n    served:   {one.served!r}")
+    return 0 if found.agrees else 1
+
+
+def _find_model(args: argparse.Namespace, settings: Settings) -> tuple[ModelFacts, Path, Path | None]:
+    """What the model is, its folder, and that of the adapter to be put on it. Raises Refused, ModelError."""
+    folder = Path(args.model)
+    if args.base_url and not args.spawn:
+        return facts_of_server(_name(args.model, "api"), args.base_url), folder, None
+    local = folder.is_dir()
+    if local:
+        name = _name(folder.resolve().name, "local")
+        facts = inspect_folder(name, folder, settings.models_dir, trust_code=args.trust_remote_code)
+    else:
+        facts = inspect_model(args.model, args.revision, settings.models_dir, trust_code=args.trust_remote_code)
+    code = facts.custom_code
+    if facts.base_revision:
+        base = fetch_model(str(facts.base_model), facts.base_revision, settings, with_code=code)
+        return facts, base, folder if local else fetch_model(facts.model_id, facts.revision, settings)
+    return facts, folder if local else fetch_model(facts.model_id, facts.revision, settings, with_code=code), None
 
 
 def _name(name: str, owner: str) -> str:

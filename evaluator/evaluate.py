@@ -1,6 +1,9 @@
 """From a model and a benchmark to a result: prompts, the inference process, scores, one record."""
 
+import json
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,11 +21,13 @@ from evaluator.job import Job, JobSpec
 from evaluator.sandbox import SCRATCH, Walls, confined, hand_over, mechanism
 from evaluator.summary import ROOT, invariance, sum_up
 from evaluator.task import Task, prompts_of, spread
-from evaluator.types import Item, ModelError
+from evaluator.types import MAX_MESSAGE, Item, ModelError, unless_unanswered
 from submissions.records import Dataset, EvalResult, FailureCode
 
 INFERENCE = "evaluator.inference"  # the module run as the child process
 MAX_EVENT = 65_536  # bytes of a line from it
+GENERATION_CONFIG = "generation_config.json"
+SMALLER = 8  # batches are so many times smaller after some that changed scores
 
 Progress = Callable[[str, int, int], None]  # stage, answered, of how many
 
@@ -63,31 +68,33 @@ def evaluate(
     """
     ids = {item.id: [prompt.id for prompt in prompts_of(task, item)] for item in items}
     total = sum(map(len, ids.values()))
-    spec = JobSpec(
-        engine=task.request.engine,
-        model=str(task.model.resolve()),
-        revision=task.request.revision,
-        precision=task.request.precision,
-        max_new_tokens=task.benchmark.max_new_tokens,
-        max_pixels=task.max_pixels,
-        batch_size=task.batch_size,
-        api=task.api,
-    )
     chosen = spread(items, -(-task.alone // len(ids[items[0].id])))
-    alone = [own for item in chosen for own in ids[item.id]]
-    job = Job.prepare(job_dir, spec, (p for item in items for p in prompts_of(task, item)), frozenset(alone))
-    if task.cache:
+    asked_alone = [(item, ids[item.id]) for item in chosen]
+    alone = [own for _, own_ids in asked_alone for own in own_ids]
+    prepare = partial(_prepare, task, job_dir, items, frozenset(alone))
+    job = prepare()
+    if task.cache and not job.batches_tried():
         AnswerCache(task.cache).fill(job)
-    infer(job, total, len(alone), on_progress, stop, sandbox=task.sandbox and not (task.api and task.api.remote))
+    sandbox = task.sandbox and not (task.api and task.api.remote)
+    while True:
+        infer(job, total, len(alone), on_progress, stop, sandbox=sandbox)
+        answers = job.answers()
+        same = invariance(task, asked_alone, answers, job.alone())
+        batch_size = int(job.environment()["batch_size"])
+        if same is None or batch_size == 1 or same.scores_changed <= task.max_score_changes * same.n:
+            break
+        job.discard_answers(batch_size)
+        job = prepare()
     if task.cache:
         AnswerCache(task.cache).keep(job)
     on_progress("score", total, total)
-    answers = job.answers()
-    scores = task.benchmark.score(items, [[answers[own] for own in ids[item.id]] for item in items])
+    given = [[answers[own] for own in ids[item.id]] for item in items]
+    scores = [unless_unanswered(s, own) for s, own in zip(task.benchmark.score(items, given), given, strict=True)]
     details: Details = [
         {
             "id": item.id,
             "answers": [answers[own].text for own in ids[item.id]],
+            **({"raw": raw} if any(raw := [answers[own].raw for own in ids[item.id]]) else {}),
             "status": score.status,
             "em": score.em,
             "f1": score.f1,
@@ -100,8 +107,33 @@ def evaluate(
             f"{failed} of {len(items)} questions have no answer, through no fault of the model; run again to ask them again",
             details,
         )
-    same = invariance(task, [(item, ids[item.id]) for item in chosen], answers, job.alone())
+    if same and (tried := job.batches_tried()):
+        same = same.evolve(batches_tried=tried)
     return Evaluation(sum_up(task, items, scores, list(answers.values()), dataset, job, same, worker), details)
+
+
+def _prepare(task: Task, job_dir: Path, items: Sequence[Item], alone: frozenset[str]) -> Job:
+    tried = Job(job_dir).batches_tried()
+    model = task.model.resolve()
+    if task.api and task.api.spawn and task.decoding == "greedy":
+        model = greedy_view(model, job_dir.resolve() / "model")
+    spec = JobSpec(
+        engine="api" if task.api else task.request.engine,
+        model=str(model),
+        revision=task.request.revision,
+        precision=task.request.precision,
+        max_new_tokens=task.answer_tokens,
+        max_pixels=task.max_pixels,
+        batch_size=max(1, min(tried) // SMALLER) if tried else task.batch_size,
+        api=task.api,
+        max_reasoning_tokens=task.max_reasoning_tokens,
+        thinking=task.request.thinking,
+        decoding=task.decoding,
+        adapter=str(task.adapter.resolve()) if task.adapter else None,
+        base_revision=task.request.base_revision,
+        custom_code=task.request.custom_code,
+    )
+    return Job.prepare(job_dir, spec, (p for item in items for p in prompts_of(task, item)), alone)
 
 
 def infer(
@@ -125,11 +157,16 @@ def infer(
     environment = _child_environment(spec)
     command = [sys.executable, "-m", INFERENCE, str(folder)]
     if sandbox:
-        model = Path(spec.model)
-        linked = [path.resolve() for path in model.rglob("*") if path.is_symlink()]  # in a Hub cache of the operator's
-        hand_over(job.out, model)
+        folders = [Path(folder) for folder in (spec.model, spec.adapter) if folder]
+        # Links lead into a Hub cache of the operator's.
+        linked = [path.resolve() for model in folders for path in model.rglob("*") if path.is_symlink()]
+        for model in folders:
+            hand_over(job.out, model)
         environment |= {"HOME": SCRATCH[0]} if "HOME" in environment else {}
-        command = confined(command, Walls([model, *linked, folder], folder / job.out.name, environment))
+        environment |= {"HF_MODULES_CACHE": f"{SCRATCH[0]}/modules"} if spec.custom_code else {}
+        program = _installation(spec.api.spawn) if spec.api and spec.api.spawn else []
+        walls = Walls([*folders, *linked, *program, folder], folder / job.out.name, environment)
+        command = confined(command, walls)
     with (
         job.log.open("ab") as log,
         subprocess.Popen(
@@ -146,7 +183,7 @@ def infer(
         lines = iter(partial(child.stdout.readline, MAX_EVENT), b"")
         if stop:
             threading.Thread(target=_kill_when_set, args=(stop, child), daemon=True).start()
-        failure, measured = None, 0
+        failure, reason, measured = None, "", 0
         try:
             for number, line in enumerate(lines):
                 event = _event(line)
@@ -157,7 +194,7 @@ def infer(
                 if event.kind == "loaded":
                     job.keep_environment({**job.environment(), "batch_size": event.batch_size, "params": event.params})
                 elif event.kind == "failed":
-                    failure = event.code
+                    failure, reason = event.code, _printable(event.message)
                     continue  # its stage is the one it was in
                 answered += event.kind == "answered"
                 measured += event.kind == "measured"
@@ -174,7 +211,7 @@ def infer(
     if child.returncode < 0:
         raise ModelError("process_killed", f"the inference process was ended by signal {-child.returncode}")
     if child.returncode:
-        raise ModelError(failure or "internal_error", _last_line(job.log))
+        raise ModelError(failure or "internal_error", reason or _last_line(job.log))
 
 
 class _Event(BaseModel):
@@ -185,6 +222,7 @@ class _Event(BaseModel):
     batch_size: int | None = Field(default=None, ge=1)
     params: int | None = Field(default=None, ge=0)
     code: FailureCode | None = None
+    message: str = Field(default="", max_length=MAX_MESSAGE)
 
 
 def _event(line: bytes) -> _Event:
@@ -206,11 +244,40 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
         os.killpg(child.pid, signal.SIGKILL)
 
 
+def _installation(command: str) -> list[Path]:
+    """The folder a server's program is installed in, where that is not the system's: its own virtual environment."""
+    words = shlex.split(command)
+    found = shutil.which(words[0]) if words else None
+    if found is None or Path(found).is_relative_to("/usr"):
+        return []
+    places = {Path(found).parent.parent, Path(found).resolve().parent.parent}
+    return sorted(place for place in places if not place.is_relative_to("/usr") and place != Path("/"))
+
+
+def greedy_view(model: Path, view: Path) -> Path:
+    """A folder with links to a model's files, but a generation config that asks for nothing but greedy decoding: what
+    a server that reads the folder then does."""
+    shutil.rmtree(view, ignore_errors=True)
+    view.mkdir(parents=True)
+    kept = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
+    for path in model.iterdir():
+        if path.name != GENERATION_CONFIG:
+            (view / path.name).symlink_to(path)
+    try:
+        settings = json.loads((model / GENERATION_CONFIG).read_text(encoding="utf-8"))
+        own = {name: settings[name] for name in kept if name in settings}
+    except (OSError, ValueError, TypeError, RecursionError):
+        own = {}
+    if own:
+        (view / GENERATION_CONFIG).write_text(json.dumps({**own, "do_sample": False}), encoding="utf-8")
+    return view
+
+
 def _child_environment(spec: JobSpec) -> dict[str, str]:
     """No token, no setting of ours, nothing that could reach a hub; for a server's engine, what reaches that server."""
     keep = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "TMPDIR"]
     if spec.api and spec.api.remote:
-        keep += ["HANNUN_API_KEY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"]
+        keep += [spec.api.key, "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"]
     elif spec.api:
         keep += ["HOME"]  # where servers keep what they compile
     kept = {name: os.environ[name] for name in keep if name in os.environ}
@@ -222,4 +289,8 @@ def _last_line(log: Path) -> str:
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - 4096))
         lines = file.read().decode(errors="replace").strip().splitlines()
-    return "".join(c for c in lines[-1][:300] if c.isprintable()) if lines else "no output"
+    return _printable(lines[-1]) if lines else "no output"
+
+
+def _printable(message: str) -> str:
+    return "".join(c for c in message[:MAX_MESSAGE] if c.isprintable())

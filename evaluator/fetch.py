@@ -1,10 +1,12 @@
 """Get a model's files: from HANNUN_MODELS_DIR, a folder named outright, or the Hub at its exact commit.
 
 The Hub's are fetched by a process of its own, `python -m evaluator.fetch MODEL REVISION FOLDER`, that holds no token
-but the read-only one and is ended where it takes too much.
+but the read-only one and is ended where it takes too much. Python files come only where the operator has approved
+them, with `--code`, and only if their bytes are those that were approved.
 """
 
 import errno
+import hashlib
 import os
 import shutil
 import subprocess
@@ -17,7 +19,8 @@ from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
 from evaluator.types import ModelError
-from submissions.repository import FETCHED, MAX_FILES, content_revision, local_model
+from submissions.records import CodeApproval
+from submissions.repository import CODE, FETCHED, MAX_FILES, content_revision, local_model
 from submissions.settings import Settings
 
 MAX_HEADER = 25_000_000  # bytes of a safetensors file that describe its tensors
@@ -25,33 +28,55 @@ CODES = {3: "model_not_found", 4: "hub_unavailable", 5: "disk_full"}  # of the p
 ROOT = Path(__file__).parent.parent
 
 
-def fetch_model(model_id: str, revision: str, settings: Settings) -> Path:
-    """The folder with the model's files at this revision. Raises ModelError where it cannot be had."""
+def fetch_model(
+    model_id: str, revision: str, settings: Settings, code: CodeApproval | None = None, *, with_code: bool = False
+) -> Path:
+    """The folder with the model's files at this revision, its Python files too where they are approved or wanted.
+
+    Raises ModelError where it cannot be had, or the code is not what was approved.
+    """
     folder = local_model(model_id, settings.models_dir)
     if folder:
         if content_revision(folder) != revision:
             raise ModelError("model_not_found", f"{model_id} has changed since it was submitted")
+        _check_code(folder, code)
         return folder
-    folder = settings.work_dir / "models" / model_id.replace("/", "--") / revision
+    with_code = with_code or code is not None
+    name = f"{revision}-code" if with_code else revision
+    folder = settings.work_dir / "models" / model_id.replace("/", "--") / name
     if not folder.exists():
-        partial = folder.with_name(f"{revision}.partial")
+        partial = folder.with_name(f"{name}.partial")
         try:
-            _download(model_id, revision, partial, settings)
+            _download(model_id, revision, partial, settings, ["--code"] if with_code else [])
             check_fetched(partial)
             partial.rename(folder)
         finally:
             shutil.rmtree(partial, ignore_errors=True)  # half a model is none
+    _check_code(folder, code)
     return folder
 
 
-def _download(model_id: str, revision: str, folder: Path, settings: Settings) -> None:
+def _check_code(folder: Path, code: CodeApproval | None) -> None:
+    """Where code may run, it is what was approved, all of it and nothing else. Raises ModelError."""
+    if code is None:
+        return
+    files = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob(CODE)
+    }
+    if files != code.files:
+        changed = sorted({name for name, _ in files.items() ^ code.files.items()})
+        raise ModelError("code_not_approved", f"{', '.join(changed)[:200]}: not as approved")
+
+
+def _download(model_id: str, revision: str, folder: Path, settings: Settings, options: list[str]) -> None:
     """Real files, no links into a cache: the sandbox shows this folder and nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     kept = ("PATH", "HF_ENDPOINT", "HF_HUB_DISABLE_XET", "HF_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
     environment = {name: os.environ[name] for name in (*kept, "SSL_CERT_FILE") if name in os.environ}
     environment |= {"HF_HOME": str(folder / ".cache"), "HF_HUB_DISABLE_TELEMETRY": "1", "PYTHONUTF8": "1"}
-    command = [sys.executable, "-m", "evaluator.fetch", model_id, revision, str(folder.resolve())]
+    command = [sys.executable, "-m", "evaluator.fetch", model_id, revision, str(folder.resolve()), *options]
     begun = time.monotonic()
     with subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -98,9 +123,10 @@ def check_fetched(folder: Path) -> None:
                 raise ModelError("invalid_weights", f"{path.name} names {header:,} bytes of description")
 
 
-def main(model_id: str, revision: str, folder: str) -> int:
+def main(model_id: str, revision: str, folder: str, *options: str) -> int:
+    wanted = [*FETCHED, CODE] if "--code" in options else list(FETCHED)
     try:
-        snapshot_download(model_id, revision=revision, allow_patterns=list(FETCHED), local_dir=folder)
+        snapshot_download(model_id, revision=revision, allow_patterns=wanted, local_dir=folder)
         return 0
     except (RepositoryNotFoundError, RevisionNotFoundError, GatedRepoError) as error:
         code, reason = 3, str(error)

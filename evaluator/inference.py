@@ -7,6 +7,7 @@ closes, so it never outlives the one that started it.
 import json
 import os
 import platform
+import re
 import sys
 import threading
 from pathlib import Path
@@ -18,7 +19,7 @@ from evaluator.engines import load_engine
 from evaluator.engines.base import EngineOptions
 from evaluator.job import Job
 from evaluator.latency import calibration_ms, one_at_a_time
-from evaluator.types import Answer, ModelError
+from evaluator.types import MAX_MESSAGE, Answer, ModelError
 
 
 def main(folder: str) -> int:
@@ -30,11 +31,11 @@ def main(folder: str) -> int:
         try:
             _answer(job, events)
         except ModelError as error:
-            _tell(events, event="failed", code=error.code)
+            _tell(events, event="failed", code=error.code, message=first_sentence(str(error)))
             sys.stderr.write(f"{error}\n")
             return 3
         except Exception as error:
-            _tell(events, event="failed", code=_code(error))
+            _tell(events, event="failed", code=_code(error), message=first_sentence(f"{type(error).__name__}: {error}"))
             raise
     return 0
 
@@ -49,6 +50,11 @@ def _answer(job: Job, events: TextIO) -> None:
         batch_size=spec.batch_size,
         max_pixels=spec.max_pixels,
         api=spec.api,
+        max_reasoning_tokens=spec.max_reasoning_tokens,
+        thinking=spec.thinking,
+        decoding=spec.decoding,
+        adapter=Path(spec.adapter) if spec.adapter else None,
+        custom_code=spec.custom_code,
     )
     _tell(events, event="environment", values=_environment())  # before anything of the model is read
     engine = load_engine(spec.engine, options)
@@ -63,10 +69,15 @@ def _answer(job: Job, events: TextIO) -> None:
             for answer in engine.answer(p for p in job.prompts() if p.id not in done):
                 keep(file, answer)
                 _tell(events, event="answered")
-        with job.alone_file.open("w", encoding="utf-8") as file:
-            for answer in one_at_a_time(engine, job.prompts(alone=True)):
-                keep(file, answer)
-                _tell(events, event="measured")
+        if not job.measured_mark.exists():  # else measured already, and asked again in other batches
+            with job.alone_file.open("w", encoding="utf-8") as file:
+                failed = False
+                for answer in one_at_a_time(engine, job.prompts(alone=True)):
+                    keep(file, answer)
+                    failed |= answer.status == "infra_error"
+                    _tell(events, event="measured")
+            if not failed:
+                job.measured_mark.touch()
     finally:
         engine.close()
     job.done_mark.touch()
@@ -80,7 +91,14 @@ def _tell(events: TextIO, **event: Any) -> None:
 def _code(error: Exception) -> str:
     import torch
 
+    if isinstance(error, ImportError):
+        return "missing_library"
     return "out_of_memory" if isinstance(error, (MemoryError, torch.OutOfMemoryError)) else "model_error"
+
+
+def first_sentence(message: str) -> str:
+    """What libraries say first is what is wrong; how to install this or that comes later."""
+    return re.split(r"(?<=[.!?])\s", " ".join(message.split()), maxsplit=1)[0][:MAX_MESSAGE]
 
 
 def _environment() -> dict[str, str | float]:

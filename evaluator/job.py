@@ -3,10 +3,12 @@
 job.json        engine, model, precision, …
 prompts.jsonl   what to ask, each with a key over all that its answer depends on
 images/ pages/  the files the prompts name
+batches.json    sizes of batches that were tried in vain, see Job.batches_tried
 environment.json  library versions and device, as told before the model was loaded; batch size, parameters
 out/            all that the inference process can write, and nothing in it is believed to be well-formed:
   answers.jsonl   one line an answer with its prompt's key, appended as they come
   alone.jsonl     some prompts asked again, one at a time: for latency, and to see that batches change nothing
+  measured        there once that has been done
   done            there once everything has been asked
 """
 
@@ -24,12 +26,13 @@ from pydantic import TypeAdapter
 
 from evaluator.engines.base import MAX_PIXELS, ApiOptions
 from evaluator.files import opened_plain, place
-from evaluator.types import Answer, Box, ModelError, Prompt
+from evaluator.types import Answer, Box, Decoding, ModelError, Prompt
+from submissions.records import MAX_REASONING_TOKENS, Thinking
 
 _ANSWER = TypeAdapter(Answer)
 LIBRARIES = ("torch", "transformers", "tokenizers", "pillow")  # whose versions may change an answer
 # What of a job has no effect on an answer.
-_WITHOUT_EFFECT = ("batch_size", "timeout", "max_requests", "max_tokens", "max_cost", "prices")
+_WITHOUT_EFFECT = ("batch_size", "timeout", "max_requests", "max_tokens", "max_cost", "prices", "key")
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,12 @@ class JobSpec:
     max_pixels: int = MAX_PIXELS
     batch_size: int | None = None
     api: ApiOptions | None = None
+    max_reasoning_tokens: int = MAX_REASONING_TOKENS
+    thinking: Thinking | None = None
+    decoding: Decoding = "greedy"
+    adapter: str | None = None  # folder
+    base_revision: str | None = None
+    custom_code: bool = False
 
 
 class Job:
@@ -51,9 +60,11 @@ class Job:
         self.answers_file = self.out / "answers.jsonl"
         self.alone_file = self.out / "alone.jsonl"
         self.done_mark = self.out / "done"
+        self.measured_mark = self.out / "measured"
         self.lock = self.out / "lock"
         self.prompts_file = folder / "prompts.jsonl"
         self._environment_file = folder / "environment.json"
+        self._batches_file = folder / "batches.json"
         self.log = folder / "inference.log"
 
     @classmethod
@@ -65,7 +76,9 @@ class Job:
         job = cls(folder)
         job.out.mkdir(parents=True, exist_ok=True)
         (folder / "job.json").write_text(json.dumps(asdict(spec), ensure_ascii=False), encoding="utf-8")
-        ground = json.dumps([_effective({**asdict(spec), "model": None}), {name: version(name) for name in LIBRARIES}])
+        ground = json.dumps(
+            [_effective({**asdict(spec), "model": None, "adapter": None}), {name: version(name) for name in LIBRARIES}]
+        )
         partial = folder / "prompts.part"
         with partial.open("w", encoding="utf-8") as file:
             for prompt in prompts:
@@ -75,8 +88,22 @@ class Job:
                 file.write(json.dumps({"key": key, "alone": prompt.id in alone, **row}, ensure_ascii=False) + "\n")
         if not (job.prompts_file.exists() and filecmp.cmp(partial, job.prompts_file, shallow=False)):
             job.done_mark.unlink(missing_ok=True)
+            job.measured_mark.unlink(missing_ok=True)
         partial.replace(job.prompts_file)
         return job
+
+    def batches_tried(self) -> list[int]:
+        """Sizes of batches whose answers were thrown away, because other batches gave other scores."""
+        if not self._batches_file.exists():
+            return []
+        tried: list[int] = json.loads(self._batches_file.read_text(encoding="utf-8"))
+        return tried
+
+    def discard_answers(self, batch_size: int) -> None:
+        """Throw away the answers that were given in batches of this size; those measured one at a time stay."""
+        self._batches_file.write_text(json.dumps([*self.batches_tried(), batch_size]), encoding="utf-8")
+        self.answers_file.unlink(missing_ok=True)
+        self.done_mark.unlink(missing_ok=True)
 
     def spec(self) -> JobSpec:
         fields = json.loads((self.folder / "job.json").read_text(encoding="utf-8"))

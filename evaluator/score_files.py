@@ -8,29 +8,36 @@ answers: they are scored as they are read.
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
-from evaluator.types import Answer, AnswerStatus, DataError, Item, Score
+from evaluator.types import Answer, AnswerStatus, DataError, Item, Score, unless_unanswered
+from submissions.reasoning import strip_reasoning
 
 CHUNK = 1000  # answers scored at once, or fewer when they are long
 CHUNK_LENGTH = 1_000_000  # characters
 
 
-def score_files(benchmark: str, items_file: Path, answers_file: Path, per_item: Path | None) -> dict[str, Any]:
+def score_files(
+    benchmark: str, items_file: Path, answers_file: Path, per_item: Path | None, *, raw: bool = False
+) -> dict[str, Any]:
     """`{"benchmark", "n", "metrics", "answers"}`. Items without an answer count as empty.
+
+    `raw`: the answers are transcripts with the model's reasoning in them, which is not scored.
 
     Raises DataError naming file and line.
     """
     bench = BENCHMARKS[benchmark]
     items = _items(bench, items_file)
     scores: dict[str, Score] = {}
-    for chunk in _chunks(_answers(answers_file, items)):
+    answers = _answers(answers_file, items)
+    for chunk in _chunks(map(_without_reasoning, answers) if raw else answers):
         asked = [items[answer.id] for answer in chunk]
-        for score in bench.score_flat(asked, chunk):
-            scores[score.id] = score
+        for score, answer in zip(bench.score_flat(asked, chunk), chunk, strict=True):
+            scores[score.id] = unless_unanswered(score, [answer])
     silent = [item for key, item in items.items() if key not in scores]
     for score in bench.score_flat(silent, [Answer(item.id, "", "empty", 0.0) for item in silent]):
         scores[score.id] = score
@@ -94,6 +101,13 @@ def _answers(file: Path, items: dict[str, Item]) -> Iterator[Answer]:
         if not isinstance(text, str):
             raise DataError(f"{where}: 'text' must be text, not {json.dumps(text)[:50]}")
         yield Answer(key, text, "ok" if text.strip() else "empty", 0.0)
+
+
+def _without_reasoning(answer: Answer) -> Answer:
+    reasoning, text = strip_reasoning(answer.text)
+    if reasoning is None:
+        return answer
+    return replace(answer, text=text, status="ok" if text else "truncated", reasoning_tokens=0)
 
 
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from evaluator.benchmarks.base import Benchmark
 from evaluator.engines.base import MAX_PIXELS, ApiOptions
 from evaluator.source import Source
-from evaluator.types import Item, Prompt
-from submissions.records import Dataset, EvalRequest
+from evaluator.types import Decoding, Item, Prompt
+from submissions.records import MAX_REASONING_TOKENS, Dataset, EvalRequest
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,15 @@ class Task:
     max_score_changes: float = 0.02  # share of those whose score may differ
     cache: Path | None = None  # folder of answers kept from earlier runs
     sandbox: bool = True  # without it a stranger's model could do what this user can
+    adapter: Path | None = None  # folder with a LoRA adapter's files, whose base `model` is
+    max_new_tokens: int | None = None  # of an answer; None: as the benchmark has it
+    max_reasoning_tokens: int = MAX_REASONING_TOKENS  # before it
+    decoding: Decoding = "greedy"
     blind: bool = False  # ask without images and pages: what is right all the same was never read from them
+
+    @property
+    def answer_tokens(self) -> int:
+        return self.max_new_tokens or self.benchmark.max_new_tokens
 
 
 def load_items(task: Task) -> tuple[list[Item], Dataset]:

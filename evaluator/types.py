@@ -1,15 +1,18 @@
 """The values that pass from step to step. Light: importing this imports no model library."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 from annotated_types import Ge
 from pydantic import AllowInfNan
 
+MAX_MESSAGE = 300  # characters of what is told about a failure
 PAGE = "{page}"  # where a prompt's text takes its page; an engine may put fewer windows of the page there
 
 Box = tuple[int, int, int, int]  # x, y, width, height in pixels
+Decoding = Literal["greedy", "repository"]  # as submissions.records has it
 AnswerStatus = Literal["ok", "empty", "refused", "truncated", "unparsed", "infra_error"]
 
 
@@ -57,7 +60,11 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model said. `seconds` is its share of the time spent on its batch, preprocessing included."""
+    """What a model said, without its reasoning; `raw` is all it wrote, where that is more.
+
+    `seconds` is its share of the time spent on its batch, preprocessing included. Token counts are None where the
+    engine is not told them.
+    """
 
     id: str
     text: str
@@ -66,6 +73,12 @@ class Answer:
     windows: int | None = None  # pieces of the page that were read; None where the page was read whole
     visual_tokens: int | None = None  # of its images
     resize: float | None = None  # what its most reduced image was scaled by, 1 for not at all
+    raw: str | None = None
+    prompt_tokens: Annotated[int, Ge(0)] | None = None
+    tokens: Annotated[int, Ge(0)] | None = None  # new ones, reasoning included
+    reasoning_tokens: Annotated[int, Ge(0)] | None = None  # None: it did not reason
+    model: str | None = None  # what a server says has answered
+    sampled: bool = False  # by a server that takes no temperature
 
 
 @dataclass(frozen=True)
@@ -79,3 +92,12 @@ class Score:
     em_strict: float | None = None  # under the mended rule; None where the published one needs no mending
     given: str = ""  # the canonical answer (a letter, say), for metrics over all items
     gold: str = ""
+
+
+def unless_unanswered(score: Score, answers: Sequence[Answer]) -> Score:
+    """The score of an item, nothing where none of its prompts has an answer: reasoning that was cut off, or an image
+    that the model's processor does not take. Published rules count some empty answers as right."""
+    missing = all(not a.text and (a.status == "refused" or a.reasoning_tokens is not None) for a in answers)
+    if not missing:
+        return score
+    return replace(score, em=0.0, f1=0.0, em_strict=None if score.em_strict is None else 0.0)

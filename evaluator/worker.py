@@ -12,7 +12,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -21,6 +23,7 @@ from filelock import FileLock, Timeout
 from httpx2 import HTTPError
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.engines.base import ApiOptions
 from evaluator.evaluate import Stopped, evaluate
 from evaluator.fetch import fetch_model
 from evaluator.leaks import Leak, check_public
@@ -111,15 +114,14 @@ class Worker:
             task = self._task(request)
             stage = Stage.LOAD
             items, dataset = load_items(task)
-            evaluation = evaluate(
-                task,
-                items,
-                dataset,
-                job_dir,
-                on_progress=progress,
-                stop=self._interrupted,
-                worker=self._name,
-            )
+            run = partial(evaluate, items=items, dataset=dataset, job_dir=job_dir, worker=self._name)
+            try:
+                evaluation = run(task, on_progress=progress, stop=self._interrupted)
+            except ModelError as error:
+                if error.code != "server_failed" or request.api:
+                    raise
+                log.warning("%s is run by the built-in engine, since its server failed: %s", request.key, error)
+                evaluation = run(replace(task, api=None), on_progress=progress, stop=self._interrupted)
             stage = Stage.PUBLISH
             check_public([evaluation.result.to_bytes(), request.to_bytes()], items, task.source.path)
             self._save_details(request.key, evaluation.details)
@@ -150,9 +152,25 @@ class Worker:
                 self._interrupted.clear()
 
     def _task(self, request: EvalRequest) -> Task:
+        """Raises ModelError where the model cannot be had, or its code may not run."""
+        fetch = partial(fetch_model, settings=self._settings)
+        adapter, code = None, None
+        if request.api:
+            model = self._settings.work_dir / "no-model"
+            model.mkdir(parents=True, exist_ok=True)
+        else:
+            own = (request.model_id, request.revision)
+            base = (request.base_model, request.base_revision) if request.base_revision else own
+            if request.custom_code and (code := self._queue.approval(str(base[0]), str(base[1]))) is None:
+                raise ModelError("code_not_approved", f"the code of {base[0]}@{base[1]} is not approved")
+            adapter = fetch(*own) if request.base_revision else None
+            model = fetch(str(base[0]), str(base[1]), code=code)
         return Task(
             request=request,
-            model=fetch_model(request.model_id, request.revision, self._settings),
+            model=model,
+            adapter=adapter,
+            api=self._api(request),
+            max_reasoning_tokens=self._settings.max_reasoning_tokens,
             benchmark=BENCHMARKS[request.benchmark],
             source=open_source(request.benchmark, self._settings.data.get(request.benchmark), self._settings),
             limit=self._settings.limit,
@@ -161,6 +179,25 @@ class Worker:
             max_score_changes=self._settings.max_score_changes,
             cache=self._settings.work_dir / "answers",
         )
+
+    def _api(self, request: EvalRequest) -> ApiOptions | None:
+        """The server that answers, where it is not the built-in engine. Raises ModelError where it is not known."""
+        if request.api:
+            if (known := self._settings.apis.get(request.api)) is None:
+                raise ModelError("api_refused", f"HANNUN_APIS does not name {request.api}")
+            return ApiOptions(
+                base_url=known.base_url,
+                model=known.model,
+                key=known.key,
+                prices=known.prices or (0.0, 0.0),
+                max_cost=known.max_cost,
+                page_chars=known.page_chars,
+                reasons=known.reasons,
+            )
+        # A server loads what lies in one folder; adapters are merged by the built-in engine.
+        if self._settings.server and request.engine == "chat" and not request.base_revision:
+            return ApiOptions(spawn=self._settings.server)
+        return None
 
     def _offer(self, request: EvalRequest, result: EvalResult) -> None:
         """To the model's repository. The result stands whether that works or not."""

@@ -45,6 +45,14 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class BaseDifference:
+    """A model minus the one it was made from, in points."""
+
+    difference: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
 class Comparison:
     benchmark: str
     rows: list[RankedRow]  # best first, all of one split
@@ -71,6 +79,21 @@ def compare(boards: dict[str, list[RankedRow]], models: Sequence[str]) -> list[C
             )
         )
     return found
+
+
+def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDifference | None:
+    """A row against that of the model it was made from; None where that was not measured on the same questions in the
+    same mode. With the 95% interval, where both are known."""
+    row, score = ranked.row, score_of(ranked.row)
+    for other in rows:
+        base, against = other.row, score_of(other.row)
+        alike = (base.split, base.dataset, base.thinking) == (row.split, row.dataset, row.thinking)
+        if base.model != row.base_model or not alike or score is None or against is None:
+            continue
+        bounds, theirs = _bounds(ranked, 0.95), _bounds(other, 0.95)
+        interval = difference_interval((score, against), bounds, theirs) if bounds and theirs else None
+        return BaseDifference(score - against, interval)
+    return None
 
 
 def _alike(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:

@@ -14,6 +14,8 @@ from leaderboard.ranking import RankedRow
 # What of a row is in the files, besides its rank. Scores are percentages, latencies milliseconds a question.
 COLUMNS = (
     *("model", "organisation", "role", "params", "license", "precision", "revision"),
+    *("thinking", "base_model", "custom_code", "server", "decoding", "max_answer_tokens", "max_reasoning_tokens"),
+    *("reasoning_tokens", "reasoning_per_right"),
     *("em", "em_low", "em_high", "f1", "f1_low", "f1_high", "em_strict", "latency_ms", "hardware", "outcome"),
     *("n", "split", "dataset", "benchmark_version", "date", "kind", "source", "source_url", "key"),
 )

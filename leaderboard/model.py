@@ -7,6 +7,7 @@ from statistics import median
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.board import Board, View
+from leaderboard.compare import BaseDifference, base_difference
 from leaderboard.overview import ModelRow
 from leaderboard.parts import Part, Place, parts_of
 from leaderboard.ranking import RankedRow
@@ -28,12 +29,13 @@ class Detail:
     ranked: RankedRow
     record: EvalResult
     parts: dict[str, list[PartBeside]]  # by axis
+    base: BaseDifference | None = None  # to the model it was made from, where that was measured alike
 
 
 @dataclass(frozen=True)
 class ModelPage:
     model: ModelRow
-    details: list[Detail] = field(default_factory=list)  # the newest on each benchmark and split
+    details: list[Detail] = field(default_factory=list)  # the newest on each benchmark and split, in each mode
     history: list[RankedRow] = field(default_factory=list)  # all, newest first
     requests: list[QueueRow] = field(default_factory=list)  # those without a result
 
@@ -46,9 +48,9 @@ def model_page(board: Board, name: str) -> ModelPage | None:
     if not rows and not requests:
         return None
     history = sorted(rows, key=lambda r: -(r.row.date or 0.0))
-    newest: dict[tuple[str, str], RankedRow] = {}
+    newest: dict[tuple[str | None, ...], RankedRow] = {}
     for r in history:
-        newest.setdefault((r.row.benchmark, r.row.split), r)
+        newest.setdefault((r.row.benchmark, r.row.split, r.row.thinking), r)
     shown = sorted(newest.values(), key=lambda r: (list(BENCHMARKS).index(r.row.benchmark), r.rank is None))
     summary = next((m for m in view.models if m.model == name), None)
     if summary is None:  # a reference, or nothing measured yet
@@ -67,7 +69,8 @@ def _detail(board: Board, view: View, ranked: RankedRow) -> Detail | None:
     parts: dict[str, list[PartBeside]] = {}
     for place, part in parts_of(ranked.row.breakdown).items():
         parts.setdefault(place[0], []).append(PartBeside(place[1], part, *others[place]))
-    return Detail(ranked, EvalResult.model_validate_json(content), parts)
+    base = base_difference(ranked, view.boards[ranked.row.benchmark])
+    return Detail(ranked, EvalResult.model_validate_json(content), parts, base)
 
 
 @lru_cache(maxsize=16)

@@ -89,6 +89,7 @@ def add_endpoints(board: Board, queue: Queue, admission: Admission, visitors: Vi
         revision: str = "",
         precision: str = "auto",
         share: bool = False,
+        thinking: str = "auto",
         request: gr.Request | None = None,
         profile: gr.OAuthProfile | None = None,
     ) -> list[dict[str, Any]]:
@@ -100,13 +101,15 @@ def add_endpoints(board: Board, queue: Queue, admission: Admission, visitors: Vi
             revision: branch, tag or commit; empty for the newest
             precision: auto, float32, bfloat16 or float16
             share: offer the result to the model's repository as a pull request
+            thinking: auto, on or off, for a model whose chat template can turn its reasoning on and off
         """
         if not isinstance(benchmarks, list):
             raise _refusal("benchmarks must be a list")
         submitter = visitors.submitter(profile) or visitors.bearer(_token(request))
         if not visitors.may_ask(request.client.host if request and request.client else "", submitter):
             raise _refusal("too many submissions; try again in a minute")
-        form = Form(str(model), [str(b) for b in benchmarks], str(revision), str(precision), bool(share))
+        named = [str(b) for b in benchmarks]
+        form = Form(str(model), named, str(revision), str(precision), bool(share), str(thinking))
         lines, _ = submit_model(queue, admission, submitter, "en", form)
         names = {b.card.title: name for name, b in BENCHMARKS.items()}
         return [

@@ -8,14 +8,29 @@ from urllib.parse import urlencode
 
 from leaderboard.hangul import initials, is_initials, letters
 from leaderboard.ranking import RankedRow
-from submissions.records import BoardRow
+from submissions.records import BoardRow, Thinking
 
 Sort = Literal["score", "em", "f1", "latency", "date", "name", "params"]
 Weights = Literal["open", "closed"]
-Column = Literal["params", "weights", "license", "f1", "em_strict", "parts", "latency", "n", "date", "source"]
+Column = Literal[
+    "params",
+    "weights",
+    "license",
+    "f1",
+    "em_strict",
+    "parts",
+    "reasoning",
+    "reasoning_right",
+    "latency",
+    "n",
+    "date",
+    "source",
+]
 SORTS: tuple[Sort, ...] = get_args(Sort)
 COLUMNS: tuple[Column, ...] = get_args(Column)
-DEFAULT_COLUMNS: tuple[Column, ...] = ("params", "f1", "em_strict", "parts", "latency", "n", "date", "source")
+DEFAULT_COLUMNS: tuple[Column, ...] = (
+    *("params", "f1", "em_strict", "parts", "reasoning", "latency", "n", "date", "source"),
+)
 SIZES = {"0-4": (0.0, 4e9), "4-10": (4e9, 10e9), "10-40": (10e9, 40e9), "40-": (40e9, float("inf"))}  # parameters
 PREFIXES = ("license:", "org:", "hardware:")
 PAGE = 100  # rows shown at first, and more each time
@@ -31,6 +46,7 @@ class Query:
     verified: bool = False
     columns: tuple[Column, ...] = DEFAULT_COLUMNS
     shown: int = PAGE
+    thinking: tuple[Thinking, ...] = ()  # empty: all
 
     @classmethod
     def of(
@@ -42,6 +58,7 @@ class Query:
         verified: bool | None,
         columns: Iterable[str] | None,
         shown: float | None,
+        thinking: Iterable[str] | None = None,
     ) -> "Query":
         """From a form's fields, whatever they hold: what is unknown is left out."""
         return cls(
@@ -52,6 +69,7 @@ class Query:
             verified=bool(verified),
             columns=_known(columns, COLUMNS) if columns is not None else DEFAULT_COLUMNS,
             shown=page_size(shown),
+            thinking=_known(thinking, get_args(Thinking)),
         )
 
     @classmethod
@@ -69,6 +87,7 @@ class Query:
             params.get("verified") == "1",
             several("columns"),
             page_size(params.get("n")),
+            several("thinking"),
         )
 
     def filters(self) -> str:
@@ -76,7 +95,7 @@ class Query:
         given = {
             **{"q": self.words, "sort": "" if self.sort == "score" else self.sort},
             **{"weights": ",".join(self.weights), "size": ",".join(self.sizes)},
-            "verified": "1" if self.verified else "",
+            **{"verified": "1" if self.verified else "", "thinking": ",".join(self.thinking)},
         }
         return urlencode({name: value for name, value in given.items() if value})
 
@@ -91,7 +110,7 @@ class Named(Protocol):
 def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     """The rows wanted, in the wanted order ("score" keeps the ranking's). `shown` is not looked at."""
     tests = [_test(word) for word in query.words.split()]
-    if query.weights or query.sizes or query.verified:
+    if query.weights or query.sizes or query.verified or query.thinking:
         tests.append(lambda row: _fits(row, query))
     found = [r for r in rows if all(test(r.row) for test in tests)] if tests else list(rows)
     return found if query.sort == "score" else sorted(found, key=lambda r: _order(r.row, query.sort))
@@ -114,6 +133,8 @@ def _fits(row: BoardRow, query: Query) -> bool:
     if query.verified and row.kind != "verified":
         return False
     if query.weights and row.weights not in query.weights:
+        return False
+    if query.thinking and row.thinking not in query.thinking:
         return False
     if not query.sizes:
         return True

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.records import BoardRow
+from submissions.records import MAX_REASONING_TOKENS, BoardRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,14 @@ Boards = dict[str, list[RankedRow]]  # by benchmark, best first
 
 
 def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
-    """Rows by headline score, best first. Models measured on the benchmark's own split have ranks; ties share one."""
+    """Rows by headline score, best first. Models measured on the benchmark's own split, and decoded like all others,
+    have ranks; ties share one."""
     card = BENCHMARKS[benchmark].card
     score, ends = attrgetter(card.headline), attrgetter(f"{card.headline}_low", f"{card.headline}_high")
     ordered = sorted(rows, key=lambda r: (score(r) is None, -(score(r) or 0.0), r.model.casefold()))
-    entered = [r for r in ordered if r.role == "model" and r.split == card.split and score(r) is not None]
+    entered = [
+        r for r in ordered if r.role == "model" and r.split == card.split and score(r) is not None and decoded_alike(r)
+    ]
     # Where no interval is known, the bare score stands for it.
     intervals = {r.key: (score(r), score(r)) if None in ends(r) else ends(r) for r in entered}
     losses = [-score(r) for r in entered]  # ascending, as bisect needs them
@@ -40,6 +43,16 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
         return RankedRow(rank, row, len(lows) - bisect_right(lows, high) + 1, len(highs) - bisect_left(highs, low))
 
     return [standing(row) for row in ordered]
+
+
+def decoded_alike(row: BoardRow) -> bool:
+    """Whether answers were decoded as the benchmark has it, to the same budgets, so that they may share a rank.
+
+    Of reported results only the makers know.
+    """
+    greedy = row.decoding != "repository"
+    answer = row.max_answer_tokens in (None, BENCHMARKS[row.benchmark].max_new_tokens)
+    return greedy and answer and row.max_reasoning_tokens in (None, MAX_REASONING_TOKENS)
 
 
 def score_of(row: BoardRow) -> float | None:

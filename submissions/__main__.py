@@ -1,4 +1,4 @@
-"""`python -m submissions`: check, submit, list, show, requeue, cancel, opt-out, reindex."""
+"""`python -m submissions`: check, submit, list, show, requeue, cancel, approve-code, opt-out, reindex."""
 
 import argparse
 import getpass
@@ -8,14 +8,17 @@ import sys
 
 from submissions.admission import Admission
 from submissions.catalog import BENCHMARKS
-from submissions.checks import PRECISIONS, Report
+from submissions.checks import Report, build_request
+from submissions.code_approval import approval_of
 from submissions.index import reindexed
 from submissions.messages import CHECKS, FAILURES, REFUSALS
+from submissions.model_facts import PRECISIONS, facts_of_server
 from submissions.queue import Queue, QueueError
 from submissions.quota import Submitter
-from submissions.records import OWNER, FailureCode
+from submissions.reasoning import THINKING
+from submissions.records import MODEL_ID, OWNER, FailureCode
 from submissions.repository import Refused
-from submissions.settings import SettingsError, load_settings
+from submissions.settings import Settings, SettingsError, load_settings
 from submissions.store import StoreError, transact
 from submissions.stores import open_store
 
@@ -27,18 +30,29 @@ def main(argv: list[str] | None = None) -> int:
     submit = commands.add_parser("submit", help="queue a model for evaluation")
     check = commands.add_parser("check", help="look at all that a submission must pass, and queue nothing")
     for command in (submit, check):
-        command.add_argument("model", help="owner/name, on the Hub or under HANNUN_MODELS_DIR")
+        optional = "?" if command is submit else None
+        command.add_argument("model", nargs=optional, help="owner/name, on the Hub or under HANNUN_MODELS_DIR")
         command.add_argument(
             "--benchmark", action="extend", nargs="+", choices=list(BENCHMARKS), required=command is submit
         )
         command.add_argument("--revision", help="branch, tag or commit (default: the newest)")
         command.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
+        command.add_argument(
+            "--thinking", choices=THINKING, help="of a model that reasons or not (default: as its template has it)"
+        )
+    submit.add_argument("--api", metavar="NAME", help="instead of a model: one behind an API, as HANNUN_APIS names it")
     submit.add_argument("--share", action="store_true", help="offer the result to the model's repository")
     submit.add_argument("--as", dest="submitter", default=getpass.getuser(), help="who submits")
     commands.add_parser("list", help="open and recent requests")
     for name, text in (("show", "one request, as JSON"), ("requeue", "put a failed or stuck request back")):
         commands.add_parser(name, help=text).add_argument("key")
     commands.add_parser("cancel", help="take a pending request out of the queue").add_argument("key")
+    approve = commands.add_parser("approve-code", help="let the Python files of a model's repository run, once read")
+    approve.add_argument(
+        "model", metavar="OWNER/NAME@COMMIT", help="the commit in full: another one needs its own approval"
+    )
+    approve.add_argument("--yes", action="store_true", help="do not ask")
+    approve.add_argument("--undo", action="store_true", help="withdraw the approval")
     out = commands.add_parser("opt-out", help="keep an owner's wish that its models, or one of them, not be evaluated")
     out.add_argument("name", help="owner, or owner/name")
     out.add_argument("--undo", action="store_true", help="drop that wish")
@@ -50,9 +64,14 @@ def main(argv: list[str] | None = None) -> int:
         if args.command in ("submit", "check"):
             args.benchmark = list(dict.fromkeys(args.benchmark or BENCHMARKS))
             admission = Admission(queue, settings)
-            if args.command == "submit":
-                return _submit(admission, args)
-            return _check(admission.check(args.model, args.benchmark, None, args.revision, args.precision))
+            if args.command == "check":
+                options = (None, args.revision, args.precision, args.thinking)
+                return _check(admission.check(args.model, args.benchmark, *options))
+            if args.api:
+                return _submit_api(queue, args, settings)
+            if not args.model:
+                return _complain("name a model, or --api and one that HANNUN_APIS has")
+            return _submit(admission, args)
         if args.command == "list":
             _list(queue)
         elif args.command == "show":
@@ -62,11 +81,13 @@ def main(argv: list[str] | None = None) -> int:
         elif args.command == "cancel":
             queue.cancel(args.key)
             print(f"{args.key} is out of the queue")
+        elif args.command == "approve-code":
+            return _approve_code(queue, args, settings)
         elif args.command == "opt-out":
             _opt_out(queue, args.name, args.undo)
         else:
             _reindex(queue)
-    except (QueueError, SettingsError, StoreError) as error:
+    except (QueueError, Refused, SettingsError, StoreError) as error:
         return _complain(str(error))
     return 0
 
@@ -84,19 +105,56 @@ def _check(report: Report) -> int:
 
 def _submit(admission: Admission, args: argparse.Namespace) -> int:
     code = 0
-    report = admission.check(args.model, args.benchmark, None, args.revision, args.precision)
+    report = admission.check(args.model, args.benchmark, None, args.revision, args.precision, args.thinking)
     for benchmark in args.benchmark:
         try:
             if refused := report.refusals(benchmark):
                 reasons = " ".join(str(Refused(c.refusal, c.found)) for c in refused if c.refusal)
                 code = _complain(f"{args.model!r} on {benchmark}: {reasons}")
             elif report.facts:
-                own = (Submitter(args.submitter, vouched=False), args.revision, args.precision, args.share)
-                request = admission.submit(report.facts, benchmark, *own)
+                own = (args.revision, args.precision, args.share, args.thinking)
+                request = admission.submit(report.facts, benchmark, Submitter(args.submitter, vouched=False), *own)
                 print(f"accepted {request.key} {request.model_id} {benchmark}")
         except QueueError as error:  # another was first
             code = _complain(f"{args.model!r} on {benchmark}: {error}")
     return code
+
+
+def _submit_api(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
+    """Queue a model behind an API. Only an operator can: the worker asks it with the operator's key and money."""
+    if (known := settings.apis.get(args.api)) is None:
+        return _complain(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(settings.apis) or 'nothing'}")
+    code = 0
+    facts = facts_of_server(known.model_id, f"{known.base_url} {known.model}", args.api)
+    for benchmark in args.benchmark:
+        try:
+            request = build_request(facts, benchmark, args.submitter)
+            queue.submit(request)
+            print(f"accepted {request.key} {request.model_id} {benchmark}")
+        except QueueError as error:
+            code = _complain(f"{args.api} on {benchmark}: {error}")
+    return code
+
+
+def _approve_code(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
+    """Print every file that would run, its size and hash, and keep the operator's word that it may."""
+    model_id, _, revision = args.model.partition("@")
+    if not re.fullmatch(MODEL_ID, model_id) or not re.fullmatch("[0-9a-f]{40}", revision):
+        return _complain(f"{args.model!r} is not OWNER/NAME@COMMIT with the 40 digits of a commit")
+    if args.undo:
+        queue.withdraw_approval(model_id, revision)
+        print(f"the code of {args.model} does not run any more")
+        return 0
+    approval, sizes = approval_of(model_id, revision, settings.models_dir, queue.store.now())
+    for name, digest in approval.files.items():
+        print(f"{digest}  {sizes[name]:>9,}  {name}")
+    print(f"{len(approval.files)} files of {model_id} at {revision} would run, in the sandbox, without a network.")
+    if not args.yes and input("Have you read them, and may they run? [y/N] ").strip().lower() not in ("y", "yes"):
+        print("nothing approved")
+        return 2
+    queue.approve_code(approval)
+    print(f"approved {args.model}")
+    return 0
 
 
 def _opt_out(queue: Queue, name: str, undo: bool) -> None:

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from submissions.checks import Check, ModelFacts, Report, build_request, check_fit, check_model
+from submissions.checks import Check, Report, build_request, check_fit, check_model, check_options
 from submissions.messages import CheckName, RefusalCode
+from submissions.model_facts import ModelFacts
 from submissions.queue import Queue
 from submissions.quota import Quota, Submitter, opted_out
-from submissions.records import EvalRequest, Precision
+from submissions.records import CodeApproval, EvalRequest, Precision, Thinking
 from submissions.repository import Refused
 from submissions.settings import Settings
 from submissions.store import Snapshot
@@ -26,20 +27,31 @@ class Admission:
         submitter: Submitter | None = None,
         revision: str | None = None,
         precision: Precision | None = None,
+        thinking: Thinking | None = None,
     ) -> Report:
         """Every check, of the model and for each benchmark. Raises StoreError.
 
         Without a submitter whom somebody vouches for there is no quota to look at.
         """
-        report = check_model(model_id, revision, self._settings.models_dir, self._settings.max_model_bytes)
         snapshot = self._queue.store.snapshot()
+        settings = self._settings
+
+        def approved(approved_id: str, commit: str) -> bool:
+            return CodeApproval.path_of(approved_id, commit) in snapshot.files
+
+        report = check_model(model_id, revision, settings.models_dir, settings.max_model_bytes, approved)
         owner = opted_out(report.model_id, snapshot)
         refusal = RefusalCode.OPTED_OUT if owner else None
         willing = Check(CheckName.WILLING, refusal, owner or "", skipped=not (report.facts or owner))
+        if report.facts is None:
+            return replace(report, checks=(*report.checks, willing))
+        options = check_options(report.facts, precision, thinking, settings.device_memory)
         own = [
-            c for b in benchmarks if report.facts for c in self._fit(report.facts, b, submitter, precision, snapshot)
+            check
+            for benchmark in benchmarks
+            for check in self._fit(report.facts, benchmark, submitter, precision, thinking, snapshot)
         ]
-        return replace(report, checks=(*report.checks, willing, *own))
+        return replace(report, checks=(*report.checks, *options, willing, *own))
 
     def submit(
         self,
@@ -49,13 +61,14 @@ class Admission:
         revision: str | None = None,
         precision: Precision | None = None,
         share: bool = False,
+        thinking: Thinking | None = None,
     ) -> EvalRequest:
         """Queue a model that has passed.
 
         Raises AlreadySubmitted, OptedOut, QuotaSpent, StoreError.
         """
         organisation = submitter.organisation(facts.model_id)
-        request = build_request(facts, benchmark, submitter.name, revision, precision, share, organisation)
+        request = build_request(facts, benchmark, submitter.name, revision, precision, share, organisation, thinking)
         self._queue.submit(request, self._quota if submitter.vouched else None)
         return request
 
@@ -65,13 +78,16 @@ class Admission:
         benchmark: str,
         submitter: Submitter | None,
         precision: Precision | None,
+        thinking: Thinking | None,
         snapshot: Snapshot,
     ) -> Iterable[Check]:
         yield from check_fit(facts, benchmark)
         try:
             name = submitter.name if submitter else ""
             organisation = submitter.organisation(facts.model_id) if submitter else None
-            request = build_request(facts, benchmark, name, precision=precision, organisation=organisation)
+            request = build_request(
+                facts, benchmark, name, precision=precision, organisation=organisation, thinking=thinking
+            )
         except Refused:
             return
         known = self._queue.find(request.key, snapshot)

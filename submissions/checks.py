@@ -1,62 +1,48 @@
 """What is looked at before anything is queued. Every check is made, and each says what it found or how to mend it."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from jinja2 import TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from submissions.architectures import architectures
 from submissions.catalog import BENCHMARKS
+from submissions.chat_template import environment
 from submissions.messages import CheckName, RefusalCode
-from submissions.records import EngineName, EvalRequest, Precision, request_key
+from submissions.model_facts import (
+    MAX_TEMPLATE,
+    ModelFacts,
+    facts_of,
+    memory_needed,
+    needs_code,
+    parameters_of,
+    read_config,
+)
+from submissions.quantization import QUANTIZATIONS, RUNNABLE, quantization_of
+from submissions.records import EvalRequest, Precision, Thinking, request_key
 from submissions.repository import (
+    ADAPTER,
     INDEX,
     MAX_FILES,
     Refused,
     Repository,
     folder_repository,
     open_repository,
+    parsed_json,
+    with_base,
 )
 
-PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16", "float16")
-ARCHITECTURES = Path(__file__).parent.parent / "assets/architectures.json"  # made by scripts.make_architectures
 MAX_TENSORS = 50_000
-MAX_TEMPLATE = 100_000  # characters
-CODE_KEYS = {"auto_map", "custom_pipelines", "custom_generate", "trust_remote_code", "kernel_config", "use_kernels"}
-# Keys with an underscore reach what transformers keeps to itself. These are plain words that its versions wrote there.
-HARMLESS = {
-    "_name_or_path",
-    "_model_name_or_path",
-    "_commit_hash",
-    "_from_model_config",
-    "_attn_implementation_autoset",
-    "_flash_attn_2_enabled",
-    "_num_labels",
-    "_pre_quantization_dtype",
-}
-CONTEXT_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
+# Settings by which a repository would have code of its own, or of another repository, run.
+CODE_KEYS = {"custom_pipelines", "custom_generate", "trust_remote_code", "kernel_config", "use_kernels"}
+SPELLINGS = {"__float__", "__type", "__type__"}  # how transformers writes what JSON cannot say
+ADAPTERS = {"LORA"}
 
-
-@dataclass(frozen=True)
-class ModelFacts:
-    """What a model repository says about itself."""
-
-    model_id: str
-    revision: str  # 40 hex: the commit, or the content hash of a local folder
-    model_type: str
-    engine: EngineName
-    takes_images: bool
-    dtype: Precision
-    params: int | None
-    license: str | None
-    context: int | None = None  # tokens; None: its config does not say
-    template: str | None = None  # the chat template
+Approved = Callable[[str, str], bool]  # whether the operator lets the code of a model at a commit run
 
 
 @dataclass(frozen=True)
@@ -85,55 +71,91 @@ class _Unknown(Exception):
     """What is needed for this check could not be read; another check says so."""
 
 
-def check_model(model_id: str, revision: str | None, models_dir: Path | None, max_bytes: int) -> Report:
+class _NotAsked(Exception):
+    """The check is of no interest for this model."""
+
+
+def _nothing_approved(model_id: str, revision: str) -> bool:
+    return False
+
+
+def check_model(
+    model_id: str,
+    revision: str | None,
+    models_dir: Path | None,
+    max_bytes: int,
+    approved: Approved = _nothing_approved,
+) -> Report:
     """Every check of the model itself."""
     try:
         repository = open_repository(model_id, revision, models_dir)
     except Refused as refused:
-        malformed = refused.code == RefusalCode.MALFORMED_ID
-        names = [CheckName.ID] if malformed else [CheckName.ID, CheckName.PUBLIC]
-        *before, failed = names
-        after = [name for name in _LOOKS if name not in names]
-        seen = [*(Check(n) for n in before), Check(failed, refused.code), *(Check(n, skipped=True) for n in after)]
+        named = {RefusalCode.MALFORMED_ID: CheckName.ID, RefusalCode.NO_BASE: CheckName.BASE}
+        failed = named.get(refused.code, CheckName.PUBLIC)
+        before = {CheckName.ID: [], CheckName.PUBLIC: [CheckName.ID]}.get(failed, [CheckName.ID, CheckName.PUBLIC])
+        after = [name for name in _MODEL_CHECKS if name not in (*before, failed, *_OPTIONAL)]
+        seen = [
+            *(Check(name) for name in before),
+            Check(failed, refused.code, refused.found),
+            *(Check(name, skipped=True) for name in after),
+        ]
         return Report(model_id, None, tuple(seen))
-    return check_repository(repository, max_bytes)
+    return check_repository(repository, max_bytes, approved)
 
 
-def check_repository(repository: Repository, max_bytes: int) -> Report:
+def check_repository(repository: Repository, max_bytes: int, approved: Approved = _nothing_approved) -> Report:
     """The same of a repository that has been read."""
-    checks = tuple(_checked(name, partial(look, repository, max_bytes)) for name, look in _LOOKS.items())
+    looks: dict[CheckName, Callable[[Repository, int], str]] = {
+        **_MODEL_CHECKS,
+        CheckName.CODE: partial(_code, approved=approved),
+    }
+    checks = [_checked(name, partial(look, repository, max_bytes)) for name, look in looks.items()]
     try:
-        facts = _facts(repository)
+        facts = _runnable(repository, approved)
     except (Refused, _Unknown):
         facts = None
-    return Report(repository.model_id, facts, checks)
+    return Report(repository.model_id, facts, tuple(check for check in checks if check))
 
 
 def check_fit(facts: ModelFacts, benchmark: str) -> Iterator[Check]:
     """Every check of whether the model can take this benchmark's questions."""
     inputs = _checked(CheckName.INPUTS, lambda: _inputs(facts, benchmark), benchmark)
+    assert inputs
     yield inputs
     if inputs.refusal:
         return
+    looks: dict[CheckName, Callable[[], str]] = {CheckName.CONTEXT: lambda: _context(facts, benchmark)}
     if facts.engine == "chat":
-        yield _checked(CheckName.TEMPLATE, lambda: _template(facts), benchmark)
-    yield _checked(CheckName.CONTEXT, lambda: _context(facts, benchmark), benchmark)
+        looks = {CheckName.TEMPLATE: lambda: _template(facts, benchmark), **looks}
+    for name, look in looks.items():
+        if check := _checked(name, look, benchmark):
+            yield check
 
 
-def inspect_model(model_id: str, revision: str | None, models_dir: Path | None) -> ModelFacts:
+def check_options(
+    facts: ModelFacts, precision: Precision | None, thinking: Thinking | None, memory: int | None
+) -> Iterator[Check]:
+    """Every check of how the model is to be run; `memory` is that of the worker's devices, None where not known."""
+    for name, look in (
+        (CheckName.MEMORY, lambda: _memory(facts, precision, memory)),
+        (CheckName.THINKING, lambda: _thinking(facts, thinking)),
+    ):
+        if check := _checked(name, look):
+            yield check
+
+
+def inspect_model(
+    model_id: str, revision: str | None, models_dir: Path | None, *, trust_code: bool = False
+) -> ModelFacts:
     """Facts of a model that can be run, from a local folder or the Hub. Raises Refused where it cannot."""
-    return _facts(open_repository(model_id, revision, models_dir))
+    return _runnable(open_repository(model_id, revision, models_dir), lambda *_: trust_code)
 
 
-def inspect_folder(model_id: str, folder: Path) -> ModelFacts:
-    """Facts of a model in a local folder. Raises Refused where it cannot be run."""
-    return _facts(folder_repository(model_id, folder))
-
-
-def facts_of_server(model_id: str, base_url: str) -> ModelFacts:
-    """What can be known of a model behind an OpenAI-compatible server: its name there, and nothing of its weights."""
-    revision = hashlib.sha256(f"{base_url} {model_id}".encode()).hexdigest()[:40]
-    return ModelFacts(model_id, revision, "api", "api", takes_images=True, dtype="bfloat16", params=None, license=None)
+def inspect_folder(
+    model_id: str, folder: Path, models_dir: Path | None = None, *, trust_code: bool = False
+) -> ModelFacts:
+    """Facts of a model in a local folder; an adapter's base model is looked up. Raises Refused where it cannot be run."""
+    return _runnable(with_base(folder_repository(model_id, folder), models_dir), lambda *_: trust_code)
 
 
 def build_request(
@@ -144,13 +166,19 @@ def build_request(
     precision: Precision | None = None,
     share: bool = False,
     organisation: str | None = None,
+    thinking: Thinking | None = None,
 ) -> EvalRequest:
     """A pending request for one benchmark. Raises Refused where the model cannot take its questions."""
     _inputs(facts, benchmark)
-    precision = precision or facts.dtype
+    if thinking and not facts.thinking:
+        raise Refused(RefusalCode.NO_THINKING_SWITCH)
+    thinking = thinking or facts.thinking
+    # A quantised checkpoint is run as it is.
+    precision = facts.dtype if facts.dtype in QUANTIZATIONS else precision or facts.dtype
     version = BENCHMARKS[benchmark].version
+    base = f"{facts.base_model}@{facts.base_revision}" if facts.base_revision else None
     return EvalRequest(
-        key=request_key(facts.model_id, facts.revision, precision, benchmark, version),
+        key=request_key(facts.model_id, facts.revision, precision, benchmark, version, thinking, base),
         model_id=facts.model_id,
         requested_revision=requested_revision or "main",
         revision=facts.revision,
@@ -165,16 +193,24 @@ def build_request(
         organisation=organisation,
         submitted_at=datetime.now(UTC),
         share=share,
+        thinking=thinking,
+        base_model=facts.base_model,
+        base_revision=facts.base_revision,
+        custom_code=facts.custom_code,
+        api=facts.api,
     )
 
 
-def _checked(name: CheckName, look: Callable[[], str], benchmark: str | None = None) -> Check:
+def _checked(name: CheckName, look: Callable[[], str], benchmark: str | None = None) -> Check | None:
+    """None where the check does not concern this model."""
     try:
         return Check(name, found=look(), benchmark=benchmark)
     except Refused as refused:
         return Check(name, refused.code, refused.found, benchmark)
     except _Unknown:
         return Check(name, benchmark=benchmark, skipped=True)
+    except _NotAsked:
+        return None
 
 
 def _id(repository: Repository, _: int) -> str:
@@ -185,67 +221,143 @@ def _public(repository: Repository, _: int) -> str:
     return repository.revision[:8]
 
 
+def _base(repository: Repository, _: int) -> str:
+    if repository.base is None:
+        raise _NotAsked
+    kind = parsed_json(ADAPTER, repository.texts[ADAPTER]).get("peft_type")
+    if kind not in ADAPTERS:
+        raise Refused(RefusalCode.ADAPTER_KIND, str(kind)[:50])
+    return f"{repository.base.model_id}@{repository.base.revision[:8]}"
+
+
 def _license(repository: Repository, _: int) -> str:
-    if not repository.license:
+    found = repository.license or (repository.base.license if repository.base else None)
+    if not found:
         raise Refused(RefusalCode.NO_LICENSE)
-    return repository.license
+    return found
 
 
 def _weights(repository: Repository, _: int) -> str:
+    for part in (repository, repository.base):
+        if part:
+            _readable_weights(part)
+    return _amount(parameters_of(repository.base or repository))
+
+
+def _readable_weights(repository: Repository) -> None:
     if not repository.headers:
-        raise Refused(RefusalCode.NO_WEIGHTS)
-    broken = [name for name, header in repository.headers.items() if header is None]
-    if broken:
-        raise Refused(RefusalCode.BROKEN_WEIGHTS, broken[0])
+        endings = {name.rpartition(".")[2] for name in repository.sizes}
+        if "gguf" in endings:
+            raise Refused(RefusalCode.GGUF_ONLY)
+        pickled = {"bin", "pt", "pth", "ckpt"} & endings
+        raise Refused(RefusalCode.PICKLE_ONLY if pickled else RefusalCode.NO_WEIGHTS)
+    if absent := [name for name in repository.headers if name not in repository.sizes]:
+        raise Refused(RefusalCode.MISSING_SHARD, f"{absent[0][:100]}, {len(absent)} / {len(repository.headers)}")
+    if broken := [name for name, header in repository.headers.items() if header is None]:
+        raise Refused(RefusalCode.BROKEN_WEIGHTS, broken[0][:100])
     tensors = sum(header.tensors for header in repository.headers.values() if header)
     if tensors > MAX_TENSORS:
         raise Refused(RefusalCode.BROKEN_WEIGHTS, f"{tensors:,} > {MAX_TENSORS:,} tensors")
-    return _amount(_params(repository))
 
 
 def _size(repository: Repository, max_bytes: int) -> str:
-    fetched = repository.fetched
-    size = sum(fetched.values())
+    parts = [part.fetched for part in (repository, repository.base) if part]
+    size, files = sum(sum(fetched.values()) for fetched in parts), max(map(len, parts))
     if size > max_bytes:
         raise Refused(RefusalCode.TOO_LARGE, f"{size / 1e9:,.1f} GB > {max_bytes / 1e9:,.1f} GB")
-    if len(fetched) > MAX_FILES:
-        raise Refused(RefusalCode.TOO_LARGE, f"{len(fetched):,} > {MAX_FILES:,} files")
+    if files > MAX_FILES:
+        raise Refused(RefusalCode.TOO_LARGE, f"{files:,} > {MAX_FILES:,} files")
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
 def _configured(repository: Repository, _: int) -> str:
-    return _facts_of_config(repository)[1][:200]
+    return read_config(repository.base or repository)[1][:200]
 
 
 def _architecture(repository: Repository, _: int) -> str:
-    facts = _known(repository)
-    known = _architectures()
-    kinds = ("extractive",) if facts.engine == "extractive" else ("image", "text")
-    if not any(facts.model_type in known[kind] for kind in kinds):
-        raise Refused(RefusalCode.UNSUPPORTED, f"transformers {known['transformers']}")
-    return f"{facts.model_type}, transformers {known['transformers']}"
+    try:
+        model_type, names = read_config(repository.base or repository)[1:]
+        if needs_code(repository.base or repository):
+            return model_type[:200]  # the check of its code says the rest
+    except Refused:
+        raise _Unknown from None
+    known = architectures()
+    pointing = [name for name in names if "ForQuestionAnswering" in name]
+    if pointing and model_type in (*known["extractive"], *known["not_extractive"]):
+        runs = known["extractive"].get(model_type)
+        if runs not in pointing:
+            reason = known["not_extractive"].get(model_type) or f"{pointing[0][:100]}, not {runs}"
+            raise Refused(RefusalCode.NOT_EXTRACTIVE, f"{model_type}: {reason}")
+    elif pointing or not any(model_type in known[kind] for kind in ("image", "text")):
+        raise Refused(RefusalCode.UNSUPPORTED, f"{model_type[:100]}, transformers {known['transformers']}")
+    return f"{model_type}, transformers {known['transformers']}"
 
 
-def _no_code(repository: Repository, _: int) -> str:
-    for name, content in repository.texts.items():  # a config that is missing is another check's
-        if name.endswith(".json") and name != INDEX:
-            for key, value in _pairs(_parsed(name, content)):
-                kernel = key.endswith("attn_implementation") and "/" in str(value)  # one that would be fetched and run
-                if key in CODE_KEYS or kernel or (key.startswith("_") and key not in HARMLESS):
-                    raise Refused(RefusalCode.CUSTOM_CODE, f"{name}: {key[:50]}")
-    return ""
+def _quantization(repository: Repository, _: int) -> str:
+    try:
+        method = quantization_of(read_config(repository.base or repository)[0])
+    except Refused:
+        raise _NotAsked from None
+    if method is None:
+        raise _NotAsked
+    if method not in RUNNABLE:
+        raise Refused(RefusalCode.QUANTIZATION, f"{method[:50] or '?'}; {', '.join(sorted(RUNNABLE))}")
+    return method
 
 
-_LOOKS: dict[CheckName, Callable[[Repository, int], str]] = {
+def _code(repository: Repository, _: int, approved: Approved = _nothing_approved) -> str:
+    for part in (repository, repository.base):
+        for name, content in part.texts.items() if part else ():  # a config that is missing is another check's
+            if name.endswith(".json") and name != INDEX:
+                for key, value in _pairs(parsed_json(name, content)):
+                    if _runs_code(key, value):
+                        raise Refused(RefusalCode.CODE_SETTING, f"{name}: {key[:50]}")
+    try:
+        model = repository.base or repository
+        custom = needs_code(model)
+        config = read_config(model)[0]
+    except Refused:
+        raise _Unknown from None
+    if not custom:
+        return ""
+    named = [str(value) for _, value in _pairs(config.get("auto_map"))]
+    if any("--" in value for value in named) or not model.code:
+        raise Refused(RefusalCode.CODE_SETTING, f"config.json: auto_map, {named[0][:100] if named else ''}")
+    if not approved(model.model_id, model.revision):
+        raise Refused(RefusalCode.CUSTOM_CODE, f"{len(model.code)} × .py")
+    return f"{len(model.code)} × .py"
+
+
+def _runs_code(key: str, value: Any) -> bool:
+    """Whether a setting would have code run that is not transformers' own: that of a kernel on the Hub, say."""
+    fetched = key.removesuffix("_internal").endswith("_implementation") and any(c in str(value) for c in "/:")
+    return key in CODE_KEYS or fetched or (key.startswith("__") and key not in SPELLINGS)
+
+
+_MODEL_CHECKS: dict[CheckName, Callable[[Repository, int], str]] = {
     CheckName.ID: _id,
     CheckName.PUBLIC: _public,
+    CheckName.BASE: _base,
     CheckName.LICENSE: _license,
     CheckName.WEIGHTS: _weights,
     CheckName.SIZE: _size,
     CheckName.CONFIG: _configured,
     CheckName.ARCHITECTURE: _architecture,
-    CheckName.CODE: _no_code,
+    CheckName.QUANTIZATION: _quantization,
+    CheckName.CODE: _code,
 }
+_OPTIONAL = (CheckName.BASE, CheckName.QUANTIZATION)  # not shown where there is no adapter, no quantisation
+
+
+def _runnable(repository: Repository, approved: Approved = _nothing_approved) -> ModelFacts:
+    """Raises Refused where the model cannot be run at all."""
+    for look in (_weights, _configured, _quantization):
+        try:
+            look(repository, 0)
+        except _NotAsked:
+            continue
+    _code(repository, 0, approved)
+    return facts_of(repository)
 
 
 def _inputs(facts: ModelFacts, benchmark: str) -> str:
@@ -256,18 +368,22 @@ def _inputs(facts: ModelFacts, benchmark: str) -> str:
     return ""
 
 
-def _template(facts: ModelFacts) -> str:
+def _template(facts: ModelFacts, benchmark: str) -> str:
     if not facts.template:
         raise Refused(RefusalCode.NO_TEMPLATE)
     if len(facts.template) > MAX_TEMPLATE:
         raise Refused(RefusalCode.NO_TEMPLATE, f"{len(facts.template):,} > {MAX_TEMPLATE:,}")
     try:
-        environment = ImmutableSandboxedEnvironment(extensions=["jinja2.ext.loopcontrols"])
-        environment.parse(facts.template.replace("{% generation %}", "").replace("{% endgeneration %}", ""))
+        environment().parse(facts.template)
     except (TemplateError, RecursionError) as error:
-        raise Refused(
-            RefusalCode.NO_TEMPLATE, f"{type(error).__name__}, line {getattr(error, 'lineno', '?')}"
-        ) from None
+        line = getattr(error, "lineno", "?")
+        raise Refused(RefusalCode.NO_TEMPLATE, f"{type(error).__name__}, line {line}") from None
+    if facts.template_fault:
+        raise Refused(RefusalCode.TEMPLATE_FAILS, facts.template_fault)
+    if facts.template_drops == "question":
+        raise Refused(RefusalCode.TEMPLATE_DROPS_QUESTION)
+    if facts.template_drops and BENCHMARKS[benchmark].inputs == "image":
+        raise Refused(RefusalCode.TEMPLATE_DROPS_IMAGE)
     return ""
 
 
@@ -280,68 +396,21 @@ def _context(facts: ModelFacts, benchmark: str) -> str:
     return f"{facts.context:,}"
 
 
-def _known(repository: Repository) -> ModelFacts:
-    try:
-        return _facts(repository)
-    except Refused:
-        raise _Unknown from None
+def _memory(facts: ModelFacts, precision: Precision | None, memory: int | None) -> str:
+    needed = memory_needed(facts, precision)
+    if needed is None or memory is None:
+        raise _Unknown
+    if needed > memory:
+        raise Refused(RefusalCode.DEVICE_MEMORY, f"{needed / 1e9:,.0f} GB > {memory / 1e9:,.0f} GB")
+    return f"{needed / 1e9:,.1f} GB"
 
 
-def _facts(repository: Repository) -> ModelFacts:
-    """Raises Refused where the model cannot be run at all."""
-    _weights(repository, 0)
-    config, model_type, architectures = _facts_of_config(repository)
-    _no_code(repository, 0)
-    text = config.get("text_config")
-    nested = text if isinstance(text, dict) else {}
-    named = [c.get(name) for c in (config, nested) for name in ("dtype", "torch_dtype")]
-    lengths = [c.get(name) for c in (nested, config) for name in CONTEXT_NAMES]
-    return ModelFacts(
-        model_id=repository.model_id,
-        revision=repository.revision,
-        model_type=model_type[:200],
-        engine="extractive" if any(a.endswith("ForQuestionAnswering") for a in architectures) else "chat",
-        takes_images=model_type in _architectures()["image"],
-        dtype=next((p for p in PRECISIONS if p in named), "float32"),
-        params=_params(repository),
-        license=repository.license,
-        context=next((n for n in lengths if isinstance(n, int) and n > 0), None),
-        template=_chat_template(repository),
-    )
-
-
-def _facts_of_config(repository: Repository) -> tuple[dict[str, Any], str, list[str]]:
-    config = _parsed("config.json", repository.texts.get("config.json", b""))
-    model_type = config.get("model_type")
-    architectures = config.get("architectures") or []
-    if not isinstance(model_type, str) or not model_type:
-        raise Refused(RefusalCode.NO_CONFIG, "model_type")
-    if not isinstance(architectures, list) or not all(isinstance(a, str) for a in architectures):
-        raise Refused(RefusalCode.NO_CONFIG, "architectures")
-    return config, model_type, architectures
-
-
-def _chat_template(repository: Repository) -> str | None:
-    if jinja := repository.texts.get("chat_template.jinja"):
-        return jinja.decode(errors="replace")
-    for name in ("chat_template.json", "processor_config.json", "tokenizer_config.json"):
-        found = _parsed(name, repository.texts[name]).get("chat_template") if name in repository.texts else None
-        if isinstance(found, list):  # several by name
-            named = {t.get("name"): t.get("template") for t in found if isinstance(t, dict)}
-            found = named.get("default")
-        if isinstance(found, str) and found:
-            return found
-    return None
-
-
-def _parsed(name: str, content: bytes) -> dict[str, Any]:
-    try:
-        parsed = json.loads(content)
-        if isinstance(parsed, dict):
-            return parsed
-    except (ValueError, RecursionError):
-        pass
-    raise Refused(RefusalCode.NO_CONFIG, name)
+def _thinking(facts: ModelFacts, wanted: Thinking | None) -> str:
+    if facts.thinking:
+        return wanted or facts.thinking
+    if wanted:
+        raise Refused(RefusalCode.NO_THINKING_SWITCH)
+    raise _NotAsked
 
 
 def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
@@ -356,14 +425,5 @@ def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
             waiting += part
 
 
-def _params(repository: Repository) -> int:
-    return sum(header.params for header in repository.headers.values() if header)
-
-
 def _amount(params: int) -> str:
     return f"{params / 1e9:.2f} B" if params >= 1e8 else f"{params / 1e6:.2f} M"
-
-
-@cache
-def _architectures() -> dict[str, Any]:
-    return cast(dict[str, Any], json.loads(ARCHITECTURES.read_text(encoding="utf-8")))

@@ -44,7 +44,7 @@ def _arrow_type(annotation: Any) -> pa.DataType:
         annotation = next(a for a in get_args(annotation) if a is not type(None))
     if get_origin(annotation) is not None:
         annotation = get_args(annotation)[0]
-    by_type = {int: pa.int64(), float: pa.float64(), datetime: pa.timestamp("us", tz="UTC")}
+    by_type = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), datetime: pa.timestamp("us", tz="UTC")}
     return by_type.get(annotation, pa.string())
 
 

@@ -19,6 +19,20 @@ class RefusalCode(StrEnum):
     NO_CONFIG = "no_config"
     NO_WEIGHTS = "no_weights"
     CUSTOM_CODE = "custom_code"
+    CODE_SETTING = "code_setting"
+    NO_CODE = "no_code"
+    NO_BASE = "no_base"
+    ADAPTER_KIND = "adapter_kind"
+    PICKLE_ONLY = "pickle_only"
+    GGUF_ONLY = "gguf_only"
+    MISSING_SHARD = "missing_shard"
+    QUANTIZATION = "quantization"
+    DEVICE_MEMORY = "device_memory"
+    NOT_EXTRACTIVE = "not_extractive"
+    TEMPLATE_FAILS = "template_fails"
+    TEMPLATE_DROPS_IMAGE = "template_drops_image"
+    TEMPLATE_DROPS_QUESTION = "template_drops_question"
+    NO_THINKING_SWITCH = "no_thinking_switch"
     NO_IMAGE_INPUT = "no_image_input"
     EXTRACTIVE_ONLY = "extractive_only"
     HUB_UNREACHABLE = "hub_unreachable"
@@ -40,12 +54,16 @@ class CheckName(StrEnum):
 
     ID = "id"
     PUBLIC = "public"
+    BASE = "base"
     LICENSE = "license"
     WEIGHTS = "weights"
     SIZE = "size"
     CONFIG = "config"
     ARCHITECTURE = "architecture"
+    QUANTIZATION = "quantization"
     CODE = "code"
+    MEMORY = "memory"
+    THINKING = "thinking"
     WILLING = "willing"
     INPUTS = "inputs"
     TEMPLATE = "template"
@@ -57,12 +75,16 @@ class CheckName(StrEnum):
 CHECKS: dict[CheckName, Text] = {
     CheckName.ID: Text("모델 ID 형식", "Well-formed model ID"),
     CheckName.PUBLIC: Text("공개 모델과 리비전", "Public model and revision"),
+    CheckName.BASE: Text("어댑터의 베이스 모델", "Base model of the adapter"),
     CheckName.LICENSE: Text("라이선스", "Licence"),
     CheckName.WEIGHTS: Text("safetensors 가중치", "safetensors weights"),
     CheckName.SIZE: Text("전체 크기", "Total size"),
     CheckName.CONFIG: Text("읽을 수 있는 설정", "Readable configuration"),
     CheckName.ARCHITECTURE: Text("지원하는 구조", "Supported architecture"),
-    CheckName.CODE: Text("저장소 코드 없음", "No code of its own"),
+    CheckName.QUANTIZATION: Text("양자화 방식", "Quantisation method"),
+    CheckName.CODE: Text("저장소 코드", "Code in the repository"),
+    CheckName.MEMORY: Text("필요한 메모리", "Memory needed"),
+    CheckName.THINKING: Text("추론(thinking) 모드", "Thinking mode"),
     CheckName.WILLING: Text("소유자의 평가 거부 없음", "Its owner does not object"),
     CheckName.INPUTS: Text("입력 형식", "Takes the inputs"),
     CheckName.TEMPLATE: Text("채팅 템플릿", "Chat template"),
@@ -97,8 +119,64 @@ REFUSALS: dict[RefusalCode, Text] = {
         "There are no safetensors weights. Save with `save_pretrained(safe_serialization=True)` and upload them.",
     ),
     RefusalCode.CUSTOM_CODE: Text(
-        "저장소의 코드를 실행해야 하는 모델(auto_map)은 받지 않습니다. transformers에 포함된 구조로 올려 주세요.",
-        "Models that need code from their repository (auto_map) are not run. Use an architecture in transformers.",
+        "저장소의 파이썬 코드가 있어야 실행되는 모델입니다. 운영자가 이 커밋의 코드를 검토해 승인해야 평가할 수 있으니 승인을 요청하거나, transformers에 포함된 구조로 변환해 올려 주세요.",
+        "This model runs only with Python code from its repository. Ask the operator to review and approve this commit, or upload it in an architecture that transformers includes.",
+    ),
+    RefusalCode.CODE_SETTING: Text(
+        "설정 파일에 외부 코드를 불러오는 항목이 있습니다. 적힌 항목을 지우고 다시 올려 주세요.",
+        "A configuration file has a setting that loads code from elsewhere. Remove the setting named here and upload again.",
+    ),
+    RefusalCode.NO_CODE: Text(
+        "이 저장소에는 실행할 파이썬 파일이 없습니다. 승인할 것이 없습니다.",
+        "The repository has no Python files to run. There is nothing to approve.",
+    ),
+    RefusalCode.NO_BASE: Text(
+        "어댑터의 베이스 모델을 찾을 수 없습니다. adapter_config.json의 base_model_name_or_path에 공개 모델 ID(`owner/name`)를 적어 주세요.",
+        "The adapter's base model cannot be found. Set base_model_name_or_path in adapter_config.json to a public model ID (`owner/name`).",
+    ),
+    RefusalCode.ADAPTER_KIND: Text(
+        "LoRA 어댑터만 평가합니다. 베이스 모델에 병합한 가중치를 올려 주세요.",
+        "Only LoRA adapters are evaluated. Merge the adapter into its base model and upload the merged weights.",
+    ),
+    RefusalCode.PICKLE_ONLY: Text(
+        "pickle 가중치(.bin, .pt)만 있습니다. 안전하지 않아 불러오지 않으니 `save_pretrained(safe_serialization=True)`로 저장해 올려 주세요.",
+        "The repository has pickled weights (.bin, .pt) only, which are not loaded for safety. Save with `save_pretrained(safe_serialization=True)` and upload those.",
+    ),
+    RefusalCode.GGUF_ONLY: Text(
+        "GGUF 가중치만 있습니다. 원본 safetensors 모델의 ID로 제출해 주세요.",
+        "The repository has GGUF weights only. Submit the model it was converted from, in safetensors.",
+    ),
+    RefusalCode.MISSING_SHARD: Text(
+        "인덱스에 적힌 safetensors 조각이 저장소에 없습니다. 빠진 파일을 올려 주세요.",
+        "A safetensors shard named in the index is not in the repository. Upload the missing file.",
+    ),
+    RefusalCode.QUANTIZATION: Text(
+        "평가 서버에서 실행할 수 없는 양자화 방식입니다. 적힌 방식 가운데 하나로, 또는 양자화하지 않은 가중치로 제출해 주세요.",
+        "The evaluator cannot run this quantisation method. Use one of those listed, or submit the unquantised weights.",
+    ),
+    RefusalCode.DEVICE_MEMORY: Text(
+        "평가 서버의 장치 메모리보다 큰 모델입니다. 더 작은 모델이나 더 낮은 정밀도로 제출해 주세요.",
+        "The model needs more device memory than the evaluator has. Submit a smaller model or a lower precision.",
+    ),
+    RefusalCode.NOT_EXTRACTIVE: Text(
+        "이 구조의 추출형 질의응답은 지원하지 않습니다. BERT 계열 인코더나 생성형 모델로 제출해 주세요.",
+        "Extractive question answering is not supported for this architecture. Submit an encoder such as BERT, or a generative model.",
+    ),
+    RefusalCode.TEMPLATE_FAILS: Text(
+        "채팅 템플릿으로 사용자 메시지 하나를 렌더링하지 못했습니다. 적힌 오류를 고쳐 주세요.",
+        "The chat template fails on a single user message. Fix the error shown.",
+    ),
+    RefusalCode.TEMPLATE_DROPS_IMAGE: Text(
+        "채팅 템플릿이 이미지를 빠뜨립니다. `{'type': 'image'}` 항목에 이미지 토큰을 쓰도록 고쳐 주세요.",
+        "The chat template drops the image. Make it write the image token for a `{'type': 'image'}` part.",
+    ),
+    RefusalCode.TEMPLATE_DROPS_QUESTION: Text(
+        "채팅 템플릿이 질문을 빠뜨립니다. 사용자 메시지의 내용을 그대로 쓰도록 고쳐 주세요.",
+        "The chat template drops the question. Make it write the content of the user message.",
+    ),
+    RefusalCode.NO_THINKING_SWITCH: Text(
+        "이 모델의 채팅 템플릿에는 추론 모드를 켜고 끄는 변수가 없습니다. 추론 모드를 '자동'으로 두고 제출해 주세요.",
+        "This model's chat template has no variable that turns thinking on or off. Leave the thinking mode on auto.",
     ),
     RefusalCode.NO_IMAGE_INPUT: Text(
         "이미지를 입력받지 않는 모델입니다. 이 벤치마크에는 이미지-텍스트 모델이 필요합니다.",
@@ -174,6 +252,14 @@ FAILURES: dict[FailureCode, Text] = {
     FailureCode.UNSUPPORTED_ARCHITECTURE: Text(
         "고정된 transformers 버전이 지원하지 않는 구조입니다. 지원되는 구조로 변환해 제출해 주세요.",
         "The pinned transformers does not support this architecture. Convert it to a supported one.",
+    ),
+    FailureCode.MISSING_LIBRARY: Text(
+        "평가 서버에 이 모델에 필요한 라이브러리가 없습니다. 저희 쪽 문제이며 제출 횟수는 돌려 드립니다.",
+        "The evaluator lacks a library that this model needs. The fault is ours; your submission is given back.",
+    ),
+    FailureCode.CODE_NOT_APPROVED: Text(
+        "저장소의 코드가 승인된 것과 다르거나 승인이 취소되어 실행하지 않았습니다. 저희가 확인합니다.",
+        "The repository's code is not as it was approved, or the approval was withdrawn, so it was not run. We will look at it.",
     ),
     FailureCode.INVALID_WEIGHTS: Text(
         "가중치가 빠졌거나 구조와 맞지 않습니다. 모든 safetensors 조각이 올라갔는지 확인해 주세요.",

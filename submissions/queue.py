@@ -14,6 +14,7 @@ from itertools import islice
 from submissions.index import parse_record, queue_reader, with_requests, with_result
 from submissions.quota import Quota, opted_out
 from submissions.records import (
+    CodeApproval,
     EvalRequest,
     EvalResult,
     Failure,
@@ -118,6 +119,31 @@ class Queue:
             return {path: None}, f"Opt in {name}", None
 
         transact(self.store, decide)
+
+    def approve_code(self, approval: CodeApproval) -> None:
+        """Let the code of a model at a commit run. The approval stands in the public store."""
+        path = approval.path_of(approval.model_id, approval.revision)
+        transact(self.store, lambda _: ({path: approval.to_bytes()}, f"Approve the code of {approval.model_id}", None))
+
+    def withdraw_approval(self, model_id: str, revision: str) -> None:
+        """Raises QueueError where there is none."""
+        path = CodeApproval.path_of(model_id, revision)
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+            if path not in snapshot.files:
+                raise QueueError(f"the code of {model_id}@{revision} is not approved")
+            return {path: None}, f"Withdraw the approval of the code of {model_id}", None
+
+        transact(self.store, decide)
+
+    def approval(self, model_id: str, revision: str) -> CodeApproval | None:
+        """Of a model's code at a commit; None where there is none that can be read."""
+        path, snapshot = CodeApproval.path_of(model_id, revision), self.store.snapshot()
+        try:
+            content = self.store.read(path, snapshot.head) if path in snapshot.files else b""
+            return CodeApproval.model_validate_json(content) if content else None
+        except ValueError:
+            return None
 
     def claim(self, worker: str, now: datetime) -> EvalRequest | None:
         """Take the next pending request: round-robin over submitters, oldest first. None if there is none.

@@ -54,8 +54,15 @@ class Quota:
             if row.benchmark == request.benchmark
             and row.status != Status.QUARANTINED
             and row.submitted_at > since
+            and not _other_mode(row, request)
             and (row.submitted_by == request.submitted_by or (row.organisation or "") == request.organisation)
         )
+
+
+def _other_mode(row: QueueRow, request: EvalRequest) -> bool:
+    """Whether it is the same model, asked to reason where the request is not, or the other way round."""
+    alike = (row.model_id, row.revision, row.precision) == (request.model_id, request.revision, request.precision)
+    return alike and row.thinking != request.thinking
 
 
 def opted_out(model_id: str, snapshot: Snapshot) -> str | None:

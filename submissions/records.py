@@ -15,8 +15,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 from pydantic.dataclasses import dataclass
 
 from submissions.catalog import BENCHMARKS
+from submissions.quantization import Quantization
 
 MAX_PARAMS = 10**15
+MAX_REASONING_TOKENS = 8192  # of an answer; rows with another budget have no rank
 # The Hub's own pattern lets Hangul look-alikes and a trailing newline through; this one is ASCII, end to end.
 OWNER = r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}"
 MODEL_ID = f"{OWNER}/{OWNER}"
@@ -43,8 +45,12 @@ Label = Annotated[str, Field(max_length=200)]  # a name printed by others; escap
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Metric = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]  # a chance-corrected score may be below 0
 Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Precision = Literal["float32", "bfloat16", "float16"]
+FloatPrecision = Literal["float32", "bfloat16", "float16"]
+Precision = FloatPrecision | Quantization  # a quantised checkpoint's is its method
 EngineName = Literal["chat", "extractive", "api"]
+Thinking = Literal["on", "off"]  # whether a model that can be told to reason was told to; None for all others
+# repository: with the penalties of the model's own generation config; provider: an API that takes no temperature.
+Decoding = Literal["greedy", "repository", "provider"]
 
 
 class Record(BaseModel):
@@ -83,6 +89,8 @@ class FailureCode(StrEnum):
     MODEL_TOO_LARGE = "model_too_large"
     DISK_FULL = "disk_full"
     UNSUPPORTED_ARCHITECTURE = "unsupported_architecture"
+    MISSING_LIBRARY = "missing_library"
+    CODE_NOT_APPROVED = "code_not_approved"
     INVALID_WEIGHTS = "invalid_weights"
     NO_CHAT_TEMPLATE = "no_chat_template"
     TEMPLATE_ERROR = "template_error"
@@ -94,7 +102,7 @@ class FailureCode(StrEnum):
     WORKER_LOST = "worker_lost"
     HUB_UNAVAILABLE = "hub_unavailable"
     BENCHMARK_INVALID = "benchmark_invalid"
-    BATCH_VARIANCE = "batch_variance"
+    BATCH_VARIANCE = "batch_variance"  # of older records: now such a run is made again in smaller batches
     API_REFUSED = "api_refused"
     BUDGET_SPENT = "budget_spent"
     DEADLINE = "deadline"
@@ -109,12 +117,13 @@ class FailureCode(StrEnum):
 
 _OURS = {
     FailureCode.DISK_FULL,
+    FailureCode.MISSING_LIBRARY,
+    FailureCode.CODE_NOT_APPROVED,
     FailureCode.OUT_OF_MEMORY,
     FailureCode.PROCESS_KILLED,
     FailureCode.WORKER_LOST,
     FailureCode.HUB_UNAVAILABLE,
     FailureCode.BENCHMARK_INVALID,
-    FailureCode.BATCH_VARIANCE,
     FailureCode.API_REFUSED,
     FailureCode.BUDGET_SPENT,
     FailureCode.SERVER_FAILED,
@@ -144,14 +153,30 @@ class Lease(Record):
     progress: Progress | None = None
 
 
-def request_key(model_id: str, revision: str, precision: str, benchmark: str, version: str) -> str:
-    """First 32 hex digits of the sha256 of the tuple: the same submission twice is the same file."""
-    parts = json.dumps([model_id, revision, precision, benchmark, version], ensure_ascii=False)
-    return hashlib.sha256(parts.encode()).hexdigest()[:32]
+def request_key(
+    model_id: str,
+    revision: str,
+    precision: str,
+    benchmark: str,
+    version: str,
+    thinking: Thinking | None = None,
+    base: str | None = None,
+) -> str:
+    """First 32 hex digits of the sha256 of the tuple: the same submission twice is the same file.
+
+    `base` is an adapter's base model with its commit.
+    """
+    parts = [model_id, revision, precision, benchmark, version]
+    parts += [f"thinking={thinking}"] if thinking else []
+    parts += [f"base={base}"] if base else []
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()[:32]
 
 
 class EvalRequest(Record):
-    """One (model, revision, precision, benchmark, benchmark version), at `requests/{status}/{key}.json`."""
+    """One (model, revision, precision, benchmark, benchmark version), at `requests/{status}/{key}.json`.
+
+    A model that can reason or not has a request for each, an adapter one for each commit of its base model.
+    """
 
     key: Key
     model_id: ModelId
@@ -168,6 +193,11 @@ class EvalRequest(Record):
     organisation: Label | None = None  # the submitter's, where it owns the model: its members share their quota
     submitted_at: Time
     share: bool = False  # whether the result may be offered to the model's repository
+    thinking: Thinking | None = None
+    base_model: ModelId | None = None  # an adapter's, or what the card of a quantised model names
+    base_revision: Sha | None = None  # an adapter's only
+    custom_code: bool = False  # whether it needs the Python files of its repository, which the operator approved
+    api: Annotated[str, Field(pattern=f"^{OWNER}$")] | None = None  # the operator's name for a model behind an API
     status: Status = Status.PENDING
     attempt: int = Field(default=0, ge=0)
     lease: Lease | None = None
@@ -191,6 +221,45 @@ class OptOut(Record):
         return f"opt-outs/{name.lower()}.json"  # the Hub takes names in any letter case
 
 
+class CodeApproval(Record):
+    """Python files that the operator has read and lets run, at `approvals/{owner}/{name}/{revision}.json`."""
+
+    model_id: ModelId
+    revision: Sha
+    files: dict[Label, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]]  # sha256 by name
+    approved_at: Time
+
+    @staticmethod
+    def path_of(model_id: str, revision: str) -> str:
+        return f"approvals/{model_id}/{revision}.json"
+
+
+class Generation(Record):
+    """How answers were decoded. Budgets are new tokens; what may share a rank has the same of all but `dropped`."""
+
+    decoding: Decoding = "greedy"
+    max_answer_tokens: int = Field(ge=1)
+    max_reasoning_tokens: int | None = Field(default=None, ge=0)  # None: the model does not reason
+    dropped: list[Annotated[str, Field(pattern=r"^[a-z0-9_]{1,60}$")]] = []  # of its generation config
+
+
+class Reasoning(Record):
+    """What a reasoning model wrote before its answers, in tokens, as its own tokenizer or its server counts them."""
+
+    tokens_mean: Positive
+    tokens_per_right: Positive | None = None  # all of them / answers that are right; None where none is
+    unfinished: int = Field(default=0, ge=0)  # answers that never came: the reasoning was cut off
+
+
+class Cost(Record):
+    """What asking a model behind an API took. The price is the operator's: a million tokens, in and out."""
+
+    prompt_tokens: int = Field(ge=0)
+    completion_tokens: int = Field(ge=0)
+    total: Positive | None = None
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+
+
 class ResultConfig(Record):
     model_name: Label
     model_sha: Sha | None
@@ -200,6 +269,12 @@ class ResultConfig(Record):
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     license: Label | None = None
     engine: EngineName | None = None
+    server: Label | None = None  # the program that answered, where it was not the engine itself
+    api_model: Label | None = None  # what an API says which model, of which version, answered
+    thinking: Thinking | None = None
+    base_model: ModelId | None = None
+    base_sha: Sha | None = None
+    custom_code: bool = False
     batch_size: int | None = Field(default=None, ge=1)
     max_new_tokens: int | None = Field(default=None, ge=1)
     weights: Literal["open", "closed"] | None = None  # whether anybody may have them; None: not known
@@ -250,11 +325,15 @@ class Inputs(Record):
 
 
 class BatchInvariance(Record):
-    """Questions asked again one at a time, and how many of their answers and scores were other ones."""
+    """Questions asked again one at a time, and how many of their answers and scores were other ones.
+
+    Past the limit everything is asked again in smaller batches, at last of one; `batches_tried` are their sizes.
+    """
 
     n: int = Field(ge=1)
     answers_changed: int = Field(ge=0)
     scores_changed: int = Field(ge=0)
+    batches_tried: list[int] = []  # of which the answers were thrown away
 
 
 class Provenance(Record):
@@ -288,6 +367,9 @@ class EvalResult(Record):
     inputs: Inputs | None = None
     latency: Latency | None = None
     batch_invariance: BatchInvariance | None = None
+    generation: Generation | None = None
+    reasoning: Reasoning | None = None
+    cost: Cost | None = None
     environment: dict[str, Label] = {}
     provenance: Provenance
     reproduce: Annotated[str, Field(max_length=1000)] | None = None
@@ -349,6 +431,15 @@ class BoardRow:
     source_url: str | None
     breakdown: str  # JSON, as in the result
     weights: str | None = None
+    thinking: str | None = None
+    base_model: str | None = None
+    custom_code: bool | None = None
+    server: Label | None = None
+    decoding: str | None = None
+    max_answer_tokens: int | None = None
+    max_reasoning_tokens: int | None = None
+    reasoning_tokens: float | None = None  # per answer
+    reasoning_per_right: float | None = None  # tokens per right answer
 
 
 def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
@@ -389,6 +480,15 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         breakdown=json.dumps(
             {axis: {k: b.model_dump() for k, b in buckets.items()} for axis, buckets in result.breakdown.items()}
         ),
+        thinking=result.config.thinking,
+        base_model=result.config.base_model,
+        custom_code=result.config.custom_code or None,
+        server=result.config.server,
+        decoding=result.generation.decoding if result.generation else None,
+        max_answer_tokens=result.generation.max_answer_tokens if result.generation else None,
+        max_reasoning_tokens=result.generation.max_reasoning_tokens if result.generation else None,
+        reasoning_tokens=result.reasoning.tokens_mean if result.reasoning else None,
+        reasoning_per_right=result.reasoning.tokens_per_right if result.reasoning else None,
     )
 
 
@@ -408,6 +508,8 @@ class QueueRow:
     precision: str
     benchmark: str
     params: int | None
+    thinking: str | None = None
+    custom_code: bool | None = None
     submitted_by: str
     organisation: str | None = None
     submitted_at: Time

@@ -6,10 +6,11 @@ All reading is done here, once; the checks in `submissions.checks` only think ab
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,12 +21,22 @@ from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, Revi
 from yaml import YAMLError
 
 from submissions.messages import REFUSALS, RefusalCode
+from submissions.quantization import parameters
 from submissions.records import MODEL_ID
 
-FETCHED = ("*.safetensors", "*.json", "*.txt", "*.model", "*.jinja")  # weights and words: no code, no pickles
+FETCHED = (
+    "*.safetensors",
+    "*.json",
+    "*.txt",
+    "*.model",
+    "*.jinja",
+    "*.tiktoken",
+)  # weights and words: no code, no pickles
+CODE = "*.py"  # fetched too where the operator has approved it
 MAX_FILES = 1000
 MAX_TEXT = 10_000_000  # bytes of a file that is read here; a longer one counts as unreadable
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 # Everything that transformers takes settings from.
 TEXTS = (
     "config.json",
@@ -36,6 +47,8 @@ TEXTS = (
     "video_preprocessor_config.json",
     "chat_template.json",
     "chat_template.jinja",
+    "special_tokens_map.json",
+    ADAPTER,
     INDEX,
 )
 CONNECTIONS = 8
@@ -67,12 +80,19 @@ class Repository:
     license: str | None
     sizes: dict[str, int]  # bytes by name, of all files
     texts: dict[str, bytes] = field(repr=False)  # those of TEXTS that are there
-    headers: dict[str, Header | None]  # by weight file that a model is loaded from; None: unreadable
+    headers: dict[str, Header | None]  # by weight file that a model is loaded from; None: unreadable, or not there
+    base_model: str | None = None  # what its card says it was made from
+    base: "Repository | None" = None  # of an adapter: what it is put on
 
     @property
     def fetched(self) -> dict[str, int]:
         """Bytes by name of what an evaluator fetches."""
         return {name: size for name, size in self.sizes.items() if any(fnmatch(name, own) for own in FETCHED)}
+
+    @property
+    def code(self) -> list[str]:
+        """The names of its Python files."""
+        return sorted(name for name in self.sizes if fnmatch(name, CODE))
 
 
 def local_model(model_id: str, models_dir: Path | None) -> Path | None:
@@ -94,7 +114,38 @@ def content_revision(source: Path) -> str:
 
 
 def open_repository(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:
-    """A model on the Hub, or under `models_dir` where it is there. Raises Refused where it cannot be read."""
+    """A model on the Hub, or under `models_dir` where it is there. An adapter comes with its base model.
+
+    Raises Refused where it cannot be read.
+    """
+    return with_base(_open(model_id, revision, models_dir), models_dir)
+
+
+def with_base(repository: Repository, models_dir: Path | None) -> Repository:
+    """An adapter with its base model; any other as it is. Raises Refused where the base cannot be read."""
+    if not is_adapter(repository.sizes):
+        return repository
+    settings = parsed_json(ADAPTER, repository.texts.get(ADAPTER, b""))
+    base_id, base_revision = settings.get("base_model_name_or_path"), settings.get("revision")
+    if not isinstance(base_id, str) or not re.fullmatch(MODEL_ID, base_id, re.ASCII):
+        raise Refused(RefusalCode.NO_BASE, f"{ADAPTER}: base_model_name_or_path {str(base_id)[:100]!r}")
+    try:
+        base = _open(base_id, base_revision if isinstance(base_revision, str) else None, models_dir)
+    except Refused as refused:
+        if refused.code == RefusalCode.HUB_UNREACHABLE:
+            raise
+        raise Refused(RefusalCode.NO_BASE, f"{base_id}: {refused.code}") from refused
+    if is_adapter(base.sizes):
+        raise Refused(RefusalCode.NO_BASE, f"{base_id}: {ADAPTER}")
+    return replace(repository, base=base)
+
+
+def is_adapter(names: Container[str]) -> bool:
+    """Whether a folder with these files holds an adapter alone, no model."""
+    return ADAPTER in names and "config.json" not in names
+
+
+def _open(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:
     if not re.fullmatch(MODEL_ID, model_id, re.ASCII):
         raise Refused(RefusalCode.MALFORMED_ID)
     if folder := local_model(model_id, models_dir):
@@ -114,18 +165,20 @@ def open_repository(model_id: str, revision: str | None, models_dir: Path | None
 def folder_repository(model_id: str, folder: Path) -> Repository:
     """A model in a local folder."""
     sizes = {p.relative_to(folder).as_posix(): p.stat().st_size for p in folder.rglob("*") if p.is_file()}
-    card = folder / "README.md"
+    path = folder / "README.md"
     try:
-        license = ModelCard.load(card).data.license if card.exists() else None
+        card = ModelCard.load(path).data if path.exists() else None
     except (ValueError, YAMLError):  # a card without readable front matter names no licence
-        license = None
+        card = None
+    texts = {name: (folder / name).read_bytes() for name in _readable(sizes)}
+    config = _config(texts)
 
     def header(name: str) -> Header | None:
-        return _header(sizes[name], lambda: get_local_safetensors_metadata(folder / name).files_metadata[name])
+        return _header(sizes, name, lambda: get_local_safetensors_metadata(folder / name).files_metadata[name], config)
 
-    texts = {name: (folder / name).read_bytes() for name in _readable(sizes)}
     headers = {name: header(name) for name in _weight_files(sizes, texts)}
-    return Repository(model_id, content_revision(folder), _text_or_none(license), sizes, texts, headers)
+    license, base_model = _words(card, "license"), _words(card, "base_model")
+    return Repository(model_id, content_revision(folder), license, sizes, texts, headers, base_model)
 
 
 def _hub_repository(model_id: str, revision: str | None) -> Repository:
@@ -141,9 +194,6 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
         raise Refused(RefusalCode.NOT_FOUND)
     sizes = {s.rfilename: s.size or 0 for s in info.siblings or []}
 
-    def header(name: str) -> Header | None:
-        return _header(sizes[name], lambda: api.parse_safetensors_file_metadata(model_id, name, revision=sha))
-
     with TemporaryDirectory() as scratch, ThreadPoolExecutor(CONNECTIONS) as pool:  # nothing of it stays on the disk
 
         def read(name: str) -> bytes:
@@ -151,10 +201,16 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
 
         readable = _readable(sizes)
         texts = dict(zip(readable, pool.map(read, readable), strict=True))
+        config = _config(texts)
+
+        def header(name: str) -> Header | None:
+            parse = partial(api.parse_safetensors_file_metadata, model_id, name, revision=sha)
+            return _header(sizes, name, parse, config)
+
         weights = _weight_files(sizes, texts)
         headers = dict(zip(weights, pool.map(header, weights), strict=True))
-    license = info.card_data.license if info.card_data else None
-    return Repository(model_id, sha, _text_or_none(license), sizes, texts, headers)
+    license, base_model = _words(info.card_data, "license"), _words(info.card_data, "base_model")
+    return Repository(model_id, sha, license, sizes, texts, headers, base_model)
 
 
 def _readable(sizes: dict[str, int]) -> list[str]:
@@ -162,27 +218,53 @@ def _readable(sizes: dict[str, int]) -> list[str]:
 
 
 def _weight_files(sizes: dict[str, int], texts: dict[str, bytes]) -> list[str]:
-    """The files transformers loads the weights from. What the index names and is not there, stands for nothing."""
+    """The files transformers loads the weights from, those that an index names and are not there included."""
+    if is_adapter(sizes):
+        return [ADAPTER_WEIGHTS] if ADAPTER_WEIGHTS in sizes else []
     if WEIGHTS in sizes:
         return [WEIGHTS]
     try:
-        names: Iterable[str] = set(json.loads(texts[INDEX])["weight_map"].values())
-        return sorted(name for name in names if name in sizes)[:MAX_FILES]
+        names: set[str] = set(json.loads(texts[INDEX])["weight_map"].values())
+        return sorted(name for name in names if isinstance(name, str))[:MAX_FILES]
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return []
 
 
-def _header(size: int, read: Callable[[], Any]) -> Header | None:
+def _header(sizes: Mapping[str, int], name: str, read: Callable[[], Any], config: Mapping[str, Any]) -> Header | None:
     """Of a SafetensorsFileMetadata. Strangers write these: whatever is wrong with one, it is unreadable, and so is one that claims too much."""
+    if name not in sizes:
+        return None
     try:
-        metadata = read()
-        header = Header(len(metadata.tensors), sum(metadata.parameter_count.values()))
+        tensors = {key: (t.dtype, t.shape) for key, t in read().tensors.items()}
+        header = Header(len(tensors), parameters(tensors, config))
     except (HTTPError, OSError):
         raise
     except Exception:
         return None
-    return header if 0 <= header.params <= 8 * size else None  # not even one bit each
+    return header if 0 <= header.params <= 8 * sizes[name] else None  # not even one bit each
 
 
-def _text_or_none(license: object) -> str | None:
-    return license[:200] if isinstance(license, str) and license.strip() else None
+def _config(texts: Mapping[str, bytes]) -> dict[str, Any]:
+    """The model's settings, as far as they can be read."""
+    try:
+        return parsed_json("config.json", texts.get("config.json", b"{}"))
+    except Refused:
+        return {}
+
+
+def parsed_json(name: str, content: bytes) -> dict[str, Any]:
+    """A JSON object of a repository's. Raises Refused where it is none."""
+    try:
+        parsed = json.loads(content)
+        if isinstance(parsed, dict):
+            return parsed
+    except (ValueError, RecursionError):
+        pass
+    raise Refused(RefusalCode.NO_CONFIG, name)
+
+
+def _words(card: Any, name: str) -> str | None:
+    """What a card says under a name: a word, or the words of a list."""
+    found = getattr(card, name, None)
+    words = found if isinstance(found, list) else [found]
+    return ", ".join(word.strip() for word in words if isinstance(word, str) and word.strip())[:200] or None

@@ -6,8 +6,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from submissions.records import MAX_REASONING_TOKENS, MODEL_ID
 
 
 def duration(value: Any) -> Any:
@@ -21,6 +23,24 @@ def duration(value: Any) -> Any:
 
 
 Duration = Annotated[timedelta, BeforeValidator(duration)]
+
+
+class ApiModel(BaseModel):
+    """A model behind an OpenAI-compatible API: where it is, and what asking it may cost."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model_id: Annotated[str, Field(pattern=f"^{MODEL_ID}$")]  # the name of its row, owner/name
+    base_url: str
+    model: str  # its name there
+    key: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] = "HANNUN_API_KEY"  # the variable its key is in
+    prices: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | None = (
+        None  # a million tokens, in and out
+    )
+    max_cost: Annotated[float, Field(gt=0)] | None = None  # of one evaluation
+    page_chars: Annotated[int, Field(ge=1)] | None = None
+    reasons: bool = False  # whether it writes reasoning, for which it then has a budget
+    organisation: str | None = None
 
 
 class Settings(BaseSettings):
@@ -51,6 +71,10 @@ class Settings(BaseSettings):
     max_pixels: int = Field(default=4_194_304, ge=784)
     alone: int = Field(default=100, ge=0)  # questions asked again one at a time
     max_score_changes: float = Field(default=0.02, ge=0, le=1)
+    max_reasoning_tokens: int = Field(default=MAX_REASONING_TOKENS, ge=0)  # of an answer, before its own
+    device_memory: Annotated[int, Field(ge=1)] | None = None  # bytes of the worker's devices together
+    server: str | None = None  # command that starts a model server, with {model} and {port}
+    apis: dict[str, ApiModel] = {}  # models behind an API that the operator may queue, by name
     details_key: SecretStr | None = None  # keys the item ids in the private details
     # A Space says where to listen in Gradio's own variable.
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", "GRADIO_SERVER_NAME"))

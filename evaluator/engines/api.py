@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import openai
@@ -26,6 +27,10 @@ from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.pages import fit_page
 from evaluator.engines.server import Server
 from evaluator.types import Answer, AnswerStatus, ModelError, Prompt
+from submissions.chat_template import TemplateError, TemplateRenderer
+from submissions.model_facts import QUESTION, folder_template
+from submissions.reasoning import find_tags, opens, strip_reasoning, transcript_fields, unmarked, values_of
+from submissions.repository import Refused
 from submissions.retry import wait_as_told
 
 ATTEMPTS = 8
@@ -46,7 +51,13 @@ class ApiEngine:
         if options.api is None:
             raise ModelError("server_failed", "the API engine needs --base-url or --spawn")
         self._options = options
-        self._server = Server(options.api.spawn, options.model) if options.api.spawn else None
+        reasons, self._opened = options.api.reasons or options.thinking == "on", False
+        self._switches: dict[str, Any] = {}
+        if options.api.spawn:
+            reasons, self._opened, self._switches = _template_facts(options)
+        self._max_tokens = options.max_new_tokens + (options.max_reasoning_tokens if reasons else 0)
+        self._parameters: dict[str, Any] = {"max_tokens": self._max_tokens, "temperature": 0}
+        self._server = Server(options.api.spawn, options) if options.api.spawn else None
         self._base_url = self._server.base_url if self._server else options.api.base_url
         self.batch_size = options.batch_size or CONCURRENCY
         self._budget = Budget(options.api)
@@ -83,7 +94,7 @@ class ApiEngine:
         # Tries are made here, not by the client: a Retry-After of any length counts, and every refusal slows all down.
         client = openai.AsyncOpenAI(
             base_url=self._base_url,
-            api_key=os.environ.get("HANNUN_API_KEY") or "none",
+            api_key=os.environ.get(self._api.key) or "none",
             max_retries=0,
             timeout=self._api.timeout,
         )
@@ -115,7 +126,7 @@ class ApiEngine:
             *({"type": "image_url", "image_url": {"url": url}} for url in images),
             {"type": "text", "text": text},
         ]
-        reserved = (len(text.encode()) + IMAGE_TOKENS * len(images), self._options.max_new_tokens)
+        reserved = (len(text.encode()) + IMAGE_TOKENS * len(images), self._max_tokens)
         self._budget.reserve(*reserved)
         started = time.perf_counter()
         try:
@@ -128,8 +139,14 @@ class ApiEngine:
             return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
         if completion.usage:
             self._budget.settle(reserved, (completion.usage.prompt_tokens, completion.usage.completion_tokens))
-        reply, status = _read(completion)
-        return Answer(prompt.id, reply, status, time.perf_counter() - started, windows, None, resize)
+        answer = _read(completion, prompt.id, self._opened)
+        return replace(
+            answer,
+            seconds=time.perf_counter() - started,
+            windows=windows,
+            resize=resize,
+            sampled="temperature" not in self._parameters,
+        )
 
     async def _complete(self, client: openai.AsyncOpenAI, pace: "Pace", content: list[Any]) -> ChatCompletion:
         async for attempt in AsyncRetrying(
@@ -138,26 +155,93 @@ class ApiEngine:
             with attempt:
                 async with pace.turn():
                     self._budget.count_request()
-                    completion: Any = await client.chat.completions.create(
-                        model=self._api.model or str(self._options.model),
-                        messages=[{"role": "user", "content": content}],
-                        max_tokens=self._options.max_new_tokens,
-                        temperature=0,
-                    )
+                    completion = await self._create(client, content)
                     if not isinstance(completion, ChatCompletion) or not completion.choices:
                         raise Garbage(str(completion)[:100])
                     return completion
         raise AssertionError("the last try either returns or raises")
 
+    async def _create(self, client: openai.AsyncOpenAI, content: list[Any]) -> Any:
+        """One request, greedy. A parameter that the server does not take is left out from then on, or goes by its newer
+        name: models that reason take no temperature, and call the limit of tokens another name."""
+        extra = {"chat_template_kwargs": self._switches} if self._switches else None
+        while True:
+            parameters = dict(self._parameters)
+            try:
+                return await client.chat.completions.create(
+                    model=self._api.model or str(self._options.model),
+                    messages=[{"role": "user", "content": content}],
+                    extra_body=extra,
+                    **parameters,
+                )
+            except openai.BadRequestError as error:
+                said = f"{error.param} {error.message}"
+                if "max_tokens" in parameters and "max_tokens" in said:
+                    self._parameters.pop("max_tokens", None)
+                    self._parameters["max_completion_tokens"] = self._max_tokens
+                elif "temperature" in parameters and "temperature" in said:
+                    self._parameters.pop("temperature", None)
+                else:
+                    raise
 
-def _read(completion: ChatCompletion) -> tuple[str, AnswerStatus]:
-    choice = completion.choices[0]
-    text = (choice.message.content or "").strip()
+
+def _template_facts(options: EngineOptions) -> tuple[bool, bool, dict[str, Any]]:
+    """Of a model whose folder is here: whether it reasons, whether its prompts end within the reasoning already, and
+    what its template's switches are to be. The server renders the template itself."""
+    try:
+        template, tokens = folder_template(options.model)
+    except Refused:
+        return False, False, {}
+    if not template:
+        return False, False, {}
+    switches, tags = values_of(template, options.thinking), find_tags(template)
+    renderer = TemplateRenderer(template, tokens)
+    try:
+        for words in ([{"type": "text", "text": QUESTION}], QUESTION):
+            try:
+                rendered = renderer.render([[{"role": "user", "content": words}]], **switches)
+                return tags is not None and options.thinking != "off", opens(rendered[0], tags), switches
+            except TemplateError:
+                continue
+    finally:
+        renderer.close()
+    return tags is not None and options.thinking != "off", False, switches
+
+
+def _read(completion: ChatCompletion, prompt_id: str, opened: bool) -> Answer:
+    """Answer and reasoning of a completion: as the server tells them apart, else by the tags in its text."""
+    choice, usage = completion.choices[0], completion.usage
+    whole = choice.message.content or ""
+    reasoning = transcript_fields(choice.message.model_extra or {})
+    text, raw = whole.strip(), None
+    if reasoning is not None:
+        raw = f"{reasoning}\n{whole}"
+    else:
+        reasoning, text = strip_reasoning(whole, opened=opened)
+        raw = whole if reasoning is not None else None
+    text = unmarked(text)
+    status: AnswerStatus = "ok" if text else "empty"
     if choice.message.refusal or choice.finish_reason == "content_filter":
-        return text or (choice.message.refusal or ""), "refused"
-    if choice.finish_reason == "length":
-        return text, "truncated"
-    return text, "ok" if text else "empty"
+        text, status = text or (choice.message.refusal or ""), "refused"
+    elif choice.finish_reason == "length":
+        status = "truncated"
+    spent = usage and usage.completion_tokens_details and usage.completion_tokens_details.reasoning_tokens
+    if reasoning is None and not spent:
+        reasoned = None
+    else:  # where the server counts nothing, by the share of the text
+        share = len(reasoning or "") / max(1, len(reasoning or "") + len(text))
+        reasoned = spent or (round(share * usage.completion_tokens) if usage else 0)
+    return Answer(
+        prompt_id,
+        text,
+        status,
+        0.0,
+        raw=raw,
+        prompt_tokens=usage.prompt_tokens if usage else None,
+        tokens=usage.completion_tokens if usage else None,
+        reasoning_tokens=reasoned,
+        model=f"{completion.model} {completion.system_fingerprint or ''}".strip()[:100] if completion.model else None,
+    )
 
 
 def _passing(error: BaseException) -> bool:

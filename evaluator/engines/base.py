@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from evaluator.types import Answer, ModelError, Prompt
+from evaluator.types import Answer, Decoding, ModelError, Prompt
+from submissions.records import MAX_REASONING_TOKENS, Thinking
 
 MAX_PIXELS = 4_194_304  # of an image (2,048 × 2,048): a larger one is scaled down; a document page at 150 dpi fits
+
+ROOM = 1.25  # device memory a model takes, in sizes of its weights
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -22,6 +25,8 @@ class ApiOptions:
     spawn: str | None = None  # command that starts it, with {model} and {port}
     page_chars: int | None = None  # longer pages are read in windows
     links: bool = False  # name public images by their links instead of sending them
+    key: str = "HANNUN_API_KEY"  # the environment variable that holds its key
+    reasons: bool = False  # whether it writes reasoning, for which it then has a budget
     timeout: float = 600.0  # seconds for one request
     max_requests: int | None = None
     max_tokens: int | None = None
@@ -42,6 +47,11 @@ class EngineOptions:
     batch_size: int | None = None  # None: as the engine sees fit for the device
     max_pixels: int = MAX_PIXELS
     api: ApiOptions | None = None
+    max_reasoning_tokens: int = MAX_REASONING_TOKENS  # beside those of the answer
+    thinking: Thinking | None = None  # None: the model's template has no switch for it
+    decoding: Decoding = "greedy"
+    adapter: Path | None = None  # a LoRA adapter's folder, to be put on the model
+    custom_code: bool = False  # whether the Python files in the model's folder may run
 
 
 class Engine(Protocol):
@@ -57,28 +67,68 @@ class Engine(Protocol):
         ...
 
 
-def from_pretrained(loader: Any, options: EngineOptions) -> Any:
-    """A model in evaluation mode on the best device: safetensors only, no code from its folder, all weights there.
+def from_pretrained(loader: Any, options: EngineOptions, config: Any = None, generation_config: Any = None) -> Any:
+    """A model in evaluation mode on the best devices: safetensors only, no code from its folder unless that is allowed,
+    all weights there, its adapter merged. `config` may be that of a part of it, `generation_config` stands for the
+    folder's own.
 
     Raises ModelError.
     """
     import torch
 
+    plan = placement(_weight_bytes(options.model))
     try:
         model, info = loader.from_pretrained(
             options.model,
-            dtype=getattr(torch, options.precision),
+            config=config,
+            dtype=getattr(torch, options.precision, "auto"),  # a quantised checkpoint says itself
             attn_implementation=_best_attention(options.precision),
             use_safetensors=True,
-            trust_remote_code=False,
+            trust_remote_code=options.custom_code,
             local_files_only=True,
             output_loading_info=True,
+            **({"generation_config": generation_config} if generation_config else {}),
+            **({"device_map": plan} if plan else {}),
         )
+    except ImportError:
+        raise
     except (OSError, RuntimeError, KeyError) as error:
         raise ModelError("invalid_weights", str(error)) from error
     if missing := sorted(info["missing_keys"]):
         raise ModelError("invalid_weights", f"{len(missing)} weights are missing, {missing[0]} first")
-    return model.eval().to(best_device())
+    if options.adapter:
+        model = _with_adapter(model, options.adapter)
+    placed = plan is not None or getattr(model, "is_quantized", False)
+    return model.eval() if placed else model.eval().to(best_device())
+
+
+def placement(weight_bytes: int) -> str | None:
+    """How transformers is to place a model: over all devices where one is too small for it, else on one (None)."""
+    import torch
+
+    if not torch.cuda.is_available():
+        return None
+    devices = [torch.cuda.get_device_properties(n).total_memory for n in range(torch.cuda.device_count())]
+    return "auto" if len(devices) > 1 and weight_bytes * ROOM > min(devices) else "cuda"
+
+
+def _with_adapter(model: Any, folder: Path) -> Any:
+    """The model with a LoRA adapter merged into it; one that is quantised keeps it beside its weights.
+
+    Raises ModelError.
+    """
+    from peft import PeftModel
+    from safetensors import SafetensorError
+
+    try:
+        adapted = PeftModel.from_pretrained(model, str(folder), is_trainable=False)
+    except (OSError, RuntimeError, KeyError, ValueError, TypeError, SafetensorError) as error:
+        raise ModelError("invalid_weights", f"the adapter does not fit its base model: {error}") from error
+    return adapted if getattr(model, "is_quantized", False) else adapted.merge_and_unload()
+
+
+def _weight_bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.glob("*.safetensors"))
 
 
 def _best_attention(precision: str) -> str | None:
@@ -100,7 +150,9 @@ def load_config(options: EngineOptions) -> Any:
     from transformers import AutoConfig
 
     try:
-        return AutoConfig.from_pretrained(options.model, trust_remote_code=False, local_files_only=True)
+        return AutoConfig.from_pretrained(options.model, trust_remote_code=options.custom_code, local_files_only=True)
+    except ImportError:
+        raise
     except (OSError, ValueError, KeyError) as error:
         raise ModelError("unsupported_architecture", str(error)) from error
 

@@ -4,28 +4,28 @@ Prompts are taken a pool at a time and answered longest first, in batches of lik
 on one batch, a thread prepares the next.
 """
 
-import copy
+import inspect
 import time
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import torch
 from transformers import (
+    AutoModel,
     AutoModelForCausalLM,
     AutoModelForImageTextToText,
-    AutoProcessor,
-    AutoTokenizer,
-    GenerationConfig,
-    LogitsProcessor,
-    LogitsProcessorList,
+    AutoModelForMultimodalLM,
+    StoppingCriteriaList,
 )
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING,
     MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING,
+    MODEL_FOR_MULTIMODAL_LM_MAPPING,
 )
 
 from evaluator.engines.base import (
@@ -37,71 +37,54 @@ from evaluator.engines.base import (
     halving,
     load_config,
 )
-from evaluator.engines.images import fitted_size, load_image
-from evaluator.engines.pages import fit_page
-from evaluator.engines.template import PRINT, TemplateRenderer
+from evaluator.engines.chat_inputs import ChatInputs, Encoded, PreparedPrompt
+from evaluator.engines.decoding import Budgets, greedy, own_settings, plain_config, token_ids
 from evaluator.types import Answer, AnswerStatus, ModelError, Prompt
+from submissions.reasoning import THINK, split, unmarked
 
-TEMPLATE = 64  # tokens left to the chat template itself
 POOL = 256  # prompts sorted by cost together
 BATCH_SIZE = {"cuda": 64, "cpu": 16}  # prompts, at most
 BATCH_TOKENS = {"cuda": 65_536, "cpu": 16_384}  # prompt tokens with padding, visual ones included, at most
-VISUAL_TOKENS = 1024  # an image's, where the processor does not tell
-MAX_SECONDS = 1800.0  # for one batch: an answer that is not through by then is cut off
-OPENERS = 4  # threads that decode images
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A prompt as it will be asked."""
-
-    prompt: Prompt
-    text: str
-    windows: int | None
-    sizes: tuple[tuple[int, int], ...]  # of the images, within the pixel budget
-    resize: float | None
-    visual_tokens: int | None
-    cost: int  # tokens
-
-
-Reply = tuple[Ready, str, AnswerStatus]
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """A batch as the model takes it. Prompts whose images turned out to be broken are apart."""
-
-    batch: list[Ready]
-    inputs: Any
-    broken: list[Ready]
+ENOUGH = 16  # images refused by a processor that has taken none, after which it is the model that is at fault
+LOADERS = {  # by the name under which a config's auto_map has a class of the repository's own
+    "AutoModelForImageTextToText": AutoModelForImageTextToText,
+    "AutoModelForVision2Seq": AutoModelForImageTextToText,
+    "AutoModelForMultimodalLM": AutoModelForMultimodalLM,
+    "AutoModelForCausalLM": AutoModelForCausalLM,
+    "AutoModel": AutoModel,
+}
 
 
 class ChatEngine:
     def __init__(self, options: EngineOptions) -> None:
-        config = load_config(options)
-        self._sees = type(config) in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
-        if not self._sees and type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
-            raise ModelError("unsupported_architecture", f"{config.model_type} does not chat")
-        self._processor = _load_processor(AutoProcessor if self._sees else AutoTokenizer, options)
-        tokenizer = self._processor.tokenizer if self._sees else self._processor
-        template = getattr(self._processor, "chat_template", None)
-        if isinstance(template, dict):  # several by name
-            template = template.get("default")
-        if not template:
-            raise ModelError("no_chat_template", "the model has no chat template")
-        self._template = TemplateRenderer(template, tokenizer.special_tokens_map)
-        tokenizer.padding_side = "left"
-        if tokenizer.pad_token is None:
-            tokenizer.pad_token = tokenizer.eos_token
-        self._tokenizer = copy.deepcopy(tokenizer)  # the processor's own belongs to the thread that encodes
-        self._model = from_pretrained(AutoModelForImageTextToText if self._sees else AutoModelForCausalLM, options)
-        self.params = self._model.num_parameters()
-        self._device = best_device()
+        config = _part_that_chats(load_config(options))
+        loader, sees = _loader(config)
         context = getattr(config.get_text_config(), "max_position_embeddings", None)
-        self._room = context and max(context - options.max_new_tokens - TEMPLATE, TEMPLATE)  # tokens for a prompt
-        self._max_pixels = options.max_pixels
-        self._generation = self._greedy(options.max_new_tokens)
-        self.batch_size = options.batch_size or BATCH_SIZE[self._device]
+        self._inputs = ChatInputs(options, sees, context, pads_left=not config.is_encoder_decoder)
+        self._tokenizer, self._tags = self._inputs.tokenizer, self._inputs.tags
+        settings = own_settings(options.model)
+        plain = plain_config(settings) if options.decoding == "greedy" else None
+        self._model = from_pretrained(loader, options, config, plain)
+        # Here, and not among the logits processors: a model's own `generate` may drop those, as Janus' does.
+        if (head := self._model.get_output_embeddings()) is not None:
+            head.register_forward_hook(lambda *call: check_finite(call[2][:, -1]))
+        self.params = self._model.num_parameters()
+        self._device = str(self._model.device.type)
+        self._answer_tokens = options.max_new_tokens
+        self._reasoning_tokens = options.max_reasoning_tokens if self._inputs.reasons else 0
+        own = self._model.generation_config
+        ends = [self._tokenizer.eos_token_id, self._inputs.end_of_turn()]
+        self._stops = {*token_ids(own.eos_token_id), *token_ids(ends)}
+        if self._inputs.reasons and self._tags:  # what ends the reasoning need not end the answer
+            self._stops -= {*self._tokenizer(self._tags.separator, add_special_tokens=False)["input_ids"]}
+        pad = self._inputs.pad_id
+        longest = self._answer_tokens + self._reasoning_tokens
+        self._generation = greedy(own, options.decoding, self._stops, pad, longest)
+        if plain:  # what is left open in the config of a call is taken from the model's
+            self._model.generation_config = plain
+        self._takes_types = "token_type_ids" in inspect.signature(self._model.forward).parameters
+        self.batch_size = options.batch_size or BATCH_SIZE[best_device()]
+        self._refused = self._taken = 0  # prompts with images
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         remaining = iter(prompts)
@@ -109,147 +92,144 @@ class ChatEngine:
         with ThreadPoolExecutor(1) as ahead:
             while pool := list(islice(remaining, POOL)):
                 waiting = deque(self._sorted(pool))
-                upcoming = deque([ahead.submit(self._encode, self._next_batch(waiting))])
+                upcoming = deque([ahead.submit(self._inputs.encode, self._next_batch(waiting))])
                 while upcoming:
                     encoded = upcoming.popleft().result()
                     if waiting:
-                        upcoming.append(ahead.submit(self._encode, self._next_batch(waiting)))
-                    replies: list[Reply] = [(ready, "", "infra_error") for ready in encoded.broken]
-                    replies += self._replies(encoded)
+                        upcoming.append(ahead.submit(self._inputs.encode, self._next_batch(waiting)))
+                    self._count(encoded)
+                    answers = [_unanswered(p, "infra_error") for p in encoded.broken]
+                    answers += [_unanswered(p, "refused") for p in encoded.refused]
+                    answers += self._answers(encoded)
                     now = time.perf_counter()
-                    seconds, mark = (now - mark) / len(replies), now
-                    for r, text, status in replies:
-                        yield Answer(r.prompt.id, text, status, seconds, r.windows, r.visual_tokens, r.resize)
+                    seconds, mark = (now - mark) / len(answers), now
+                    for answer in answers:
+                        yield replace(answer, seconds=seconds)
 
     def close(self) -> None:
-        self._template.close()
+        self._inputs.close()
 
-    def _sorted(self, pool: Sequence[Prompt]) -> list[Ready]:
-        return sorted((self._ready(prompt) for prompt in pool), key=lambda r: -r.cost)
+    def _sorted(self, pool: Sequence[Prompt]) -> list[PreparedPrompt]:
+        return sorted((self._inputs.prepare(prompt) for prompt in pool), key=lambda p: -p.cost)
 
-    def _ready(self, prompt: Prompt) -> Ready:
-        if prompt.images and not self._sees:
-            raise ModelError("no_image_input", "the model takes no images")
-        text, windows = fit_page(prompt, self._room, self._length)
-        cost = self._length(text) + TEMPLATE
-        if not prompt.images:
-            return Ready(prompt, text, windows, (), None, None, cost)
-        try:
-            fitted = [fitted_size(path, self._max_pixels) for path in prompt.images]
-        except (OSError, ValueError):
-            return Ready(prompt, text, windows, (), None, None, cost)  # encoding will find it broken
-        sizes = tuple((width, height) for width, height, _ in fitted)
-        visual = self._visual_tokens(sizes)
-        return Ready(prompt, text, windows, sizes, min(f for *_, f in fitted), visual, cost + visual)
-
-    def _visual_tokens(self, sizes: Sequence[tuple[int, int]]) -> int:
-        count = getattr(self._processor, "_get_num_multimodal_tokens", None)
-        if count is None:
-            return VISUAL_TOKENS * len(sizes)
-        return sum(count(image_sizes=[(height, width) for width, height in sizes]).num_image_tokens)
-
-    def _next_batch(self, waiting: deque[Ready]) -> list[Ready]:
+    def _next_batch(self, waiting: deque[PreparedPrompt]) -> list[PreparedPrompt]:
         batch = [waiting.popleft()]
-        tokens = BATCH_TOKENS[self._device] // batch[0].cost  # the first is the longest: all are padded to it
+        tokens = BATCH_TOKENS[best_device()] // batch[0].cost  # the first is the longest: all are padded to it
         while waiting and len(batch) < min(self.batch_size, tokens):
             batch.append(waiting.popleft())
         return batch
 
-    def _encode(self, batch: list[Ready]) -> Encoded:
-        """Images decoded and everything tokenised. Raises ModelError where the chat template fails."""
-        with ThreadPoolExecutor(OPENERS) as openers:
-            images = list(openers.map(_images, batch))
-        good = [(ready, own) for ready, own in zip(batch, images, strict=True) if own is not None]
-        broken = [ready for ready, own in zip(batch, images, strict=True) if own is None]
-        inputs = None
-        if good:
-            conversations = [[{"role": "user", "content": self._content(r, own)}] for r, own in good]
-            shown = [[{"role": "user", "content": self._content(r, ["image"] * len(own))}] for r, own in good]
-            for (message,), rendered in zip(conversations, self._template.render(shown), strict=True):
-                message["rendered"] = rendered
-            kwargs = {"padding": True}
-            inputs = self._processor.apply_chat_template(
-                conversations,
-                chat_template=PRINT,
-                tokenize=True,
-                return_dict=True,
-                return_tensors="pt",
-                **({"processor_kwargs": kwargs} if self._sees else kwargs),
-            )
-        return Encoded([ready for ready, _ in good], inputs, broken)
+    def _count(self, encoded: Encoded) -> None:
+        """Raises ModelError where the processor takes no image at all."""
+        self._refused += len(encoded.refused)
+        self._taken += sum(bool(p.sizes) for p in encoded.batch)
+        if not self._taken and self._refused >= ENOUGH:
+            raise ModelError("model_error", f"the processor fails on each of the first {self._refused} images")
 
-    def _content(self, ready: Ready, images: list[Any]) -> Any:
-        if not self._sees:
-            return ready.text
-        return [*({"type": "image", "image": image} for image in images), {"type": "text", "text": ready.text}]
-
-    def _replies(self, encoded: Encoded) -> list[Reply]:
+    def _answers(self, encoded: Encoded) -> list[Answer]:
         """The batch's answers; where memory is short, in halves, and later batches are no larger than what fitted."""
         if not encoded.batch:
             return []
 
-        def generate(part: Sequence[Ready]) -> Any:
-            return self._generate(encoded if len(part) == len(encoded.batch) else self._encode(list(part)))
+        def generate(part: Sequence[PreparedPrompt]) -> list[Any]:
+            return self._generate(encoded if len(part) == len(encoded.batch) else self._inputs.encode(part))
 
-        replies: list[Reply] = []
+        answers: list[Answer] = []
         for part, tokens in halving(encoded.batch, generate):
             if len(part) < len(encoded.batch):
                 self.batch_size = min(self.batch_size, len(part))
-            replies += [(ready, *self._reply(own)) for ready, own in zip(part, tokens, strict=True)]
-        return replies
+            answers += [self._answer(p, *own) for p, own in zip(part, tokens, strict=True)]
+        return answers
 
-    def _generate(self, encoded: Encoded) -> Any:
-        """New tokens, (prompts, tokens), on the CPU."""
+    def _generate(self, encoded: Encoded) -> list[tuple[Any, bool, bool, int]]:
+        """Of each prompt: its new tokens on the CPU, whether they were cut off, whether it was asked within the
+        reasoning, and how many tokens it had itself."""
         check_known(int(encoded.inputs["input_ids"].max()), self._model)
         inputs = encoded.inputs.to(self._device)
+        if not self._takes_types:
+            inputs.pop("token_type_ids", None)
         for name, value in inputs.items():  # pixels take the model's precision, token ids stay whole numbers
-            if torch.is_floating_point(value):
+            if torch.is_tensor(value) and torch.is_floating_point(value):
                 inputs[name] = value.to(self._model.dtype)
+        # A decoder of its own begins anew; any other goes on from the prompt.
+        start = 1 if self._model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
+        given = inputs["attention_mask"].sum(dim=1).tolist()
+        budgets = Budgets(
+            self._tokenizer, self._tags, encoded.opened, start, self._answer_tokens, self._reasoning_tokens
+        )
         output = self._model.generate(
-            **inputs, generation_config=self._generation, logits_processor=LogitsProcessorList([_RefuseNaN()])
+            **inputs,
+            generation_config=self._generation,
+            stopping_criteria=StoppingCriteriaList([budgets] if self._reasoning_tokens else []),
         )
-        return output[:, inputs["input_ids"].shape[1] :].cpu()
+        rows = []
+        for row, tokens in enumerate(output[:, start:].cpu()):
+            end = next((n for n, token in enumerate(tokens.tolist()) if token in self._stops), None)
+            cut = budgets.ended[row]
+            whole = end is not None and (cut is None or end < cut)
+            rows.append((tokens[: end if whole else cut], not whole, encoded.opened[row], given[row]))
+        return rows
 
-    def _reply(self, tokens: Any) -> tuple[str, AnswerStatus]:
-        text = self._tokenizer.decode(tokens, skip_special_tokens=True).strip()
-        eos = self._generation.eos_token_id
-        if not set(eos if isinstance(eos, list) else [eos]) & set(tokens.tolist()):
-            return text, "truncated"
-        return text, "ok" if text else "empty"
-
-    def _greedy(self, max_new_tokens: int) -> Any:
-        """Greedy decoding with the model's own end tokens and nothing else of its taste."""
-        own = self._model.generation_config
-        eos = own.eos_token_id if own.eos_token_id is not None else self._tokenizer.eos_token_id
-        return GenerationConfig(
-            do_sample=False,
-            max_new_tokens=max_new_tokens,
-            max_time=MAX_SECONDS,
-            eos_token_id=eos,
-            bos_token_id=own.bos_token_id,
-            pad_token_id=self._tokenizer.pad_token_id,
+    def _answer(self, p: PreparedPrompt, tokens: Any, cut: bool, opened: bool, given: int) -> Answer:
+        whole = self._tokenizer.decode(tokens, skip_special_tokens=False)
+        parts = split(whole, self._tags, opened=opened)
+        if parts.answer is None:
+            first = len(tokens)
+        else:
+            first = self._first_answer_token(tokens, whole[: parts.answer]) if parts.reasoned else 0
+        text = unmarked(self._tokenizer.decode(tokens[first:], skip_special_tokens=True))
+        status: AnswerStatus = "truncated" if cut else "ok" if text else "empty"
+        return Answer(
+            p.prompt.id,
+            text,
+            status,
+            0.0,
+            p.windows,
+            p.visual_tokens,
+            p.resize,
+            raw=whole if parts.reasoned else None,
+            prompt_tokens=given,
+            tokens=len(tokens),
+            reasoning_tokens=first if parts.reasoned else None,
         )
 
-    def _length(self, text: str) -> int:
-        return len(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+    def _first_answer_token(self, tokens: Any, reasoning: str) -> int:
+        """How many tokens the reasoning takes, its closing tag included."""
+        closing = (self._tags or THINK).closing
+        count = reasoning.count(closing)
+
+        def seen(length: int) -> int:
+            return int(str(self._tokenizer.decode(tokens[:length], skip_special_tokens=False)).count(closing))
+
+        return bisect_left(range(len(tokens) + 1), count, key=seen)
 
 
-class _RefuseNaN(LogitsProcessor):  # type: ignore[misc]
-    def __call__(self, input_ids: Any, scores: Any) -> Any:
-        check_finite(scores)
-        return scores
+def _part_that_chats(config: Any) -> Any:
+    """The config itself; of a model that also speaks or paints, that of the part that reads and writes."""
+    known = (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING)
+    if any(type(config) in mapping for mapping in known) or type(config) not in MODEL_FOR_MULTIMODAL_LM_MAPPING:
+        return config
+    parts = (getattr(config, name, None) for name in config.sub_configs)
+    return next((part for part in parts if type(part) in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING), config)
 
 
-def _images(ready: Ready) -> list[Any] | None:
-    """The prompt's images; None where one cannot be read."""
-    try:
-        return [load_image(path, size) for path, size in zip(ready.prompt.images, ready.sizes, strict=True)]
-    except (OSError, ValueError):
-        return None
+def _loader(config: Any) -> tuple[Any, bool]:
+    """The class that loads a model, and whether it takes images. Raises ModelError."""
+    for mapping, loader, sees in (
+        (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, AutoModelForImageTextToText, True),
+        (MODEL_FOR_CAUSAL_LM_MAPPING, AutoModelForCausalLM, False),
+        (MODEL_FOR_MULTIMODAL_LM_MAPPING, AutoModelForMultimodalLM, True),
+    ):
+        if type(config) in mapping:
+            # Models of several senses are mapped as text models, too.
+            also = type(config) in MODEL_FOR_MULTIMODAL_LM_MAPPING
+            return (AutoModelForMultimodalLM, True) if also and not sees else (loader, sees)
+    named = getattr(config, "auto_map", None) or {}
+    for name, loader in LOADERS.items():
+        if name in named:
+            return loader, any(key.startswith(("vision", "visual", "vit_")) for key in config.to_dict())
+    raise ModelError("unsupported_architecture", f"{config.model_type} does not chat")
 
 
-def _load_processor(loader: Any, options: EngineOptions) -> Any:
-    try:
-        return loader.from_pretrained(options.model, trust_remote_code=False, local_files_only=True)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        raise ModelError("unsupported_architecture", str(error)) from error
+def _unanswered(p: PreparedPrompt, status: AnswerStatus) -> Answer:
+    return Answer(p.prompt.id, "", status, 0.0, p.windows, p.visual_tokens, p.resize)

@@ -4,6 +4,7 @@ A page is tokenised once for all questions that follow each other on it. The win
 the model together, those of like length in one batch.
 """
 
+import inspect
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from evaluator.types import Answer, ModelError, Prompt
 
 OVERLAP = 128  # tokens two neighbouring windows share
 CANDIDATES = 20  # best starts and ends of each window that are paired
+MIN_ROOM = 8  # tokens of a page that a window must hold
 GROUP = 16  # questions whose windows are mixed
 
 Tokens = NDArray[np.int64]
@@ -64,8 +66,12 @@ class Frame:
     types: tuple[int, int]  # of the two texts
 
     @property
+    def parts(self) -> tuple[tuple[list[int], list[int]], ...]:
+        return self.head, self.middle, self.tail
+
+    @property
     def size(self) -> int:
-        return len(self.head[0]) + len(self.middle[0]) + len(self.tail[0])
+        return sum(len(ids) for ids, _ in self.parts)
 
 
 class ExtractiveEngine:
@@ -82,7 +88,10 @@ class ExtractiveEngine:
         self._length = _window_length(self._model, self._tokenizer)
         self._tokenizer.model_max_length = int(1e9)  # windows are cut here: no warning about long pages
         self._frame = _frame(self._tokenizer)
-        self._takes_types = "token_type_ids" in self._tokenizer.model_input_names
+        if self._length < 2 * self._frame.size + MIN_ROOM:
+            raise ModelError("unsupported_architecture", f"the model takes {self._length} tokens at once")
+        self._takes_types = self._knows_types()
+        self._pads = self._padding_is_harmless()
         self.batch_size = options.batch_size or (64 if self._device == "cuda" else 16)
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
@@ -139,13 +148,46 @@ class ExtractiveEngine:
         best: list[tuple[float, int, int, int]] = [(float("-inf"), 0, 0, 0)] * questions
         ordered = sorted(windows, key=lambda w: -len(w.tokens))
         while ordered:
-            batch, ordered = ordered[: self.batch_size], ordered[self.batch_size :]
+            alike = ordered if self._pads else [w for w in ordered if len(w.tokens) == len(ordered[0].tokens)]
+            batch = alike[: self.batch_size]
+            ordered = ordered[len(batch) :]
             for part, spans in halving(batch, partial(_spans, self._model, self._padded)):
                 for window, (score, start, end) in zip(part, spans, strict=True):
                     begin, close = (window.first + place - window.before for place in (start, end))
                     key = (score, -window.first, begin, close)
                     best[window.question] = max(best[window.question], key, key=lambda k: k[:2])
         return [None if score == float("-inf") else (begin, close) for score, _, begin, close in best]
+
+    def _knows_types(self) -> bool:
+        """Whether the type ids that the tokenizer can hand out are for this model.
+
+        A RoBERTa may come with BERT's tokenizer, and transformers 5 withholds the type ids that ALBERT was trained with.
+        """
+        stated = self._tokenizer.init_kwargs.get("model_input_names") or ["token_type_ids"]
+        if "token_type_ids" not in {*stated} & {*inspect.signature(self._model.forward).parameters}:
+            return False
+        highest = max(*self._frame.types, *(n for _, types in self._frame.parts for n in types))
+        tables = [m for name, m in self._model.named_modules() if name.endswith("token_type_embeddings")]
+        return all(getattr(table, "num_embeddings", highest + 1) > highest for table in tables)
+
+    def _padding_is_harmless(self) -> bool:
+        """Whether a short window is read alike beside a long one and alone. Some attention heeds the length of its input."""
+        short, long = (
+            next(self._windows(0, "?", Page("", ids, ids))) for ids in (self._probe(20), self._probe(self._length))
+        )
+        if hasattr(self._model.base_model, "set_attention_type"):
+            return False
+        last = len(short.tokens)
+        scores = []
+        for windows in ([long, short], [short]):
+            inputs, _ = self._padded(windows)
+            scores.append(_output(self._model, inputs).start_logits[-1, :last].float())
+        return bool(torch.allclose(*scores, rtol=0.02, atol=0.02 * float(scores[1].abs().max())))
+
+    def _probe(self, count: int) -> Tokens:
+        """Some page of this many tokens."""
+        few = np.array(self._tokenizer("가 나 다 라 마 a b c d", add_special_tokens=False)["input_ids"], np.int64)
+        return np.resize(few, count)
 
     def _padded(self, windows: Sequence[Window]) -> tuple[dict[str, Any], Any]:
         """Model inputs and the mask of what lies on the page, each (windows, tokens)."""
@@ -168,9 +210,7 @@ class ExtractiveEngine:
 def _spans(model: Any, padded: Any, windows: Sequence[Window]) -> list[tuple[float, int, int]]:
     """Score and token range of each window's best span; of any length, start before end."""
     inputs, on_page = padded(windows)
-    with torch.inference_mode():
-        output = model(**inputs)
-    check_finite(output.start_logits)
+    output = _output(model, inputs)
     k = min(CANDIDATES, on_page.shape[1])
     start_scores, start_at = output.start_logits.float().masked_fill(~on_page, -torch.inf).topk(k)
     end_scores, end_at = output.end_logits.float().masked_fill(~on_page, -torch.inf).topk(k)
@@ -180,6 +220,17 @@ def _spans(model: Any, padded: Any, windows: Sequence[Window]) -> list[tuple[flo
     starts = start_at.gather(1, (places // k)[:, None])[:, 0]
     ends = end_at.gather(1, (places % k)[:, None])[:, 0]
     return list(zip(scores.tolist(), starts.tolist(), ends.tolist(), strict=True))
+
+
+def _output(model: Any, inputs: dict[str, Any]) -> Any:
+    # Block-sparse attention gives way to full attention at a short input, and would stay so for all that follow.
+    choose = getattr(model.base_model, "set_attention_type", None)
+    if choose:
+        choose(model.config.attention_type)
+    with torch.inference_mode():
+        output = model(**inputs)
+    check_finite(output.start_logits)
+    return output
 
 
 def _frame(tokenizer: Any) -> Frame:
@@ -194,7 +245,8 @@ def _frame(tokenizer: Any) -> Frame:
 
 def _window_length(model: Any, tokenizer: Any) -> int:
     """Tokens the encoder takes at once: what its tokenizer says and its position table holds."""
-    limit = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None) or 512)
+    stated = getattr(model.config, "max_position_embeddings", None) or 0  # -1 for no limit
+    limit = min(tokenizer.model_max_length, stated if stated > 0 else 512)
     for name, module in model.named_modules():
         # RoBERTa-like position tables keep their first rows for padding.
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:

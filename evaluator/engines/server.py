@@ -5,28 +5,36 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
+from typing import get_args
 
 import httpx2
 
+from evaluator.engines.base import EngineOptions
 from evaluator.types import ModelError
+from submissions.records import FloatPrecision
 
 START_SECONDS = 1800.0  # large models load for long
 POLL_SECONDS = 0.2
 
 
 class Server:
-    """`command` has {model} and {port}: `transformers serve {model} --port {port}`, `vllm serve {model} --port {port}`.
+    """`command` has {model} and {port}: `transformers serve {model} --port {port}`, `vllm serve {model} --port {port}`;
+    {precision} too, where the server takes one. A model that may run its own code is said so by `--trust-remote-code`.
 
     Raises ModelError where the command is wrong, or its server ends or does not answer in time.
     """
 
-    def __init__(self, command: str, model: Path) -> None:
+    def __init__(self, command: str, options: EngineOptions) -> None:
         port = _free_port()
         try:
-            words = [word.format(model=model, port=port) for word in shlex.split(command)]
+            precision = options.precision if options.precision in get_args(FloatPrecision) else "auto"
+            values = {"model": options.model, "port": port, "precision": precision}
+            words = [word.format(**values) for word in shlex.split(command)]
+            words += ["--trust-remote-code"] if options.custom_code else []
         except (ValueError, KeyError, IndexError) as error:
-            raise ModelError("server_failed", f"--spawn {command!r}: may hold {{model}} and {{port}} only") from error
+            raise ModelError(
+                "server_failed", f"--spawn {command!r}: may hold {{model}}, {{port}} and {{precision}} only"
+            ) from error
         self.base_url = f"http://127.0.0.1:{port}/v1"
         self._process = subprocess.Popen(
             [sys.executable, "-m", "evaluator.engines.guard", *words], stdin=subprocess.PIPE, stdout=sys.stderr

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
 import gradio as gr
 from gradio.components.plot import PlotData
@@ -17,6 +17,7 @@ from leaderboard.parts import parts_of
 from leaderboard.query import COLUMNS, DEFAULT_COLUMNS, PAGE, SIZES, SORTS, Query, select
 from leaderboard.render import render
 from leaderboard.texts import Language, text
+from submissions.records import Thinking
 
 # A click on a column's head chooses its order, one at the table's end shows more of it.
 CLICKS = """
@@ -32,7 +33,7 @@ for (const code of element.querySelectorAll('code'))
 RESIZE = "() => { setTimeout(() => dispatchEvent(new Event('resize')), 50) }"
 USUAL = {
     **{"q": "", "sort": "score", "weights": "", "size": "", "verified": ""},
-    **{"columns": ",".join(DEFAULT_COLUMNS), "n": str(PAGE)},
+    **{"columns": ",".join(DEFAULT_COLUMNS), "n": str(PAGE), "thinking": ""},
 }
 
 
@@ -59,6 +60,7 @@ def benchmark_tab(board: Board, name: str, language: Language) -> Panel:
         with gr.Row(elem_classes="hn-controls"):
             weights = gr.CheckboxGroup(choices("weights", ("open", "closed")), label=text("weights", language))
             sizes = gr.CheckboxGroup([(f"{s} B", s) for s in SIZES], label=text("params", language))
+            thinking = gr.CheckboxGroup(choices("thinking", get_args(Thinking)), label=text("thinking", language))
             verified = gr.Checkbox(label=text("verified_only", language), elem_id=f"verified-{name}")
         columns = gr.CheckboxGroup(
             choices("column", COLUMNS),
@@ -74,7 +76,8 @@ def benchmark_tab(board: Board, name: str, language: Language) -> Panel:
 
     def read(params: Mapping[str, str]) -> list[Any]:
         q = Query.of_address(params)
-        return [q.words, q.sort, list(q.weights), list(q.sizes), q.verified, list(q.columns), q.shown]
+        chosen = [list(q.weights), list(q.sizes), q.verified, list(q.columns), q.shown, list(q.thinking)]
+        return [q.words, q.sort, *chosen]
 
     def show(*values: Any) -> str:
         return drawn(Query.of(*values), board.version)
@@ -83,7 +86,7 @@ def benchmark_tab(board: Board, name: str, language: Language) -> Panel:
     def drawn(query: Query, version: str) -> str:
         return _table(board.view(), name, language, query, version)
 
-    fields = [words, order, weights, sizes, verified, columns, shown]
+    fields = [words, order, weights, sizes, verified, columns, shown, thinking]
     return Panel(name, USUAL, fields, html, read, show)
 
 

@@ -11,11 +11,13 @@ from leaderboard.render import minutes, render
 from leaderboard.texts import Language, text
 from leaderboard.visitors import Visitors
 from submissions.admission import Admission
-from submissions.checks import PRECISIONS, Check
+from submissions.checks import Check
 from submissions.messages import CHECKS, REFUSALS, RefusalCode
+from submissions.model_facts import PRECISIONS
 from submissions.queue import AlreadySubmitted, OptedOut, Queue, QueueError, QuotaSpent
 from submissions.quota import Submitter
-from submissions.records import Precision
+from submissions.reasoning import THINKING
+from submissions.records import Precision, Thinking
 from submissions.store import StoreError
 from submissions.waiting import waits
 
@@ -46,6 +48,7 @@ class Form:
     revision: str = ""
     precision: str = "auto"
     share: bool = False
+    thinking: str = "auto"
 
 
 Outcome = tuple[list[Line], Sequence[Check]]
@@ -65,6 +68,14 @@ def submit_tab(queue: Queue, admission: Admission, visitors: Visitors, language:
         revision = gr.Textbox(label=text("revision", language), max_length=MAX_REVISION)
         precision = gr.Dropdown(
             [(text("precision_auto", language), "auto"), *PRECISIONS], value="auto", label=text("precision", language)
+        )
+        thinking = gr.Dropdown(
+            [
+                (text("thinking_auto", language), "auto"),
+                *((text(f"thinking_{mode}", language), mode) for mode in THINKING),
+            ],
+            value="auto",
+            label=text("thinking", language),
         )
     share = gr.Checkbox(label=text("share", language), elem_id="share")
     with gr.Row(elem_classes="hn-controls"):
@@ -87,23 +98,25 @@ def submit_tab(queue: Queue, admission: Admission, visitors: Visitors, language:
         benchmarks: list[str],
         named_revision: str,
         wanted: str,
+        mode: str,
         shared: bool,
         request: gr.Request,
         profile: gr.OAuthProfile | None,
     ) -> str:
-        return answer(Form(model, benchmarks, named_revision, wanted, shared), request, profile, True)
+        return answer(Form(model, benchmarks, named_revision, wanted, shared, mode), request, profile, True)
 
     def check_form(
         model: str,
         benchmarks: list[str],
         named_revision: str,
         wanted: str,
+        mode: str,
         request: gr.Request,
         profile: gr.OAuthProfile | None,
     ) -> str:
-        return answer(Form(model, benchmarks, named_revision, wanted), request, profile, False)
+        return answer(Form(model, benchmarks, named_revision, wanted, thinking=mode), request, profile, False)
 
-    fields = [model_id, chosen, revision, precision]
+    fields = [model_id, chosen, revision, precision, thinking]
     gr.on(
         [check_button.click, model_id.submit],
         check_form,
@@ -124,6 +137,7 @@ def check_model(admission: Admission, submitter: Submitter | None, language: Lan
             submitter,
             _revision(form),
             _precision(form),
+            _thinking(form),
         )
     except StoreError:
         return [_busy("", language)], ()
@@ -143,10 +157,10 @@ def submit_model(
     chosen = [b for b in BENCHMARKS if b in form.benchmarks]
     if not chosen:
         return [Line(False, "", text("no_benchmark", language))], ()
-    wanted, revision = _precision(form), _revision(form)
+    wanted, revision, mode = _precision(form), _revision(form), _thinking(form)
     lines: list[Line] = []
     try:
-        report = admission.check(_model_id(form), chosen, submitter, revision, wanted)
+        report = admission.check(_model_id(form), chosen, submitter, revision, wanted, mode)
     except StoreError:
         return [_busy("", language)], ()
     if model_refusals := report.refusals():
@@ -157,7 +171,7 @@ def submit_model(
             if refusals := report.refusals(name):
                 lines.append(_line(title, refusals[0].refusal, language))
             elif report.facts:
-                request = admission.submit(report.facts, name, submitter, revision, wanted, bool(form.share))
+                request = admission.submit(report.facts, name, submitter, revision, wanted, bool(form.share), mode)
                 lines.append(Line(True, title, _accepted(queue, request.key, language), request.key))
         except (AlreadySubmitted, QuotaSpent, OptedOut) as late:
             known = late.request.key if isinstance(late, AlreadySubmitted) else ""
@@ -189,6 +203,10 @@ def _revision(form: Form) -> str | None:
 
 def _precision(form: Form) -> Precision | None:
     return next((p for p in PRECISIONS if p == form.precision), None)
+
+
+def _thinking(form: Form) -> Thinking | None:
+    return next((mode for mode in THINKING if mode == form.thinking), None)
 
 
 def _busy(title: str, language: Language) -> Line:

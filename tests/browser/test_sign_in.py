@@ -112,7 +112,7 @@ def form_event(address: str) -> int:
 def test_nobody_submits_under_a_forged_name(space: str, settings: Settings) -> None:
     """By raw HTTP: without a session, with one that was signed by another key, and with a name among the fields."""
     submit = form_event(space)
-    fields: list[object] = ["tiny/image-text", ["ko-vqa"], "", "auto", False]
+    fields: list[object] = ["tiny/image-text", ["ko-vqa"], "", "auto", "auto", False]
     claims = {"oauth_info": {"userinfo": {"preferred_username": "kim", "name": "K", "profile": "", "picture": ""}}}
     payload = base64.b64encode(json.dumps(claims).encode())
     keys = ["guess", hashlib.sha256(b"-v4").hexdigest()]  # the latter is Gradio's where there is no secret

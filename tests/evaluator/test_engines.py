@@ -60,9 +60,12 @@ def test_a_page_past_the_context_is_read_in_ranked_windows(tmp_path: Path) -> No
     chat = engine("chat", make_image_text(tmp_path / "short", max_positions=1024))
     page = "".join(PARAGRAPHS)
     prompt = Prompt("1", f"{PAGE}\n질문: 1554개?", question="42번째 문단에는 몇 개의 돌이 있는가?", page=page)
-    text, windows = fit_page(prompt, chat._room, chat._length)
+    inputs = chat._inputs
+    text, windows = fit_page(prompt, inputs._room, inputs._length)
     assert windows and "42번째 문단" in text and len(text) < len(page)
-    whole, none = fit_page(Prompt("2", f"{PAGE}\n질문?", question="?", page=PARAGRAPHS[0]), chat._room, chat._length)
+    whole, none = fit_page(
+        Prompt("2", f"{PAGE}\n질문?", question="?", page=PARAGRAPHS[0]), inputs._room, inputs._length
+    )
     assert none is None and PARAGRAPHS[0] in whole
     (answer,) = chat.answer([prompt])
     assert answer.windows == windows
@@ -228,13 +231,13 @@ def test_the_longest_prompts_go_first_in_batches_of_like_cost(
     chat = engine("chat", models_dir / "tiny/image-text", batch_size=64)
     monkeypatch.setattr("evaluator.engines.chat.BATCH_TOKENS", {"cpu": 2000, "cuda": 2000})
     batches: list[list[int]] = []
-    plain = chat._encode
+    plain = chat._inputs.encode
 
     def noted(batch: Any) -> Any:
         batches.append([ready.cost for ready in batch])
         return plain(batch)
 
-    monkeypatch.setattr(chat, "_encode", noted)
+    monkeypatch.setattr(chat._inputs, "encode", noted)
     list(chat.answer(Prompt(str(n), "질문 " * (n * 7 % 60)) for n in range(60)))
     costs = [cost for batch in batches for cost in batch]
     assert len(costs) == 60 and costs == sorted(costs, reverse=True)

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from transformers import AutoProcessor
 
-from evaluator.engines import template as module
 from evaluator.engines.base import EngineOptions
 from evaluator.engines.chat import ChatEngine
-from evaluator.engines.template import TemplateRenderer
-from evaluator.types import ModelError
 from scripts.tiny_models import TEMPLATE
+from submissions import chat_template as module
+from submissions.chat_template import TemplateError, TemplateRenderer
 
 CONVERSATION = [{"role": "user", "content": "표에서 합계는?"}]
 
@@ -30,9 +29,8 @@ def started() -> Iterator[list[TemplateRenderer]]:
 def refusal(template: str, started: list[TemplateRenderer]) -> str:
     renderer = TemplateRenderer(template, {"eos_token": "</s>"})
     started.append(renderer)
-    with pytest.raises(ModelError) as error:
+    with pytest.raises(TemplateError) as error:
         renderer.render([CONVERSATION])
-    assert error.value.code == "template_error"
     return str(error.value)
 
 
@@ -57,8 +55,7 @@ def test_nothing_gets_out_of_a_template(template: str, started: list[TemplateRen
     started.append(renderer)
     try:
         (said,) = renderer.render([CONVERSATION])
-    except ModelError as error:
-        assert error.code == "template_error"
+    except TemplateError as error:
         said = str(error)
     assert not any(word in said for word in ("root:", "PATH", "<class", "uid=", "builtins"))
 
@@ -90,7 +87,7 @@ def test_once_ended_a_renderer_says_so_again(monkeypatch: pytest.MonkeyPatch, st
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", started
     )
     renderer = started[-1]
-    with pytest.raises(ModelError):
+    with pytest.raises(TemplateError):
         renderer.render([CONVERSATION])  # its process is gone, and that is said again
 
 

@@ -146,7 +146,7 @@ def forms(client: httpx.Client) -> tuple[int, int]:
     config = client.get("/config").json()
     (outcome,) = [c["id"] for c in config["components"] if c["props"].get("elem_id") == "outcome"]
     by_fields = {len(e["inputs"]): e["id"] for e in config["dependencies"] if e["outputs"] == [outcome]}
-    return by_fields[4], by_fields[5]
+    return by_fields[5], by_fields[6]
 
 
 def test_a_long_body_is_refused_however_it_is_announced(client: httpx.Client, address: str) -> None:
@@ -164,14 +164,14 @@ def test_a_long_body_is_refused_however_it_is_announced(client: httpx.Client, ad
     "data",
     [
         [],
-        [None] * 5,
-        [5, 5, 5, 5, 5],
-        [{"a": 1}, {"b": 2}, [], {}, "yes"],
-        ["tiny/image-text", "ko-vqa", "", "auto", False],
-        ["tiny/image-text", ["no-such"], "", "auto", False],
-        ["tiny/image-text", [["ko-vqa"]], "", "auto", False],
-        ["x" * 50_000, ["ko-vqa"], "y" * 1000, "z" * 1000, False],
-        ["tiny/image-text", ["ko-vqa"], "", "auto", False, {"username": "kim"}, {"preferred_username": "kim"}],
+        [None] * 6,
+        [5, 5, 5, 5, 5, 5],
+        [{"a": 1}, {"b": 2}, [], {}, {}, "yes"],
+        ["tiny/image-text", "ko-vqa", "", "auto", "auto", False],
+        ["tiny/image-text", ["no-such"], "", "auto", "auto", False],
+        ["tiny/image-text", [["ko-vqa"]], "", "auto", "auto", False],
+        ["x" * 50_000, ["ko-vqa"], "y" * 1000, "z" * 1000, "auto", False],
+        ["tiny/image-text", ["ko-vqa"], "", "auto", "auto", False, {"username": "kim"}, {"preferred_username": "kim"}],
     ],
 )
 def test_fields_that_no_form_sends_do_no_harm(client: httpx.Client, settings: Settings, data: list[object]) -> None:
@@ -191,7 +191,7 @@ def test_a_fault_of_ours_tells_a_visitor_nothing(
 
     monkeypatch.setattr("leaderboard.pages.submit.check_model", broken)
     check, _ = forms(client)
-    join(client, check, ["tiny/image-text", [], "", "auto"])
+    join(client, check, ["tiny/image-text", [], "", "auto", "auto"])
     said = outcome(client)
     assert '"success":false' in said and "swordfish" not in said and "Traceback" not in said
 
@@ -200,7 +200,7 @@ def test_who_asks_too_often_is_told_to_wait(client: httpx.Client, settings: Sett
     most = int(ASKED.split("/")[0])
     check, _ = forms(client)
     for n in range(most + 1):
-        join(client, check, ["no id", [], "", "auto"], f"s{n}")
+        join(client, check, ["no id", [], "", "auto", "auto"], f"s{n}")
         said = outcome(client, f"s{n}")
     assert "1분 뒤에" in said
 
@@ -210,7 +210,7 @@ def test_ten_thousand_submissions_in_a_burst(client: httpx.Client, address: str,
     _, submit = forms(client)
 
     def some(visitor: int) -> list[int]:
-        data = ["tiny/image-text", ["ko-vqa"], "", "auto", False]
+        data = ["tiny/image-text", ["ko-vqa"], "", "auto", "auto", False]
         body = json.dumps({"data": data, "fn_index": submit, "session_hash": f"b{visitor}"})
         parts = urlsplit(address)
         connection = HTTPConnection(str(parts.hostname), parts.port, timeout=60)

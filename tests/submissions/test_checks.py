@@ -12,7 +12,8 @@ import pytest
 
 from scripts.make_architectures import architectures
 from submissions.admission import Admission
-from submissions.checks import ARCHITECTURES, Report, check_model, inspect_folder, inspect_model
+from submissions.architectures import ARCHITECTURES
+from submissions.checks import Report, check_model, inspect_folder, inspect_model
 from submissions.messages import CHECKS, REFUSALS, CheckName, RefusalCode
 from submissions.queue import Queue
 from submissions.quota import Submitter
@@ -67,7 +68,8 @@ def test_facts_of_a_local_model(models_dir: Path) -> None:
 def test_every_check_is_shown_with_what_was_found(models_dir: Path, store: Store) -> None:
     report = check("tiny/image-text", models_dir, store, "ko-vqa")
     assert refusals(report) == {}
-    assert {c.name for c in report.checks} == set(CheckName) == set(CHECKS)
+    of_some = {CheckName.BASE, CheckName.QUANTIZATION, CheckName.THINKING}  # adapters, quantised and hybrid models
+    assert {c.name for c in report.checks} == set(CheckName) - of_some and set(CheckName) == set(CHECKS)
     found = {c.name: c.found for c in report.checks}
     assert found[CheckName.LICENSE] == "apache-2.0" and found[CheckName.CONTEXT] == "4,096"
     assert found[CheckName.ARCHITECTURE].startswith("llava, transformers ")
@@ -80,7 +82,7 @@ def test_all_faults_are_told_at_once(models_dir: Path, tmp_path: Path, store: St
     _configure(folder, text_config={"max_position_embeddings": 100}, _attn_implementation_internal="evil/kernel")
     assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {
         CheckName.LICENSE: RefusalCode.NO_LICENSE,
-        CheckName.CODE: RefusalCode.CUSTOM_CODE,
+        CheckName.CODE: RefusalCode.CODE_SETTING,
     }, "what hangs on the configuration is not looked at while that cannot be trusted"
     _configure(folder, _attn_implementation_internal=None)
     assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {
@@ -127,6 +129,11 @@ def _configure(folder: Path, name: str = "config.json", **changes: object) -> No
     (folder / name).write_text(json.dumps({k: v for k, v in config.items() if v is not None}))
 
 
+def _with_code(folder: Path, auto_map: dict[str, str]) -> None:
+    (folder / "m.py").write_text("class M: ...")
+    _configure(folder, model_type="brand_new", auto_map=auto_map)
+
+
 def _weights(folder: Path, header: object, data: int = 0) -> None:
     described = header if isinstance(header, bytes) else json.dumps(header).encode()
     (folder / "model.safetensors").write_bytes(len(described).to_bytes(8, "little") + described + bytes(data))
@@ -144,7 +151,7 @@ C, R = CheckName, RefusalCode
     [
         (lambda f: (f / "README.md").unlink(), {C.LICENSE: R.NO_LICENSE}),
         (lambda f: (f / "README.md").write_text("---\nlicense: [\n---"), {C.LICENSE: R.NO_LICENSE}),
-        (lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin"), {C.WEIGHTS: R.NO_WEIGHTS}),
+        (lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin"), {C.WEIGHTS: R.PICKLE_ONLY}),
         (lambda f: (f / "model.safetensors").write_bytes(b""), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
         (lambda f: (f / "model.safetensors").write_bytes(b"\xff" * 100), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
         (lambda f: (f / "model.safetensors").write_bytes((2**40).to_bytes(8, "little")), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
@@ -160,14 +167,14 @@ C, R = CheckName, RefusalCode
         (lambda f: (f / "config.json").write_text('{"model_type": 7}'), {C.CONFIG: R.NO_CONFIG}),
         (lambda f: _configure(f, architectures="Bert"), {C.CONFIG: R.NO_CONFIG}),
         (lambda f: _configure(f, model_type="brand_new"), {C.ARCHITECTURE: R.UNSUPPORTED}),
-        (lambda f: _configure(f, auto_map={}), {C.CODE: R.CUSTOM_CODE}),
-        (lambda f: _configure(f, text_config={"deep": [{"auto_map": {}}]}), {C.CODE: R.CUSTOM_CODE}),
-        (lambda f: _configure(f, "tokenizer_config.json", auto_map={"AutoTokenizer": ["t.T", None]}), {C.CODE: R.CUSTOM_CODE}),
-        (lambda f: _configure(f, vision_config={"trust_remote_code": True}), {C.CODE: R.CUSTOM_CODE}),
-        (lambda f: _configure(f, _attn_implementation_internal="owner/kernel"), {C.CODE: R.CUSTOM_CODE}),
-        (lambda f: _configure(f, attn_implementation="owner/kernel:f"), {C.CODE: R.CUSTOM_CODE}),
-        (lambda f: _configure(f, text_config={"_experts_implementation": "x"}), {C.CODE: R.CUSTOM_CODE}),
-        (lambda f: _configure(f, custom_pipelines={"x": {"impl": "p.P"}}), {C.CODE: R.CUSTOM_CODE}),
+        (lambda f: _configure(f, model_type="brand_new", auto_map={"AutoModel": "m.M"}), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _with_code(f, auto_map={"AutoModel": "other/model--m.M"}), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _with_code(f, auto_map={"AutoModel": "m.M"}), {C.CODE: R.CUSTOM_CODE}),
+        (lambda f: _configure(f, vision_config={"trust_remote_code": True}), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _configure(f, _attn_implementation_internal="owner/kernel"), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _configure(f, attn_implementation="owner/kernel:f"), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _configure(f, text_config={"_experts_implementation": "x/y"}), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _configure(f, custom_pipelines={"x": {"impl": "p.P"}}), {C.CODE: R.CODE_SETTING}),
     ],
 )  # fmt: skip
 def test_broken_local_models(
@@ -182,8 +189,27 @@ def test_broken_local_models(
 
 
 def test_what_old_versions_of_transformers_wrote_is_no_code(models_dir: Path, tmp_path: Path, store: Store) -> None:
-    _configure(_local(models_dir, tmp_path), _name_or_path="org/x", _commit_hash="0", attn_implementation="sdpa")
+    folder = _local(models_dir, tmp_path)
+    _configure(folder, _name_or_path="org/x", _commit_hash="0", attn_implementation="sdpa", _sliding_window_pattern=6)
+    _configure(folder, _pad_token_id=0, _valid_processor_keys=["a"], scale={"__float__": "Infinity"})
     assert refusals(check("m/x", tmp_path, store)) == {}
+
+
+def test_an_architecture_of_transformers_runs_by_its_own_code(models_dir: Path, tmp_path: Path, store: Store) -> None:
+    folder = _local(models_dir, tmp_path)
+    (folder / "modeling_bert.py").write_text("raise SystemExit('this must not run')")
+    _configure(folder, auto_map={"AutoModelForQuestionAnswering": "modeling_bert.Bert"})
+    _configure(folder, "tokenizer_config.json", auto_map={"AutoTokenizer": ["t.T", None]})
+    assert refusals(check("m/x", tmp_path, store)) == {}
+    assert not inspect_model("m/x", None, tmp_path).custom_code
+
+
+@pytest.mark.parametrize("licence", ["[apache-2.0, mit]", "[apache-2.0]"])
+def test_a_licence_may_be_a_list(models_dir: Path, tmp_path: Path, store: Store, licence: str) -> None:
+    (_local(models_dir, tmp_path) / "README.md").write_text(f"---\nlicense: {licence}\n---\n")
+    report = check("m/x", tmp_path, store)
+    assert refusals(report) == {}
+    assert next(c.found for c in report.checks if c.name == C.LICENSE) == licence[1:-1]
 
 
 def test_size_and_number_of_files_end_somewhere(models_dir: Path, tmp_path: Path) -> None:
@@ -203,6 +229,10 @@ def test_an_index_names_files_of_the_repository_only(models_dir: Path, tmp_path:
     (folder / "model.safetensors").rename(folder / "model-1.safetensors")
     index = {"weight_map": {"a": "model-1.safetensors", "b": "../../../etc/passwd", "c": "http://127.0.0.1/x"}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(Refused) as error:
+        inspect_folder("m/x", folder)
+    assert error.value.code == R.MISSING_SHARD and "etc/passwd" in error.value.found
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "model-1.safetensors"}}')
     assert (inspect_folder("m/x", folder).params or 0) > 100_000
     (folder / "model.safetensors.index.json").write_text('{"weight_map": [1]}')
     with pytest.raises(Refused) as error:
@@ -269,7 +299,7 @@ def test_a_hub_model_is_queued_at_its_commit(environment: dict[str, str], hub: s
     [
         (["owner/none"], RefusalCode.NOT_FOUND),
         ([GATED], RefusalCode.GATED),
-        (["owner/pickle"], RefusalCode.NO_WEIGHTS),
+        (["owner/pickle"], RefusalCode.PICKLE_ONLY),
         (["owner/good", "--revision", "nowhere"], RefusalCode.REVISION_NOT_FOUND),
         (["owner good"], RefusalCode.MALFORMED_ID),
     ],
@@ -286,7 +316,7 @@ def test_the_command_line_prints_the_same_list(environment: dict[str, str], hub:
     assert done.returncode == 0, done.stderr
     assert "✓ Licence: apache-2.0" in done.stdout and "✓ Context length [korquad-2]: 512" in done.stdout
     done = _run(environment, hub, "check", "owner/pickle")
-    assert done.returncode == 2 and f"✗ safetensors weights\n    {REFUSALS[R.NO_WEIGHTS].en}" in done.stdout
+    assert done.returncode == 2 and f"✗ safetensors weights\n    {REFUSALS[R.PICKLE_ONLY].en}" in done.stdout
     shown = subprocess.run(
         [sys.executable, "-m", "submissions", "list"], cwd=ROOT, env=environment, capture_output=True, text=True
     )

@@ -1,0 +1,103 @@
+"""How answers are decoded: plain greedy whatever a repository asks for, to the budgets of reasoning and of answer."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import GenerationConfig, StoppingCriteria
+
+from evaluator.types import Decoding
+from submissions.reasoning import THINK, Tags
+
+MAX_SECONDS = 1800.0  # for one batch: an answer that is not through by then is cut off
+BEGINNING = 12  # new tokens within which an answer shows whether it begins with reasoning
+
+
+def own_settings(folder: Path) -> dict[str, Any]:
+    """What a repository asks of decoding: its generation_config.json, or the config where there is none."""
+    for name in ("generation_config.json", "config.json"):
+        try:
+            found = json.loads((folder / name).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def plain_config(settings: Mapping[str, Any]) -> Any:
+    """A generation config with a repository's token ids, and nothing else of it."""
+    ids = {name: settings.get(name) for name in ("bos_token_id", "pad_token_id", "decoder_start_token_id")}
+    known = {name: value for name, value in ids.items() if _is_id(value)}
+    return GenerationConfig(**known, eos_token_id=token_ids(settings.get("eos_token_id")) or None)
+
+
+def greedy(own: Any, decoding: Decoding, stops: Iterable[int], pad: int, max_new_tokens: int) -> Any:
+    """The generation config to decode by. Under "repository" the model's own penalties stay, as with
+    `generate(do_sample=False)`; sampling goes in either case."""
+    if decoding == "repository":
+        settings = {
+            name: value
+            for name, value in own.to_diff_dict().items()
+            if name not in ("max_length", "_from_model_config")
+        }
+    else:
+        settings = {name: getattr(own, name, None) for name in ("bos_token_id", "decoder_start_token_id")}
+    settings |= {"do_sample": False, "max_new_tokens": max_new_tokens, "max_time": MAX_SECONDS}
+    return GenerationConfig(**{**settings, "eos_token_id": sorted(stops) or None, "pad_token_id": pad})
+
+
+def token_ids(value: Any) -> list[int]:
+    """Token ids as configs have them: one, several, or none."""
+    values = value if isinstance(value, list) else [value]
+    return [v for v in values if _is_id(v)]
+
+
+class Budgets(StoppingCriteria):  # type: ignore[misc]
+    """Ends each answer at its budget: `reasoning` new tokens until the closing tag, and `answer` behind it.
+
+    An answer that does not begin to reason has the answer's budget alone. `ended` has the number of new tokens at
+    which each row was cut off.
+    """
+
+    def __init__(
+        self, tokenizer: Any, tags: Tags | None, opened: Sequence[bool], start: int, answer: int, reasoning: int
+    ) -> None:
+        """`opened`: whether each prompt ends within the reasoning already; `start`: tokens of the padded prompt."""
+        self._tokenizer = tokenizer
+        self._tags = tags or THINK
+        self._start, self._answer, self._reasoning = start, answer, reasoning
+        self._inside = list(opened)
+        self._answer_at = [0] * len(opened)
+        self._tail = 4 + 2 * len(tokenizer(self._tags.closing, add_special_tokens=False)["input_ids"])
+        self.ended: list[int | None] = [None] * len(opened)
+
+    def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
+        new = input_ids.shape[1] - self._start
+        for row in range(len(self.ended)):
+            if self.ended[row] is not None:
+                continue
+            self._follow(row, new, input_ids)
+            spent = new >= self._reasoning if self._inside[row] else new - self._answer_at[row] >= self._answer
+            if spent:
+                self.ended[row] = new
+        return torch.tensor([end is not None for end in self.ended], device=input_ids.device)
+
+    def _follow(self, row: int, new: int, input_ids: Any) -> None:
+        """Notice where a row begins to reason, and where it has done."""
+        if self._inside[row]:
+            if self._tags.closing in self._text(input_ids[row, -min(new, self._tail) :]):
+                self._inside[row], self._answer_at[row] = False, new
+        elif new <= BEGINNING and self._answer_at[row] == 0:
+            said = self._text(input_ids[row, -new:]).lstrip()
+            self._inside[row] = said.startswith(self._tags.opening.strip()) and self._tags.closing not in said
+
+    def _text(self, tokens: Any) -> str:
+        return str(self._tokenizer.decode(tokens, skip_special_tokens=False))
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -1,0 +1,70 @@
+"""Quantised checkpoints: which method a config names, and whether the evaluator has what it needs.
+
+Names are transformers' own (`quantization_config.quant_method`; bitsandbytes by its number of bits), and stand where an
+unquantised model has its precision.
+"""
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any, Literal, get_args
+
+Quantization = Literal[
+    "fp8",
+    "mxfp8",
+    "mxfp4",
+    "compressed-tensors",
+    "torchao",
+    "bitsandbytes_4bit",
+    "bitsandbytes_8bit",
+    "gptq",
+    "awq",
+    "auto-round",
+    "aqlm",
+    "bitnet",
+    "eetq",
+    "fbgemm_fp8",
+    "fp_quant",
+    "higgs",
+    "hqq",
+    "nvfp4",
+    "quanto",
+    "quark",
+    "spqr",
+    "vptq",
+]
+QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
+# Run by the pinned packages on any device; where a device lacks the kernels, transformers computes in bfloat16.
+RUNNABLE = {"fp8", "mxfp8", "mxfp4", "compressed-tensors", "torchao", "bitsandbytes_4bit", "bitsandbytes_8bit"}
+# Several weights stand in one stored number: tensors by the end of their name, and the bits of a stored number.
+PACKED = {"qweight": 32, "weight_packed": 8, "_blocks": 8}
+# Stored beside the weights, and no parameters themselves.
+BESIDE = ("scales", "scale", "scale_inv", "zeros", "zero_point", "g_idx", "shape", "absmax", "quant_map", "state")
+
+
+def quantization_of(config: Mapping[str, Any]) -> str | None:
+    """The method's name as transformers has it; "" for one that has none, None for an unquantised model."""
+    settings = config.get("quantization_config") or config.get("compression_config")
+    if not isinstance(settings, Mapping):
+        return None
+    method = settings.get("quant_method")
+    if method == "bitsandbytes" or (method is None and ("load_in_4bit" in settings or "load_in_8bit" in settings)):
+        return "bitsandbytes_8bit" if settings.get("load_in_8bit") else "bitsandbytes_4bit"
+    return method if isinstance(method, str) else ""
+
+
+def parameters(shapes: Mapping[str, tuple[str, list[int]]], config: Mapping[str, Any]) -> int:
+    """How many weights tensors hold, given by name with data type and shape, those of a quantised model unpacked."""
+    method = quantization_of(config)
+    if method is None:
+        return sum(prod(shape) for _, shape in shapes.values())
+    settings = config.get("quantization_config")
+    bits = settings.get("bits") if isinstance(settings, Mapping) else None
+    bits = bits if isinstance(bits, int) and bits in (2, 3, 4, 8) else 4
+    count = 0
+    for name, (dtype, shape) in shapes.items():
+        if name.endswith(BESIDE):
+            continue
+        stored = {"I32": 32, "I64": 64}.get(dtype, 8)
+        packed = name.endswith(tuple(PACKED)) or (method == "bitsandbytes_4bit" and dtype == "U8")
+        count += prod(shape) * (stored // bits if packed and stored > bits else 1)
+    return count

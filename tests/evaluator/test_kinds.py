@@ -1,0 +1,343 @@
+"""What people have besides plain checkpoints, each through the real queue: submitted, evaluated, a row."""
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.worker import Worker
+from submissions.__main__ import main
+from submissions.index import board_reader
+from submissions.queue import Queue
+from submissions.records import BoardRow, EvalResult
+from submissions.repository import content_revision
+from submissions.settings import Settings
+from submissions.store import Store
+from submissions.stores import open_store
+from tests.hub.double import serve
+from tests.zoo import all_families
+from tests.zoo.parts import CARD, change_json
+
+LIMIT = 3  # questions
+ANSWER = 16  # tokens
+
+
+@pytest.fixture
+def zoo_settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings under which a model of the zoo is evaluated in seconds, for this process and for the command line."""
+    models = tmp_path / "models"
+    models.mkdir()
+    variables = {
+        "STORE": settings.store,
+        "PRIVATE_STORE": settings.private_store,
+        "WORK_DIR": str(settings.work_dir),
+        "MODELS_DIR": str(models),
+        "LIMIT": str(LIMIT),
+        "ALONE": "1",
+        "MAX_REASONING_TOKENS": "24",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(f"HANNUN_{name}", value)
+    monkeypatch.setattr(BENCHMARKS["korquad-2"], "max_new_tokens", ANSWER)  # random weights hardly ever end
+    return Settings()
+
+
+def build(settings: Settings, family: str, name: str | None = None) -> Path:
+    assert settings.models_dir
+    folder = settings.models_dir / "zoo" / (name or family)
+    all_families()[family].build(folder)
+    return folder
+
+
+def evaluated(settings: Settings, store: Store) -> dict[str, tuple[BoardRow, EvalResult]]:
+    """The rows there are once the queue is empty, by request key."""
+    Worker(settings).run_pending()
+    for row in Queue(store).rows():
+        assert row.status == "finished", (row.status, row.failure_code)
+    rows, unreadable = board_reader(store).read(store.snapshot())
+    assert not unreadable
+    return {r.key: (r, EvalResult.model_validate_json(store.read(r.path, store.head()))) for r in rows}
+
+
+def submitted(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Submit by the command line; the request's key."""
+    capsys.readouterr()
+    assert main(["submit", *arguments, "--benchmark", "korquad-2"]) == 0, capsys.readouterr().err
+    return capsys.readouterr().out.split()[1]
+
+
+def test_a_hybrid_model_has_a_row_thinking_and_a_row_not_thinking(
+    zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build(zoo_settings, "qwen3")
+    default = submitted(capsys, "zoo/qwen3")
+    assert main(["submit", "zoo/qwen3", "--thinking", "on", "--benchmark", "korquad-2"]) == 2, "the same, spelled out"
+    off = submitted(capsys, "zoo/qwen3", "--thinking", "off")
+    rows = evaluated(zoo_settings, store)
+    (on_row, on_result), (off_row, off_result) = rows[default], rows[off]
+    assert (on_row.thinking, off_row.thinking) == ("on", "off")
+    assert on_row.reasoning_tokens and on_result.reasoning
+    assert on_result.generation and on_result.generation.max_reasoning_tokens == 24
+    assert "--thinking on" in (on_result.reproduce or "") and "--thinking off" in (off_result.reproduce or "")
+
+
+def test_reasoning_is_kept_in_the_private_details_and_is_no_part_of_the_answer(
+    zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build(zoo_settings, "gpt_oss")
+    key = submitted(capsys, "zoo/gpt_oss")
+    _, result = evaluated(zoo_settings, store)[key]
+    private = open_store(zoo_settings.private_store)
+    lines = private.read(f"details/{key}.jsonl", private.head()).decode().splitlines()
+    details = [json.loads(line) for line in lines]
+    assert all("<|channel|>" in raw for row in details for raw in row["raw"])
+    assert not any("<|" in answer for row in details for answer in row["answers"])
+    assert result.reasoning and result.reasoning.tokens_mean > 0
+
+
+def test_an_adapter_stands_beside_its_base(
+    zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = build(zoo_settings, "qwen2")
+    adapter = make_adapter(base, "zoo/qwen2", base.with_name("qwen2-lora"))
+    key, base_key = submitted(capsys, "zoo/qwen2-lora"), submitted(capsys, "zoo/qwen2")
+    request = Queue(store).get(key)
+    assert (request.base_model, request.base_revision) == ("zoo/qwen2", content_revision(base))
+    rows = evaluated(zoo_settings, store)
+    row, result = rows[key]
+    assert row.base_model == "zoo/qwen2" and result.config.base_sha == content_revision(base)
+    details = {k: _answers(zoo_settings, k) for k in (key, base_key)}
+    assert details[key] != details[base_key], "the adapter has an effect"
+    change_json(base / "generation_config.json", top_k=7)
+    again = submitted(capsys, "zoo/qwen2-lora")
+    assert again != key, "another commit of the base is another request"
+    assert (adapter / "adapter_model.safetensors").exists()
+
+
+def _answers(settings: Settings, key: str) -> list[Any]:
+    private = open_store(settings.private_store)
+    lines = private.read(f"details/{key}.jsonl", private.head()).decode().splitlines()
+    return [json.loads(line)["answers"] for line in lines]
+
+
+def make_adapter(base: Path, base_id: str, folder: Path) -> Path:
+    """A LoRA adapter that changes what its base says, as peft saves it."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM
+
+    torch.manual_seed(1)
+    model = get_peft_model(
+        AutoModelForCausalLM.from_pretrained(base), LoraConfig(r=4, target_modules=["q_proj", "v_proj", "down_proj"])
+    )
+    for name, weight in model.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(weight, std=0.5)
+    model.save_pretrained(str(folder))
+    change_json(folder / "adapter_config.json", base_model_name_or_path=base_id)
+    (folder / "README.md").write_text(CARD, encoding="utf-8")
+    return folder
+
+
+def test_a_quantised_model_is_named_by_its_method(
+    zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build(zoo_settings, "llama_fp8")
+    row, result = _run(zoo_settings, store, capsys, "zoo/llama_fp8")
+    assert row.precision == result.config.model_dtype == "fp8"
+    assert row.base_model == "zoo/llama3"
+    capsys.readouterr()
+    assert main(["check", "zoo/llama_fp8", "--benchmark", "korquad-2"]) == 2, "it was submitted"
+    assert "Quantisation method: fp8" in capsys.readouterr().out
+
+
+def _run(
+    settings: Settings, store: Store, capsys: pytest.CaptureFixture[str], model: str
+) -> tuple[BoardRow, EvalResult]:
+    key = submitted(capsys, model)
+    return evaluated(settings, store)[key]
+
+
+def test_a_quantisation_that_cannot_be_run_is_refused(
+    zoo_settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = build(zoo_settings, "qwen2")
+    change_json(folder / "config.json", quantization_config={"quant_method": "gptq", "bits": 4})
+    assert main(["submit", "zoo/qwen2", "--benchmark", "korquad-2"]) == 2
+    assert "gptq" in capsys.readouterr().err
+
+
+CODE = """
+from transformers import LlamaConfig, LlamaForCausalLM
+
+
+class CustomConfig(LlamaConfig):
+    model_type = "made_up_here"
+
+
+class CustomForCausalLM(LlamaForCausalLM):
+    config_class = CustomConfig
+
+    def forward(self, *args, **kwargs):
+        import os
+        assert "HF_TOKEN" not in os.environ
+        try:
+            open("/etc/passwd").read()
+            raise SystemExit("the sandbox has a hole")
+        except OSError:
+            pass
+        return super().forward(*args, **kwargs)
+"""
+AUTO_MAP = {"AutoConfig": "custom.CustomConfig", "AutoModelForCausalLM": "custom.CustomForCausalLM"}
+
+
+def make_custom(settings: Settings) -> Path:
+    folder = build(settings, "llama3", "custom")
+    (folder / "custom.py").write_text(CODE)
+    names = {"model_type": "made_up_here", "architectures": ["CustomForCausalLM"], "auto_map": AUTO_MAP}
+    change_json(folder / "config.json", **names)
+    return folder
+
+
+def test_custom_code_runs_once_it_is_approved_and_as_that_commit(
+    zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_custom(zoo_settings)
+    commit = content_revision(folder)
+    assert main(["submit", "zoo/custom", "--benchmark", "korquad-2"]) == 2
+    assert "approve" in capsys.readouterr().err
+    assert main(["approve-code", f"zoo/custom@{commit}", "--yes"]) == 0
+    said = capsys.readouterr().out
+    assert "custom.py" in said and f"{len(CODE):,}" in said
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    row, result = _run(zoo_settings, store, capsys, "zoo/custom")
+    assert row.custom_code and result.config.custom_code and result.environment["sandbox"] != "none"
+    (folder / "custom.py").write_text(CODE + "\n# changed\n")
+    assert main(["submit", "zoo/custom", "--benchmark", "korquad-2"]) == 2, "another commit needs another approval"
+
+
+def test_code_whose_approval_was_withdrawn_does_not_run(
+    zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commit = content_revision(make_custom(zoo_settings))
+    main(["approve-code", f"zoo/custom@{commit}", "--yes"])
+    key = submitted(capsys, "zoo/custom")
+    assert main(["approve-code", f"zoo/custom@{commit}", "--undo"]) == 0
+    Worker(zoo_settings).run_pending()
+    after = Queue(store).get(key)
+    assert after.status == "quarantined" and after.failure and after.failure.code == "code_not_approved"
+
+
+@pytest.fixture
+def provider() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """A model behind an API that reasons, takes no temperature, and calls the limit of tokens by its newer name."""
+    app, seen = FastAPI(), list[dict[str, Any]]()
+
+    @app.post("/v1/chat/completions")
+    async def complete(request: Request) -> Any:
+        body = await request.json()
+        for name, fault in (
+            ("max_tokens", "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
+            ("temperature", "Unsupported value: 'temperature' does not support 0 with this model."),
+        ):
+            if name in body:
+                error = {"message": fault, "type": "invalid_request_error", "param": name, "code": "unsupported"}
+                return JSONResponse({"error": error}, 400)
+        seen.append({**body, "authorization": request.headers["authorization"]})
+        message: dict[str, Any] = {
+            "role": "assistant",
+            "content": "12억 원",
+            "reasoning_content": "표를 보면 12억 원이다.",
+        }
+        usage: dict[str, Any] = {"prompt_tokens": 100, "completion_tokens": 30, "total_tokens": 130}
+        usage |= {"completion_tokens_details": {"reasoning_tokens": 20}}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return {
+            **{"id": "1", "object": "chat.completion", "created": 1, "model": "big-2026-11-01"},
+            **{"choices": [choice], "usage": usage},
+        }
+
+    with serve(app) as url:
+        yield f"{url}/v1", seen
+
+
+def test_a_model_behind_an_api_is_evaluated_like_any_other(
+    zoo_settings: Settings,
+    store: Store,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    provider: tuple[str, list[dict[str, Any]]],
+) -> None:
+    url, seen = provider
+    known = {"model_id": "maker/Big", "base_url": url, "model": "big", "key": "MAKER_KEY", "prices": [1.0, 10.0]}
+    monkeypatch.setenv("HANNUN_APIS", json.dumps({"big": known | {"max_cost": 5.0, "reasons": True}}))
+    monkeypatch.setenv("MAKER_KEY", "sk-secret")
+    settings = Settings()
+    key = submitted(capsys, "--api", "big")
+    row, result = evaluated(settings, store)[key]
+    assert (row.model, row.kind, row.weights) == ("maker/Big", "verified", "closed")
+    assert result.config.api_model == "big-2026-11-01" and result.date
+    asked = len(seen)
+    assert result.cost and result.cost.prompt_tokens == 100 * LIMIT
+    assert result.cost.total == pytest.approx((100 * 1 + 30 * 10) * LIMIT / 1e6)
+    assert result.reasoning and result.reasoning.tokens_mean == 20
+    assert result.generation and result.generation.decoding == "provider"
+    assert asked >= LIMIT and all(body["authorization"] == "Bearer sk-secret" for body in seen)
+    assert all(body["max_completion_tokens"] == ANSWER + 24 for body in seen)
+    everything = b"".join(store.read(path, store.head()) for path in store.snapshot().files)
+    assert b"sk-secret" not in everything
+    assert main(["submit", "--api", "other", "--benchmark", "korquad-2"]) == 2
+    assert "HANNUN_APIS" in capsys.readouterr().err
+
+
+SERVE = "transformers serve {model} --device cpu --dtype {precision} --host 127.0.0.1 --port {port}"
+
+
+def test_the_queue_is_served_by_a_server_that_falls_back(
+    zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second server knows no architecture at all."""
+    build(zoo_settings, "qwen2")
+    command = f"{Path(sys.executable).parent}/{SERVE}"
+    key = submitted(capsys, "zoo/qwen2", "--precision", "float32")
+    row, result = evaluated(zoo_settings.model_copy(update={"server": command}), store)[key]
+    assert (row.server, result.config.engine, row.precision) == ("transformers", "api", "float32")
+    build(zoo_settings, "llama3")
+    key = submitted(capsys, "zoo/llama3")
+    broken = zoo_settings.model_copy(update={"server": f"{sys.executable} -c 'raise SystemExit(3)' {{model}} {{port}}"})
+    row, result = evaluated(broken, store)[key]
+    assert (row.server, result.config.engine) == (None, "chat")
+
+
+def test_kinds_that_hold_no_model_are_told_what_they_are(
+    zoo_settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = build(zoo_settings, "qwen2")
+    weights = folder / "model.safetensors"
+    for name, word in (("pytorch_model.bin", "pickled"), ("model.gguf", "GGUF")):
+        weights.rename(folder / name)
+        assert main(["submit", "zoo/qwen2", "--benchmark", "korquad-2"]) == 2
+        assert word in capsys.readouterr().err
+        (folder / name).rename(weights)
+    index = {"metadata": {}, "weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    shutil.copy(weights, folder / "model-1.safetensors")
+    weights.unlink()
+    assert main(["submit", "zoo/qwen2", "--benchmark", "korquad-2"]) == 2
+    assert "model-2.safetensors" in capsys.readouterr().err
+
+
+def test_too_large_for_the_worker_is_said_at_the_check(
+    zoo_settings: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(zoo_settings, "qwen2")
+    monkeypatch.setenv("HANNUN_DEVICE_MEMORY", "1000")
+    assert main(["submit", "zoo/qwen2", "--benchmark", "korquad-2"]) == 2
+    assert "memory" in capsys.readouterr().err

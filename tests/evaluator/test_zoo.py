@@ -1,0 +1,108 @@
+"""Every family of the zoo gets through the check and the engine, and a batch changes no answer."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from PIL import Image
+
+from evaluator.engines import load_engine
+from evaluator.engines.base import EngineOptions
+from evaluator.types import PAGE, Answer, Prompt
+from submissions.catalog import BENCHMARKS
+from submissions.checks import build_request, check_fit, check_repository
+from submissions.model_facts import ModelFacts
+from submissions.quantization import QUANTIZATIONS
+from submissions.repository import folder_repository
+from tests.zoo import Family, all_families
+
+# What cannot be run, and what the check says of it.
+REFUSED = {
+    "paligemma": "no_template",
+    "blip-2": "no_template",
+    "florence2": "no_template",
+    "xlnet": "not_extractive",
+    "canine": "not_extractive",
+}
+SIZES = ((100, 60), (60, 140), (210, 190))  # of the three images: no two are alike, and none is square
+QUESTIONS = ("합계는 얼마입니까?", "2020년 공공기관 투자 목표는 몇 조 원입니까?", "가장 큰 것은?")
+
+
+@pytest.fixture(scope="session")
+def zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the models are built, once for all test processes."""
+    return tmp_path_factory.getbasetemp().parent / "zoo"
+
+
+@pytest.fixture(scope="session")
+def images(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("images")
+    paths = [folder / f"{number}.png" for number in range(len(SIZES))]
+    for path, (width, height) in zip(paths, SIZES, strict=True):
+        left = Image.linear_gradient("L").resize((width, height))
+        Image.merge("RGB", (left, left.rotate(180), left)).save(path)
+    return paths
+
+
+def built(zoo: Path, family: Family) -> Path:
+    folder = zoo / family.name
+    with FileLock(zoo.with_suffix(".lock")):
+        if not folder.exists():
+            partial = zoo / f"{family.name}.partial"
+            family.build(partial)
+            partial.rename(folder)
+    return folder
+
+
+def facts_of_family(zoo: Path, family: Family) -> ModelFacts:
+    report = check_repository(folder_repository(f"zoo/{family.name}", built(zoo, family)), 10**9)
+    assert not report.refusals(), report.refusals()
+    assert report.facts is not None
+    return report.facts
+
+
+def prompts(family: Family, images: list[Path]) -> list[Prompt]:
+    if family.engine == "extractive":
+        page = "".join(f"<p>{year}년 예산은 {year * 7 % 991}억 원이다.</p>" for year in range(1900, 2000))
+        pages = (page, page, "<p>합계는 12억 원이다.</p>")
+        return [Prompt(str(n), PAGE, question=q, page=pages[n]) for n, q in enumerate(QUESTIONS)]
+    shown = [(image,) if family.takes_images else () for image in images]
+    return [Prompt(str(n), question, images=shown[n]) for n, question in enumerate(QUESTIONS)]
+
+
+def asked(folder: Path, facts: ModelFacts, questions: list[Prompt]) -> Iterator[dict[str, Answer]]:
+    """The answers to all questions together, then to each alone."""
+    precision = facts.dtype if facts.dtype in QUANTIZATIONS else "float32"
+    options = EngineOptions(folder, precision, 6, thinking=facts.thinking, max_reasoning_tokens=12)
+    engine = load_engine(facts.engine, options)
+    try:
+        yield {a.id: a for a in engine.answer(questions)}
+        yield {a.id: a for question in questions for a in engine.answer([question])}
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("family", [f for n, f in all_families().items() if n not in REFUSED], ids=lambda f: f.name)
+def test_a_family_gets_its_row(family: Family, zoo: Path, images: list[Path]) -> None:
+    facts = facts_of_family(zoo, family)
+    assert (facts.engine, facts.takes_images) == (family.engine, family.takes_images)
+    benchmark = next(b for b, spec in BENCHMARKS.items() if (spec.inputs == "image") == family.takes_images)
+    assert not [c for c in check_fit(facts, benchmark) if c.refusal]
+    assert build_request(facts, benchmark, "zoo").model_type == facts.model_type
+    together, alone = asked(zoo / family.name, facts, prompts(family, images))
+    assert {i: (a.text, a.status, a.raw) for i, a in together.items()} == {
+        i: (a.text, a.status, a.raw) for i, a in alone.items()
+    }
+    assert len(together) == len(QUESTIONS)
+    assert not {a.status for a in together.values()} & {"infra_error", "refused"}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_run_is_refused_by_the_check(name: str, zoo: Path) -> None:
+    family = all_families()[name]
+    report = check_repository(folder_repository(f"zoo/{name}", built(zoo, family)), 10**9)
+    found = [c.refusal for c in report.checks if c.refusal]
+    if report.facts:
+        found += [c.refusal for b in BENCHMARKS for c in check_fit(report.facts, b) if c.refusal]
+    assert REFUSED[name] in found
