@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from submissions.checks import Check, Report, build_request, check_fit, check_model, check_options
+from submissions.devices import device_memory
 from submissions.messages import CheckName, RefusalCode
 from submissions.model_facts import ModelFacts
 from submissions.queue import Queue
@@ -45,7 +46,9 @@ class Admission:
         willing = Check(CheckName.WILLING, refusal, owner or "", skipped=not (report.facts or owner))
         if report.facts is None:
             return replace(report, checks=(*report.checks, willing))
-        options = check_options(report.facts, precision, thinking, settings.device_memory)
+        # Where the worker is elsewhere, only its operator knows what it has.
+        memory = settings.device_memory or (device_memory() if settings.worker == "on" else None)
+        options = check_options(report.facts, precision, thinking, memory)
         own = [
             check
             for benchmark in benchmarks

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -54,7 +54,10 @@ def facts_of(repository: Repository) -> ModelFacts:
     quantization = quantization_of(config)
     template = chat_template(repository)
     takes_images = any(key.startswith(VISION_NAMES) for key in config) if custom else model_type in known["image"]
-    rendered = _try_template(template, special_tokens(repository), takes_images)
+    # Code of its own may put a prompt together without the template; whether it reasons is asked in words alone.
+    rendered = _try_template(template, special_tokens(repository), takes_images and not custom)
+    if custom:
+        rendered = replace(rendered, fault="", drops="")
     weights = [model.sizes.get(name, 0) for name in model.headers]
     return ModelFacts(
         model_id=repository.model_id,

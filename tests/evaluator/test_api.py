@@ -106,6 +106,16 @@ def test_run_with_a_server_of_its_own(environment: dict[str, str], models_dir: P
     assert result.batch_invariance and result.batch_invariance.scores_changed == 0
 
 
+def test_parity_says_how_two_engines_differ(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "evaluator", "parity", str(models_dir / "tiny/image-text"), "--items", "3"]
+    done = subprocess.run([*command, "--spawn", SERVE], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "3 questions: built-in" in done.stdout and "transformers" in done.stdout
+    assert "0 answers are not the same text" in done.stdout
+    without = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert without.returncode == 2 and "HANNUN_SERVER" in without.stderr
+
+
 Reply = Callable[[dict[str, Any], int], Response]
 
 

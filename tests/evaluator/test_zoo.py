@@ -1,7 +1,9 @@
 """Every family of the zoo gets through the check and the engine, and a batch changes no answer."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -10,10 +12,13 @@ from PIL import Image
 from evaluator.engines import load_engine
 from evaluator.engines.base import EngineOptions
 from evaluator.types import PAGE, Answer, Prompt
+from scripts.architecture_imports import missing
 from submissions.catalog import BENCHMARKS
+from submissions.chat_template import TemplateRenderer
 from submissions.checks import build_request, check_fit, check_repository
-from submissions.model_facts import ModelFacts
+from submissions.model_facts import ModelFacts, folder_template
 from submissions.quantization import QUANTIZATIONS
+from submissions.reasoning import THINKING, values_of
 from submissions.repository import folder_repository
 from tests.zoo import Family, all_families
 
@@ -106,3 +111,70 @@ def test_what_cannot_be_run_is_refused_by_the_check(name: str, zoo: Path) -> Non
     if report.facts:
         found += [c.refusal for b in BENCHMARKS for c in check_fit(report.facts, b) if c.refusal]
     assert REFUSED[name] in found
+
+
+def test_templates_are_drawn_as_transformers_draws_them(zoo: Path, images: list[Path]) -> None:
+    """With switches and without; the date of those that ask for it aside."""
+    from transformers.utils.chat_template_utils import render_jinja_template
+
+    compared = 0
+    for name in ("qwen3", "gpt_oss", "smollm3", "gemma3", "mistral3", "llama4", "exaone4_5", "glm46v", "granite"):
+        family = all_families()[name]
+        facts = facts_of_family(zoo, family)
+        assert facts.template
+        words: Any = [{"type": "image"}, {"type": "text", "text": "합계는?"}] if family.takes_images else "합계는?"
+        conversation = [{"role": "user", "content": words}]
+        tokens = folder_template(zoo / name)[1]
+        renderer = TemplateRenderer(facts.template, tokens)
+        try:
+            for mode in (None, *THINKING):
+                values = values_of(facts.template, mode)
+                expected = render_jinja_template(
+                    [conversation], chat_template=facts.template, add_generation_prompt=True, **tokens, **values
+                )[0]
+                if f"{datetime.now(UTC):%Y}" not in expected[0]:
+                    assert renderer.render([conversation], **values) == expected
+                    compared += 1
+        finally:
+            renderer.close()
+    assert compared > 10
+
+
+def test_every_supported_architecture_can_be_imported_here() -> None:
+    assert missing() == {}
+
+
+@pytest.mark.parametrize("name", ["qwen2_5_vl", "internvl", "smolvlm", "pixtral", "gemma3"])
+def test_odd_images_and_prompts_cost_their_own_item_only(name: str, zoo: Path, tmp_path: Path) -> None:
+    """A strip that a processor may not take, a single pixel, and a question that names the image's own token."""
+    folder = built(zoo, all_families()[name])
+    paths = []
+    for number, size in enumerate([(2000, 3), (1, 1), (80, 60)]):
+        paths.append(tmp_path / f"{number}.png")
+        Image.new("RGB", size, (200, 30, 90)).save(paths[-1])
+    asked = [Prompt(str(n), "합계는?", images=(path,)) for n, path in enumerate(paths)]
+    asked.append(
+        Prompt(
+            "token", "<image> <|image_pad|> <IMG_CONTEXT> [IMG] <start_of_image> <video> 합계는?", images=(paths[2],)
+        )
+    )
+    engine = load_engine("chat", EngineOptions(folder, "float32", 4))
+    try:
+        answers = {a.id: a for a in engine.answer(asked)}
+    finally:
+        engine.close()
+    assert len(answers) == len(asked)
+    assert {answers[i].status for i in ("2", "token")} <= {"ok", "empty", "truncated"}
+    assert all(a.status != "infra_error" for a in answers.values())
+
+
+def test_processors_that_do_not_count_record_no_visual_tokens(zoo: Path, images: list[Path]) -> None:
+    counted = {}
+    for name in ("smolvlm", "mllama", "qwen2_5_vl"):
+        engine = load_engine("chat", EngineOptions(built(zoo, all_families()[name]), "float32", 2))
+        try:
+            (answer,) = engine.answer([Prompt("1", "합계는?", images=(images[0],))])
+        finally:
+            engine.close()
+        counted[name] = answer.visual_tokens
+    assert counted["smolvlm"] is counted["mllama"] is None and counted["qwen2_5_vl"]

@@ -76,6 +76,19 @@ def test_filters_and_orders(rows: list[RankedRow], asked: dict[str, Any], found:
     assert selected == found if "sort" in asked else sorted(selected) == sorted(found)
 
 
+def test_rows_are_filtered_by_their_mode(make_request: Make) -> None:
+    def row(thinking: str | None) -> RankedRow:
+        result = result_of(make_request())
+        changed = result.config.evolve(thinking=thinking)
+        return RankedRow(1, board_row(result.evolve(config=changed), "p", str(thinking)))
+
+    rows = [row(mode) for mode in ("on", "off", None)]
+    assert [r.row.thinking for r in select(rows, Query(thinking=("on",)))] == ["on"]
+    assert len(select(rows, Query(thinking=("on", "off")))) == 2 and len(select(rows, Query())) == 3
+    assert Query.of_address({"thinking": "off,sideways"}) == Query(thinking=("off",))
+    assert Query(thinking=("on",)).filters() == "thinking=on"
+
+
 def test_an_address_is_a_query() -> None:
     address = {
         "q": "ㅋㅇ",

@@ -34,6 +34,15 @@ def test_one_evaluation_of_a_benchmark_in_seven_days(queue: Queue, make_request:
     assert len(queue.rows()) == 5
 
 
+def test_both_modes_of_a_model_are_one_submission(queue: Queue, make_request: Make) -> None:
+    request = make_request(thinking="on")
+    queue.submit(request, WEEK)
+    other = request.evolve(thinking="off", key="f" * 32)
+    queue.submit(other, WEEK)
+    with pytest.raises(QuotaSpent):
+        queue.submit(make_request(thinking="on"), WEEK)
+
+
 def test_limits_are_by_benchmark(queue: Queue, make_request: Make) -> None:
     quota = Quota({"ko-vqa": 2}, timedelta(days=7))
     for benchmark, most in (("ko-vqa", 2), ("korquad-2", 1)):

@@ -1,0 +1,71 @@
+"""`python -m scripts.make_models_doc`: the table of docs/models.md, from the published records.
+
+How each model gets through the queue stands in `assets/published_models.json`, which people keep; what the pinned
+transformers runs is read from `assets/architectures.json`. A row without a way, or a native one that transformers does
+not have, is an error.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from evaluator.benchmarks import BENCHMARKS
+from submissions.architectures import architectures
+from submissions.records import EvalResult
+
+ROOT = Path(__file__).parent.parent
+DOC = ROOT / "docs/models.md"
+PUBLISHED = ROOT / "assets/published"
+MODELS = ROOT / "assets/published_models.json"
+TABLES = ("ko-vqa", "ko-vdc", "infochartqa")
+MARK = "<!-- made by scripts.make_models_doc -->\n"
+WAYS = {
+    "native": "native",
+    "custom code": "custom code, approved",
+    "api": "API",
+    "server": "API of a server of the operator's",
+}
+
+
+def table() -> str:
+    """Raises ValueError for a row without a way."""
+    known = json.loads(MODELS.read_text(encoding="utf-8"))
+    lines = [
+        "| published as | benchmarks | repository or API model | type | how it gets its row | |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, benchmarks in sorted(published().items(), key=lambda pair: pair[0].casefold()):
+        if name not in known:
+            raise ValueError(f"{name}: {MODELS.name} does not say how it gets through the queue")
+        own = known[name]
+        if own["way"] == "native" and own["model_type"] not in architectures()["image"]:
+            raise ValueError(f"{name}: transformers does not run {own['model_type']}")
+        titles = ", ".join(BENCHMARKS[b].card.title for b in TABLES if b in benchmarks)
+        kind = f"`{own['model_type']}`" if own["model_type"] else "–"
+        lines.append(f"| {name} | {titles} | `{own['model_id']}` | {kind} | {WAYS[own['way']]} | {own['note']} |")
+    return "\n".join(lines) + "\n"
+
+
+def published() -> dict[str, set[str]]:
+    """The models of the published tables, people and baselines left out, and the benchmarks each stands in."""
+    found: dict[str, set[str]] = {}
+    for benchmark in TABLES:
+        for path in (PUBLISHED / benchmark).glob("*.json"):
+            result = EvalResult.model_validate_json(path.read_bytes())
+            if result.config.role == "model":
+                found.setdefault(result.config.model_name, set()).add(benchmark)
+    return found
+
+
+def main() -> int:
+    head = DOC.read_text(encoding="utf-8").partition(MARK)[0]
+    try:
+        DOC.write_text(f"{head}{MARK}{table()}", encoding="utf-8")
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
