@@ -87,13 +87,18 @@ def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDiffere
     row, score = ranked.row, score_of(ranked.row)
     for other in rows:
         base, against = other.row, score_of(other.row)
-        alike = (base.split, base.dataset, base.thinking) == (row.split, row.dataset, row.thinking)
-        if base.model != row.base_model or not alike or score is None or against is None:
+        if base.model != row.base_model or _conditions(base) != _conditions(row) or score is None or against is None:
             continue
         bounds, theirs = _bounds(ranked, 0.95), _bounds(other, 0.95)
         interval = difference_interval((score, against), bounds, theirs) if bounds and theirs else None
         return BaseDifference(score - against, interval)
     return None
+
+
+def _conditions(row: BoardRow) -> tuple[object, ...]:
+    """What a model and the one it was made from must have in common to be compared."""
+    budgets = row.decoding, row.max_answer_tokens, row.max_reasoning_tokens
+    return row.split, row.dataset, row.benchmark_version, row.thinking, *budgets
 
 
 def _alike(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:

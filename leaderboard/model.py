@@ -50,7 +50,7 @@ def model_page(board: Board, name: str) -> ModelPage | None:
     history = sorted(rows, key=lambda r: -(r.row.date or 0.0))
     newest: dict[tuple[str | None, ...], RankedRow] = {}
     for r in history:
-        newest.setdefault((r.row.benchmark, r.row.split, r.row.thinking), r)
+        newest.setdefault((r.row.benchmark, r.row.split, r.row.thinking, r.row.decoding), r)
     shown = sorted(newest.values(), key=lambda r: (list(BENCHMARKS).index(r.row.benchmark), r.rank is None))
     summary = next((m for m in view.models if m.model == name), None)
     if summary is None:  # a reference, or nothing measured yet

@@ -33,6 +33,7 @@ TEXTS: dict[str, Text] = {
     ),
     "made_from": Text("베이스 모델 {model}", "made from {model}"),
     "against_base": Text("베이스 모델 {model}과의 차이: {d}점", "Against its base model {model}: {d} points"),
+    "interval_of": Text("95% 구간 {low} ~ {high}", "95% interval {low} to {high}"),
     "base_model": Text("베이스 모델", "Base model"),
     "reasoning_tokens": Text("추론 토큰", "Reasoning tokens"),
     "reasoning_hint": Text("답변 하나에 쓴 추론 토큰 수의 평균", "Reasoning tokens per answer, on average"),

@@ -193,6 +193,12 @@ class CustomForCausalLM(LlamaForCausalLM):
             raise SystemExit("the sandbox has a hole")
         except OSError:
             pass
+        import socket
+        try:
+            socket.create_connection(("127.0.0.1", int(open("/proc/net/tcp").readlines()[1].split()[2][-4:], 16)), 1)
+            raise SystemExit("the sandbox has a network")
+        except (OSError, IndexError):
+            pass
         return super().forward(*args, **kwargs)
 """
 AUTO_MAP = {"AutoConfig": "custom.CustomConfig", "AutoModelForCausalLM": "custom.CustomForCausalLM"}
