@@ -162,7 +162,7 @@ def infer(
         linked = [path.resolve() for model in folders for path in model.rglob("*") if path.is_symlink()]
         for model in folders:
             hand_over(job.out, model)
-        environment |= {"HOME": SCRATCH[0]} if "HOME" in environment else {}
+        environment |= {"HOME": SCRATCH[0]}
         environment |= {"HF_MODULES_CACHE": f"{SCRATCH[0]}/modules"} if spec.custom_code else {}
         program = _installation(spec.api.spawn) if spec.api and spec.api.spawn else []
         walls = Walls([*folders, *linked, *program, folder], folder / job.out.name, environment)
@@ -261,7 +261,7 @@ def greedy_view(model: Path, view: Path) -> Path:
     view.mkdir(parents=True)
     kept = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
     for path in model.iterdir():
-        if path.name != GENERATION_CONFIG:
+        if path.name != GENERATION_CONFIG and not path.name.startswith("adapter_"):
             (view / path.name).symlink_to(path)
     try:
         settings = json.loads((model / GENERATION_CONFIG).read_text(encoding="utf-8"))

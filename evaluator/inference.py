@@ -18,7 +18,7 @@ from filelock import FileLock
 from evaluator.engines import load_engine
 from evaluator.engines.base import EngineOptions
 from evaluator.job import Job
-from evaluator.latency import calibration_ms, one_at_a_time
+from evaluator.latency import WARM_UP, calibration_ms, one_at_a_time
 from evaluator.types import MAX_MESSAGE, Answer, ModelError
 
 
@@ -42,7 +42,9 @@ def main(folder: str) -> int:
 
 def _answer(job: Job, events: TextIO) -> None:
     spec, keys = job.spec(), job.keys()
-    done = {key for key, answer in job.answers().items() if answer.status != "infra_error"}
+    answers = job.answers()
+    done = {key for key, answer in answers.items() if answer.status != "infra_error"}
+    paid = [*answers.values(), *job.alone().values()]
     options = EngineOptions(
         Path(spec.model),
         spec.precision,
@@ -55,6 +57,7 @@ def _answer(job: Job, events: TextIO) -> None:
         decoding=spec.decoding,
         adapter=Path(spec.adapter) if spec.adapter else None,
         custom_code=spec.custom_code,
+        spent=(sum(a.prompt_tokens or 0 for a in paid), sum(a.tokens or 0 for a in paid)),
     )
     _tell(events, event="environment", values=_environment())  # before anything of the model is read
     engine = load_engine(spec.engine, options)
@@ -72,7 +75,9 @@ def _answer(job: Job, events: TextIO) -> None:
         if not job.measured_mark.exists():  # else measured already, and asked again in other batches
             with job.alone_file.open("w", encoding="utf-8") as file:
                 failed = False
-                for answer in one_at_a_time(engine, job.prompts(alone=True)):
+                # A server elsewhere is warm, and asks money for each question.
+                warm_up = 0 if spec.api and spec.api.remote else WARM_UP
+                for answer in one_at_a_time(engine, job.prompts(alone=True), warm_up):
                     keep(file, answer)
                     failed |= answer.status == "infra_error"
                     _tell(events, event="measured")

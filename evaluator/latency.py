@@ -17,10 +17,10 @@ MAX_SECONDS = 300.0
 CALIBRATION_ROUNDS = 10
 
 
-def one_at_a_time(engine: Engine, prompts: Iterable[Prompt]) -> Iterator[Answer]:
+def one_at_a_time(engine: Engine, prompts: Iterable[Prompt], warm_up: int = WARM_UP) -> Iterator[Answer]:
     """Each prompt's answer when it is asked alone, `seconds` by the clock; no new one is begun after MAX_SECONDS."""
     remaining = list(prompts)
-    for prompt in islice(remaining, WARM_UP):
+    for prompt in islice(remaining, warm_up):
         list(engine.answer([prompt]))
     begun = time.perf_counter()
     for prompt in remaining:

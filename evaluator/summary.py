@@ -125,7 +125,7 @@ def sum_up(
         if task.request.engine != "extractive"
         else None,
         reasoning=reasoning,
-        cost=_cost(task.api, answers) if remote and task.api else None,
+        cost=_cost(task.api, [*answers, *job.alone().values()]) if remote and task.api else None,
         environment={k: str(v) for k, v in environment.items() if k in ("python", "torch", "transformers", "sandbox")},
         provenance=Provenance(kind="verified", worker=worker)
         if worker

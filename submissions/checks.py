@@ -41,6 +41,9 @@ MAX_TENSORS = 50_000
 CODE_KEYS = {"custom_pipelines", "custom_generate", "trust_remote_code", "kernel_config", "use_kernels"}
 SPELLINGS = {"__float__", "__type", "__type__"}  # how transformers writes what JSON cannot say
 ADAPTERS = {"LORA"}
+TOKENIZERS = {"tokenizer.json", "vocab.json", "vocab.txt", "merges.txt"}  # or a .model, a .tiktoken
+PROCESSORS = {"processor_config.json", "preprocessor_config.json"}
+BYTE_LEVEL = {"canine", "perceiver", "t5"}  # whose tokenizers may need no file
 
 Approved = Callable[[str, str], bool]  # whether the operator lets the code of a model at a commit run
 
@@ -305,6 +308,23 @@ def _quantization(repository: Repository, _: int) -> str:
     return method
 
 
+def _tokenizer(repository: Repository, _: int) -> str:
+    try:
+        model = repository.base or repository
+        model_type = read_config(model)[1]
+        if needs_code(model):
+            raise _Unknown  # it may have a tokenizer of its own
+    except Refused:
+        raise _Unknown from None
+    names = {*repository.sizes, *(repository.base.sizes if repository.base else ())}
+    found = sorted(name for name in names if name in TOKENIZERS or name.endswith((".model", ".tiktoken")))
+    if not found and model_type not in BYTE_LEVEL:
+        raise Refused(RefusalCode.NO_TOKENIZER)
+    if model_type in architectures()["image"] and not names & PROCESSORS:
+        raise Refused(RefusalCode.NO_PROCESSOR)
+    return found[0] if found else ""
+
+
 def _code(repository: Repository, _: int, approved: Approved = _nothing_approved) -> str:
     for part in (repository, repository.base):
         for name, content in part.texts.items() if part else ():  # a config that is missing is another check's
@@ -322,7 +342,8 @@ def _code(repository: Repository, _: int, approved: Approved = _nothing_approved
         return ""
     named = [str(value) for _, value in _pairs(config.get("auto_map"))]
     if any("--" in value for value in named) or not model.code:
-        raise Refused(RefusalCode.CODE_SETTING, f"config.json: auto_map, {named[0][:100] if named else ''}")
+        elsewhere = next((value for value in named if "--" in value), "")
+        raise Refused(RefusalCode.CODE_SETTING, f"config.json: auto_map {elsewhere[:100]}".strip())
     if not approved(model.model_id, model.revision):
         raise Refused(RefusalCode.CUSTOM_CODE, f"{len(model.code)} × .py")
     return f"{len(model.code)} × .py"
@@ -344,6 +365,7 @@ _MODEL_CHECKS: dict[CheckName, Callable[[Repository, int], str]] = {
     CheckName.CONFIG: _configured,
     CheckName.ARCHITECTURE: _architecture,
     CheckName.QUANTIZATION: _quantization,
+    CheckName.TOKENIZER: _tokenizer,
     CheckName.CODE: _code,
 }
 _OPTIONAL = (CheckName.BASE, CheckName.QUANTIZATION)  # not shown where there is no adapter, no quantisation

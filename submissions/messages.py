@@ -29,6 +29,8 @@ class RefusalCode(StrEnum):
     QUANTIZATION = "quantization"
     DEVICE_MEMORY = "device_memory"
     NOT_EXTRACTIVE = "not_extractive"
+    NO_TOKENIZER = "no_tokenizer"
+    NO_PROCESSOR = "no_processor"
     TEMPLATE_FAILS = "template_fails"
     TEMPLATE_DROPS_IMAGE = "template_drops_image"
     TEMPLATE_DROPS_QUESTION = "template_drops_question"
@@ -61,6 +63,7 @@ class CheckName(StrEnum):
     CONFIG = "config"
     ARCHITECTURE = "architecture"
     QUANTIZATION = "quantization"
+    TOKENIZER = "tokenizer"
     CODE = "code"
     MEMORY = "memory"
     THINKING = "thinking"
@@ -82,6 +85,7 @@ CHECKS: dict[CheckName, Text] = {
     CheckName.CONFIG: Text("읽을 수 있는 설정", "Readable configuration"),
     CheckName.ARCHITECTURE: Text("지원하는 구조", "Supported architecture"),
     CheckName.QUANTIZATION: Text("양자화 방식", "Quantisation method"),
+    CheckName.TOKENIZER: Text("토크나이저와 프로세서", "Tokenizer and processor"),
     CheckName.CODE: Text("저장소 코드", "Code in the repository"),
     CheckName.MEMORY: Text("필요한 메모리", "Memory needed"),
     CheckName.THINKING: Text("추론(thinking) 모드", "Thinking mode"),
@@ -161,6 +165,14 @@ REFUSALS: dict[RefusalCode, Text] = {
     RefusalCode.NOT_EXTRACTIVE: Text(
         "이 구조의 추출형 질의응답은 지원하지 않습니다. BERT 계열 인코더나 생성형 모델로 제출해 주세요.",
         "Extractive question answering is not supported for this architecture. Submit an encoder such as BERT, or a generative model.",
+    ),
+    RefusalCode.NO_TOKENIZER: Text(
+        "토크나이저 파일이 없습니다. `tokenizer.save_pretrained()`로 저장한 파일을 함께 올려 주세요.",
+        "There is no tokenizer. Upload the files that `tokenizer.save_pretrained()` writes.",
+    ),
+    RefusalCode.NO_PROCESSOR: Text(
+        "이미지 프로세서 설정이 없습니다. `processor.save_pretrained()`로 저장한 파일을 함께 올려 주세요.",
+        "There is no configuration of an image processor. Upload the files that `processor.save_pretrained()` writes.",
     ),
     RefusalCode.TEMPLATE_FAILS: Text(
         "채팅 템플릿으로 사용자 메시지 하나를 렌더링하지 못했습니다. 적힌 오류를 고쳐 주세요.",

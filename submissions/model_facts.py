@@ -20,6 +20,8 @@ BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}  # of a parameter
 CONTEXT_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
 VISION_NAMES = ("vision", "visual", "vit_")  # what configs of image models call the part that sees
 MAX_TEMPLATE = 100_000  # characters
+# A template for messages of plain text prints the list of an image and a question as Python writes it.
+PRINTED = re.compile(r"['\"]type['\"]: *['\"]image['\"]")
 QUESTION = "합계는 얼마입니까?"  # what a template is tried with
 
 
@@ -179,7 +181,8 @@ def _try_template(template: str | None, tokens: Mapping[str, str], takes_images:
         plain = renderer.render([asked])
         thinking = default_thinking(template, renderer, asked)
         drops = "" if QUESTION in plain[0] else "question"
-        if takes_images and renderer.render([shown]) == plain:
+        with_image = renderer.render([shown])[0] if takes_images else ""
+        if takes_images and (with_image == plain[0] or PRINTED.search(with_image)):
             drops = "image"
         return _Rendered(thinking, "", drops)
     except TemplateError as error:

@@ -35,10 +35,12 @@ Quantization = Literal[
 QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 # Run by the pinned packages on any device; where a device lacks the kernels, transformers computes in bfloat16.
 RUNNABLE = {"fp8", "mxfp8", "mxfp4", "compressed-tensors", "torchao", "bitsandbytes_4bit", "bitsandbytes_8bit"}
-# Several weights stand in one stored number: tensors by the end of their name, and the bits of a stored number.
-PACKED = {"qweight": 32, "weight_packed": 8, "_blocks": 8}
+PACKED = ("qweight", "weight_packed", "_blocks")  # several weights stand in one stored number
 # Stored beside the weights, and no parameters themselves.
-BESIDE = ("scales", "scale", "scale_inv", "zeros", "zero_point", "g_idx", "shape", "absmax", "quant_map", "state")
+BESIDE = (
+    *("scales", "scale", "scale_inv", "zeros", "zero_point", "g_idx", "shape", "absmax", "quant_map", "state"),
+    *("SCB", "weight_format", "bitsandbytes__nf4", "bitsandbytes__fp4", "nested_offset"),
+)
 
 
 def quantization_of(config: Mapping[str, Any]) -> str | None:
@@ -57,14 +59,24 @@ def parameters(shapes: Mapping[str, tuple[str, list[int]]], config: Mapping[str,
     method = quantization_of(config)
     if method is None:
         return sum(prod(shape) for _, shape in shapes.values())
-    settings = config.get("quantization_config")
-    bits = settings.get("bits") if isinstance(settings, Mapping) else None
-    bits = bits if isinstance(bits, int) and bits in (2, 3, 4, 8) else 4
-    count = 0
+    bits, count = _bits(config), 0
     for name, (dtype, shape) in shapes.items():
         if name.endswith(BESIDE):
             continue
-        stored = {"I32": 32, "I64": 64}.get(dtype, 8)
-        packed = name.endswith(tuple(PACKED)) or (method == "bitsandbytes_4bit" and dtype == "U8")
+        stored = {"I32": 32, "F32": 32, "I64": 64, "BF16": 16, "F16": 16}.get(dtype, 8)
+        packed = name.endswith(PACKED) or (method == "bitsandbytes_4bit" and f"{name}.absmax" in shapes)
         count += prod(shape) * (stored // bits if packed and stored > bits else 1)
     return count
+
+
+def _bits(config: Mapping[str, Any]) -> int:
+    """Of a weight: as the settings say, or the groups of layers in them, the smallest; else 4."""
+    settings = config.get("quantization_config") or config.get("compression_config")
+    if not isinstance(settings, Mapping):
+        return 4
+    groups = settings.get("config_groups")
+    weights = (
+        [g.get("weights") for g in groups.values() if isinstance(g, Mapping)] if isinstance(groups, Mapping) else []
+    )
+    named = [settings.get("bits"), *(w.get("num_bits") for w in weights if isinstance(w, Mapping))]
+    return min((bits for bits in named if isinstance(bits, int) and bits in (2, 3, 4, 8)), default=4)

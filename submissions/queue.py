@@ -286,7 +286,7 @@ class Queue:
         return Lease.model_validate_json(self.store.read(path, beats.head))
 
     def _after_failure(self, request: EvalRequest, failure: Failure, now: datetime) -> EvalRequest:
-        if failure.code.ours and request.attempt < self._max_attempts:
+        if failure.code.ours and not failure.code.lasting and request.attempt < self._max_attempts:
             return _pending(request, request.attempt)
         status = Status.QUARANTINED if failure.code.ours else Status.FAILED
         return request.evolve(status=status, lease=None, finished_at=now, failure=failure)

@@ -59,6 +59,7 @@ class Split:
 
     reasoned: bool
     answer: int | None
+    tags: Tags = THINK  # by which it was
 
 
 def learn_tags(template: str, renderer: TemplateRenderer, asked: Mapping[str, Any]) -> Tags | None:
@@ -99,15 +100,27 @@ def find_tags(template: str) -> Tags | None:
 def split(output: str, tags: Tags | None, *, opened: bool = False) -> Split:
     """Where the reasoning of an output ends. `opened`: the prompt ended within the reasoning already.
 
-    Without a closing tag an output that has begun to reason holds no answer. A model whose template names no tags may
-    still write the usual ones, but then it has to begin with them.
+    Without a closing tag an output that has begun to reason holds no answer, nor does one that begins anew. A model
+    whose template names no tags may still write the usual ones, but then it has to begin with them.
     """
-    known = tags or THINK
+    known = tags or beginning(output) or THINK
     begun = opened or output.lstrip().startswith(known.opening.strip())
     end = output.rfind(known.closing) if tags or begun else -1
-    if end >= 0:
-        return Split(True, end + len(known.closing))
-    return Split(True, None) if begun else Split(False, 0)
+    if end < 0:
+        return Split(begun, None if begun else 0, known)
+    end += len(known.closing)
+    return Split(True, None if reopens(output[end:], known) else end, known)
+
+
+def beginning(output: str) -> Tags | None:
+    """The usual tags that an output begins with."""
+    return next((tags for tags in TAGS if output.lstrip().startswith(tags.opening.strip())), None)
+
+
+def reopens(answer: str, tags: Tags) -> bool:
+    """Whether there is more reasoning behind what looked like the answer. Tags that were learned may be plain words."""
+    mark = tags.opening.strip()
+    return mark in {known.opening.strip() for known in TAGS} and mark in answer
 
 
 def opens(rendered: str, tags: Tags | None) -> bool:
@@ -120,14 +133,15 @@ def opens(rendered: str, tags: Tags | None) -> bool:
 def strip_reasoning(text: str, *, opened: bool = False) -> tuple[str | None, str]:
     """Reasoning and answer of a transcript, by whichever tags are in it; no reasoning (None) where there are none, and
     no answer where the reasoning never ends."""
-    begun = text.lstrip()
-    known = next((tags for tags in TAGS if tags.closing in text or begun.startswith(tags.opening.strip())), None)
+    known = beginning(text) or next((tags for tags in TAGS if tags.closing in text), None)
     parts = split(text, known, opened=opened)
     if not parts.reasoned:
         return None, text
     if parts.answer is None:
         return text, ""
-    return text[: parts.answer], unmarked(re.sub(r"(?:<\|(?:return|end|im_end)\|>\s*)+$", "", text[parts.answer :]))
+    return text[: parts.answer], unmarked(
+        re.sub(r"(?:(?:<\|(?:return|end|im_end)\|>|</s>)\s*)+$", "", text[parts.answer :])
+    )
 
 
 def unmarked(answer: str) -> str:

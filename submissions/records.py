@@ -114,6 +114,11 @@ class FailureCode(StrEnum):
     def ours(self) -> bool:
         return self in _OURS
 
+    @property
+    def lasting(self) -> bool:
+        """Whether another try would end the same way, until the operator has done something."""
+        return self in _LASTING
+
 
 _OURS = {
     FailureCode.DISK_FULL,
@@ -129,6 +134,14 @@ _OURS = {
     FailureCode.SERVER_FAILED,
     FailureCode.WITHHELD,
     FailureCode.INTERNAL_ERROR,
+}
+
+
+_LASTING = {
+    FailureCode.MISSING_LIBRARY,
+    FailureCode.CODE_NOT_APPROVED,
+    FailureCode.API_REFUSED,
+    FailureCode.BUDGET_SPENT,
 }
 
 

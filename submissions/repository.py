@@ -141,8 +141,9 @@ def with_base(repository: Repository, models_dir: Path | None) -> Repository:
 
 
 def is_adapter(names: Container[str]) -> bool:
-    """Whether a folder with these files holds an adapter alone, no model."""
-    return ADAPTER in names and "config.json" not in names
+    """Whether a folder with these files holds an adapter alone, no model; some have the base's config beside it."""
+    alone = "config.json" not in names or ADAPTER_WEIGHTS in names
+    return ADAPTER in names and alone and WEIGHTS not in names and INDEX not in names
 
 
 def _open(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:

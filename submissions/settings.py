@@ -4,9 +4,18 @@ import os
 import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from submissions.records import MAX_REASONING_TOKENS, MODEL_ID
@@ -40,7 +49,12 @@ class ApiModel(BaseModel):
     max_cost: Annotated[float, Field(gt=0)] | None = None  # of one evaluation
     page_chars: Annotated[int, Field(ge=1)] | None = None
     reasons: bool = False  # whether it writes reasoning, for which it then has a budget
-    organisation: str | None = None
+
+    @model_validator(mode="after")
+    def _priced(self) -> Self:
+        if self.max_cost is not None and self.prices is None:
+            raise ValueError("max_cost needs prices")
+        return self
 
 
 class Settings(BaseSettings):

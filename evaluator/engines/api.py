@@ -36,7 +36,7 @@ from submissions.retry import wait_as_told
 ATTEMPTS = 8
 CONCURRENCY = 32  # requests under way, at most
 IMAGE_TOKENS = 2048  # reserved in the budget for an image, until the server says what it took
-REFUSED = (401, 403, 404)  # no later request would fare better
+REFUSED = (401, 402, 403, 404)  # no later request would fare better
 _END = object()
 
 
@@ -60,7 +60,7 @@ class ApiEngine:
         self._server = Server(options.api.spawn, options) if options.api.spawn else None
         self._base_url = self._server.base_url if self._server else options.api.base_url
         self.batch_size = options.batch_size or CONCURRENCY
-        self._budget = Budget(options.api)
+        self._budget = Budget(options.api, options.spent)
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         done: queue.Queue[Any] = queue.Queue()
@@ -132,8 +132,9 @@ class ApiEngine:
         try:
             completion = await self._complete(client, pace, content)
         except openai.APIStatusError as error:
-            if error.status_code in REFUSED:
-                raise ModelError("api_refused", f"the server answers {error.status_code}: {_reason(error)}") from error
+            if error.status_code in REFUSED or _is_quota(error):
+                said = _reason(error, os.environ.get(self._api.key))
+                raise ModelError("api_refused", f"the server answers {error.status_code}: {said}") from None
             return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
         except (openai.OpenAIError, Garbage, json.JSONDecodeError):
             return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
@@ -156,9 +157,9 @@ class ApiEngine:
                 async with pace.turn():
                     self._budget.count_request()
                     completion = await self._create(client, content)
-                    if not isinstance(completion, ChatCompletion) or not completion.choices:
-                        raise Garbage(str(completion)[:100])
-                    return completion
+                    if isinstance(completion, ChatCompletion) and (completion.choices or completion.usage):
+                        return completion
+                    raise Garbage(str(completion)[:100])
         raise AssertionError("the last try either returns or raises")
 
     async def _create(self, client: openai.AsyncOpenAI, content: list[Any]) -> Any:
@@ -210,9 +211,19 @@ def _template_facts(options: EngineOptions) -> tuple[bool, bool, dict[str, Any]]
 
 def _read(completion: ChatCompletion, prompt_id: str, opened: bool) -> Answer:
     """Answer and reasoning of a completion: as the server tells them apart, else by the tags in its text."""
-    choice, usage = completion.choices[0], completion.usage
-    whole = choice.message.content or ""
-    reasoning = transcript_fields(choice.message.model_extra or {})
+    usage = completion.usage
+    used: dict[str, Any] = {
+        "prompt_tokens": usage.prompt_tokens if usage else None,
+        "tokens": usage.completion_tokens if usage else None,
+        "model": f"{completion.model} {completion.system_fingerprint or ''}".strip()[:100]
+        if completion.model
+        else None,
+    }
+    if not completion.choices:  # what was asked is blocked
+        return Answer(prompt_id, "", "refused", 0.0, **used)
+    choice = completion.choices[0]
+    whole, thought = _parts(choice.message.content)
+    reasoning = thought or transcript_fields(choice.message.model_extra or {})
     text, raw = whole.strip(), None
     if reasoning is not None:
         raw = f"{reasoning}\n{whole}"
@@ -221,8 +232,8 @@ def _read(completion: ChatCompletion, prompt_id: str, opened: bool) -> Answer:
         raw = whole if reasoning is not None else None
     text = unmarked(text)
     status: AnswerStatus = "ok" if text else "empty"
-    if choice.message.refusal or choice.finish_reason == "content_filter":
-        text, status = text or (choice.message.refusal or ""), "refused"
+    if choice.message.refusal or str(choice.finish_reason).startswith("content_filter"):
+        raw, status = raw or choice.message.refusal, "refused"
     elif choice.finish_reason == "length":
         status = "truncated"
     spent = usage and usage.completion_tokens_details and usage.completion_tokens_details.reasoning_tokens
@@ -237,24 +248,40 @@ def _read(completion: ChatCompletion, prompt_id: str, opened: bool) -> Answer:
         status,
         0.0,
         raw=raw,
-        prompt_tokens=usage.prompt_tokens if usage else None,
-        tokens=usage.completion_tokens if usage else None,
         reasoning_tokens=reasoned,
-        model=f"{completion.model} {completion.system_fingerprint or ''}".strip()[:100] if completion.model else None,
+        **used,
     )
+
+
+def _parts(content: Any) -> tuple[str, str | None]:
+    """The text of a message, and the reasoning that stands in parts of its own."""
+    if not isinstance(content, list):
+        return str(content or ""), None
+    texts = [str(part.get("text") or "") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    thoughts = [
+        _parts(part.get("thinking"))[0] for part in content if isinstance(part, dict) and part.get("type") == "thinking"
+    ]
+    return "".join(texts), "".join(thoughts) or None
 
 
 def _passing(error: BaseException) -> bool:
     """Whether another try may fare better."""
     if isinstance(error, openai.APIStatusError):
-        return error.status_code in (408, 409, 425, 429) or error.status_code >= 500
+        return not _is_quota(error) and (error.status_code in (408, 409, 425, 429) or error.status_code >= 500)
     return isinstance(
         error, (openai.APIConnectionError, openai.APIResponseValidationError, Garbage, json.JSONDecodeError)
     )
 
 
-def _reason(error: openai.APIStatusError) -> str:
-    return " ".join(str(error.message).split())[:200]
+def _is_quota(error: openai.APIStatusError) -> bool:
+    """Whether a refusal of one request too many means that none will be taken before money comes."""
+    return error.status_code == 429 and "insufficient_quota" in (error.code, error.type)
+
+
+def _reason(error: openai.APIStatusError, key: str | None) -> str:
+    """What the server says, without the key, which some repeat."""
+    said = " ".join(str(error.message).split())
+    return (said.replace(key, "***") if key else said)[:200]
 
 
 class Pace:
@@ -288,9 +315,10 @@ class Pace:
 class Budget:
     """A hard limit: no request goes out that could exceed it. Until the server says, each byte counts as a token."""
 
-    def __init__(self, options: ApiOptions) -> None:
+    def __init__(self, options: ApiOptions, spent: tuple[int, int] = (0, 0)) -> None:
         self._options = options
-        self._requests = self._prompt = self._completion = 0
+        self._requests = 0
+        self._prompt, self._completion = spent
 
     def reserve(self, prompt: int, completion: int) -> None:
         """Tokens of one question. Raises ModelError where they are not left."""

@@ -52,6 +52,7 @@ class EngineOptions:
     decoding: Decoding = "greedy"
     adapter: Path | None = None  # a LoRA adapter's folder, to be put on the model
     custom_code: bool = False  # whether the Python files in the model's folder may run
+    spent: tuple[int, int] = (0, 0)  # tokens in and out that earlier answers of this job took
 
 
 class Engine(Protocol):
@@ -87,6 +88,7 @@ def from_pretrained(loader: Any, options: EngineOptions, config: Any = None, gen
             trust_remote_code=options.custom_code,
             local_files_only=True,
             output_loading_info=True,
+            adapter_kwargs={"subfolder": "no-adapter"},  # one that lies beside a whole model is not put on it
             **({"generation_config": generation_config} if generation_config else {}),
             **({"device_map": plan} if plan else {}),
         )
@@ -121,10 +123,27 @@ def _with_adapter(model: Any, folder: Path) -> Any:
     from safetensors import SafetensorError
 
     try:
+        _resize(model, folder / "adapter_model.safetensors")
         adapted = PeftModel.from_pretrained(model, str(folder), is_trainable=False)
     except (OSError, RuntimeError, KeyError, ValueError, TypeError, SafetensorError) as error:
         raise ModelError("invalid_weights", f"the adapter does not fit its base model: {error}") from error
     return adapted if getattr(model, "is_quantized", False) else adapted.merge_and_unload()
+
+
+def _resize(model: Any, weights: Path) -> None:
+    """Give the model as many embeddings as an adapter that was trained with more tokens has."""
+    from safetensors import safe_open
+
+    ends = {id(part) for part in (model.get_input_embeddings(), model.get_output_embeddings()) if part is not None}
+    names = {name.rpartition(".")[2] for name, part in model.named_modules() if id(part) in ends}
+    with safe_open(weights, "pt") as file:
+        sizes = {
+            file.get_slice(key).get_shape()[0]
+            for key in file.keys()  # noqa: SIM118 - no mapping
+            if key.endswith("weight") and "lora_" not in key and names & set(key.split("."))
+        }
+    if len(sizes) == 1 and (size := sizes.pop()) != model.get_input_embeddings().num_embeddings:
+        model.resize_token_embeddings(size, mean_resizing=False)
 
 
 def _weight_bytes(folder: Path) -> int:

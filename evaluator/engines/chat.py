@@ -40,7 +40,7 @@ from evaluator.engines.base import (
 from evaluator.engines.chat_inputs import ChatInputs, Encoded, PreparedPrompt
 from evaluator.engines.decoding import Budgets, greedy, own_settings, plain_config, token_ids
 from evaluator.types import Answer, AnswerStatus, ModelError, Prompt
-from submissions.reasoning import THINK, split, unmarked
+from submissions.reasoning import Tags, split, unmarked
 
 POOL = 256  # prompts sorted by cost together
 BATCH_SIZE = {"cuda": 64, "cpu": 16}  # prompts, at most
@@ -84,6 +84,8 @@ class ChatEngine:
             self._model.generation_config = plain
         self._takes_types = "token_type_ids" in inspect.signature(self._model.forward).parameters
         self.batch_size = options.batch_size or BATCH_SIZE[best_device()]
+        if options.decoding == "repository":  # some penalties see the padding; published scripts ask one at a time
+            self.batch_size = 1
         self._refused = self._taken = 0  # prompts with images
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
@@ -105,6 +107,8 @@ class ChatEngine:
                     seconds, mark = (now - mark) / len(answers), now
                     for answer in answers:
                         yield replace(answer, seconds=seconds)
+        if not self._taken and self._refused > 1:
+            raise ModelError("model_error", f"no image can be taken in: {self._inputs.refusal}")
 
     def close(self) -> None:
         self._inputs.close()
@@ -120,11 +124,10 @@ class ChatEngine:
         return batch
 
     def _count(self, encoded: Encoded) -> None:
-        """Raises ModelError where the processor takes no image at all."""
+        """Raises ModelError where the model takes no image at all."""
         self._refused += len(encoded.refused)
-        self._taken += sum(bool(p.sizes) for p in encoded.batch)
         if not self._taken and self._refused >= ENOUGH:
-            raise ModelError("model_error", f"the processor fails on each of the first {self._refused} images")
+            raise ModelError("model_error", f"no image can be taken in: {self._inputs.refusal}")
 
     def _answers(self, encoded: Encoded) -> list[Answer]:
         """The batch's answers; where memory is short, in halves, and later batches are no larger than what fitted."""
@@ -135,10 +138,22 @@ class ChatEngine:
             return self._generate(encoded if len(part) == len(encoded.batch) else self._inputs.encode(part))
 
         answers: list[Answer] = []
-        for part, tokens in halving(encoded.batch, generate):
-            if len(part) < len(encoded.batch):
-                self.batch_size = min(self.batch_size, len(part))
-            answers += [self._answer(p, *own) for p, own in zip(part, tokens, strict=True)]
+        try:
+            for part, tokens in halving(encoded.batch, generate):
+                if len(part) < len(encoded.batch):
+                    self.batch_size = min(self.batch_size, len(part))
+                answers += [self._answer(p, *own) for p, own in zip(part, tokens, strict=True)]
+        except (ValueError, RuntimeError, IndexError) as error:
+            # One image of a shape that the model does not take costs its own prompt only.
+            ours = isinstance(error, torch.OutOfMemoryError) or "CUDA error" in str(error)
+            if ours or not any(p.sizes for p in encoded.batch):
+                raise
+            self._inputs.refusal = f"{type(error).__name__}: {error}"
+            if len(encoded.batch) > 1:
+                return [answer for p in encoded.batch for answer in self._answers(self._inputs.encode([p]))]
+            self._count(replace(encoded, refused=encoded.batch))
+            return [_unanswered(encoded.batch[0], "refused")]
+        self._taken += sum(bool(p.sizes) for p in encoded.batch)
         return answers
 
     def _generate(self, encoded: Encoded) -> list[tuple[Any, bool, bool, int]]:
@@ -157,10 +172,12 @@ class ChatEngine:
         budgets = Budgets(
             self._tokenizer, self._tags, encoded.opened, start, self._answer_tokens, self._reasoning_tokens
         )
+        beams = (self._generation.num_beams or 1) > 1  # of which each has another length
         output = self._model.generate(
             **inputs,
             generation_config=self._generation,
-            stopping_criteria=StoppingCriteriaList([budgets] if self._reasoning_tokens else []),
+            stopping_criteria=StoppingCriteriaList([budgets] if self._reasoning_tokens and not beams else []),
+            **({"tokenizer": self._tokenizer} if self._generation.stop_strings else {}),
         )
         rows = []
         for row, tokens in enumerate(output[:, start:].cpu()):
@@ -176,7 +193,7 @@ class ChatEngine:
         if parts.answer is None:
             first = len(tokens)
         else:
-            first = self._first_answer_token(tokens, whole[: parts.answer]) if parts.reasoned else 0
+            first = self._first_answer_token(tokens, whole[: parts.answer], parts.tags) if parts.reasoned else 0
         text = unmarked(self._tokenizer.decode(tokens[first:], skip_special_tokens=True))
         status: AnswerStatus = "truncated" if cut else "ok" if text else "empty"
         return Answer(
@@ -193,9 +210,9 @@ class ChatEngine:
             reasoning_tokens=first if parts.reasoned else None,
         )
 
-    def _first_answer_token(self, tokens: Any, reasoning: str) -> int:
+    def _first_answer_token(self, tokens: Any, reasoning: str, tags: Tags) -> int:
         """How many tokens the reasoning takes, its closing tag included."""
-        closing = (self._tags or THINK).closing
+        closing = tags.closing
         count = reasoning.count(closing)
 
         def seen(length: int) -> int:

@@ -14,7 +14,7 @@ from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.pages import fit_page
 from evaluator.types import ModelError, Prompt
 from submissions.chat_template import Conversation, TemplateError, TemplateRenderer, default_template
-from submissions.model_facts import QUESTION
+from submissions.model_facts import QUESTION, folder_template
 from submissions.reasoning import Tags, learn_tags, opens, values_of
 
 TEMPLATE = 64  # tokens left to the chat template itself
@@ -24,6 +24,7 @@ MARK = "대답입니다"  # an answer that stands in no template
 # A template of ours, that prints what has been rendered.
 PRINT = "{% for message in messages %}{{ message['rendered'] }}{% endfor %}"
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
+PROCESSOR_FILES = ("processor_config.json", "preprocessor_config.json")
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,15 @@ class ChatInputs:
 
     def __init__(self, options: EngineOptions, sees: bool, context: int | None, *, pads_left: bool = True) -> None:
         self._sees = sees
+        self.refusal = ""  # why an image could not be taken in
         self._max_pixels = options.max_pixels
         self._processor = _load_processor(AutoProcessor if sees else AutoTokenizer, options)
         # Some processors of image models are a tokenizer that has been taught about images.
         tokenizer = getattr(self._processor, "tokenizer", self._processor)
         named = getattr(self._processor, "chat_template", None) or getattr(tokenizer, "chat_template", None)
         template = default_template(named) if not isinstance(named, str) else named
+        if options.adapter:
+            template = folder_template(options.adapter)[0] or template
         if not template:
             raise ModelError("no_chat_template", "the model has no chat template")
         self._switches = values_of(template, options.thinking)
@@ -125,6 +129,7 @@ class ChatInputs:
         try:
             return Encoded(prompts, self._processed(conversations), self._opened(rendered), broken)
         except (ValueError, RuntimeError, TypeError, IndexError, ZeroDivisionError) as error:
+            self.refusal = f"{type(error).__name__}: {error}"
             if not any(prompt.sizes for prompt in prompts):
                 raise ModelError("model_error", f"the processor fails on a question: {error}") from error
         # One image of a shape that the processor does not take costs its own prompt only.
@@ -200,9 +205,9 @@ def _images(prepared: PreparedPrompt) -> list[Any] | None:
 
 
 def _load_processor(loader: Any, options: EngineOptions) -> Any:
-    """Of an adapter the tokenizer it was saved with, if any; of an image model its processor in any case."""
+    """Of an adapter the tokenizer or processor it was saved with, if any."""
     folder = options.model
-    if options.adapter and loader is AutoTokenizer and _has_tokenizer(options.adapter):
+    if options.adapter and _has_own(options.adapter, loader):
         folder = options.adapter
     try:
         return loader.from_pretrained(folder, trust_remote_code=options.custom_code, local_files_only=True)
@@ -212,5 +217,6 @@ def _load_processor(loader: Any, options: EngineOptions) -> Any:
         raise ModelError("unsupported_architecture", str(error)) from error
 
 
-def _has_tokenizer(folder: Path) -> bool:
-    return any((folder / name).exists() for name in TOKENIZER_FILES)
+def _has_own(adapter: Path, loader: Any) -> bool:
+    tokenizes = any((adapter / name).exists() for name in TOKENIZER_FILES)
+    return tokenizes and (loader is AutoTokenizer or any((adapter / name).exists() for name in PROCESSOR_FILES))

@@ -9,9 +9,15 @@ import torch
 from transformers import GenerationConfig, StoppingCriteria
 
 from evaluator.types import Decoding
-from submissions.reasoning import THINK, Tags
+from submissions.reasoning import THINK, Tags, reopens
 
 MAX_SECONDS = 1800.0  # for one batch: an answer that is not through by then is cut off
+# Of a generation config: what changes no answer, or how many of them there are.
+NO_PENALTIES = {
+    *("max_length", "num_return_sequences", "return_dict_in_generate", "prompt_lookup_num_tokens", "cache_config"),
+    *("max_matching_ngram_size", "assistant_early_exit", "output_scores", "output_logits", "output_attentions"),
+    *("output_hidden_states", "cache_implementation", "prefill_chunk_size", "_from_model_config"),
+}
 BEGINNING = 12  # new tokens within which an answer shows whether it begins with reasoning
 
 
@@ -39,11 +45,8 @@ def greedy(own: Any, decoding: Decoding, stops: Iterable[int], pad: int, max_new
     """The generation config to decode by. Under "repository" the model's own penalties stay, as with
     `generate(do_sample=False)`; sampling goes in either case."""
     if decoding == "repository":
-        settings = {
-            name: value
-            for name, value in own.to_diff_dict().items()
-            if name not in ("max_length", "_from_model_config")
-        }
+        kept = own.to_diff_dict().items()
+        settings = {name: value for name, value in kept if name not in NO_PENALTIES}
     else:
         settings = {name: getattr(own, name, None) for name in ("bos_token_id", "decoder_start_token_id")}
     settings |= {"do_sample": False, "max_new_tokens": max_new_tokens, "max_time": MAX_SECONDS}
@@ -91,7 +94,11 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
         if self._inside[row]:
             if self._tags.closing in self._text(input_ids[row, -min(new, self._tail) :]):
                 self._inside[row], self._answer_at[row] = False, new
-        elif new <= BEGINNING and self._answer_at[row] == 0:
+        elif self._answer_at[row]:
+            self._inside[row] = reopens(
+                self._text(input_ids[row, self._start + self._answer_at[row] :][-self._tail :]), self._tags
+            )
+        elif new <= BEGINNING:
             said = self._text(input_ids[row, -new:]).lstrip()
             self._inside[row] = said.startswith(self._tags.opening.strip()) and self._tags.closing not in said
 
@@ -100,4 +107,4 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
 
 
 def _is_id(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31

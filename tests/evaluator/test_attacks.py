@@ -77,10 +77,8 @@ def test_tokens_that_the_model_has_not_are_its_fault(models_dir: Path, tmp_path:
         for token in [t for t in vocabulary if not t.startswith(("<", "["))]:
             vocabulary[token] += 100_000
         (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
-        own = engine(EngineOptions(folder, "float32", 4))
         with pytest.raises(ModelError) as error:
-            list(own.answer([prompt]))
-        own.close()
+            list(engine(EngineOptions(folder, "float32", 4)).answer([prompt]))
         assert error.value.code == "invalid_weights" and "tokens" in str(error.value)
 
 
