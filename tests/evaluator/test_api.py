@@ -119,10 +119,14 @@ def test_parity_says_how_two_engines_differ(environment: dict[str, str], models_
 Reply = Callable[[dict[str, Any], int], Response]
 
 
-def completion(text: str | None, finish: str = "stop", **message: Any) -> Response:
+PARTS = [{"type": "thinking", "thinking": [{"type": "text", "text": "7 × 6"}]}, {"type": "text", "text": "42"}]
+
+
+def completion(text: Any, finish: str = "stop", choices: bool = True, **message: Any) -> Response:
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}
     usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
-    content = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    content = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "usage": usage}
+    content["choices"] = [choice] if choices else []
     return JSONResponse(content)
 
 
@@ -170,8 +174,16 @@ FAULTS: dict[str, tuple[Reply, tuple[str, str]]] = {
     "bad request": (lambda *_: JSONResponse({"error": {"message": "too long"}}, 400), ("", "infra_error")),
     "nothing said": (lambda *_: completion(None), ("", "empty")),
     "cut off": (lambda *_: completion("길게", "length"), ("길게", "truncated")),
-    "refused": (lambda *_: completion(None, refusal="안 됩니다"), ("안 됩니다", "refused")),
+    "refused": (lambda *_: completion(None, refusal="안 됩니다"), ("", "refused")),
     "filtered": (lambda *_: completion("", "content_filter"), ("", "refused")),
+    "filtered with a reason": (lambda *_: completion(None, "content_filter: PROHIBITED"), ("", "refused")),
+    "blocked": (lambda *_: completion(None, choices=False), ("", "refused")),
+    "reasoning_content": (lambda *_: completion("42", reasoning_content="7 × 6"), ("42", "ok")),
+    "reasoning": (lambda *_: completion("42", reasoning="7 × 6"), ("42", "ok")),
+    "tags": (lambda *_: completion("<think>7 × 6</think>\n\n42"), ("42", "ok")),
+    "cut off in the reasoning": (lambda *_: completion("<think>7 ×", "length"), ("", "truncated")),
+    "cut off apart": (lambda *_: completion("", "length", reasoning_content="7 ×"), ("", "truncated")),
+    "parts": (lambda *_: completion(PARTS), ("42", "ok")),
 }
 
 
@@ -206,12 +218,36 @@ def test_a_server_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> Non
     assert answer.status == "infra_error"
 
 
-@pytest.mark.parametrize("status", [401, 403, 404])
-def test_a_server_that_will_never_answer_ends_the_run(status: int) -> None:
-    served = Served(lambda *_: JSONResponse({"error": {"message": "no such key"}}, status))
-    with pytest.raises(ModelError, match=str(status)) as error:
+def test_reasoning_of_a_server_is_counted_and_kept_apart() -> None:
+    served = Served(lambda *_: completion("42", reasoning_content="7 × 6"))
+    with serve(served.app) as address:
+        own = ApiOptions(base_url=f"{address}/v1", model="m", reasons=True)
+        options = EngineOptions(Path(), "bfloat16", 8, 4, api=own, max_reasoning_tokens=100, thinking="on")
+        (answer,) = load_engine("api", options).answer([Prompt("1", "?")])
+    assert (answer.text, answer.raw, answer.prompt_tokens, answer.tokens) == ("42", "7 × 6\n42", 7, 3)
+    assert answer.reasoning_tokens == 2, "as many as their share of the text"
+    assert served.bodies[0]["max_tokens"] == 108
+
+
+def test_a_limit_of_cost_counts_what_was_spent_before() -> None:
+    served = Served(lambda *_: completion("답"))
+    with serve(served.app) as address:
+        own = ApiOptions(base_url=f"{address}/v1", model="m", max_cost=1e-3, prices=(10.0, 50.0))
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=own, spent=(10, 18)))
+        with pytest.raises(ModelError, match="budget"):
+            list(engine.answer([Prompt("1", "?")]))
+    assert not served.bodies
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404, 429])
+def test_a_server_that_will_never_answer_ends_the_run(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANNUN_API_KEY", "sk-secret")
+    error = {"message": "no such key: sk-secret", "code": "insufficient_quota"}
+    served = Served(lambda *_: JSONResponse({"error": error}, status))
+    with pytest.raises(ModelError, match=str(status)) as found:
         ask(served, [Prompt(str(n), str(n)) for n in range(50)])
-    assert error.value.code == "api_refused" and len(served.bodies) < 10
+    assert found.value.code == "api_refused" and len(served.bodies) < 10
+    assert "no such key: ***" in str(found.value), "its key is in no message"
 
 
 def test_the_key_comes_from_the_environment_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from evaluator.engines import load_engine
-from evaluator.engines.base import EngineOptions
+from evaluator.engines.base import EngineOptions, placement
 from evaluator.engines.pages import fit_page, page_windows, rank
 from evaluator.types import PAGE, ModelError, Prompt
 from scripts.tiny_models import make_extractive, make_image_text
@@ -292,3 +293,17 @@ def test_what_is_wrong_with_a_model_has_its_code(
     with pytest.raises(ModelError) as error:
         list(engine(kind, folder).answer([Prompt("1", "질문?", question="질문?", page=PARAGRAPHS[0])]))
     assert error.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("devices", "weights", "placed"),
+    [([], 10**12, None), ([80], 60 * 10**9, "cuda"), ([80, 80], 60 * 10**9, "cuda"), ([80, 80], 100 * 10**9, "auto")],
+)
+def test_a_model_larger_than_a_device_is_spread_over_all(
+    devices: list[int], weights: int, placed: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(devices))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: len(devices))
+    memory = [SimpleNamespace(total_memory=size * 10**9) for size in devices]
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda number: memory[number])
+    assert placement(weights) == placed

@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.engines import load_engine
+from evaluator.engines.base import EngineOptions
+from evaluator.types import Prompt
 from evaluator.worker import Worker
 from submissions.__main__ import main
 from submissions.index import board_reader
@@ -88,6 +94,18 @@ def test_a_hybrid_model_has_a_row_thinking_and_a_row_not_thinking(
     assert "--thinking on" in (on_result.reproduce or "") and "--thinking off" in (off_result.reproduce or "")
 
 
+@pytest.mark.parametrize("family", ["qwen2_5_vl", "gemma3", "internvl", "smolvlm", "phi4_multimodal"])
+def test_families_go_through_the_queue_with_images(
+    zoo_settings: Settings, store: Store, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(BENCHMARKS["ko-vqa"], "max_new_tokens", ANSWER)
+    build(zoo_settings, family)
+    assert main(["submit", f"zoo/{family}", "--benchmark", "ko-vqa"]) == 0
+    ((row, result),) = evaluated(zoo_settings, store).values()
+    assert (row.model, row.n, result.config.engine) == (f"zoo/{family}", LIMIT, "chat")
+    assert result.generation and result.generation.decoding == "greedy"
+
+
 def test_reasoning_is_kept_in_the_private_details_and_is_no_part_of_the_answer(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -129,10 +147,6 @@ def _answers(settings: Settings, key: str) -> list[Any]:
 
 def make_adapter(base: Path, base_id: str, folder: Path) -> Path:
     """A LoRA adapter that changes what its base says, as peft saves it."""
-    import torch
-    from peft import LoraConfig, get_peft_model
-    from transformers import AutoModelForCausalLM
-
     torch.manual_seed(1)
     model = get_peft_model(
         AutoModelForCausalLM.from_pretrained(base), LoraConfig(r=4, target_modules=["q_proj", "v_proj", "down_proj"])
@@ -144,6 +158,53 @@ def make_adapter(base: Path, base_id: str, folder: Path) -> Path:
     change_json(folder / "adapter_config.json", base_model_name_or_path=base_id)
     (folder / "README.md").write_text(CARD, encoding="utf-8")
     return folder
+
+
+def test_an_adapter_may_have_more_tokens_and_a_template_of_its_own(zoo_settings: Settings) -> None:
+    base = build(zoo_settings, "llama3")
+    tokenizer: Any = AutoTokenizer.from_pretrained(base)
+    tokenizer.add_tokens(["예산액", "집행률"])
+    tokenizer.chat_template = "{% for m in messages %}질문: {{ m.content }}\n답: {% endfor %}"
+    torch.manual_seed(2)
+    model: Any = AutoModelForCausalLM.from_pretrained(base)
+    model.resize_token_embeddings(len(tokenizer))
+    adapted: Any = get_peft_model(
+        model, LoraConfig(r=4, target_modules=["q_proj"], modules_to_save=["embed_tokens", "lm_head"])
+    )
+    for name, weight in adapted.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(weight, std=0.5)
+    folder = base.with_name("llama3-lora")
+    adapted.save_pretrained(str(folder))
+    tokenizer.save_pretrained(folder)
+    engine = load_engine("chat", EngineOptions(base, "float32", 8, adapter=folder))
+    try:
+        (answer,) = engine.answer([Prompt("1", "예산액은?")])
+    finally:
+        engine.close()
+    inputs = tokenizer("질문: 예산액은?\n답: ", return_tensors="pt", add_special_tokens=False)
+    inputs.pop("token_type_ids", None)
+    output = adapted.eval().generate(**inputs, max_new_tokens=8, do_sample=False)
+    said = tokenizer.decode(output[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True).strip()
+    assert answer.text == said
+
+
+def test_an_adapter_beside_a_whole_model_is_not_put_on_it(zoo_settings: Settings) -> None:
+    base = build(zoo_settings, "qwen2")
+
+    def answered() -> str:
+        engine = load_engine("chat", EngineOptions(base, "float32", 8))
+        try:
+            (answer,) = engine.answer([Prompt("1", "합계는?")])
+        finally:
+            engine.close()
+        return answer.text
+
+    expected = answered()
+    adapter = make_adapter(base, "zoo/qwen2", base.with_name("qwen2-lora"))
+    for path in adapter.glob("adapter_*"):
+        shutil.copy(path, base)
+    assert answered() == expected
 
 
 def test_a_quantised_model_is_named_by_its_method(

@@ -141,3 +141,17 @@ def test_memory_does_not_grow_with_the_answers(tmp_path: Path) -> None:
         )  # fmt: skip
         peaks.append(int(done.stdout.splitlines()[-1]))
     assert peaks[1] - peaks[0] < 30_000, "kB: a chunk of answers at a time, not the file"
+
+
+def test_reasoning_is_taken_out_of_raw_transcripts_where_that_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = [{"id": str(n), "answer": "A"} for n in range(3)]
+    texts = ("<think>B?</think>\n\nA", "<think>A, because", "A")
+    answers = [{"id": str(n), "text": text} for n, text in enumerate(texts)]
+    assert score(tmp_path, "ko-vdc", items, answers, "--strip-reasoning") == 0
+    stripped = json.loads(capsys.readouterr().out)
+    assert stripped["metrics"]["em"] == pytest.approx(66.6667)
+    assert (stripped["answers"]["ok"], stripped["answers"]["truncated"]) == (2, 1)
+    assert score(tmp_path, "ko-vdc", items, answers) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"]["em"] == pytest.approx(33.3333), "as the vectors do"

@@ -204,6 +204,37 @@ def test_an_architecture_of_transformers_runs_by_its_own_code(models_dir: Path, 
     assert not inspect_model("m/x", None, tmp_path).custom_code
 
 
+PRINTS = "{% for m in messages %}<user>{{ m.content }}{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    ("template", "refused"),
+    [
+        (PRINTS, R.TEMPLATE_DROPS_IMAGE),  # prints the list as Python does
+        ("{% for p in messages[0].content %}{{ p.text }}{% endfor %}", R.TEMPLATE_DROPS_IMAGE),
+        (
+            "{% for p in messages[0].content %}{{ '<image>' if p.type == 'image' }}{% endfor %}",
+            R.TEMPLATE_DROPS_QUESTION,
+        ),
+        ("{{ raise_exception('only tools') }}", R.TEMPLATE_FAILS),
+    ],
+)
+def test_a_template_is_tried_with_an_image(
+    models_dir: Path, tmp_path: Path, store: Store, template: str, refused: RefusalCode
+) -> None:
+    folder = _local(models_dir, tmp_path, "tiny/image-text")
+    (folder / "chat_template.jinja").write_text(template)
+    assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {C.TEMPLATE: refused}
+
+
+def test_a_model_needs_its_tokenizer_and_its_processor(models_dir: Path, tmp_path: Path, store: Store) -> None:
+    folder = _local(models_dir, tmp_path, "tiny/image-text")
+    (folder / "processor_config.json").unlink()
+    assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {C.TOKENIZER: R.NO_PROCESSOR}
+    (folder / "tokenizer.json").unlink()
+    assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {C.TOKENIZER: R.NO_TOKENIZER}
+
+
 @pytest.mark.parametrize("licence", ["[apache-2.0, mit]", "[apache-2.0]"])
 def test_a_licence_may_be_a_list(models_dir: Path, tmp_path: Path, store: Store, licence: str) -> None:
     (_local(models_dir, tmp_path) / "README.md").write_text(f"---\nlicense: {licence}\n---\n")
