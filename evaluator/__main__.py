@@ -30,7 +30,8 @@ from evaluator.summary import server_name
 from evaluator.task import Task, load_items
 from evaluator.types import DataError, ModelError
 from evaluator.worker import Worker, every
-from submissions.checks import build_request, inspect_folder, inspect_model
+from submissions.checks import inspect_folder, inspect_model
+from submissions.fit import build_request
 from submissions.logs import log_safely
 from submissions.model_facts import PRECISIONS, ModelFacts, facts_of_server
 from submissions.reasoning import THINKING

@@ -117,7 +117,8 @@ class JobScheduler:
     def _secrets(self) -> dict[str, str]:
         values = {f"HANNUN_{name.upper()}": value for name, value in self._settings}
         secrets = {name: v.get_secret_value() for name, v in values.items() if isinstance(v, SecretStr)}
-        return secrets | ({"HF_TOKEN": os.environ["HF_TOKEN"]} if "HF_TOKEN" in os.environ else {})
+        others = {"HF_TOKEN", *(known.key for known in self._settings.apis.values())}
+        return secrets | {name: os.environ[name] for name in sorted(others) if name in os.environ}
 
 
 def cron(every: timedelta) -> str:

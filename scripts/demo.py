@@ -19,7 +19,8 @@ from rich.table import Table
 from evaluator.worker import Worker
 from leaderboard.board import Board
 from scripts.tiny_models import make_extractive, make_image_text
-from submissions.checks import build_request, inspect_model
+from submissions.checks import inspect_model
+from submissions.fit import build_request
 from submissions.queue import AlreadySubmitted, Queue
 from submissions.settings import Settings
 from submissions.stores import open_store

@@ -8,8 +8,9 @@ import sys
 
 from submissions.admission import Admission
 from submissions.catalog import BENCHMARKS
-from submissions.checks import Report, build_request
+from submissions.checks import Report
 from submissions.code_approval import approval_of
+from submissions.fit import build_request
 from submissions.index import reindexed
 from submissions.messages import CHECKS, FAILURES, REFUSALS
 from submissions.model_facts import PRECISIONS, facts_of_server

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from submissions.checks import Check, Report, build_request, check_fit, check_model, check_options
+from submissions.checks import Check, Report, check_model
 from submissions.devices import device_memory
+from submissions.fit import build_request, check_fit, check_options
 from submissions.messages import CheckName, RefusalCode
 from submissions.model_facts import ModelFacts
 from submissions.queue import Queue

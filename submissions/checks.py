@@ -2,28 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jinja2 import TemplateError
-
 from submissions.architectures import architectures
-from submissions.catalog import BENCHMARKS
-from submissions.chat_template import environment
 from submissions.messages import CheckName, RefusalCode
 from submissions.model_facts import (
-    MAX_TEMPLATE,
     ModelFacts,
     facts_of,
-    memory_needed,
     needs_code,
     parameters_of,
     read_config,
 )
-from submissions.quantization import QUANTIZATIONS, RUNNABLE, quantization_of
-from submissions.records import EvalRequest, Precision, Thinking, request_key
+from submissions.quantization import RUNNABLE, quantization_of
 from submissions.repository import (
     ADAPTER,
     INDEX,
@@ -70,11 +62,11 @@ class Report:
         return [c for c in self.checks if c.refusal and c.benchmark in (None, benchmark)]
 
 
-class _Unknown(Exception):
+class Unknown(Exception):
     """What is needed for this check could not be read; another check says so."""
 
 
-class _NotAsked(Exception):
+class NotAsked(Exception):
     """The check is of no interest for this model."""
 
 
@@ -112,39 +104,12 @@ def check_repository(repository: Repository, max_bytes: int, approved: Approved 
         **_MODEL_CHECKS,
         CheckName.CODE: partial(_code, approved=approved),
     }
-    checks = [_checked(name, partial(look, repository, max_bytes)) for name, look in looks.items()]
+    checks = [checked(name, partial(look, repository, max_bytes)) for name, look in looks.items()]
     try:
         facts = _runnable(repository, approved)
-    except (Refused, _Unknown):
+    except (Refused, Unknown):
         facts = None
     return Report(repository.model_id, facts, tuple(check for check in checks if check))
-
-
-def check_fit(facts: ModelFacts, benchmark: str) -> Iterator[Check]:
-    """Every check of whether the model can take this benchmark's questions."""
-    inputs = _checked(CheckName.INPUTS, lambda: _inputs(facts, benchmark), benchmark)
-    assert inputs
-    yield inputs
-    if inputs.refusal:
-        return
-    looks: dict[CheckName, Callable[[], str]] = {CheckName.CONTEXT: lambda: _context(facts, benchmark)}
-    if facts.engine == "chat":
-        looks = {CheckName.TEMPLATE: lambda: _template(facts, benchmark), **looks}
-    for name, look in looks.items():
-        if check := _checked(name, look, benchmark):
-            yield check
-
-
-def check_options(
-    facts: ModelFacts, precision: Precision | None, thinking: Thinking | None, memory: int | None
-) -> Iterator[Check]:
-    """Every check of how the model is to be run; `memory` is that of the worker's devices, None where not known."""
-    for name, look in (
-        (CheckName.MEMORY, lambda: _memory(facts, precision, memory)),
-        (CheckName.THINKING, lambda: _thinking(facts, thinking)),
-    ):
-        if check := _checked(name, look):
-            yield check
 
 
 def inspect_model(
@@ -161,58 +126,15 @@ def inspect_folder(
     return _runnable(with_base(folder_repository(model_id, folder), models_dir), lambda *_: trust_code)
 
 
-def build_request(
-    facts: ModelFacts,
-    benchmark: str,
-    submitted_by: str,
-    requested_revision: str | None = None,
-    precision: Precision | None = None,
-    share: bool = False,
-    organisation: str | None = None,
-    thinking: Thinking | None = None,
-) -> EvalRequest:
-    """A pending request for one benchmark. Raises Refused where the model cannot take its questions."""
-    _inputs(facts, benchmark)
-    if thinking and not facts.thinking:
-        raise Refused(RefusalCode.NO_THINKING_SWITCH)
-    thinking = thinking or facts.thinking
-    # A quantised checkpoint is run as it is.
-    precision = facts.dtype if facts.dtype in QUANTIZATIONS else precision or facts.dtype
-    version = BENCHMARKS[benchmark].version
-    base = f"{facts.base_model}@{facts.base_revision}" if facts.base_revision else None
-    return EvalRequest(
-        key=request_key(facts.model_id, facts.revision, precision, benchmark, version, thinking, base),
-        model_id=facts.model_id,
-        requested_revision=requested_revision or "main",
-        revision=facts.revision,
-        precision=precision,
-        benchmark=benchmark,
-        benchmark_version=version,
-        engine=facts.engine,
-        model_type=facts.model_type,
-        params=facts.params,
-        license=facts.license,
-        submitted_by=submitted_by,
-        organisation=organisation,
-        submitted_at=datetime.now(UTC),
-        share=share,
-        thinking=thinking,
-        base_model=facts.base_model,
-        base_revision=facts.base_revision,
-        custom_code=facts.custom_code,
-        api=facts.api,
-    )
-
-
-def _checked(name: CheckName, look: Callable[[], str], benchmark: str | None = None) -> Check | None:
+def checked(name: CheckName, look: Callable[[], str], benchmark: str | None = None) -> Check | None:
     """None where the check does not concern this model."""
     try:
         return Check(name, found=look(), benchmark=benchmark)
     except Refused as refused:
         return Check(name, refused.code, refused.found, benchmark)
-    except _Unknown:
+    except Unknown:
         return Check(name, benchmark=benchmark, skipped=True)
-    except _NotAsked:
+    except NotAsked:
         return None
 
 
@@ -226,7 +148,7 @@ def _public(repository: Repository, _: int) -> str:
 
 def _base(repository: Repository, _: int) -> str:
     if repository.base is None:
-        raise _NotAsked
+        raise NotAsked
     kind = parsed_json(ADAPTER, repository.texts[ADAPTER]).get("peft_type")
     if kind not in ADAPTERS:
         raise Refused(RefusalCode.ADAPTER_KIND, str(kind)[:50])
@@ -283,7 +205,7 @@ def _architecture(repository: Repository, _: int) -> str:
         if needs_code(repository.base or repository):
             return model_type[:200]  # the check of its code says the rest
     except Refused:
-        raise _Unknown from None
+        raise Unknown from None
     known = architectures()
     pointing = [name for name in names if "ForQuestionAnswering" in name]
     if pointing and model_type in (*known["extractive"], *known["not_extractive"]):
@@ -300,9 +222,9 @@ def _quantization(repository: Repository, _: int) -> str:
     try:
         method = quantization_of(read_config(repository.base or repository)[0])
     except Refused:
-        raise _NotAsked from None
+        raise NotAsked from None
     if method is None:
-        raise _NotAsked
+        raise NotAsked
     if method not in RUNNABLE:
         raise Refused(RefusalCode.QUANTIZATION, f"{method[:50] or '?'}; {', '.join(sorted(RUNNABLE))}")
     return method
@@ -313,9 +235,9 @@ def _tokenizer(repository: Repository, _: int) -> str:
         model = repository.base or repository
         model_type = read_config(model)[1]
         if needs_code(model):
-            raise _Unknown  # it may have a tokenizer of its own
+            raise Unknown  # it may have a tokenizer of its own
     except Refused:
-        raise _Unknown from None
+        raise Unknown from None
     names = {*repository.sizes, *(repository.base.sizes if repository.base else ())}
     found = sorted(name for name in names if name in TOKENIZERS or name.endswith((".model", ".tiktoken")))
     if not found and model_type not in BYTE_LEVEL:
@@ -337,7 +259,7 @@ def _code(repository: Repository, _: int, approved: Approved = _nothing_approved
         custom = needs_code(model)
         config = read_config(model)[0]
     except Refused:
-        raise _Unknown from None
+        raise Unknown from None
     if not custom:
         return ""
     named = [str(value) for _, value in _pairs(config.get("auto_map"))]
@@ -376,63 +298,10 @@ def _runnable(repository: Repository, approved: Approved = _nothing_approved) ->
     for look in (_weights, _configured, _quantization):
         try:
             look(repository, 0)
-        except _NotAsked:
+        except NotAsked:
             continue
     _code(repository, 0, approved)
     return facts_of(repository)
-
-
-def _inputs(facts: ModelFacts, benchmark: str) -> str:
-    if BENCHMARKS[benchmark].inputs == "image" and facts.engine == "extractive":
-        raise Refused(RefusalCode.EXTRACTIVE_ONLY)
-    if BENCHMARKS[benchmark].inputs == "image" and not facts.takes_images:
-        raise Refused(RefusalCode.NO_IMAGE_INPUT)
-    return ""
-
-
-def _template(facts: ModelFacts, benchmark: str) -> str:
-    if not facts.template:
-        raise Refused(RefusalCode.NO_TEMPLATE)
-    if len(facts.template) > MAX_TEMPLATE:
-        raise Refused(RefusalCode.NO_TEMPLATE, f"{len(facts.template):,} > {MAX_TEMPLATE:,}")
-    try:
-        environment().parse(facts.template)
-    except (TemplateError, RecursionError) as error:
-        line = getattr(error, "lineno", "?")
-        raise Refused(RefusalCode.NO_TEMPLATE, f"{type(error).__name__}, line {line}") from None
-    if facts.template_fault:
-        raise Refused(RefusalCode.TEMPLATE_FAILS, facts.template_fault)
-    if facts.template_drops == "question":
-        raise Refused(RefusalCode.TEMPLATE_DROPS_QUESTION)
-    if facts.template_drops and BENCHMARKS[benchmark].inputs == "image":
-        raise Refused(RefusalCode.TEMPLATE_DROPS_IMAGE)
-    return ""
-
-
-def _context(facts: ModelFacts, benchmark: str) -> str:
-    if facts.context is None:
-        raise _Unknown
-    needed = BENCHMARKS[benchmark].min_context
-    if facts.context < needed:
-        raise Refused(RefusalCode.SHORT_CONTEXT, f"{facts.context:,} < {needed:,}")
-    return f"{facts.context:,}"
-
-
-def _memory(facts: ModelFacts, precision: Precision | None, memory: int | None) -> str:
-    needed = memory_needed(facts, precision)
-    if needed is None or memory is None:
-        raise _Unknown
-    if needed > memory:
-        raise Refused(RefusalCode.DEVICE_MEMORY, f"{needed / 1e9:,.0f} GB > {memory / 1e9:,.0f} GB")
-    return f"{needed / 1e9:,.1f} GB"
-
-
-def _thinking(facts: ModelFacts, wanted: Thinking | None) -> str:
-    if facts.thinking:
-        return wanted or facts.thinking
-    if wanted:
-        raise Refused(RefusalCode.NO_THINKING_SWITCH)
-    raise _NotAsked
 
 
 def _pairs(value: Any) -> Iterator[tuple[str, Any]]:

@@ -13,7 +13,8 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from evaluator.evaluate import evaluate
 from evaluator.worker import Worker, schedule
-from submissions.checks import build_request, inspect_model
+from submissions.checks import inspect_model
+from submissions.fit import build_request
 from submissions.index import board_reader
 from submissions.queue import Queue
 from submissions.records import EvalRequest, EvalResult, Progress, Stage

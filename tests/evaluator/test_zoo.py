@@ -15,7 +15,8 @@ from evaluator.types import PAGE, Answer, Prompt
 from scripts.architecture_imports import missing
 from submissions.catalog import BENCHMARKS
 from submissions.chat_template import TemplateRenderer
-from submissions.checks import build_request, check_fit, check_repository
+from submissions.checks import check_repository
+from submissions.fit import build_request, check_fit
 from submissions.model_facts import ModelFacts, folder_template
 from submissions.quantization import QUANTIZATIONS
 from submissions.reasoning import THINKING, values_of

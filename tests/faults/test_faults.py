@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from evaluator.worker import Worker
-from submissions.checks import build_request, inspect_folder
+from submissions.checks import inspect_folder
+from submissions.fit import build_request
 from submissions.index import board_reader
 from submissions.queue import AlreadySubmitted, Queue
 from submissions.records import EvalRequest
