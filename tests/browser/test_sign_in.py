@@ -58,7 +58,7 @@ def test_a_visitor_checks_signs_in_and_submits(page: Page, space: str, settings:
     fill(page, "tiny/image-text")
     page.locator("#check").click()
     expect(page.locator("#outcome")).to_contain_text("모든 항목을 통과했습니다")
-    expect(page.locator("#outcome .hn-checks li.passed")).to_have_count(13)
+    expect(page.locator("#outcome .hn-checks li.passed")).to_have_count(14)
     page.locator("#submit").click()
     expect(page.locator("#outcome li.refused")).to_contain_text("로그인")
     assert requests_in(settings) == []
@@ -101,11 +101,11 @@ def call(address: str, function: int, data: list[object], cookie: str = "", **ex
 
 
 def form_event(address: str) -> int:
-    """The number of the event that submits: the form's with five fields."""
+    """The number of the event that submits: the form's with six fields."""
     with urlopen(f"{address}/config") as answer:
         config = json.load(answer)
     (outcome,) = [c["id"] for c in config["components"] if c["props"].get("elem_id") == "outcome"]
-    (submit,) = [e["id"] for e in config["dependencies"] if e["outputs"] == [outcome] and len(e["inputs"]) == 5]
+    (submit,) = [e["id"] for e in config["dependencies"] if e["outputs"] == [outcome] and len(e["inputs"]) == 6]
     return int(submit)
 
 
