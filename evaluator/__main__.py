@@ -134,6 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     parity.add_argument("--spawn", metavar="COMMAND", help="the server (default: HANNUN_SERVER)")
     parity.add_argument("--items", type=_positive, default=100, metavar="N", help="questions asked (default: 100)")
     parity.add_argument("--sandbox", choices=["auto", "none"], default="auto", help="none: for a model you trust")
+    parity.set_defaults(base_url=None, trust_remote_code=False)
     score = commands.add_parser("score", help="score answers that are at hand already")
     score.add_argument("benchmark", choices=list(BENCHMARKS))
     score.add_argument("--items", required=True, type=Path, help='JSON lines: {"id", "answer", …}')
@@ -232,7 +233,6 @@ def _parity(args: argparse.Namespace, settings: Settings) -> int:
     command = args.spawn or settings.server
     if not command:
         raise DataError("parity needs --spawn or HANNUN_SERVER, the command that starts the server")
-    args.base_url, args.trust_remote_code = None, False
     facts, folder, adapter = _find_model(args, settings)
     request = build_request(facts, args.benchmark, "local", args.revision, args.precision, thinking=args.thinking)
     task = Task(

@@ -1,6 +1,5 @@
 """From a model and a benchmark to a result: prompts, the inference process, scores, one record."""
 
-import json
 import os
 import shlex
 import shutil
@@ -17,6 +16,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from evaluator.answer_cache import AnswerCache
+from evaluator.generation_config import greedy_view
 from evaluator.job import Job, JobSpec
 from evaluator.sandbox import SCRATCH, Walls, confined, hand_over, mechanism
 from evaluator.summary import ROOT, invariance, sum_up
@@ -26,7 +26,6 @@ from submissions.records import Dataset, EvalResult, FailureCode
 
 INFERENCE = "evaluator.inference"  # the module run as the child process
 MAX_EVENT = 65_536  # bytes of a line from it
-GENERATION_CONFIG = "generation_config.json"
 SMALLER = 8  # batches are so many times smaller after some that changed scores
 
 Progress = Callable[[str, int, int], None]  # stage, answered, of how many
@@ -254,25 +253,6 @@ def _installation(command: str) -> list[Path]:
         return []
     places = {Path(found).parent.parent, Path(found).resolve().parent.parent}
     return sorted(place for place in places if not place.is_relative_to("/usr") and place != Path("/"))
-
-
-def greedy_view(model: Path, view: Path) -> Path:
-    """A folder with links to a model's files, but a generation config that asks for nothing but greedy decoding: what
-    a server that reads the folder then does."""
-    shutil.rmtree(view, ignore_errors=True)
-    view.mkdir(parents=True)
-    kept = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
-    for path in model.iterdir():
-        if path.name != GENERATION_CONFIG and not path.name.startswith("adapter_"):
-            (view / path.name).symlink_to(path)
-    try:
-        settings = json.loads((model / GENERATION_CONFIG).read_text(encoding="utf-8"))
-        own = {name: settings[name] for name in kept if name in settings}
-    except (OSError, ValueError, TypeError, RecursionError):
-        own = {}
-    if own:
-        (view / GENERATION_CONFIG).write_text(json.dumps({**own, "do_sample": False}), encoding="utf-8")
-    return view
 
 
 def _child_environment(spec: JobSpec) -> dict[str, str]:

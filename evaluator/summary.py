@@ -1,6 +1,5 @@
 """From scored answers to the public result record: percentages with 4 decimals, milliseconds with 3."""
 
-import json
 import shlex
 import statistics
 import subprocess
@@ -11,6 +10,7 @@ from typing import Any, get_args
 
 from evaluator.benchmarks.base import Benchmark
 from evaluator.engines.base import MAX_PIXELS, ApiOptions
+from evaluator.generation_config import dropped_settings
 from evaluator.job import Job
 from evaluator.statistics import mean_interval
 from evaluator.task import Task
@@ -35,19 +35,6 @@ from submissions.records import (
 ROOT = Path(__file__).parent.parent
 # Model loading is in neither. KorQuAD 2.0's is (preprocessing + inference) / questions over the whole run in batches.
 TOTAL_PROTOCOL = "total/questions"
-# Settings of a generation config that change what is written, with the value under which they do nothing.
-PLAIN: dict[str, Any] = {
-    **{"do_sample": False, "temperature": 1.0, "top_k": 50, "top_p": 1.0, "min_p": 0.0, "typical_p": 1.0},
-    **{"epsilon_cutoff": 0.0, "eta_cutoff": 0.0, "num_beams": 1, "num_beam_groups": 1, "diversity_penalty": 0.0},
-    **{"repetition_penalty": 1.0, "encoder_repetition_penalty": 1.0, "length_penalty": 1.0, "early_stopping": False},
-    **{"no_repeat_ngram_size": 0, "encoder_no_repeat_ngram_size": 0, "min_length": 0, "min_new_tokens": None},
-    **{"penalty_alpha": None, "dola_layers": None, "guidance_scale": None, "sequence_bias": None},
-    **{"bad_words_ids": None, "force_words_ids": None, "constraints": None, "renormalize_logits": False},
-    **{"forced_bos_token_id": None, "forced_eos_token_id": None, "suppress_tokens": None},
-    **{"begin_suppress_tokens": None, "exponential_decay_length_penalty": None, "watermarking_config": None},
-    **{"token_healing": False, "stop_strings": None, "num_return_sequences": 1, "prompt_lookup_num_tokens": None},
-    **{"remove_invalid_values": False, "low_memory": None, "max_time": None, "use_cache": True},
-}
 
 
 def sum_up(
@@ -190,18 +177,6 @@ def server_name(command: str) -> str:
     words = shlex.split(command)
     module = words.index("-m") + 1 if "-m" in words else 0
     return words[module].partition(".")[0] if module else Path(words[0]).name
-
-
-def dropped_settings(folder: Path) -> list[str]:
-    """What a repository asks of decoding and does not get: the names in its generation_config.json that would change
-    greedy answers."""
-    try:
-        settings = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return []
-    if not isinstance(settings, dict):
-        return []
-    return sorted(name for name, plain in PLAIN.items() if settings.get(name, plain) not in (plain, None))
 
 
 def _inputs(answers: Sequence[Answer]) -> Inputs:

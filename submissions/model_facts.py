@@ -13,7 +13,7 @@ from submissions.messages import RefusalCode
 from submissions.quantization import QUANTIZATIONS, quantization_of
 from submissions.reasoning import default_thinking
 from submissions.records import MODEL_ID, EngineName, FloatPrecision, Precision, Thinking
-from submissions.repository import TEXTS, Refused, Repository, parsed_json
+from submissions.repository import TEXTS, Refused, Repository, json_or_nothing, parsed_json
 
 PRECISIONS: tuple[FloatPrecision, ...] = get_args(FloatPrecision)
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}  # of a parameter
@@ -153,7 +153,7 @@ def special_tokens(repository: Repository) -> dict[str, str]:
     tokens: dict[str, str] = {}
     for texts in (repository.base.texts if repository.base else {}, repository.texts):
         for name in ("special_tokens_map.json", "tokenizer_config.json"):
-            for key, value in _lenient(name, texts).items():
+            for key, value in json_or_nothing(name, texts).items():
                 content = value.get("content") if isinstance(value, dict) else value
                 if key.endswith("_token") and isinstance(content, str):
                     tokens[key] = content
@@ -200,10 +200,3 @@ def _context(config: Mapping[str, Any]) -> int | None:
 def _one_id(named: str | None) -> str | None:
     """The one model that a card names; None where it names several, or nothing of the kind."""
     return named if named and re.fullmatch(MODEL_ID, named, re.ASCII) else None
-
-
-def _lenient(name: str, texts: Mapping[str, bytes]) -> dict[str, Any]:
-    try:
-        return parsed_json(name, texts[name]) if name in texts else {}
-    except Refused:
-        return {}

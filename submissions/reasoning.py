@@ -39,6 +39,7 @@ TAGS = (
     Tags("<reasoning>", "</reasoning>"),
     THINK,
 )
+OPENINGS = {tags.opening.strip() for tags in TAGS}
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")  # of messages, in templates and from servers
 ANSWER_MARKS = ("<|begin_of_box|>", "<|end_of_box|>", "<answer>", "</answer>")
 # Variables of templates, with their values for reasoning and for none.
@@ -120,14 +121,12 @@ def beginning(output: str) -> Tags | None:
 def reopens(answer: str, tags: Tags) -> bool:
     """Whether there is more reasoning behind what looked like the answer. Tags that were learned may be plain words."""
     mark = tags.opening.strip()
-    return mark in {known.opening.strip() for known in TAGS} and mark in answer
+    return mark in OPENINGS and mark in answer
 
 
 def opens(rendered: str, tags: Tags | None) -> bool:
     """Whether a prompt ends within the reasoning, so that the model goes on with it."""
-    known = tags or THINK
-    end = rendered.rstrip()
-    return end.endswith(known.opening.strip())
+    return rendered.rstrip().endswith((tags or THINK).opening.strip())
 
 
 def strip_reasoning(text: str, *, opened: bool = False) -> tuple[str | None, str]:
@@ -180,7 +179,7 @@ def default_thinking(template: str, renderer: TemplateRenderer, conversation: Co
     return "off" if renderer.render([conversation]) == off else "on"
 
 
-def transcript_fields(message: Mapping[str, Any]) -> str | None:
+def reasoning_of(message: Mapping[str, Any]) -> str | None:
     """The reasoning that a server has told apart, under the names that servers use."""
     found = next((message[name] for name in REASONING_FIELDS if message.get(name)), None)
     return found if isinstance(found, str) else None

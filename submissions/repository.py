@@ -172,7 +172,7 @@ def folder_repository(model_id: str, folder: Path) -> Repository:
     except (ValueError, YAMLError):  # a card without readable front matter names no licence
         card = None
     texts = {name: (folder / name).read_bytes() for name in _readable(sizes)}
-    config = _config(texts)
+    config = json_or_nothing("config.json", texts)
 
     def header(name: str) -> Header | None:
         return _header(sizes, name, lambda: get_local_safetensors_metadata(folder / name).files_metadata[name], config)
@@ -202,7 +202,7 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
 
         readable = _readable(sizes)
         texts = dict(zip(readable, pool.map(read, readable), strict=True))
-        config = _config(texts)
+        config = json_or_nothing("config.json", texts)
 
         def header(name: str) -> Header | None:
             parse = partial(api.parse_safetensors_file_metadata, model_id, name, revision=sha)
@@ -245,10 +245,10 @@ def _header(sizes: Mapping[str, int], name: str, read: Callable[[], Any], config
     return header if 0 <= header.params <= 8 * sizes[name] else None  # not even one bit each
 
 
-def _config(texts: Mapping[str, bytes]) -> dict[str, Any]:
-    """The model's settings, as far as they can be read."""
+def json_or_nothing(name: str, texts: Mapping[str, bytes]) -> dict[str, Any]:
+    """The JSON object of a file, empty where there is none that can be read."""
     try:
-        return parsed_json("config.json", texts.get("config.json", b"{}"))
+        return parsed_json(name, texts.get(name, b"{}"))
     except Refused:
         return {}
 

@@ -29,7 +29,7 @@ from evaluator.engines.server import Server
 from evaluator.types import Answer, AnswerStatus, ModelError, Prompt
 from submissions.chat_template import TemplateError, TemplateRenderer
 from submissions.model_facts import QUESTION, folder_template
-from submissions.reasoning import find_tags, opens, strip_reasoning, transcript_fields, unmarked, values_of
+from submissions.reasoning import find_tags, opens, reasoning_of, strip_reasoning, unmarked, values_of
 from submissions.repository import Refused
 from submissions.retry import wait_as_told
 
@@ -196,17 +196,18 @@ def _template_facts(options: EngineOptions) -> tuple[bool, bool, dict[str, Any]]
     if not template:
         return False, False, {}
     switches, tags = values_of(template, options.thinking), find_tags(template)
+    reasons = tags is not None and options.thinking != "off"
     renderer = TemplateRenderer(template, tokens)
     try:
         for words in ([{"type": "text", "text": QUESTION}], QUESTION):
             try:
-                rendered = renderer.render([[{"role": "user", "content": words}]], **switches)
-                return tags is not None and options.thinking != "off", opens(rendered[0], tags), switches
+                (rendered,) = renderer.render([[{"role": "user", "content": words}]], **switches)
+                return reasons, opens(rendered, tags), switches
             except TemplateError:
                 continue
     finally:
         renderer.close()
-    return tags is not None and options.thinking != "off", False, switches
+    return reasons, False, switches
 
 
 def _read(completion: ChatCompletion, prompt_id: str, opened: bool) -> Answer:
@@ -223,7 +224,7 @@ def _read(completion: ChatCompletion, prompt_id: str, opened: bool) -> Answer:
         return Answer(prompt_id, "", "refused", 0.0, **used)
     choice = completion.choices[0]
     whole, thought = _parts(choice.message.content)
-    reasoning = thought or transcript_fields(choice.message.model_extra or {})
+    reasoning = thought or reasoning_of(choice.message.model_extra or {})
     text, raw = whole.strip(), None
     if reasoning is not None:
         raw = f"{reasoning}\n{whole}"

@@ -38,8 +38,10 @@ from evaluator.engines.base import (
     load_config,
 )
 from evaluator.engines.chat_inputs import ChatInputs, Encoded, PreparedPrompt
-from evaluator.engines.decoding import Budgets, greedy, own_settings, plain_config, token_ids
+from evaluator.engines.decoding import Budgets, greedy, plain_config, token_ids
+from evaluator.generation_config import asked_settings
 from evaluator.types import Answer, AnswerStatus, ModelError, Prompt
+from submissions.model_facts import VISION_NAMES
 from submissions.reasoning import Tags, split, unmarked
 
 POOL = 256  # prompts sorted by cost together
@@ -62,8 +64,7 @@ class ChatEngine:
         context = getattr(config.get_text_config(), "max_position_embeddings", None)
         self._inputs = ChatInputs(options, sees, context, pads_left=not config.is_encoder_decoder)
         self._tokenizer, self._tags = self._inputs.tokenizer, self._inputs.tags
-        settings = own_settings(options.model)
-        plain = plain_config(settings) if options.decoding == "greedy" else None
+        plain = plain_config(asked_settings(options.model)) if options.decoding == "greedy" else None
         self._model = from_pretrained(loader, options, config, plain)
         # Here, and not among the logits processors: a model's own `generate` may drop those, as Janus' does.
         if (head := self._model.get_output_embeddings()) is not None:
@@ -244,7 +245,7 @@ def _loader(config: Any) -> tuple[Any, bool]:
     named = getattr(config, "auto_map", None) or {}
     for name, loader in LOADERS.items():
         if name in named:
-            return loader, any(key.startswith(("vision", "visual", "vit_")) for key in config.to_dict())
+            return loader, any(key.startswith(VISION_NAMES) for key in config.to_dict())
     raise ModelError("unsupported_architecture", f"{config.model_type} does not chat")
 
 

@@ -20,6 +20,8 @@ from submissions.reasoning import Tags, learn_tags, opens, values_of
 TEMPLATE = 64  # tokens left to the chat template itself
 VISUAL_TOKENS = 1024  # reserved for an image, where the processor does not tell
 OPENERS = 4  # threads that decode images
+# What processors raise for an image of a shape they do not take.
+PROCESSOR_ERRORS = (ValueError, RuntimeError, TypeError, IndexError, ZeroDivisionError)
 MARK = "대답입니다"  # an answer that stands in no template
 # A template of ours, that prints what has been rendered.
 PRINT = "{% for message in messages %}{{ message['rendered'] }}{% endfor %}"
@@ -76,7 +78,7 @@ class ChatInputs:
         self.tokenizer = copy.deepcopy(tokenizer)
         tokenizer.padding_side = "left" if pads_left else "right"
         if tokenizer.pad_token is None:
-            tokenizer.pad_token = next(iter([*tokenizer.all_special_tokens, tokenizer.convert_ids_to_tokens(0)]))
+            tokenizer.pad_token = [*tokenizer.all_special_tokens, tokenizer.convert_ids_to_tokens(0)][0]
         self.pad_id = int(tokenizer.pad_token_id)
         spent = options.max_new_tokens + (options.max_reasoning_tokens if self.reasons else 0)
         self._room = context and max(context - spent - TEMPLATE, TEMPLATE)  # tokens for a prompt
@@ -128,7 +130,7 @@ class ChatInputs:
         prompts = [p for p, _ in good]
         try:
             return Encoded(prompts, self._processed(conversations), self._opened(rendered), broken)
-        except (ValueError, RuntimeError, TypeError, IndexError, ZeroDivisionError) as error:
+        except PROCESSOR_ERRORS as error:
             self.refusal = f"{type(error).__name__}: {error}"
             if not any(prompt.sizes for prompt in prompts):
                 raise ModelError("model_error", f"the processor fails on a question: {error}") from error
@@ -171,7 +173,7 @@ class ChatInputs:
     def _is_processed(self, conversation: list[dict[str, Any]]) -> bool:
         try:
             self._processed([conversation])
-        except (ValueError, RuntimeError, TypeError, IndexError, ZeroDivisionError):
+        except PROCESSOR_ERRORS:
             return False
         return True
 

@@ -1,13 +1,12 @@
 """How answers are decoded: plain greedy whatever a repository asks for, to the budgets of reasoning and of answer."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import GenerationConfig, StoppingCriteria
 
+from evaluator.generation_config import TOKEN_IDS
 from evaluator.types import Decoding
 from submissions.reasoning import THINK, Tags, reopens
 
@@ -21,24 +20,10 @@ NO_PENALTIES = {
 BEGINNING = 12  # new tokens within which an answer shows whether it begins with reasoning
 
 
-def own_settings(folder: Path) -> dict[str, Any]:
-    """What a repository asks of decoding: its generation_config.json, or the config where there is none."""
-    for name in ("generation_config.json", "config.json"):
-        try:
-            found = json.loads((folder / name).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            continue
-        except (OSError, ValueError, RecursionError):
-            return {}
-        return found if isinstance(found, dict) else {}
-    return {}
-
-
 def plain_config(settings: Mapping[str, Any]) -> Any:
     """A generation config with a repository's token ids, and nothing else of it."""
-    ids = {name: settings.get(name) for name in ("bos_token_id", "pad_token_id", "decoder_start_token_id")}
-    known = {name: value for name, value in ids.items() if _is_id(value)}
-    return GenerationConfig(**known, eos_token_id=token_ids(settings.get("eos_token_id")) or None)
+    ids: dict[str, Any] = {name: settings.get(name) for name in TOKEN_IDS if _is_id(settings.get(name))}
+    return GenerationConfig(**ids | {"eos_token_id": token_ids(settings.get("eos_token_id")) or None})
 
 
 def greedy(own: Any, decoding: Decoding, stops: Iterable[int], pad: int, max_new_tokens: int) -> Any:

@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from evaluator.engines import load_engine
 from evaluator.engines.base import EngineOptions
 from evaluator.engines.decoding import Budgets
-from evaluator.summary import dropped_settings
+from evaluator.generation_config import dropped_settings
 from evaluator.types import Answer, Prompt
 from submissions.reasoning import THINK
 from tests.zoo import all_families

@@ -112,9 +112,7 @@ def test_reasoning_is_kept_in_the_private_details_and_is_no_part_of_the_answer(
     build(zoo_settings, "gpt_oss")
     key = submitted(capsys, "zoo/gpt_oss")
     _, result = evaluated(zoo_settings, store)[key]
-    private = open_store(zoo_settings.private_store)
-    lines = private.read(f"details/{key}.jsonl", private.head()).decode().splitlines()
-    details = [json.loads(line) for line in lines]
+    details = _details(zoo_settings, key)
     assert all("<|channel|>" in raw for row in details for raw in row["raw"])
     assert not any("<|" in answer for row in details for answer in row["answers"])
     assert result.reasoning and result.reasoning.tokens_mean > 0
@@ -131,18 +129,18 @@ def test_an_adapter_stands_beside_its_base(
     rows = evaluated(zoo_settings, store)
     row, result = rows[key]
     assert row.base_model == "zoo/qwen2" and result.config.base_sha == content_revision(base)
-    details = {k: _answers(zoo_settings, k) for k in (key, base_key)}
-    assert details[key] != details[base_key], "the adapter has an effect"
+    said = {k: [row["answers"] for row in _details(zoo_settings, k)] for k in (key, base_key)}
+    assert said[key] != said[base_key], "the adapter has an effect"
     change_json(base / "generation_config.json", top_k=7)
     again = submitted(capsys, "zoo/qwen2-lora")
     assert again != key, "another commit of the base is another request"
     assert (adapter / "adapter_model.safetensors").exists()
 
 
-def _answers(settings: Settings, key: str) -> list[Any]:
+def _details(settings: Settings, key: str) -> list[dict[str, Any]]:
     private = open_store(settings.private_store)
     lines = private.read(f"details/{key}.jsonl", private.head()).decode().splitlines()
-    return [json.loads(line)["answers"] for line in lines]
+    return [json.loads(line) for line in lines]
 
 
 def make_adapter(base: Path, base_id: str, folder: Path) -> Path:

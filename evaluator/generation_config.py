@@ -1,0 +1,56 @@
+"""What a repository asks of decoding, and how little of it is taken. Light: importing this imports no model library."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+NAME = "generation_config.json"
+TOKEN_IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")  # all that is taken of it
+# Settings of a generation config that change what is written, with the value under which they do nothing.
+PLAIN: dict[str, Any] = {
+    **{"do_sample": False, "temperature": 1.0, "top_k": 50, "top_p": 1.0, "min_p": 0.0, "typical_p": 1.0},
+    **{"epsilon_cutoff": 0.0, "eta_cutoff": 0.0, "num_beams": 1, "num_beam_groups": 1, "diversity_penalty": 0.0},
+    **{"repetition_penalty": 1.0, "encoder_repetition_penalty": 1.0, "length_penalty": 1.0, "early_stopping": False},
+    **{"no_repeat_ngram_size": 0, "encoder_no_repeat_ngram_size": 0, "min_length": 0, "min_new_tokens": None},
+    **{"penalty_alpha": None, "dola_layers": None, "guidance_scale": None, "sequence_bias": None},
+    **{"bad_words_ids": None, "force_words_ids": None, "constraints": None, "renormalize_logits": False},
+    **{"forced_bos_token_id": None, "forced_eos_token_id": None, "suppress_tokens": None},
+    **{"begin_suppress_tokens": None, "exponential_decay_length_penalty": None, "watermarking_config": None},
+    **{"token_healing": False, "stop_strings": None, "num_return_sequences": 1, "prompt_lookup_num_tokens": None},
+    **{"remove_invalid_values": False, "low_memory": None, "max_time": None, "use_cache": True},
+}
+
+
+def asked_settings(folder: Path) -> dict[str, Any]:
+    """The settings of a model's generation config, or of its config where it has none; nothing where that is unreadable."""
+    return _read(folder / (NAME if (folder / NAME).exists() else "config.json"))
+
+
+def dropped_settings(folder: Path) -> list[str]:
+    """What a repository asks of decoding and does not get: the names in its generation config that would change greedy
+    answers."""
+    settings = _read(folder / NAME)
+    return sorted(name for name, plain in PLAIN.items() if settings.get(name, plain) not in (plain, None))
+
+
+def greedy_view(model: Path, view: Path) -> Path:
+    """A folder with links to a model's files, but a generation config that asks for nothing but greedy decoding: what
+    a server that reads the folder then does."""
+    shutil.rmtree(view, ignore_errors=True)
+    view.mkdir(parents=True)
+    for path in model.iterdir():
+        if path.name != NAME and not path.name.startswith("adapter_"):
+            (view / path.name).symlink_to(path)
+    settings = _read(model / NAME)
+    if own := {name: settings[name] for name in TOKEN_IDS if name in settings}:
+        (view / NAME).write_text(json.dumps({**own, "do_sample": False}), encoding="utf-8")
+    return view
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
