@@ -17,28 +17,28 @@ from rich.table import Table
 from rich.text import Text
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.data_types import DataError, ModelError
+from evaluator.datasets.import_dataset import REJECTED, import_dataset
+from evaluator.datasets.source import open_source
 from evaluator.engines.base import ApiOptions
-from evaluator.evaluate import Details, Evaluation, Unanswered, evaluate
-from evaluator.fetch import fetch_model
-from evaluator.importing import REJECTED, import_dataset
-from evaluator.parity import SHOWN, parity
-from evaluator.sandbox import SandboxError
-from evaluator.schedule import IMAGE, JobScheduler, JobSettings, cron, space_of
-from evaluator.score_files import score_files
-from evaluator.source import open_source
-from evaluator.summary import server_name
-from evaluator.task import Task, load_items
-from evaluator.types import DataError, ModelError
+from evaluator.hub.jobs import IMAGE, JobScheduler, JobSettings, cron, space_of
+from evaluator.hub.model_download import fetch_model
+from evaluator.run.evaluate import Details, Evaluation, Unanswered, evaluate
+from evaluator.run.parity import SHOWN, parity
+from evaluator.run.result import server_name
+from evaluator.run.score_files import score_files
+from evaluator.run.task import Task, load_items
+from evaluator.sandbox.policy import SandboxError
 from evaluator.worker import Worker, every
-from submissions.checks import inspect_folder, inspect_model
-from submissions.fit import build_request
+from submissions.checks.benchmark_checks import build_request
+from submissions.checks.model_checks import inspect_folder, inspect_model
 from submissions.logs import log_safely
-from submissions.model_facts import PRECISIONS, ModelFacts, facts_of_server
-from submissions.reasoning import THINKING
+from submissions.models.model_facts import PRECISIONS, ModelFacts, facts_of_server
+from submissions.models.reasoning import THINKING
+from submissions.models.repository import Refused
 from submissions.records import FailureCode
-from submissions.repository import Refused
 from submissions.settings import Settings, SettingsError, duration, load_settings
-from submissions.store import StoreError
+from submissions.store.base import StoreError
 
 PREVIEW = 10  # rejected rows shown
 

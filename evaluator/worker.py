@@ -23,20 +23,20 @@ from filelock import FileLock, Timeout
 from httpx2 import HTTPError
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.data_types import DataError, ModelError
+from evaluator.datasets.leak_check import Leak, check_public
+from evaluator.datasets.source import open_source
 from evaluator.engines.base import ApiOptions
-from evaluator.evaluate import Stopped, evaluate
-from evaluator.fetch import fetch_model
-from evaluator.leaks import Leak, check_public
-from evaluator.model_repo import offer_result
-from evaluator.sandbox import mechanism
-from evaluator.source import open_source
-from evaluator.task import Task, load_items
-from evaluator.types import DataError, ModelError
-from submissions.queue import LostLease, Queue
+from evaluator.hub.eval_results import offer_result
+from evaluator.hub.model_download import fetch_model
+from evaluator.run.evaluate import Stopped, evaluate
+from evaluator.run.task import Task, load_items
+from evaluator.sandbox.policy import mechanism
+from submissions.queue.queue import LostLease, Queue
 from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Progress, Stage, Status
 from submissions.settings import Settings
-from submissions.store import Changes, Snapshot, StoreError, transact
-from submissions.stores import open_store
+from submissions.store.base import Changes, Snapshot, StoreError, transact
+from submissions.store.open import open_store
 
 log = logging.getLogger(__name__)
 

@@ -11,22 +11,22 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from evaluator.benchmarks import BENCHMARKS, chart_answers, ko_vdc, ko_vqa, quantities
-from evaluator.benchmarks.html_text import character_f1, normalize_many
+from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.korquad2 import KorQuAD2
-from evaluator.score_files import score_files
-from evaluator.source import SAMPLES
-from evaluator.statistics import cluster_bootstrap
-from evaluator.summary import ROOT
+from evaluator.benchmarks.scoring import chart_answers, quantities
+from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
+from evaluator.run.bootstrap import cluster_bootstrap
+from evaluator.run.score_files import score_files
 from scripts.bench_board import board_rows
 from scripts.bench_engines import Row, engine_rows
 from scripts.bench_overhead import overhead_rows
 from scripts.bench_sandbox import sandbox_cost
-from submissions.index import board_reader, reindexed
+from submissions.paths import ROOT, SAMPLES
 from submissions.records import Dataset, EvalResult, Provenance, ResultConfig
-from submissions.store import Snapshot
-from submissions.stores import open_store
-from tests.oracles import korquad_mutants, korquad_normalize, korquad_scores
+from submissions.store.base import Snapshot
+from submissions.store.index import board_reader, reindexed
+from submissions.store.open import open_store
+from tests.support.oracles import korquad_mutants, korquad_normalize, korquad_scores
 
 ROUNDS = 3
 MUTANTS = 100_000

@@ -18,16 +18,16 @@ import httpx
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.summary import ROOT
-from leaderboard.texts import text
+from leaderboard.views.texts import text
 from scripts.big_store import big_store
 from scripts.chromium import launch
-from scripts.serving import Server, bare_environment, serving
 from scripts.visits import LASTING, VISITORS, WORDS, Events, call, table_fields, visit
-from submissions.index import with_result
-from submissions.store import Store
+from submissions.paths import ROOT
+from submissions.store.base import Store
+from submissions.store.index import with_result
 from tests.conftest import request_numbered
-from tests.leaderboard.evaluated import evaluated
+from tests.support.evaluated import evaluated
+from tests.support.serving import Server, bare_environment, serving
 
 CONNECTIONS, PAGES = 4, 500  # that ask for the page at once, and how often each
 CALLS = 200  # of events, one after the other

@@ -15,11 +15,11 @@ from transformers import (
 )
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.data_types import Prompt
 from evaluator.engines import load_engine
 from evaluator.engines.base import EngineOptions
-from evaluator.source import SAMPLES
-from evaluator.types import Prompt
-from scripts.tiny_models import make_extractive, make_image_text
+from submissions.paths import SAMPLES
+from tests.support.tiny_models import make_extractive, make_image_text
 
 NEW_TOKENS = 64
 PAGE_CHARS = 24_000

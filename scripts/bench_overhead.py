@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from evaluator import evaluate as evaluation
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.source import Source
-from evaluator.summary import ROOT
-from evaluator.task import Task, load_items
+from evaluator.datasets.source import Source
+from evaluator.run import evaluate as evaluation
+from evaluator.run.task import Task, load_items
+from submissions.paths import ROOT
 from submissions.records import EvalRequest
 
 SIDE = 1000  # pixels: an image of 1 MP
@@ -76,7 +76,7 @@ def _data(folder: Path, kind: str, n: int) -> Path:
 
 
 def _run(data: Path, kind: str) -> None:
-    evaluation.INFERENCE = "scripts.instant"
+    evaluation.INFERENCE = "tests.support.instant"
     request = EvalRequest.model_validate(
         {
             "key": "0" * 32,

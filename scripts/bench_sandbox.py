@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rich.progress import track
 
-from evaluator.summary import ROOT
-from scripts.tiny_models import make_image_text
+from submissions.paths import ROOT
+from tests.support.tiny_models import make_image_text
 
 ROUNDS = 4
 

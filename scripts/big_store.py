@@ -7,12 +7,12 @@ from pathlib import Path
 from rich.progress import track
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.index import segment_of, to_parquet
 from submissions.records import BoardRow, EvalResult, board_row
-from submissions.store import Store, blob_id
-from submissions.stores import open_store
+from submissions.store.base import Store, blob_id
+from submissions.store.index import segment_of, to_parquet
+from submissions.store.open import open_store
 from tests.conftest import request_numbered
-from tests.leaderboard.evaluated import evaluated
+from tests.support.evaluated import evaluated
 
 MODELS = 10_000
 COMMITTED = 4000  # records at a time

@@ -17,13 +17,13 @@ from rich.console import Console
 from rich.table import Table
 
 from evaluator.worker import Worker
-from leaderboard.board import Board
-from scripts.tiny_models import make_extractive, make_image_text
-from submissions.checks import inspect_model
-from submissions.fit import build_request
-from submissions.queue import AlreadySubmitted, Queue
+from leaderboard.data.live_board import Board
+from submissions.checks.benchmark_checks import build_request
+from submissions.checks.model_checks import inspect_model
+from submissions.queue.queue import AlreadySubmitted, Queue
 from submissions.settings import Settings
-from submissions.stores import open_store
+from submissions.store.open import open_store
+from tests.support.tiny_models import make_extractive, make_image_text
 
 SUBMISSIONS = [
     ("hannun-demo/tiny-image-text", "ko-vqa"),

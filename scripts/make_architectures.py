@@ -14,7 +14,7 @@ from transformers.models.auto.modeling_auto import (
 )
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
 
-from submissions.architectures import ARCHITECTURES
+from submissions.models.architectures import ARCHITECTURES
 
 MUSIC = {"musicgen", "musicgen_melody"}  # mapped as causal language models; what they write are sounds
 NEEDS_MORE = {"lxmert": "visual features", "lilt": "boxes"}  # that their tokenizers do not show

@@ -7,13 +7,12 @@ not have, is an error.
 
 import json
 import sys
-from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.architectures import architectures
+from submissions.models.architectures import architectures
+from submissions.paths import ROOT
 from submissions.records import EvalResult
 
-ROOT = Path(__file__).parent.parent
 DOC = ROOT / "docs/models.md"
 PUBLISHED = ROOT / "assets/published"
 MODELS = ROOT / "assets/published_models.json"

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.summary import TOTAL_PROTOCOL
-from submissions.intervals import wilson
+from evaluator.run.result import TOTAL_PROTOCOL
+from submissions.confidence_interval import wilson
+from submissions.paths import ASSETS
 from submissions.records import Bucket, Dataset, EvalResult, Latency, Provenance, ResultConfig
 
-OUT = Path(__file__).parent.parent / "assets/published"
+OUT = ASSETS / "published"
 NAMES = {"KO-VQA": "ko-vqa", "KO-VDC": "ko-vdc", "InfoChartQA": "infochartqa"}
 SPLITS = {"KorQuAD 2.0 test": "test", "KorQuAD 2.0 dev": "dev", "KorQuAD 2.1 dev": "dev-2.1"}
 TABLE_4 = "KorQuAD 2.0 (split not stated in table 4; text says test)"

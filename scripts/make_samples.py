@@ -7,7 +7,6 @@ import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import plotly.offline
@@ -17,8 +16,7 @@ from playwright.sync_api import Page, sync_playwright
 from scripts.chromium import launch
 from scripts.samples import infochartqa, ko_vdc, ko_vqa
 from scripts.samples.figures import Figure, page
-
-OUT = Path(__file__).parent.parent / "assets/samples"
+from submissions.paths import SAMPLES as OUT
 
 
 def main() -> None:

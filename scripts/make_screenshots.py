@@ -11,16 +11,17 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.charts import charts_of
-from leaderboard.texts import text
+from leaderboard.data.chart_data import charts_of
+from leaderboard.views.texts import text
 from scripts.chromium import launch
-from scripts.serving import bare_environment, serving
-from scripts.tiny_models import make_image_text
-from submissions.stores import open_store
+from submissions.paths import ASSETS
+from submissions.store.open import open_store
 from tests.conftest import request_numbered
-from tests.leaderboard.evaluated import evaluated
+from tests.support.evaluated import evaluated
+from tests.support.serving import bare_environment, serving
+from tests.support.tiny_models import make_image_text
 
-OUT = Path(__file__).parent.parent / "assets/screenshots"
+OUT = ASSETS / "screenshots"
 WIDTH, HEIGHT = 1280, 800
 INVENTED = (("example/invented-a", 58.0, 20.0), ("example/invented-b", 56.5, 9.0), ("example/invented-c", 44.0, 2.0))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from leaderboard.query import COLUMNS, DEFAULT_COLUMNS, PAGE, SORTS
+from leaderboard.data.query import COLUMNS, DEFAULT_COLUMNS, PAGE, SORTS
 
 VISITORS = 200
 LASTING = 60.0  # seconds

@@ -6,22 +6,22 @@ import json
 import re
 import sys
 
-from submissions.admission import Admission
 from submissions.catalog import BENCHMARKS
-from submissions.checks import Report
-from submissions.code_approval import approval_of
-from submissions.fit import build_request
-from submissions.index import reindexed
+from submissions.checks.benchmark_checks import build_request
+from submissions.checks.code_approval import approval_of
+from submissions.checks.model_checks import Report
+from submissions.checks.submit import Admission
 from submissions.messages import CHECKS, FAILURES, REFUSALS
-from submissions.model_facts import PRECISIONS, facts_of_server
-from submissions.queue import Queue, QueueError
-from submissions.quota import Submitter
-from submissions.reasoning import THINKING
+from submissions.models.model_facts import PRECISIONS, facts_of_server
+from submissions.models.reasoning import THINKING
+from submissions.models.repository import Refused
+from submissions.queue.queue import Queue, QueueError
+from submissions.queue.quota import Submitter
 from submissions.records import MODEL_ID, OWNER, FailureCode
-from submissions.repository import Refused
 from submissions.settings import Settings, SettingsError, load_settings
-from submissions.store import StoreError, transact
-from submissions.stores import open_store
+from submissions.store.base import StoreError, transact
+from submissions.store.index import reindexed
+from submissions.store.open import open_store
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 from pydantic.dataclasses import dataclass
 
 from submissions.catalog import BENCHMARKS
-from submissions.quantization import Quantization
+from submissions.models.quantization import Quantization
 
 MAX_PARAMS = 10**15
 MAX_REASONING_TOKENS = 8192  # of an answer; rows with another budget have no rank

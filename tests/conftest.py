@@ -10,16 +10,16 @@ import pytest
 from filelock import FileLock
 from huggingface_hub import constants
 
-from scripts.serving import bare_environment
-from scripts.tiny_models import make_extractive, make_image_text
+from submissions.paths import ROOT
 from submissions.records import EvalRequest, request_key
 from submissions.settings import Settings
-from submissions.store import Store
-from submissions.stores import open_store
-from tests.hub.double import serve
-from tests.hub.repos import TOKEN, Hub
+from submissions.store.base import Store
+from submissions.store.open import open_store
+from tests.support.hub.repos import TOKEN, Hub
+from tests.support.hub.server import serve
+from tests.support.serving import bare_environment
+from tests.support.tiny_models import make_extractive, make_image_text
 
-ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from evaluator.benchmarks.upstream import TABLES, ImageFolder, Raw, table_rows
-from evaluator.types import Answer, DataError, Item, Prompt, Score
+from evaluator.benchmarks.source_rows import TABLES, ImageFolder, Raw, table_rows
+from evaluator.data_types import Answer, DataError, Item, Prompt, Score
 from submissions.catalog import BENCHMARKS, Inputs
 
 Row = dict[str, Any]

@@ -15,9 +15,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from evaluator.benchmarks.base import Benchmark, Card, Row, images_in, text_in
-from evaluator.benchmarks.chart_answers import reference_match, strict_match
-from evaluator.benchmarks.upstream import ImageFolder, Raw
-from evaluator.types import Answer, Box, Item, Prompt, Score
+from evaluator.benchmarks.scoring.chart_answers import reference_match, strict_match
+from evaluator.benchmarks.source_rows import ImageFolder, Raw
+from evaluator.data_types import Answer, Box, Item, Prompt, Score
 
 BOXES = "extra_input_figure_bboxes"
 SUBSETS = ("text", "visual_basic", "visual_metaphor")

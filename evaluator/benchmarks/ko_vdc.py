@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark, Card, Row, checked_text, images_in, text_in
-from evaluator.benchmarks.upstream import ImageFolder, Raw
-from evaluator.types import Answer, Item, Prompt, Score
+from evaluator.benchmarks.source_rows import ImageFolder, Raw
+from evaluator.data_types import Answer, Item, Prompt, Score
 
 LETTERS = "ABCD"
 # Ways to assert a letter, the surest first: said outright, standing first, in brackets or bold, standing anywhere.

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from evaluator.benchmarks.base import Benchmark, Card, Row
-from evaluator.benchmarks.quantities import strict_match
-from evaluator.benchmarks.upstream import ImageFolder, Raw
-from evaluator.types import Answer, Item, Prompt, Score
+from evaluator.benchmarks.scoring.quantities import strict_match
+from evaluator.benchmarks.source_rows import ImageFolder, Raw
+from evaluator.data_types import Answer, Item, Prompt, Score
 
 # The few-shot instruction of the protocol, verbatim.
 INSTRUCTION = """이미지를 보고 질문에 대한 답변을 제공해주세요. 이때, 반드시 이미지에 제공된 숫자와 단위를 명시해서 답변을 제공해야 합니다.

@@ -13,9 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark, Card, Row, checked_text, file_in, text_in
-from evaluator.benchmarks.html_text import character_f1, normalize_many
-from evaluator.benchmarks.upstream import ImageFolder, Raw
-from evaluator.types import PAGE, Answer, DataError, Item, Prompt, Score
+from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
+from evaluator.benchmarks.source_rows import ImageFolder, Raw
+from evaluator.data_types import PAGE, Answer, DataError, Item, Prompt, Score
 
 INSTRUCTION = (
     "다음은 위키백과 문서의 HTML입니다. 질문의 답을 문서에서 찾아, 문서에 적힌 그대로 옮겨 쓰세요. "

@@ -22,16 +22,16 @@ import openai
 from openai.types.chat import ChatCompletion
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
+from evaluator.data_types import Answer, AnswerStatus, ModelError, Prompt
 from evaluator.engines.base import ApiOptions, EngineOptions
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.pages import fit_page
 from evaluator.engines.server import Server
-from evaluator.types import Answer, AnswerStatus, ModelError, Prompt
-from submissions.chat_template import TemplateError, TemplateRenderer
-from submissions.model_facts import QUESTION, folder_template
-from submissions.reasoning import find_tags, opens, reasoning_of, strip_reasoning, unmarked, values_of
-from submissions.repository import Refused
-from submissions.retry import wait_as_told
+from submissions.models.chat_template import TemplateError, TemplateRenderer
+from submissions.models.model_facts import QUESTION, folder_template
+from submissions.models.reasoning import find_tags, opens, reasoning_of, strip_reasoning, unmarked, values_of
+from submissions.models.repository import Refused
+from submissions.store.retry import wait_as_told
 
 ATTEMPTS = 8
 CONCURRENCY = 32  # requests under way, at most

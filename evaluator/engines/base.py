@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from evaluator.types import Answer, Decoding, ModelError, Prompt
+from evaluator.data_types import Answer, Decoding, ModelError, Prompt
 from submissions.records import MAX_REASONING_TOKENS, Thinking
 
 MAX_PIXELS = 4_194_304  # of an image (2,048 × 2,048): a larger one is scaled down; a document page at 150 dpi fits

@@ -28,6 +28,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_MULTIMODAL_LM_MAPPING,
 )
 
+from evaluator.data_types import Answer, AnswerStatus, ModelError, Prompt
 from evaluator.engines.base import (
     EngineOptions,
     best_device,
@@ -39,10 +40,9 @@ from evaluator.engines.base import (
 )
 from evaluator.engines.chat_inputs import ChatInputs, Encoded, PreparedPrompt
 from evaluator.engines.decoding import Budgets, greedy, plain_config, token_ids
-from evaluator.generation_config import asked_settings
-from evaluator.types import Answer, AnswerStatus, ModelError, Prompt
-from submissions.model_facts import VISION_NAMES
-from submissions.reasoning import Tags, split, unmarked
+from evaluator.engines.generation_config import asked_settings
+from submissions.models.model_facts import VISION_NAMES
+from submissions.models.reasoning import Tags, split, unmarked
 
 POOL = 256  # prompts sorted by cost together
 BATCH_SIZE = {"cuda": 64, "cpu": 16}  # prompts, at most

@@ -9,13 +9,13 @@ from typing import Any
 
 from transformers import AutoProcessor, AutoTokenizer
 
+from evaluator.data_types import ModelError, Prompt
 from evaluator.engines.base import EngineOptions
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.pages import fit_page
-from evaluator.types import ModelError, Prompt
-from submissions.chat_template import Conversation, TemplateError, TemplateRenderer, default_template
-from submissions.model_facts import QUESTION, folder_template
-from submissions.reasoning import Tags, learn_tags, opens, values_of
+from submissions.models.chat_template import Conversation, TemplateError, TemplateRenderer, default_template
+from submissions.models.model_facts import QUESTION, folder_template
+from submissions.models.reasoning import Tags, learn_tags, opens, values_of
 
 TEMPLATE = 64  # tokens left to the chat template itself
 VISUAL_TOKENS = 1024  # reserved for an image, where the processor does not tell

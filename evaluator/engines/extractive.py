@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 from transformers.models.auto.modeling_auto import MODEL_FOR_QUESTION_ANSWERING_MAPPING
 
+from evaluator.data_types import Answer, ModelError, Prompt
 from evaluator.engines.base import (
     EngineOptions,
     best_device,
@@ -27,7 +28,6 @@ from evaluator.engines.base import (
     halving,
     load_config,
 )
-from evaluator.types import Answer, ModelError, Prompt
 
 OVERLAP = 128  # tokens two neighbouring windows share
 CANDIDATES = 20  # best starts and ends of each window that are paired

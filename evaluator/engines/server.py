@@ -9,8 +9,8 @@ from typing import get_args
 
 import httpx2
 
+from evaluator.data_types import ModelError
 from evaluator.engines.base import EngineOptions
-from evaluator.types import ModelError
 from submissions.records import FloatPrecision
 
 START_SECONDS = 1800.0  # large models load for long

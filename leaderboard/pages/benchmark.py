@@ -9,14 +9,14 @@ import gradio as gr
 from gradio.components.plot import PlotData
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.board import Board, View
-from leaderboard.charts import chart_data, charts_of
-from leaderboard.drawing import drawing
-from leaderboard.pages.panel import COPY, DRAWN, LIVE, QUIET, Panel
-from leaderboard.parts import parts_of
-from leaderboard.query import COLUMNS, DEFAULT_COLUMNS, PAGE, SIZES, SORTS, Query, select
-from leaderboard.render import render
-from leaderboard.texts import Language, text
+from leaderboard.data.breakdown import parts_of
+from leaderboard.data.chart_data import chart_data, charts_of
+from leaderboard.data.live_board import Board, View
+from leaderboard.data.query import COLUMNS, DEFAULT_COLUMNS, PAGE, SIZES, SORTS, Query, select
+from leaderboard.pages.tab import COPY, DRAWN, LIVE, QUIET, Panel
+from leaderboard.views.figures import drawing
+from leaderboard.views.render import render
+from leaderboard.views.texts import Language, text
 from submissions.records import Thinking
 
 # A click on a column's head chooses its order, one at the table's end shows more of it.

@@ -6,13 +6,13 @@ from typing import Any
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.board import Board
-from leaderboard.compare import MOST, compare
+from leaderboard.data.comparison import MOST, compare
+from leaderboard.data.live_board import Board
+from leaderboard.data.ranking import score_of
 from leaderboard.pages.overview import sorted_models
-from leaderboard.pages.panel import LIVE, QUIET, Panel
-from leaderboard.ranking import score_of
-from leaderboard.render import render
-from leaderboard.texts import Language, text
+from leaderboard.pages.tab import LIVE, QUIET, Panel
+from leaderboard.views.render import render
+from leaderboard.views.texts import Language, text
 
 USUAL = {"compare": "", "q": ""}
 OFFERED = 12  # models to add

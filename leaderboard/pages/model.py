@@ -6,13 +6,13 @@ from typing import Any
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.board import Board
-from leaderboard.model import model_page
+from leaderboard.data.live_board import Board
+from leaderboard.data.model_detail import model_page
+from leaderboard.data.ranking import score_of
 from leaderboard.pages.overview import sorted_models
-from leaderboard.pages.panel import COPY, LIVE, Panel
-from leaderboard.ranking import score_of
-from leaderboard.render import render
-from leaderboard.texts import Language, text
+from leaderboard.pages.tab import COPY, LIVE, Panel
+from leaderboard.views.render import render
+from leaderboard.views.texts import Language, text
 
 USUAL = {"model": "", "q": ""}
 OFFERED = 24  # models to choose from

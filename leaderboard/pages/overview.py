@@ -8,14 +8,14 @@ from typing import Any
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.board import Board, View
-from leaderboard.overview import BINS, ModelRow
+from leaderboard.data.live_board import Board, View
+from leaderboard.data.models import BINS, ModelRow
+from leaderboard.data.query import PAGE, finder, page_size
+from leaderboard.data.ranking import score_of
 from leaderboard.pages.benchmark import CLICKS, clicked
-from leaderboard.pages.panel import DRAWN, LIVE, QUIET, Panel
-from leaderboard.query import PAGE, finder, page_size
-from leaderboard.ranking import score_of
-from leaderboard.render import render
-from leaderboard.texts import Language, text
+from leaderboard.pages.tab import DRAWN, LIVE, QUIET, Panel
+from leaderboard.views.render import render
+from leaderboard.views.texts import Language, text
 
 USUAL = {"q": "", "sort": "borda", "n": str(PAGE)}
 CHANGES = 12  # shown at most

@@ -8,13 +8,13 @@ from typing import Any
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.board import Board
-from leaderboard.pages.panel import LIVE, Panel
-from leaderboard.render import render
-from leaderboard.texts import Language
+from leaderboard.data.live_board import Board
+from leaderboard.pages.tab import LIVE, Panel
+from leaderboard.views.render import render
+from leaderboard.views.texts import Language
 from submissions.messages import FAILURES
+from submissions.queue.wait_time import waits
 from submissions.records import Status
-from submissions.waiting import waits
 
 SHOWN = 100
 USUAL = {"request": ""}

@@ -7,19 +7,19 @@ from datetime import UTC, datetime
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.render import minutes, render
-from leaderboard.texts import Language, text
-from leaderboard.visitors import Visitors
-from submissions.admission import Admission
-from submissions.checks import Check
+from leaderboard.views.render import minutes, render
+from leaderboard.views.texts import Language, text
+from leaderboard.web.auth import Visitors
+from submissions.checks.model_checks import Check
+from submissions.checks.submit import Admission
 from submissions.messages import CHECKS, REFUSALS, RefusalCode
-from submissions.model_facts import PRECISIONS
-from submissions.queue import AlreadySubmitted, OptedOut, Queue, QueueError, QuotaSpent
-from submissions.quota import Submitter
-from submissions.reasoning import THINKING
+from submissions.models.model_facts import PRECISIONS
+from submissions.models.reasoning import THINKING
+from submissions.queue.queue import AlreadySubmitted, OptedOut, Queue, QueueError, QuotaSpent
+from submissions.queue.quota import Submitter
+from submissions.queue.wait_time import waits
 from submissions.records import Precision, Thinking
-from submissions.store import StoreError
-from submissions.waiting import waits
+from submissions.store.base import StoreError
 
 HUB = "https://huggingface.co/"
 # What another may have done between the check and the commit.

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, expect, sync_playwright
 
 from scripts.chromium import CHROMIUM, launch
-from scripts.serving import serving
+from tests.support.serving import serving
 
 expect.set_options(timeout=20_000)  # ms: two browsers, their boards and models share two cores
 

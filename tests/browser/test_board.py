@@ -7,9 +7,9 @@ from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from submissions.records import EvalRequest
 from submissions.settings import Settings
-from submissions.stores import open_store
+from submissions.store.open import open_store
 from tests.browser.conftest import running_app
-from tests.submissions.test_queue import result_of
+from tests.submissions.queue.test_queue import result_of
 
 WORDS = {
     "/": {

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from leaderboard.render import milliseconds
+from leaderboard.views.render import milliseconds
 from submissions.records import EvalRequest, EvalResult
 from submissions.settings import Settings
-from submissions.stores import open_store
+from submissions.store.open import open_store
 from tests.browser.conftest import running_app
-from tests.submissions.test_queue import result_of
+from tests.submissions.queue.test_queue import result_of
 
 EVALUATED = 180_000  # ms: loading torch, a tiny model and 45 questions on a busy machine
 

@@ -12,18 +12,18 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.charts import charts_of
-from leaderboard.languages import ADDRESSES
-from leaderboard.pages.address import TABS
-from leaderboard.texts import Language, text
+from leaderboard.data.chart_data import charts_of
+from leaderboard.pages.url_state import TABS
+from leaderboard.views.texts import Language, text
+from leaderboard.web.language import ADDRESSES
 from submissions.messages import FAILURES
-from submissions.queue import Queue
+from submissions.queue.queue import Queue
 from submissions.records import EvalRequest, FailureCode, Progress, Stage
-from submissions.store import Store
-from submissions.stores import open_store
+from submissions.store.base import Store
+from submissions.store.open import open_store
 from tests.browser.conftest import running_app
 from tests.conftest import environment_of, request_numbered, settings_in
-from tests.leaderboard.evaluated import evaluated, of_each_kind
+from tests.support.evaluated import evaluated, of_each_kind
 
 WIDTHS = (1400, 390)
 VIEWS = [(language, width) for language in ADDRESSES for width in WIDTHS]

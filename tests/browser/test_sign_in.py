@@ -15,11 +15,11 @@ from itsdangerous import TimestampSigner
 from playwright.sync_api import Page, expect
 
 from submissions.settings import Settings
-from submissions.stores import open_store
+from submissions.store.open import open_store
 from tests.browser.conftest import running_app
-from tests.hub.double import serve
-from tests.hub.identity import CLIENT, SECRET, build_provider
-from tests.hub.repos import Hub
+from tests.support.hub.identity import CLIENT, SECRET, build_provider
+from tests.support.hub.repos import Hub
+from tests.support.hub.server import serve
 
 
 @pytest.fixture

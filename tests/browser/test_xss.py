@@ -10,10 +10,10 @@ from playwright.sync_api import Page, expect
 from evaluator.benchmarks import BENCHMARKS
 from submissions.records import EvalRequest, EvalResult, Lease
 from submissions.settings import Settings
-from submissions.stores import open_store
+from submissions.store.open import open_store
 from tests.browser.conftest import running_app
 from tests.conftest import NOW
-from tests.submissions.test_queue import result_of
+from tests.submissions.queue.test_queue import result_of
 
 # No slash, for a name is part of a path too. `${…}` and `{{…}}` are what Gradio's own templates would run.
 EVIL = "\"'><img src=x onerror=alert(1)><svg onload=alert(2)><a href=javascript:alert(3)>${alert(4)}{{7*7}}"

@@ -15,21 +15,21 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.data_types import Prompt
 from evaluator.engines import load_engine
 from evaluator.engines.base import EngineOptions
-from evaluator.types import Prompt
 from evaluator.worker import Worker
 from submissions.__main__ import main
-from submissions.index import board_reader
-from submissions.queue import Queue
+from submissions.models.repository import content_revision
+from submissions.queue.queue import Queue
 from submissions.records import BoardRow, EvalResult
-from submissions.repository import content_revision
 from submissions.settings import Settings
-from submissions.store import Store
-from submissions.stores import open_store
-from tests.hub.double import serve
-from tests.zoo import all_families
-from tests.zoo.parts import CARD, change_json
+from submissions.store.base import Store
+from submissions.store.index import board_reader
+from submissions.store.open import open_store
+from tests.support.hub.server import serve
+from tests.support.zoo import all_families
+from tests.support.zoo.parts import CARD, change_json
 
 LIMIT = 3  # questions
 ANSWER = 16  # tokens

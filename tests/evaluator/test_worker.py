@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from evaluator.evaluate import evaluate
+from evaluator.run.evaluate import evaluate
 from evaluator.worker import Worker, schedule
-from submissions.checks import inspect_model
-from submissions.fit import build_request
-from submissions.index import board_reader
-from submissions.queue import Queue
+from submissions.checks.benchmark_checks import build_request
+from submissions.checks.model_checks import inspect_model
+from submissions.paths import ROOT
+from submissions.queue.queue import Queue
 from submissions.records import EvalRequest, EvalResult, Progress, Stage
 from submissions.settings import Settings
-from submissions.store import Store, Unavailable
-from submissions.stores import open_store
-from tests.conftest import ROOT
+from submissions.store.base import Store, Unavailable
+from submissions.store.index import board_reader
+from submissions.store.open import open_store
 
 
 def submit(settings: Settings, model_id: str, benchmark: str) -> EvalRequest:

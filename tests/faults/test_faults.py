@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 
 from evaluator.worker import Worker
-from submissions.checks import inspect_folder
-from submissions.fit import build_request
-from submissions.index import board_reader
-from submissions.queue import AlreadySubmitted, Queue
+from submissions.checks.benchmark_checks import build_request
+from submissions.checks.model_checks import inspect_folder
+from submissions.paths import ROOT
+from submissions.queue.queue import AlreadySubmitted, Queue
 from submissions.records import EvalRequest
 from submissions.settings import Settings
-from submissions.store import Store
-from submissions.stores import open_store
-from tests.conftest import ROOT
-from tests.faults.instant import ASKED, STOP
+from submissions.store.base import Store
+from submissions.store.index import board_reader
+from submissions.store.open import open_store
 from tests.faults.worker import EARLY, INFERENCE, LAST, LATE, PAUSED
+from tests.support.noted import ASKED, STOP
 
 QUESTIONS = 44  # in the sample set of KorQuAD
 LONG = "LONG_FAULTS" in os.environ  # `make test-faults`
@@ -186,7 +186,7 @@ def test_a_worker_whose_clock_is_wrong_neither_loses_nor_steals(
         def now(cls, tz: Any = None) -> Any:
             return datetime.now(tz) + timedelta(minutes=minutes)
 
-    for module in ("submissions.git_store", "submissions.hub_store", "evaluator.worker"):
+    for module in ("submissions.store.git", "submissions.store.hub", "evaluator.worker"):
         monkeypatch.setattr(f"{module}.datetime", Wrong)
     monkeypatch.setattr("time.time", lambda: real.timestamp() + 60 * minutes)
     fresh = open_store(own["HANNUN_STORE"])

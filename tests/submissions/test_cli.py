@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from submissions.__main__ import main
-from tests.conftest import ROOT
+from submissions.paths import ROOT
 
 
 @pytest.fixture(autouse=True)

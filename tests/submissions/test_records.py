@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from submissions.messages import FAILURES, REFUSALS, RefusalCode
 from submissions.records import EvalRequest, FailureCode, request_key
 from submissions.settings import Settings, duration
-from tests.submissions.test_queue import result_of
+from tests.submissions.queue.test_queue import result_of
 
 Make = Callable[..., EvalRequest]
 

@@ -1,0 +1,140 @@
+"""Reading test sets as their makers hand them out: tables in files, images in folders."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from evaluator.data_types import DataError
+
+TABLES = (".csv", ".xlsx", ".json", ".jsonl", ".parquet")
+IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+ENCODINGS = ("utf-8-sig", "cp949")  # what spreadsheets in Korea write
+
+
+@dataclass(frozen=True)
+class Raw:
+    """One row of an upstream file, as it stands there."""
+
+    file: Path
+    number: int  # from 1, headings not counted
+    row: dict[str, Any]
+
+    @property
+    def where(self) -> str:
+        return f"{self.file.name}, row {self.number}"
+
+    def text(self, column: str) -> str:
+        """A column's text, stripped as the published scripts do. Raises KeyError or ValueError."""
+        value = self.row[column]
+        text = "" if value is None else str(value).strip()
+        if not text:
+            raise ValueError(f"column '{column}' is empty")
+        return text
+
+
+class ImageFolder:
+    """The images anywhere below a folder, by name."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def find(self, name: str, hint: str = "") -> Path:
+        """The image of this name, its ending optional; among several, the one in a folder whose name holds `hint`.
+
+        Raises ValueError where it is missing or unclear.
+        """
+        found = self._by_name.get(name) or self._by_name.get(Path(name).stem, [])
+        if not found:
+            raise ValueError(f"image {name!r} is not below {self.root}")
+        if len(found) > 1:
+            found = [path for path in found if hint and hint in path.relative_to(self.root).parent.as_posix()]
+        if len(found) != 1:
+            raise ValueError(f"image {name!r} is in several folders, and not in just one of {hint!r}")
+        return found[0]
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Path]]:
+        names: dict[str, list[Path]] = {}
+        for path in sorted(self.root.rglob("*")):
+            if path.suffix.lower() in IMAGES:
+                names.setdefault(path.name, []).append(path)
+                names.setdefault(path.stem, []).append(path)
+        return names
+
+
+def table_rows(source: Path, kinds: tuple[str, ...] = TABLES) -> Iterator[Raw]:
+    """The rows of a CSV, XLSX, JSON, JSON lines or Parquet file, or of all files of the given kinds below a folder.
+
+    Raises DataError naming the file that cannot be read.
+    """
+    if not source.exists():
+        raise DataError(f"{source}: no such file or folder")
+    files = sorted(p for p in source.rglob("*") if p.suffix.lower() in kinds) if source.is_dir() else [source]
+    if not files:
+        raise DataError(f"{source}: holds no table ({', '.join(kinds)})")
+    for file in files:
+        try:
+            rows = _READERS[file.suffix.lower()](file)
+            yield from (Raw(file, number, row) for number, row in enumerate(rows, 1))
+        except KeyError:
+            raise DataError(f"{file}: must end in one of {', '.join(TABLES)}") from None
+        except DataError:
+            raise
+        except Exception as error:  # each format's library has errors of its own
+            raise DataError(f"{file}: cannot be read: {error}") from None
+
+
+def _csv(file: Path) -> Iterator[dict[str, Any]]:
+    content = file.read_bytes()
+    for encoding in ENCODINGS:
+        try:
+            text = content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return iter(csv.DictReader(io.StringIO(text, newline="")))
+    raise DataError(f"{file}: is neither UTF-8 nor CP949")
+
+
+def _xlsx(file: Path) -> Iterator[dict[str, Any]]:
+    from openpyxl import load_workbook
+
+    book = load_workbook(file, read_only=True, data_only=True)
+    try:
+        for sheet in book:
+            rows = sheet.iter_rows(values_only=True)
+            heading = [str(name) for name in next(rows, ())]
+            yield from (dict(zip(heading, row, strict=True)) for row in rows if any(v is not None for v in row))
+    finally:
+        book.close()
+
+
+def _json(file: Path) -> Iterator[dict[str, Any]]:
+    content = json.loads(file.read_bytes())
+    rows = content.values() if isinstance(content, dict) else content
+    return (_object(row) for row in rows)
+
+
+def _jsonl(file: Path) -> Iterator[dict[str, Any]]:
+    with file.open(encoding="utf-8-sig") as lines:
+        yield from (_object(json.loads(line)) for line in lines if line.strip())
+
+
+def _object(row: Any) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise ValueError(f"a row is {type(row).__name__}, not an object")
+    return row
+
+
+def _parquet(file: Path) -> Iterator[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    for batch in pq.ParquetFile(file).iter_batches(use_threads=False):
+        yield from batch.to_pylist()
+
+
+_READERS = {".csv": _csv, ".xlsx": _xlsx, ".json": _json, ".jsonl": _jsonl, ".parquet": _parquet}

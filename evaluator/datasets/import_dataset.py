@@ -1,0 +1,134 @@
+"""`python -m evaluator import`: a test set as its makers hand it out, into the documented schema.
+
+The new folder holds `items.parquet`, the images or pages its rows name, a dataset card, and what was rejected and
+why. Files are named by their content, so that the same image is one file and one cluster.
+"""
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from evaluator.benchmarks.base import Benchmark, Row, fault_of
+from evaluator.benchmarks.source_rows import ImageFolder, Raw
+from evaluator.data_types import Answer, DataError, Item
+from evaluator.datasets.leak_check import CANARY
+from evaluator.files import place
+from evaluator.hub.eval_results import benchmark_yaml
+
+REJECTED = "rejected.jsonl"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What came of an import."""
+
+    items: list[Item]
+    files: int  # images or pages
+    rejected: list[tuple[str, str]]  # which row, and why
+    unmatched: int  # items whose own gold answer the published rule does not accept
+
+
+def import_dataset(
+    benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int], None] = lambda _: None
+) -> Imported:
+    """Write `out`, which must not exist or be empty; it appears whole or not at all.
+
+    Raises DataError where the source cannot be read or none of its rows can be used.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise DataError(f"{out}: is there already; name a new folder")
+    partial = out.with_name(f"{out.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        imported = _write(benchmark, source, partial, on_row)
+        if out.exists():
+            out.rmdir()
+        partial.rename(out)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return imported
+
+
+def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int], None]) -> Imported:
+    images = ImageFolder(source if source.is_dir() else source.parent)
+    rows: dict[str, Row] = {}
+    items: list[Item] = []
+    rejected: list[tuple[str, str]] = []
+    for number, raw in enumerate(benchmark.upstream(source), 1):
+        on_row(number)
+        try:
+            row = _stored(benchmark, raw, images, out)
+            if row["id"] in rows:
+                raise ValueError(f"the id {row['id']!r} stands twice")
+            items.append(benchmark.item(row, out))
+            rows[row["id"]] = row
+        except (KeyError, TypeError, ValueError) as error:
+            rejected.append((raw.where, fault_of(error)))
+    if not items:
+        why = f"none of {len(rejected):,} rows can be used; {': '.join(rejected[0])}" if rejected else "holds no rows"
+        raise DataError(f"{source}: {why}")
+    _remove_unused(out, items)
+    _write_parquet(list(rows.values()), out / "items.parquet")
+    if rejected:
+        lines = (json.dumps({"row": where, "reason": why}, ensure_ascii=False) + "\n" for where, why in rejected)
+        (out / REJECTED).write_text("".join(lines), encoding="utf-8")
+    files = sum(1 for path in out.glob("*/*"))
+    imported = Imported(items, files, rejected, _unmatched(benchmark, items))
+    (out / "README.md").write_text(_card(benchmark, imported, list(rows.values())), encoding="utf-8")
+    (out / "eval.yaml").write_text(benchmark_yaml(benchmark.name), encoding="utf-8")
+    (out / CANARY).write_text(f"HANNUN CANARY {uuid4()}\n", encoding="utf-8")
+    return imported
+
+
+def _stored(benchmark: Benchmark, raw: Raw, images: ImageFolder, out: Path) -> Row:
+    """The row with its files in place and named by relative path."""
+    row = benchmark.from_upstream(raw, images)
+    if "images" in row:
+        row["images"] = [place(out, "images", i.suffix.lower(), i.read_bytes()) for i in row["images"]]
+    if "page" in row:
+        row["page"] = place(out, "pages", ".html", row["page"].encode())
+    return row
+
+
+def _remove_unused(out: Path, items: list[Item]) -> None:
+    """Files of rows that were rejected after all."""
+    used = {item.cluster for item in items}
+    for path in out.glob("*/*"):
+        if path.relative_to(out).as_posix() not in used:
+            path.unlink()
+
+
+def _write_parquet(rows: list[Row], file: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.Table.from_pylist(rows), file, compression="zstd")
+
+
+def _unmatched(benchmark: Benchmark, items: list[Item]) -> int:
+    if benchmark.name == "ko-vdc":  # its gold is a place among four, which any letter can be
+        return 0
+    scores = benchmark.score_flat(items, [Answer(item.id, item.answer, "ok", 0.0) for item in items])
+    return sum(score.em < 1 for score in scores)
+
+
+def _card(benchmark: Benchmark, imported: Imported, rows: list[Row]) -> str:
+    """A Hub dataset card: what the folder holds, never a question or an answer."""
+    lines = ["---", "configs:", "- config_name: default", "  data_files:", "  - split: test", "    path: items.parquet"]
+    lines += ["---", "", f"# {benchmark.card.title}: test set for Hannun", ""]
+    lines += ["Private: publishing it would spoil it as a test. Converted from what its makers hand out;"]
+    lines += [f"their terms hold: {benchmark.card.source_url}", ""]
+    lines += ["| | |", "|---|---|", f"| benchmark | {benchmark.name}, version {benchmark.version} |"]
+    lines += [f"| items | {len(imported.items):,} |", f"| images or pages | {imported.files:,} |"]
+    lines += [f"| rows rejected | {len(imported.rejected):,} |"]
+    lines += [f"| items whose own answer the published rule does not accept | {imported.unmatched:,} |"]
+    lines += [f"| columns | {', '.join(f'`{column}`' for column in rows[0])} |", ""]
+    for axis in benchmark.card.axes:
+        counts = Counter(item.buckets[axis] for item in imported.items)
+        lines += [f"| {axis} | items |", "|---|---:|", *(f"| {k} | {n:,} |" for k, n in sorted(counts.items())), ""]
+    return "\n".join(lines)

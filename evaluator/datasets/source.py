@@ -1,0 +1,118 @@
+"""Where a benchmark's items come from: the sample set, a folder or file, or a private Hub dataset.
+
+A Hub dataset is fetched once a commit, into a folder in the documented schema. It may hold such a folder as `import`
+writes it, or Parquet shards with the images in them, as the `push_to_hub` of `datasets` makes.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from httpx2 import HTTPError
+from huggingface_hub import HfApi, snapshot_download
+from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
+
+from evaluator.data_types import DataError, ModelError
+from evaluator.datasets.leak_check import CANARY
+from submissions.models.repository import content_revision
+from submissions.paths import SAMPLES
+from submissions.settings import Settings
+
+SCHEME = "hf://datasets/"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A benchmark's items, and what may be told about them."""
+
+    path: Path
+    id: str
+    split: str
+    commit: str | None = None
+
+    @property
+    def revision(self) -> str:
+        """40 hex digits: the Hub's commit, else over the contents."""
+        return self.commit or content_revision(self.path)
+
+
+def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
+    """`PATH[#SPLIT]` or `hf://datasets/OWNER/NAME[@REVISION][#SPLIT]`; the sample set where nothing is named.
+
+    The split is `test` unless named. Raises DataError where a Hub dataset cannot be used, ModelError where the Hub
+    does not answer.
+    """
+    if data is None:
+        return Source(SAMPLES / benchmark, f"samples/{benchmark}", "sample")
+    place, _, split = data.partition("#")
+    split = split or "test"
+    if not place.startswith(SCHEME):
+        return Source(Path(place), benchmark, split)
+    token = settings.data_token.get_secret_value() if settings.data_token else None
+    folder, commit = fetch_dataset(place.removeprefix(SCHEME), split, token, settings.work_dir / "datasets")
+    return Source(folder, benchmark, split, commit)
+
+
+def fetch_dataset(name: str, split: str, token: str | None, cache: Path) -> tuple[Path, str]:
+    """The folder of `OWNER/NAME[@REVISION]` and its 40-hex commit. Raises DataError or ModelError."""
+    repo, _, revision = name.partition("@")
+    try:
+        commit = str(HfApi(token=token).dataset_info(repo, revision=revision or None).sha)
+        folder = cache / repo.replace("/", "--") / commit / split
+        if not folder.exists():
+            partial = folder.with_name(f"{split}.partial")
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            _download(repo, commit, split, token, partial)
+            partial.rename(folder)
+    except (RepositoryNotFoundError, RevisionNotFoundError):
+        raise DataError(f"{SCHEME}{name}: no such dataset, or HANNUN_DATA_TOKEN may not read it") from None
+    except (HfHubHTTPError, HTTPError) as error:
+        raise ModelError("hub_unavailable", f"{SCHEME}{name}: {type(error).__name__}") from error
+    return folder, commit
+
+
+def _download(repo: str, commit: str, split: str, token: str | None, folder: Path) -> None:
+    from datasets import load_dataset
+
+    try:
+        rows = load_dataset(repo, split=split, revision=commit, token=token)
+    except (ValueError, FileNotFoundError) as error:
+        raise DataError(f"{SCHEME}{repo}: {' '.join(str(error).split())[:200]}") from None
+    embedded = _embedded_images(rows, folder)
+    if embedded is None:
+        snapshot_download(
+            repo,
+            repo_type="dataset",
+            revision=commit,
+            token=token,
+            local_dir=folder,
+            allow_patterns=["images/*", "pages/*", CANARY],
+        )
+        shutil.rmtree(folder / ".cache", ignore_errors=True)
+    else:
+        rows = embedded
+    rows.to_parquet(folder / "items.parquet")
+
+
+def _embedded_images(rows: Any, folder: Path) -> Any:
+    """The rows with their images written to files and named by path; None where they are paths already."""
+    from datasets import Features, Image, List, Value
+
+    feature = rows.features.get("images")
+    if not isinstance(getattr(feature, "feature", None), Image):
+        return None
+    (folder / "images").mkdir()
+    rows = rows.cast_column("images", List(Image(decode=False)))
+
+    def written(row: dict[str, Any], number: int) -> dict[str, Any]:
+        names = []
+        for place, image in enumerate(row["images"]):
+            name = f"images/{number:06}-{place}{Path(image['path'] or '.png').suffix}"
+            (folder / name).write_bytes(image["bytes"])
+            names.append(name)
+        return {"images": names}
+
+    features = Features({**rows.features, "images": List(Value("string"))})
+    return rows.map(written, with_indices=True, features=features, load_from_cache_file=False)

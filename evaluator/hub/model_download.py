@@ -1,0 +1,148 @@
+"""Get a model's files: from HANNUN_MODELS_DIR, a folder named outright, or the Hub at its exact commit.
+
+The Hub's are fetched by a process of its own, `python -m evaluator.hub.model_download MODEL REVISION FOLDER`, that holds no token
+but the read-only one and is ended where it takes too much. Python files come only where the operator has approved
+them, with `--code`, and only if their bytes are those that were approved.
+"""
+
+import errno
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from httpx2 import HTTPError
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+
+from evaluator.data_types import ModelError
+from submissions.models.repository import CODE, FETCHED, MAX_FILES, content_revision, local_model
+from submissions.paths import ROOT
+from submissions.records import CodeApproval
+from submissions.settings import Settings
+
+MAX_HEADER = 25_000_000  # bytes of a safetensors file that describe its tensors
+CODES = {3: "model_not_found", 4: "hub_unavailable", 5: "disk_full"}  # of the process that fetches
+
+
+def fetch_model(
+    model_id: str, revision: str, settings: Settings, code: CodeApproval | None = None, *, with_code: bool = False
+) -> Path:
+    """The folder with the model's files at this revision, its Python files too where they are approved or wanted.
+
+    Raises ModelError where it cannot be had, or the code is not what was approved.
+    """
+    folder = local_model(model_id, settings.models_dir)
+    if folder:
+        if content_revision(folder) != revision:
+            raise ModelError("model_not_found", f"{model_id} has changed since it was submitted")
+        _check_code(folder, code)
+        return folder
+    with_code = with_code or code is not None
+    name = f"{revision}-code" if with_code else revision
+    folder = settings.work_dir / "models" / model_id.replace("/", "--") / name
+    if not folder.exists():
+        partial = folder.with_name(f"{name}.partial")
+        try:
+            _download(model_id, revision, partial, settings, ["--code"] if with_code else [])
+            check_fetched(partial)
+            partial.rename(folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)  # half a model is none
+    _check_code(folder, code)
+    return folder
+
+
+def _check_code(folder: Path, code: CodeApproval | None) -> None:
+    """Where code may run, it is what was approved, all of it and nothing else. Raises ModelError."""
+    if code is None:
+        return
+    files = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob(CODE)
+    }
+    if files != code.files:
+        changed = sorted({name for name, _ in files.items() ^ code.files.items()})
+        raise ModelError("code_not_approved", f"{', '.join(changed)[:200]}: not as approved")
+
+
+def _download(model_id: str, revision: str, folder: Path, settings: Settings, options: list[str]) -> None:
+    """Real files, no links into a cache: the sandbox shows this folder and nothing else."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    kept = ("PATH", "HF_ENDPOINT", "HF_HUB_DISABLE_XET", "HF_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+    environment = {name: os.environ[name] for name in (*kept, "SSL_CERT_FILE") if name in os.environ}
+    environment |= {"HF_HOME": str(folder / ".cache"), "HF_HUB_DISABLE_TELEMETRY": "1", "PYTHONUTF8": "1"}
+    command = [
+        sys.executable,
+        "-m",
+        "evaluator.hub.model_download",
+        model_id,
+        revision,
+        str(folder.resolve()),
+        *options,
+    ]
+    begun = time.monotonic()
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as child:
+        try:
+            while child.poll() is None:
+                _check_size(folder, settings.max_model_bytes)
+                if time.monotonic() - begun > settings.max_fetch.total_seconds():
+                    raise ModelError("hub_unavailable", f"{model_id} did not arrive within {settings.max_fetch}")
+                try:
+                    child.wait(timeout=1)
+                except subprocess.TimeoutExpired:
+                    continue
+        finally:
+            child.kill()
+        assert child.stderr is not None
+        said = child.stderr.read().decode(errors="replace").strip()
+    if child.returncode:
+        raise ModelError(CODES.get(child.returncode, "internal_error"), said[-300:] or "the fetching process ended")
+    shutil.rmtree(folder / ".cache", ignore_errors=True)
+    _check_size(folder, settings.max_model_bytes)
+
+
+def _check_size(folder: Path, limit: int) -> None:
+    sizes = []
+    for path in folder.rglob("*"):
+        try:
+            sizes.append(path.lstat().st_size)
+        except FileNotFoundError:  # renamed as it was finished
+            continue
+    if sum(sizes) > limit or len(sizes) > MAX_FILES:
+        raise ModelError("model_too_large", f"more than {limit / 1e9:,.0f} GB or {MAX_FILES} files")
+
+
+def check_fetched(folder: Path) -> None:
+    """No links, and weights whose description is no longer than it may be. Raises ModelError."""
+    for path in folder.rglob("*"):
+        if path.is_symlink():
+            raise ModelError("invalid_weights", f"{path.name} is a link")
+        if path.suffix == ".safetensors":
+            with path.open("rb") as file:
+                header = int.from_bytes(file.read(8), "little")
+            if header > min(MAX_HEADER, path.stat().st_size - 8):
+                raise ModelError("invalid_weights", f"{path.name} names {header:,} bytes of description")
+
+
+def main(model_id: str, revision: str, folder: str, *options: str) -> int:
+    wanted = [*FETCHED, CODE] if "--code" in options else list(FETCHED)
+    try:
+        snapshot_download(model_id, revision=revision, allow_patterns=wanted, local_dir=folder)
+        return 0
+    except (RepositoryNotFoundError, RevisionNotFoundError, GatedRepoError) as error:
+        code, reason = 3, str(error)
+    except (HTTPError, OSError) as error:
+        code, reason = (5 if getattr(error, "errno", None) == errno.ENOSPC else 4), str(error)
+    sys.stderr.write(" ".join(reason.split()))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,72 @@
+"""Engine parity: the same questions through the built-in engine and through a server, and what differs.
+
+`python -m evaluator parity MODEL` asks some questions, evenly spread over a benchmark, both ways. Nothing is published.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evaluator.run.bootstrap import Comparison, compare
+from evaluator.run.evaluate import Details, evaluate
+from evaluator.run.task import Task, load_items, spread
+
+SHOWN = 10  # answers that differ
+
+Show = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A question that the two engines answered otherwise."""
+
+    id: str
+    built_in: list[str]  # its answers, one a prompt
+    served: list[str]
+
+
+@dataclass(frozen=True)
+class Parity:
+    """The built-in engine minus the server, scores from 0 to 1."""
+
+    n: int
+    built_in: float
+    served: float
+    comparison: Comparison
+    different: list[Difference]  # all answers that are not the same text
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the difference of the scores may be chance: its 95 % interval has 0 in it."""
+        return self.comparison.interval.low <= 0 <= self.comparison.interval.high
+
+
+def parity(task: Task, served: Task, items: int, out: Path, show: Show = lambda *_: None) -> Parity:
+    """Ask `items` questions by both; `served` is the task with its server. Raises DataError, ModelError."""
+    everything, dataset = load_items(replace(task, limit=None))
+    chosen = spread(everything, items)
+    dataset = dataset.evolve(n=len(chosen))
+    details: list[Details] = [
+        evaluate(replace(run, alone=0, cache=None), chosen, dataset, out / name, on_progress=show).details
+        for name, run in (("built-in", task), ("served", served))
+    ]
+    scores = [[_number(row["em"]) for row in rows] for rows in details]
+    different = [
+        Difference(str(a["id"]), _texts(a), _texts(b))
+        for a, b in zip(*details, strict=True)
+        if a["answers"] != b["answers"]
+    ]
+    comparison = compare(scores[0], scores[1], [item.cluster for item in chosen])
+    means = [sum(own) / len(own) for own in scores]
+    return Parity(len(chosen), means[0], means[1], comparison, different)
+
+
+def _number(value: object) -> float:
+    assert isinstance(value, float | int)
+    return float(value)
+
+
+def _texts(row: dict[str, object]) -> list[str]:
+    answers = row["answers"]
+    assert isinstance(answers, list)
+    return [str(answer) for answer in answers]

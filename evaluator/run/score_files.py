@@ -1,0 +1,149 @@
+"""`python -m evaluator score`: golds and answers from two files, for other programs.
+
+Items are JSON lines `{"id", "answer"}`; ko-vqa may add `question`, infochartqa adds `question_type_id`, and ko-vdc's
+answer is its letter. Answers are `{"id", "text"}` in any order. Memory holds the items and their numbers, never the
+answers: they are scored as they are read.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.base import Benchmark
+from evaluator.data_types import Answer, AnswerStatus, DataError, Item, Score, unless_unanswered
+from submissions.models.reasoning import strip_reasoning
+
+CHUNK = 1000  # answers scored at once, or fewer when they are long
+CHUNK_LENGTH = 1_000_000  # characters
+
+
+def score_files(
+    benchmark: str, items_file: Path, answers_file: Path, per_item: Path | None, *, raw: bool = False
+) -> dict[str, Any]:
+    """`{"benchmark", "n", "metrics", "answers"}`. Items without an answer count as empty.
+
+    `raw`: the answers are transcripts with the model's reasoning in them, which is not scored.
+
+    Raises DataError naming file and line.
+    """
+    bench = BENCHMARKS[benchmark]
+    items = _items(bench, items_file)
+    scores: dict[str, Score] = {}
+    answers = _answers(answers_file, items)
+    for chunk in _chunks(map(_without_reasoning, answers) if raw else answers):
+        asked = [items[answer.id] for answer in chunk]
+        for score, answer in zip(bench.score_flat(asked, chunk), chunk, strict=True):
+            scores[score.id] = unless_unanswered(score, [answer])
+    silent = [item for key, item in items.items() if key not in scores]
+    for score in bench.score_flat(silent, [Answer(item.id, "", "empty", 0.0) for item in silent]):
+        scores[score.id] = score
+    ordered = [scores[key] for key in items]
+    if per_item:
+        _write(per_item, ordered)
+    return _summary(bench, ordered)
+
+
+def _summary(bench: Benchmark, scores: list[Score]) -> dict[str, Any]:
+    counts = Counter(s.status for s in scores)
+    return {
+        "benchmark": bench.name,
+        "n": len(scores),
+        "metrics": {name: round(100 * value, 4) for name, value in bench.metrics(scores).items()},
+        "answers": {status: counts[status] for status in get_args(AnswerStatus)},
+    }
+
+
+def _items(bench: Benchmark, file: Path) -> dict[str, Item]:
+    items: dict[str, Item] = {}
+    for where, row in _rows(file):
+        key = _text(row, "id", where)
+        if key in items:
+            raise DataError(f"{where}: the id {key!r} stands twice")
+        kind = row.get("question_type_id", 0)
+        if bench.name == "infochartqa" and (not isinstance(kind, int) or isinstance(kind, bool) or not kind):
+            raise DataError(f"{where}: 'question_type_id' must be a whole number")
+        question = row.get("question", "")
+        if not isinstance(question, str):
+            raise DataError(f"{where}: 'question' must be text")
+        items[key] = Item(key, question, _text(row, "answer", where), kind=kind)
+    if not items:
+        raise DataError(f"{file}: has no items")
+    return items
+
+
+def _chunks(answers: Iterator[Answer]) -> Iterator[list[Answer]]:
+    chunk: list[Answer] = []
+    length = 0
+    for answer in answers:
+        chunk.append(answer)
+        length += len(answer.text)
+        if len(chunk) >= CHUNK or length >= CHUNK_LENGTH:
+            yield chunk
+            chunk, length = [], 0
+    if chunk:
+        yield chunk
+
+
+def _answers(file: Path, items: dict[str, Item]) -> Iterator[Answer]:
+    seen: set[str] = set()
+    for where, row in _rows(file):
+        key = _text(row, "id", where)
+        if key not in items:
+            raise DataError(f"{where}: the id {key!r} is not among the items")
+        if key in seen:
+            raise DataError(f"{where}: the id {key!r} is answered twice")
+        seen.add(key)
+        text = row.get("text")
+        if not isinstance(text, str):
+            raise DataError(f"{where}: 'text' must be text, not {json.dumps(text)[:50]}")
+        yield Answer(key, text, "ok" if text.strip() else "empty", 0.0)
+
+
+def _without_reasoning(answer: Answer) -> Answer:
+    reasoning, text = strip_reasoning(answer.text)
+    if reasoning is None:
+        return answer
+    return replace(answer, text=text, status="ok" if text else "truncated", reasoning_tokens=0)
+
+
+def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    try:
+        with file.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                where = f"{file}, line {number}"
+                if not line.strip():
+                    continue
+                try:
+                    row = _DECODER.decode(line)
+                except (ValueError, RecursionError) as error:
+                    raise DataError(f"{where}: no JSON: {error}") from None
+                if not isinstance(row, dict):
+                    raise DataError(f"{where}: no JSON object")
+                yield where, row
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{file}: {error}") from None
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _text(row: dict[str, Any], column: str, where: str) -> str:
+    value = row.get(column)
+    if not isinstance(value, str) or not value:
+        raise DataError(f"{where}: '{column}' must be text that is not empty")
+    return value
+
+
+def _write(file: Path, scores: list[Score]) -> None:
+    with file.open("w", encoding="utf-8") as lines:
+        for score in scores:
+            row = {"id": score.id, "em": score.em, "f1": score.f1, "em_strict": score.em_strict, "status": score.status}
+            lines.write(json.dumps(row, ensure_ascii=False) + "\n")

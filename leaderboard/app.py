@@ -1,0 +1,96 @@
+"""The web application: what programs read, and the pages in both languages."""
+
+import gc
+import os
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
+
+from leaderboard.data.live_board import Board
+from leaderboard.pages.layout import STYLE, THEME, build_page
+from leaderboard.web.auth import Visitors
+from leaderboard.web.gradio_api import limit_tools
+from leaderboard.web.gradio_sessions import remember_little
+from leaderboard.web.language import ADDRESSES, FirstVisit
+from leaderboard.web.page_cache import PageCache
+from leaderboard.web.routes import routes
+from leaderboard.web.security import Guard
+from submissions.checks.submit import Admission
+from submissions.queue.queue import Queue
+from submissions.settings import Settings, SettingsError
+from submissions.store.open import open_store
+
+# Whoever reaches a Space directly is a proxy of the Hub, in some private network: no visitor is.
+SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
+SIGN_IN = ("OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OAUTH_SCOPES", "OPENID_PROVIDER_URL", "SYSTEM", "SPACE_ID")
+
+
+def check_sign_in() -> None:
+    """Raises SettingsError where Gradio could not ask the Hub who a visitor is.
+
+    Outside of a Space it would sign everybody in as the operator, unless told that this is one.
+    """
+    if missing := [name for name in SIGN_IN if not os.environ.get(name)]:
+        raise SettingsError(
+            f"HANNUN_AUTH=oauth needs {', '.join(missing)}: a Space has them with hf_oauth in its README (docs/deploy.md)"
+        )
+
+
+def build_app(settings: Settings) -> FastAPI:
+    """The application over the store named in the settings.
+
+    Raises StoreError where that cannot be opened, SettingsError where visitors are to sign in and cannot.
+    """
+    if settings.auth == "oauth":
+        check_sign_in()
+    store = open_store(settings.store, settings)
+    board = Board(store)
+    queue = Queue(store, settings.lease, settings.max_attempts)
+    admission = Admission(queue, settings)
+    visitors = Visitors(settings.auth)
+    app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None)
+
+    # A request passes the last of these first.
+    app.add_middleware(Guard)
+    app.add_middleware(GZipMiddleware, minimum_size=1000)
+    app.add_middleware(PageCache)
+    app.add_middleware(FirstVisit)
+
+    app.include_router(routes(board, STYLE))
+    # The longer address first: what is mounted at the root takes all the rest.
+    for language, address in sorted(ADDRESSES.items(), key=lambda pair: -len(pair[1])):
+        page = build_page(board, queue, admission, visitors, language)
+        gr.mount_gradio_app(
+            app,
+            page,
+            path=address.rstrip("/") or "/",
+            theme=THEME,
+            head=f"<style>{STYLE}</style>",
+            footer_links=[],
+            show_error=False,
+            ssr_mode=False,
+            allowed_paths=[],
+            run_history=False,
+            mcp_server=language == "ko",  # one is enough; False, for None would ask the environment
+        )
+        remember_little(app, page)
+        if language == "ko":
+            limit_tools(page)
+    return app
+
+
+def serve(app: FastAPI, settings: Settings) -> None:
+    """Answer requests until the process is told to end. What a proxy says of a visitor's address is believed only
+    where FORWARDED_ALLOW_IPS names that proxy, or on a Space."""
+    gc.freeze()  # what is there by now stays: no collection looks at it again
+    proxies = os.environ.get("FORWARDED_ALLOW_IPS") or (SPACE_PROXIES if "SPACE_ID" in os.environ else None)
+    uvicorn.run(
+        app,
+        host=settings.host,
+        port=settings.port,
+        access_log=False,
+        log_config=None,  # the log of app.py leaves secrets out
+        forwarded_allow_ips=proxies,
+    )

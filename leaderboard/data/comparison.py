@@ -1,0 +1,173 @@
+"""Models side by side on the same questions: differences, how sure they are, and who is ahead where.
+
+Whose answer was right on which question is private, so the differences are of independent intervals (Newcombe,
+Statistics in Medicine 17 (1998), method 10, here with each score's own interval): wider than a paired test's where two
+models err on the same questions. What is said to be ahead is ahead under that test too, or nearly always.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.breakdown import Part, parts_of
+from leaderboard.data.ranking import RankedRow, score_of
+from submissions.confidence_interval import Interval, wilson
+from submissions.records import BoardRow
+
+MOST = 5
+ERROR = (
+    0.05  # how often, over all that is said of one benchmark or of its parts, somebody may be called ahead who is not
+)
+Verdict = Literal["ahead", "same", "unknown"]
+
+
+@dataclass(frozen=True)
+class SharedPart:
+    axis: str
+    bucket: str
+    each: list[Part | None]  # in the order of the comparison's rows
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The leader against another: its score minus the other's, in points."""
+
+    leader: RankedRow
+    other: RankedRow
+    difference: float
+    interval: Interval | None
+    verdict: Verdict
+    ahead: list[str]  # parts on which the leader is surely ahead
+    behind: list[str]
+
+
+@dataclass(frozen=True)
+class BaseDifference:
+    """A model minus the one it was made from, in points."""
+
+    difference: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    benchmark: str
+    rows: list[RankedRow]  # best first, all of one split
+    missing: list[str]  # models without a result on it
+    differences: list[Difference]
+    parts: list[SharedPart]
+
+
+def compare(boards: dict[str, list[RankedRow]], models: Sequence[str]) -> list[Comparison]:
+    """A comparison for each benchmark that two of the models at least were measured on alike."""
+    found = []
+    for name, rows in boards.items():
+        alike = _alike([r for r in rows if r.row.model in models and score_of(r.row) is not None], name)
+        if len(alike) < 2:
+            continue
+        parts = _parts(alike)
+        found.append(
+            Comparison(
+                benchmark=name,
+                rows=alike,
+                missing=[model for model in models if all(r.row.model != model for r in alike)],
+                differences=[_difference(alike, other, parts) for other in range(1, len(alike))],
+                parts=parts,
+            )
+        )
+    return found
+
+
+def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDifference | None:
+    """A row against that of the model it was made from; None where that was not measured on the same questions in the
+    same mode. With the 95% interval, where both are known."""
+    row, score = ranked.row, score_of(ranked.row)
+    for other in rows:
+        base, against = other.row, score_of(other.row)
+        if base.model != row.base_model or _conditions(base) != _conditions(row) or score is None or against is None:
+            continue
+        bounds, theirs = _bounds(ranked, 0.95), _bounds(other, 0.95)
+        interval = difference_interval((score, against), bounds, theirs) if bounds and theirs else None
+        return BaseDifference(score - against, interval)
+    return None
+
+
+def _conditions(row: BoardRow) -> tuple[object, ...]:
+    """What a model and the one it was made from must have in common to be compared."""
+    budgets = row.decoding, row.max_answer_tokens, row.max_reasoning_tokens
+    return row.split, row.dataset, row.benchmark_version, row.thinking, *budgets
+
+
+def _alike(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:
+    """Each model's best result on the test set that most of them have in common; the ranked one before others."""
+    own = BENCHMARKS[benchmark].card.split
+
+    def measured_on(row: BoardRow) -> tuple[str, str]:
+        return row.split, "" if row.split == own else row.dataset  # the ranked split is one, wherever it is kept
+
+    models = {(r.row.model, measured_on(r.row)) for r in rows}
+    if not models:
+        return []
+    common = Counter(place for _, place in models)
+    chosen = max(common, key=lambda place: (common[place], place[0] == own, place))
+    best: dict[str, RankedRow] = {}
+    for r in rows:
+        if measured_on(r.row) == chosen:
+            best.setdefault(r.row.model, r)
+    return list(best.values())
+
+
+def _difference(rows: Sequence[RankedRow], other: int, parts: Sequence[SharedPart]) -> Difference:
+    """The first row against another one."""
+    scores = score_of(rows[0].row) or 0.0, score_of(rows[other].row) or 0.0
+    bounds = [_bounds(r, 1 - ERROR / (len(rows) - 1)) for r in (rows[0], rows[other])]
+    interval = difference_interval(scores, bounds[0], bounds[1]) if bounds[0] and bounds[1] else None
+    known = [
+        (part.bucket, a, b)
+        for part in parts
+        if (a := part.each[0]) and (b := part.each[other]) and a.n is not None and b.n is not None
+    ]
+    ahead, behind = [], []
+    for bucket, a, b in known:
+        sure = 1 - ERROR / (len(known) * (len(rows) - 1))
+        low, high = difference_interval((a.score, b.score), _wilson(a, sure), _wilson(b, sure))
+        if low > 0:
+            ahead.append(bucket)
+        elif high < 0:
+            behind.append(bucket)
+    verdict: Verdict = "unknown" if interval is None else "ahead" if interval.low > 0 else "same"
+    return Difference(rows[0], rows[other], scores[0] - scores[1], interval, verdict, ahead, behind)
+
+
+def difference_interval(scores: tuple[float, float], first: Interval, second: Interval) -> Interval:
+    """Of the first minus the second, from each one's own interval; all in percent (Newcombe 1998, method 10)."""
+    a, b = scores
+    down = ((a - first.low) ** 2 + (second.high - b) ** 2) ** 0.5
+    up = ((first.high - a) ** 2 + (b - second.low) ** 2) ** 0.5
+    return Interval(a - b - down, a - b + up)
+
+
+def _bounds(ranked: RankedRow, confidence: float) -> Interval | None:
+    """The headline's 95% interval, widened to the confidence wanted."""
+    headline = BENCHMARKS[ranked.row.benchmark].card.headline
+    score, low, high = (getattr(ranked.row, f"{headline}{end}") for end in ("", "_low", "_high"))
+    if low is None or high is None:
+        return None
+    wider = NormalDist().inv_cdf((1 + confidence) / 2) / NormalDist().inv_cdf(0.975)
+    return Interval(score - wider * (score - low), score + wider * (high - score))
+
+
+def _wilson(part: Part, confidence: float) -> Interval:
+    low, high = wilson(part.score / 100, part.n or 1, confidence)
+    return Interval(100 * low, 100 * high)
+
+
+def _parts(rows: Sequence[RankedRow]) -> list[SharedPart]:
+    """Every bucket that two of them at least have a score of."""
+    known = [parts_of(r.row.breakdown) for r in rows]
+    places = dict.fromkeys(place for own in known for place in own)
+    shared = [SharedPart(*place, [own.get(place) for own in known]) for place in places]
+    return [part for part in shared if sum(own is not None for own in part.each) > 1]

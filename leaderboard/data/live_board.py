@@ -1,0 +1,169 @@
+"""The board's rows: published results and those of the store, ranked, and kept fresh without blocking a reader."""
+
+import logging
+import threading
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.models import ModelRow, Summary, model_rows, summary
+from leaderboard.data.rank_changes import RankChange, as_of, rank_changes
+from leaderboard.data.ranking import Boards, ranked
+from submissions.paths import ASSETS
+from submissions.queue.queue import Queue
+from submissions.records import BoardRow, EvalResult, Lease, QueueRow, Status, board_row
+from submissions.store.base import Snapshot, Store, StoreError, blob_id
+from submissions.store.index import Unreadable, board_reader, parse_record, queue_reader
+
+log = logging.getLogger(__name__)
+
+PUBLISHED = ASSETS / "published"
+FRESH = 1.0  # seconds between looks at the store's head
+LIVELY = 5.0  # seconds between looks at how far the running evaluations are
+RECENT = timedelta(days=7)
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The store as of one head."""
+
+    snapshot: Snapshot
+    rows: dict[str, list[BoardRow]] = field(default_factory=dict)  # by benchmark, as they were read
+    boards: Boards = field(default_factory=dict)
+    version: str = ""  # of the boards; another one for each head at which they changed, and for other published rows
+    summaries: dict[str, Summary] = field(default_factory=dict)  # by benchmark
+    models: list[ModelRow] = field(default_factory=list)
+    queue: list[QueueRow] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
+    paths: dict[str, str] = field(default_factory=dict)  # result key → path in the store
+
+
+class Board:
+    def __init__(self, store: Store, published: Path = PUBLISHED) -> None:
+        self._store = store
+        self._beats = Queue(store)
+        self._published_files: dict[str, Path] = {}
+        self._published, self._broken = self._read_published(published)
+        self._published_version = blob_id("".join(row.blob for row in self._published).encode())
+        self._results, self._requests = board_reader(store), queue_reader(store)
+        self._refreshing = threading.Lock()
+        self._checked = self._looked = 0.0
+        self._leases: dict[str, Lease] = {}
+        self._version = ""
+        self._changes: list[RankChange] = []
+        self._view = View(Snapshot("", {}))
+        self._view = self._read(store.head())
+        self.refresh()
+
+    def view(self) -> View:
+        """The newest view there is, at once; where it may be old, another thread looks for a newer one."""
+        if self._due():
+            threading.Thread(target=self._refresh, name="refresh", daemon=True).start()
+        return self._view
+
+    def look(self) -> None:
+        """Look for a newer view, if that is due and nobody else is at it: for who asks for news, and can wait."""
+        if self._due():
+            self._refresh()
+
+    def refresh(self) -> View:
+        """The view as of now, waited for."""
+        self._refreshing.acquire()
+        self._refresh()
+        return self._view
+
+    @property
+    def version(self) -> str:
+        """Another one whenever there is something new to see in the tables: results, or an hour without."""
+        self.view()
+        return self._version
+
+    @property
+    def queue_version(self) -> str:
+        """The same of the queue: a commit, or a sign of life."""
+        view = self.view()
+        beats = "".join(f"{key}{lease.heartbeat_at:%H%M%S}" for key, lease in sorted(self._leases.items()))
+        return blob_id(f"{view.snapshot.head}{beats}".encode())
+
+    def leases(self) -> dict[str, Lease]:
+        """How far the running evaluations are, by request key."""
+        return self._leases
+
+    def changes(self) -> list[RankChange]:
+        """What the results of the last seven days changed, to the hour."""
+        return self._changes
+
+    def result_json(self, key: str) -> bytes | None:
+        """The bytes of a result record, published or evaluated."""
+        if key in self._published_files:
+            return self._published_files[key].read_bytes()
+        view = self.view()
+        return self._store.read(view.paths[key], view.snapshot.head) if key in view.paths else None
+
+    def _due(self) -> bool:
+        """Whether it is time to look, and the caller is who does."""
+        return time.monotonic() - self._checked >= FRESH and self._refreshing.acquire(blocking=False)
+
+    def _refresh(self) -> None:
+        """Whoever holds the lock calls this, and it gives it back."""
+        try:
+            head = self._store.head()
+            if head != self._view.snapshot.head:
+                self._view = self._read(head)
+            version = f"{self._view.version}-{datetime.now(UTC):%d%H}"
+            if version != self._version:
+                before = as_of(self._view.boards, datetime.now(UTC) - RECENT)
+                self._changes = rank_changes(before, self._view.boards)
+                self._version = version
+            running = [row.key for row in self._view.queue if row.status == Status.RUNNING]
+            if time.monotonic() - self._looked >= LIVELY or self._leases.keys() - running:
+                self._leases = self._beats.leases(running) if running else {}
+                self._looked = time.monotonic()
+        except StoreError as error:  # the last view is better than none
+            log.warning("%s", error)
+        finally:
+            self._checked = time.monotonic()
+            self._refreshing.release()
+
+    def _read(self, head: str) -> View:
+        snapshot = self._store.snapshot(head=head)
+        results, unreadable = self._results.read(snapshot)
+        requests, broken_requests = self._requests.read(snapshot)
+        rows: dict[str, list[BoardRow]] = {name: [] for name in BENCHMARKS}
+        for row in (*self._published, *results):
+            rows[row.benchmark].append(row)
+        last = self._view
+        boards = {
+            name: last.boards[name] if last.rows.get(name) == own else ranked(own, name) for name, own in rows.items()
+        }
+        changed = {name for name, own in boards.items() if last.boards.get(name) is not own}
+        unreadable = [*self._broken, *unreadable, *broken_requests]
+        same = not changed and unreadable == last.unreadable
+        return View(
+            snapshot=snapshot,
+            rows=rows,
+            boards=boards,
+            version=last.version if same else blob_id(f"{head}{self._published_version}".encode()),
+            summaries={n: summary(own, n) if n in changed else last.summaries[n] for n, own in boards.items()},
+            models=model_rows(boards) if changed else last.models,
+            queue=sorted(requests, key=lambda r: (r.submitted_at, r.key), reverse=True),
+            unreadable=unreadable,
+            paths={r.key: r.path for r in results},
+        )
+
+    def _read_published(self, folder: Path) -> tuple[list[BoardRow], list[Unreadable]]:
+        rows: list[BoardRow] = []
+        broken: list[Unreadable] = []
+        for path in sorted(folder.glob("*/*.json")):
+            content = path.read_bytes()
+            try:
+                result: EvalResult = parse_record(content, EvalResult)
+            except ValueError as error:
+                log.warning("published record %s is left out: %s", path, error)
+                broken.append(Unreadable(path.name, str(error)))
+                continue
+            self._published_files[result.request_key] = path
+            rows.append(board_row(result, str(path.relative_to(folder)), blob_id(content)))
+        return rows, broken

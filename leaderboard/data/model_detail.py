@@ -1,0 +1,83 @@
+"""All that is known of one model: its results, each beside the best and the median of its board."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from statistics import median
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.breakdown import Part, Place, parts_of
+from leaderboard.data.comparison import BaseDifference, base_difference
+from leaderboard.data.live_board import Board, View
+from leaderboard.data.models import ModelRow
+from leaderboard.data.ranking import RankedRow
+from submissions.records import EvalResult, QueueRow, Status
+
+
+@dataclass(frozen=True)
+class PartBeside:
+    bucket: str
+    part: Part
+    best: float  # percent, as the median
+    median: float
+
+
+@dataclass(frozen=True)
+class Detail:
+    """A result with its whole record."""
+
+    ranked: RankedRow
+    record: EvalResult
+    parts: dict[str, list[PartBeside]]  # by axis
+    base: BaseDifference | None = None  # to the model it was made from, where that was measured alike
+
+
+@dataclass(frozen=True)
+class ModelPage:
+    model: ModelRow
+    details: list[Detail] = field(default_factory=list)  # the newest on each benchmark and split, in each mode
+    history: list[RankedRow] = field(default_factory=list)  # all, newest first
+    requests: list[QueueRow] = field(default_factory=list)  # those without a result
+
+
+def model_page(board: Board, name: str) -> ModelPage | None:
+    """None for a model that has neither a result nor a request."""
+    view = board.view()
+    rows = [r for rows in view.boards.values() for r in rows if r.row.model == name]
+    requests = [r for r in view.queue if r.model_id == name and r.status != Status.FINISHED]
+    if not rows and not requests:
+        return None
+    history = sorted(rows, key=lambda r: -(r.row.date or 0.0))
+    newest: dict[tuple[str | None, ...], RankedRow] = {}
+    for r in history:
+        newest.setdefault((r.row.benchmark, r.row.split, r.row.thinking, r.row.decoding), r)
+    shown = sorted(newest.values(), key=lambda r: (list(BENCHMARKS).index(r.row.benchmark), r.rank is None))
+    summary = next((m for m in view.models if m.model == name), None)
+    if summary is None:  # a reference, or nothing measured yet
+        first = rows[0].row if rows else None
+        summary = ModelRow(name, first.organisation if first else None, requests[0].params if requests else None)
+    details = [detail for r in shown if (detail := _detail(board, view, r))]
+    return ModelPage(summary, details, history, requests)
+
+
+def _detail(board: Board, view: View, ranked: RankedRow) -> Detail | None:
+    content = board.result_json(ranked.row.key)
+    if content is None:  # gone since
+        return None
+    alike = tuple(r.row.breakdown for r in view.boards[ranked.row.benchmark] if r.row.split == ranked.row.split)
+    others = _statistics(alike)
+    parts: dict[str, list[PartBeside]] = {}
+    for place, part in parts_of(ranked.row.breakdown).items():
+        parts.setdefault(place[0], []).append(PartBeside(place[1], part, *others[place]))
+    base = base_difference(ranked, view.boards[ranked.row.benchmark])
+    return Detail(ranked, EvalResult.model_validate_json(content), parts, base)
+
+
+@lru_cache(maxsize=16)
+def _statistics(breakdowns: Sequence[str]) -> dict[Place, tuple[float, float]]:
+    """The best and the median score of each axis and bucket."""
+    scores: dict[Place, list[float]] = {}
+    for breakdown in breakdowns:
+        for place, part in parts_of(breakdown).items():
+            scores.setdefault(place, []).append(part.score)
+    return {place: (max(own), median(own)) for place, own in scores.items()}

@@ -1,0 +1,192 @@
+"""What a visitor wants to see of a benchmark's table: words, filters, order, columns; and the same as an address."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, Protocol, TypeVar, cast, get_args
+from urllib.parse import urlencode
+
+from leaderboard.data.hangul import initials, is_initials, letters
+from leaderboard.data.ranking import RankedRow
+from submissions.records import BoardRow, Thinking
+
+Sort = Literal["score", "em", "f1", "latency", "date", "name", "params"]
+Weights = Literal["open", "closed"]
+Column = Literal[
+    "params",
+    "weights",
+    "license",
+    "f1",
+    "em_strict",
+    "parts",
+    "reasoning",
+    "reasoning_right",
+    "latency",
+    "n",
+    "date",
+    "source",
+]
+SORTS: tuple[Sort, ...] = get_args(Sort)
+COLUMNS: tuple[Column, ...] = get_args(Column)
+DEFAULT_COLUMNS: tuple[Column, ...] = (
+    *("params", "f1", "em_strict", "parts", "reasoning", "latency", "n", "date", "source"),
+)
+SIZES = {"0-4": (0.0, 4e9), "4-10": (4e9, 10e9), "10-40": (10e9, 40e9), "40-": (40e9, float("inf"))}  # parameters
+PREFIXES = ("license:", "org:", "hardware:")
+PAGE = 100  # rows shown at first, and more each time
+T = TypeVar("T", bound=str)
+
+
+@dataclass(frozen=True)
+class Query:
+    words: str = ""
+    sort: Sort = "score"
+    weights: tuple[Weights, ...] = ()  # empty: all
+    sizes: tuple[str, ...] = ()  # of SIZES; empty: all, and those of unknown size
+    verified: bool = False
+    columns: tuple[Column, ...] = DEFAULT_COLUMNS
+    shown: int = PAGE
+    thinking: tuple[Thinking, ...] = ()  # empty: all
+
+    @classmethod
+    def of(
+        cls,
+        words: str | None,
+        sort: str | None,
+        weights: Iterable[str] | None,
+        sizes: Iterable[str] | None,
+        verified: bool | None,
+        columns: Iterable[str] | None,
+        shown: float | None,
+        thinking: Iterable[str] | None = None,
+    ) -> "Query":
+        """From a form's fields, whatever they hold: what is unknown is left out."""
+        return cls(
+            words=str(words or "")[:100],
+            sort=next((s for s in SORTS if s == sort), "score"),
+            weights=_known(weights, get_args(Weights)),
+            sizes=_known(sizes, tuple(SIZES)),
+            verified=bool(verified),
+            columns=_known(columns, COLUMNS) if columns is not None else DEFAULT_COLUMNS,
+            shown=page_size(shown),
+            thinking=_known(thinking, get_args(Thinking)),
+        )
+
+    @classmethod
+    def of_address(cls, params: Mapping[str, str]) -> "Query":
+        """From the parameters of an address; the page writes them there as they change."""
+
+        def several(name: str) -> list[str] | None:
+            return params[name].split(",") if name in params else None
+
+        return cls.of(
+            params.get("q"),
+            params.get("sort"),
+            several("weights"),
+            several("size"),
+            params.get("verified") == "1",
+            several("columns"),
+            page_size(params.get("n")),
+            several("thinking"),
+        )
+
+    def filters(self) -> str:
+        """What chooses rows and their order, as the query of an address."""
+        given = {
+            **{"q": self.words, "sort": "" if self.sort == "score" else self.sort},
+            **{"weights": ",".join(self.weights), "size": ",".join(self.sizes)},
+            **{"verified": "1" if self.verified else "", "thinking": ",".join(self.thinking)},
+        }
+        return urlencode({name: value for name, value in given.items() if value})
+
+
+class Named(Protocol):
+    @property
+    def model(self) -> str: ...
+    @property
+    def organisation(self) -> str | None: ...
+
+
+def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
+    """The rows wanted, in the wanted order ("score" keeps the ranking's). `shown` is not looked at."""
+    tests = [_test(word) for word in query.words.split()]
+    if query.weights or query.sizes or query.verified or query.thinking:
+        tests.append(lambda row: _fits(row, query))
+    found = [r for r in rows if all(test(r.row) for test in tests)] if tests else list(rows)
+    return found if query.sort == "score" else sorted(found, key=lambda r: _order(r.row, query.sort))
+
+
+def finder(words: str) -> Callable[[Named], bool]:
+    """Tells whether all of the words stand in a model's or its maker's name."""
+    tests = [_name_test(word) for word in words.split()]
+    return lambda named: all(test(named) for test in tests)
+
+
+def page_size(given: float | str | None) -> int:
+    """How many rows are shown, from a field or an address."""
+    if isinstance(given, str):
+        given = int(given) if given.isascii() and given.isdigit() and len(given) < 7 else None
+    return int(min(max(given or PAGE, PAGE), 100_000))
+
+
+def _fits(row: BoardRow, query: Query) -> bool:
+    if query.verified and row.kind != "verified":
+        return False
+    if query.weights and row.weights not in query.weights:
+        return False
+    if query.thinking and row.thinking not in query.thinking:
+        return False
+    if not query.sizes:
+        return True
+    return row.params is not None and any(SIZES[s][0] <= row.params < SIZES[s][1] for s in query.sizes)
+
+
+def _test(word: str) -> Callable[[BoardRow], bool]:
+    """`license:apache`, `org:samsung` and `hardware:a100` look there only, other words in the names of model and maker."""
+    prefix, _, rest = word.casefold().partition(":")
+    if f"{prefix}:" not in PREFIXES:
+        return _name_test(word)
+    wanted = _letters(rest)
+
+    def test(row: BoardRow) -> bool:
+        places = {"license": row.license, "hardware": row.hardware}
+        place = places.get(prefix, f"{row.organisation or ''} {row.model.partition('/')[0]}")
+        return wanted in _letters(place or "")
+
+    return test
+
+
+def _name_test(word: str) -> Callable[[Named], bool]:
+    wanted = _letters(word)
+    initials = is_initials(wanted)
+
+    def test(named: Named) -> bool:
+        name = f"{named.model} {named.organisation}" if named.organisation else named.model
+        return wanted in _letters(name) or (initials and wanted in _initials(name))
+
+    return test
+
+
+def _order(row: BoardRow, sort: Sort) -> tuple[bool, float, str]:
+    """What is not known comes last; of equals, by name."""
+    name = _letters(row.model)
+    if sort == "name":
+        return False, 0.0, name
+    value = row.latency_ms if sort == "latency" else cast(float | None, getattr(row, sort))
+    fewest_first = sort in ("latency", "params")
+    return value is None, (value or 0.0) if fewest_first else -(value or 0.0), name
+
+
+def _known(given: Iterable[str] | None, known: Sequence[T]) -> tuple[T, ...]:
+    wanted = set(given or ())
+    return tuple(value for value in known if value in wanted)
+
+
+@lru_cache(maxsize=100_000)
+def _letters(text: str) -> str:
+    return letters(text)
+
+
+@lru_cache(maxsize=100_000)
+def _initials(text: str) -> str:
+    return initials(text)

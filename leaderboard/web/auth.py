@@ -1,0 +1,58 @@
+"""Who a visitor is, and how often they may ask."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import gradio as gr
+from httpx2 import HTTPError
+from huggingface_hub import HfApi
+
+from leaderboard.web.security import RateLimit
+from submissions.queue.quota import Submitter
+
+ASKED = "20/minute"  # models checked or submitted, by each address and each person
+
+ANYONE = Submitter("visitor", vouched=False)  # without sign-in all share one turn in the queue
+
+
+class Visitors:
+    def __init__(self, auth: Literal["off", "oauth"]) -> None:
+        self._auth = auth
+        self._asked = RateLimit(ASKED)
+
+    @property
+    def sign_in(self) -> bool:
+        """Whether visitors are asked to sign in before they submit."""
+        return self._auth == "oauth"
+
+    def submitter(self, profile: gr.OAuthProfile | None) -> Submitter | None:
+        """As the signed session says, never a form; None for who has not signed in and should."""
+        if not self.sign_in:
+            return ANYONE
+        if profile is None:
+            return None
+        claims: Mapping[str, Any] = profile  # those of the Hub's userinfo, by OpenID Connect
+        # Not its `name`, which an organisation may choose as it likes.
+        return Submitter(profile.username, _names(claims.get("orgs"), "preferred_username"))
+
+    def bearer(self, token: str | None) -> Submitter | None:
+        """The person whose token a program gave, as the Hub says; None where it gave none or one the Hub does not know."""
+        if not token:
+            return None
+        try:
+            who: Mapping[str, Any] = HfApi(token=token).whoami()
+        except HTTPError:
+            return None
+        return Submitter(str(who["name"]), _names(who.get("orgs"), "name")) if who.get("type") == "user" else None
+
+    def may_ask(self, address: str, submitter: Submitter | None) -> bool:
+        """Count one more question of this visitor; False where there were too many."""
+        known = submitter is not None and submitter.vouched
+        return self._asked.allows(f"address {address}", *([f"user {submitter.name}"] if known and submitter else []))
+
+
+def _names(organisations: Any, field: str) -> frozenset[str]:
+    """The usernames of organisations, which are what owners of models are called by."""
+    known = organisations if isinstance(organisations, list) else []
+    names = {org.get(field) for org in known if isinstance(org, dict)}
+    return frozenset(name for name in names if isinstance(name, str))

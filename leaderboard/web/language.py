@@ -1,0 +1,44 @@
+"""Where the page of each language is, and which one a first visit sees."""
+
+import re
+
+from starlette.datastructures import Headers
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from leaderboard.views.texts import Language
+
+ADDRESSES: dict[Language, str] = {"ko": "/", "en": "/en/"}
+_CHOICE = re.compile(r"\s*([A-Za-z]{1,8})(?:-[A-Za-z0-9-]*)?\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?")
+
+
+def stay(language: Language) -> str:
+    """The address of a language's page that shows it whatever the browser prefers."""
+    return ADDRESSES[language] + ("?lang=ko" if language == "ko" else "")
+
+
+def preferred(accepted: str) -> Language:
+    """The language of an Accept-Language header (RFC 9110, 12.5.4): Korean where nothing or Korean is preferred."""
+    weights: dict[str, float] = {}
+    for choice in accepted[:500].split(","):
+        if match := _CHOICE.fullmatch(choice):
+            weights.setdefault(match[1].lower(), float(match[2] or 1))
+    korean, english = weights.get("ko", 0.0), weights.get("en", 0.0)
+    return "ko" if not any(weights.values()) or (korean and korean >= english) else "en"
+
+
+class FirstVisit:
+    """Sends who comes to the bare address to the page in the browser's language. Addresses that say more stay."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        bare = scope["type"] == "http" and scope["path"] == ADDRESSES["ko"] and not scope["query_string"]
+        language = preferred(Headers(scope=scope).get("accept-language", "")) if bare else "ko"
+        if bare and language != "ko":
+            answer = RedirectResponse(
+                ADDRESSES[language], 302, {"Vary": "Accept-Language", "Cache-Control": "no-store"}
+            )
+            return await answer(scope, receive, send)
+        await self._app(scope, receive, send)

@@ -1,0 +1,142 @@
+"""What programs read over plain HTTP: tables, charts, results, requests, the feed, a table to embed."""
+
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, get_args
+from uuid import UUID
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.chart_data import Kind, chart_data, charts_of
+from leaderboard.data.export import FORMATS, rows_to_csv
+from leaderboard.data.live_board import Board
+from leaderboard.data.lm_eval import to_lm_eval
+from leaderboard.data.query import Query, select
+from leaderboard.data.ranking import score_of
+from leaderboard.views.render import render
+from leaderboard.views.texts import Language
+from leaderboard.web.gradio_api import queue_json, request_json
+from submissions.records import EvalResult
+from submissions.store.base import blob_id
+
+NEWEST = 50  # results in the feed
+EMBEDDED = 10  # rows, unless told
+
+
+def routes(board: Board, style: str) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/version")
+    def version() -> Response:
+        board.look()
+        versions = _json({"board": board.version, "queue": board.queue_version})
+        return Response(versions, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+    @router.get("/results/{name}.json")
+    def result(request: Request, name: str) -> Response:
+        key, _, form = name.partition(".")
+        content = board.result_json(key) if re.fullmatch(r"[0-9a-f]{32}", key) else None
+        if content is None or form not in ("", "lm-eval"):
+            raise HTTPException(404, "no such result")
+        if form:
+            content = json.dumps(to_lm_eval(EvalResult.model_validate_json(content)), ensure_ascii=False).encode()
+        return _fresh(request, blob_id(content), "application/json", lambda: content, f"{name}.json")
+
+    @router.get("/boards/{name}.{kind}")
+    def table(request: Request, name: str, kind: str) -> Response:
+        view = board.view()
+        if name not in view.boards or kind not in FORMATS:
+            raise HTTPException(404, f"no such table: one of {', '.join(view.boards)} as {', '.join(FORMATS)}")
+        media_type, write = FORMATS[kind]
+        wanted = Query.of_address(request.query_params)
+        return _fresh(
+            request,
+            view.version,
+            media_type,
+            lambda: write(select(view.boards[name], wanted)),
+            f"hannun-{name}.{kind}",
+        )
+
+    @router.get("/charts/{name}/{kind}.csv")
+    def chart(request: Request, name: str, kind: str) -> Response:
+        view = board.view()
+        if name not in view.boards or kind not in get_args(Kind) or kind not in charts_of(name):
+            raise HTTPException(404, "no such chart")
+
+        def write() -> bytes:
+            return rows_to_csv(chart_data(kind, view.boards[name]))
+
+        return _fresh(request, view.version, "text/csv; charset=utf-8", write, f"hannun-{name}-{kind}.csv")
+
+    @router.get("/queue.json")
+    def queue(request: Request) -> Response:
+        content = _json(queue_json(board))
+        return _fresh(request, blob_id(content), "application/json", lambda: content)
+
+    @router.get("/requests/{key}.json")
+    def one_request(request: Request, key: str) -> Response:
+        found = request_json(board, key)
+        if found is None:
+            raise HTTPException(404, "no such request")
+        content = _json(found)
+        return _fresh(request, blob_id(content), "application/json", lambda: content)
+
+    @router.get("/feed.xml")
+    def feed(request: Request, lang: str = "ko") -> Response:
+        rows = sorted(
+            (r for rows in board.view().boards.values() for r in rows if r.row.date and score_of(r.row) is not None),
+            key=lambda r: (-(r.row.date or 0.0), r.row.key),
+        )[:NEWEST]
+        content = render(
+            "feed.xml",
+            _language(lang),
+            rows=rows,
+            base=str(request.base_url),
+            cards={name: b.card for name, b in BENCHMARKS.items()},
+            moments={r.row.key: datetime.fromtimestamp(r.row.date or 0.0, UTC).isoformat() for r in rows},
+            ids={r.row.key: UUID(hex=r.row.key).urn for r in rows},
+            score_of=score_of,
+        ).encode()
+        return _fresh(request, blob_id(content), "application/atom+xml; charset=utf-8", lambda: content)
+
+    @router.get("/embed/{name}")
+    def embed(request: Request, name: str, lang: str = "ko", n: str = "") -> Response:
+        view = board.view()
+        if name not in view.boards:
+            raise HTTPException(404, f"no such table: one of {', '.join(view.boards)}")
+        shown = int(n) if n.isascii() and n.isdigit() and len(n) < 4 else EMBEDDED
+        content = render(
+            "embed.html",
+            _language(lang),
+            rows=[r for r in view.boards[name] if r.rank][:shown],
+            name=name,
+            card=BENCHMARKS[name].card,
+            style=style,
+            score_of=score_of,
+        ).encode()
+        return _fresh(request, blob_id(content), "text/html; charset=utf-8", lambda: content)
+
+    return router
+
+
+def _fresh(
+    request: Request, tag: str, media_type: str, write: Callable[[], bytes], name: str | None = None
+) -> Response:
+    """The content, or that it is as it was; to be asked about each time."""
+    headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}
+    if f'"{tag}"' in request.headers.get("If-None-Match", ""):
+        return Response(status_code=304, headers=headers)
+    if name:
+        headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return Response(write(), media_type=media_type, headers=headers)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _language(name: str) -> Language:
+    return "en" if name == "en" else "ko"

@@ -1,0 +1,40 @@
+"""What an operator approves: the Python files of a model's repository at one commit, byte by byte."""
+
+import hashlib
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from httpx2 import HTTPError
+from huggingface_hub import snapshot_download
+
+from submissions.messages import RefusalCode
+from submissions.models.repository import CODE, Refused, local_model, open_repository
+from submissions.records import CodeApproval
+
+
+def approval_of(
+    model_id: str, revision: str, models_dir: Path | None, now: datetime
+) -> tuple[CodeApproval, dict[str, int]]:
+    """The approval to be given, and the size of each file in bytes. Raises Refused where there is nothing to approve."""
+    repository = open_repository(model_id, revision, models_dir)
+    if repository.revision != revision:
+        raise Refused(RefusalCode.REVISION_NOT_FOUND, repository.revision)
+    if folder := local_model(model_id, models_dir):
+        files = _python_files(folder)
+    else:
+        with TemporaryDirectory() as scratch:
+            try:
+                snapshot_download(model_id, revision=revision, allow_patterns=[CODE], local_dir=scratch)
+            except (HTTPError, OSError) as error:
+                raise Refused(RefusalCode.HUB_UNREACHABLE) from error
+            files = _python_files(Path(scratch))
+    if not files:
+        raise Refused(RefusalCode.NO_CODE)
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    approval = CodeApproval(model_id=repository.model_id, revision=revision, files=digests, approved_at=now)
+    return approval, {name: len(content) for name, content in files.items()}
+
+
+def _python_files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob(CODE))}

@@ -1,0 +1,71 @@
+"""How much of the machine one person may ask for, and whose models are not to be evaluated."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from submissions.records import EvalRequest, OptOut, QueueRow, Status
+from submissions.store.base import Snapshot
+
+
+@dataclass(frozen=True)
+class Submitter:
+    """Who submits. Quotas are for those whom a provider of identities has vouched for."""
+
+    name: str
+    organisations: frozenset[str] = frozenset()
+    vouched: bool = True
+
+    def organisation(self, model_id: str) -> str | None:
+        """The owner of a model, where the submitter is that owner or belongs to it."""
+        owner = model_id.partition("/")[0]
+        return owner if self.vouched and owner in {self.name, *self.organisations} else None
+
+
+@dataclass(frozen=True)
+class Quota:
+    """Evaluations a submitter, and an organisation for its own models, may have of a benchmark within a window.
+
+    One of KorQuAD's own rules (https://korquad.github.io): one submission in 7 days. What failed through a fault of
+    ours is given back; what failed through the model's is not.
+    """
+
+    limits: Mapping[str, int]
+    window: timedelta
+
+    def free_at(self, rows: Iterable[QueueRow], request: EvalRequest) -> datetime | None:
+        """When the submitter of this request may submit it, or None: now."""
+        counted, limit = self._counted(rows, request), self.limit(request.benchmark)
+        return counted[-limit] + self.window if len(counted) >= limit else None
+
+    def left(self, rows: Iterable[QueueRow], request: EvalRequest) -> int:
+        """How many evaluations of its benchmark the submitter of this request may still have now."""
+        return max(0, self.limit(request.benchmark) - len(self._counted(rows, request)))
+
+    def limit(self, benchmark: str) -> int:
+        return self.limits.get(benchmark, 1)
+
+    def _counted(self, rows: Iterable[QueueRow], request: EvalRequest) -> list[datetime]:
+        """When what counts against the quota was submitted, oldest first."""
+        since = request.submitted_at - self.window
+        return sorted(
+            row.submitted_at
+            for row in rows
+            if row.benchmark == request.benchmark
+            and row.status != Status.QUARANTINED
+            and row.submitted_at > since
+            and not _other_mode(row, request)
+            and (row.submitted_by == request.submitted_by or (row.organisation or "") == request.organisation)
+        )
+
+
+def _other_mode(row: QueueRow, request: EvalRequest) -> bool:
+    """Whether it is the same model, asked to reason where the request is not, or the other way round."""
+    alike = (row.model_id, row.revision, row.precision) == (request.model_id, request.revision, request.precision)
+    return alike and row.thinking != request.thinking
+
+
+def opted_out(model_id: str, snapshot: Snapshot) -> str | None:
+    """Who has asked that this model not be evaluated: its owner, for all models or for this one; or None."""
+    owner = model_id.partition("/")[0]
+    return next((name for name in (owner, model_id) if OptOut.path_of(name) in snapshot.files), None)

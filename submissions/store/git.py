@@ -1,0 +1,216 @@
+"""The embedded store: a bare git repository, through dulwich.
+
+Writers in several processes are kept apart by a lock the kernel frees when its holder dies, and the branch
+moves only if it still points at the parent. Blobs, trees and the commit are written before the branch, so a
+process killed at any moment leaves either the old head or the new one.
+"""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from stat import S_ISDIR
+
+from dulwich.client import HttpGitClient
+from dulwich.errors import NotGitRepository
+from dulwich.object_store import commit_tree_changes, tree_lookup_path
+from dulwich.objects import Blob, ObjectID, Tree, parse_tree
+from dulwich.objects import Commit as GitCommit
+from dulwich.refs import Ref
+from dulwich.repo import Repo
+from filelock import FileLock, Timeout
+
+from submissions.store.base import MAIN, Changes, Commit, Conflict, Snapshot, StoreError, Unavailable
+
+_AUTHOR = b"hannun <noreply@hannun.invalid>"
+_FILE = 0o100644
+GIT_LOCK_LASTS = 2.0  # seconds
+PATIENCE = 60.0  # seconds for another writer; a commit takes milliseconds unless its process stands still
+OBJECT_ID_BYTES = 20
+
+
+class GitStore:
+    def __init__(self, path: Path) -> None:
+        self.url = str(path)
+        self.turn = threading.Lock()
+        self._path = path
+        self._folders: dict[ObjectID, list[tuple[str, bool, ObjectID]]] = {}
+        self._lock = FileLock(f"{path}.lock")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with self._alone():
+                if not (path / "HEAD").exists():
+                    Repo.init_bare(str(path), mkdir=not path.exists(), default_branch=MAIN.encode()).close()
+                with self._repo():
+                    pass
+        except (OSError, NotGitRepository) as error:
+            raise StoreError(f"{path} is no usable store: {error}; name a folder that can be written") from error
+
+    def head(self, branch: str = MAIN) -> str:
+        with self._repo() as repo:
+            try:
+                return repo.refs[_ref(branch)].decode()
+            except KeyError:
+                return self._start(repo, branch)
+
+    def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
+        head = head or self.head(branch)
+        with self._repo() as repo:
+            files: dict[str, str] = {}
+            folders: dict[ObjectID, list[tuple[str, bool, ObjectID]]] = {}
+            waiting = [("", _commit(repo, head).tree)]
+            while waiting:
+                prefix, folder = waiting.pop()
+                # Few folders change from one commit to the next.
+                entries = folders[folder] = self._folders.get(folder) or _entries(repo, folder)
+                for name, is_folder, sha in entries:
+                    if is_folder:
+                        waiting.append((f"{prefix}{name}/", sha))
+                    else:
+                        files[prefix + name] = sha.decode()
+            self._folders = folders
+        return Snapshot(head, dict(sorted(files.items())))
+
+    def read(self, path: str, head: str) -> bytes:
+        with self._repo() as repo:
+            _, sha = tree_lookup_path(repo.__getitem__, _commit(repo, head).tree, path.encode())
+            blob = repo[sha]
+            if not isinstance(blob, Blob):
+                raise KeyError(path)
+            return blob.data
+
+    def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
+        with self._alone(), self._repo() as repo:
+            if repo.refs[_ref(branch)].decode() != parent:
+                raise Conflict(branch)
+            entries: list[tuple[bytes, int | None, ObjectID | None]] = []
+            for path, content in changes.items():
+                if content is None:
+                    entries.append((path.encode(), None, None))
+                else:
+                    blob = Blob.from_string(content)
+                    repo.object_store.add_object(blob)
+                    entries.append((path.encode(), _FILE, blob.id))
+            tree = commit_tree_changes(repo.object_store, _commit(repo, parent).tree, entries)
+            commit = _new_commit(tree, message, [ObjectID(parent.encode())])
+            repo.object_store.add_object(commit)
+            self._drop_stale_ref_lock(branch)
+            if not repo.refs.set_if_equals(_ref(branch), ObjectID(parent.encode()), commit.id):
+                raise Conflict(branch)
+            return commit.id.decode()
+
+    def history(self, head: str) -> Iterator[Commit]:
+        with self._repo() as repo:
+            following: str | None = head
+            while following:
+                commit = _commit(repo, following)
+                yield Commit(following, datetime.fromtimestamp(commit.commit_time, UTC), commit.message.decode())
+                following = commit.parents[0].decode() if commit.parents else None
+
+    def squash(self, branch: str) -> None:
+        with self._alone(), self._repo() as repo:
+            tree = _commit(repo, repo.refs[_ref(branch)].decode()).tree
+            commit = _new_commit(tree, "Squash", [])
+            repo.object_store.add_object(commit)
+            self._drop_stale_ref_lock(branch)
+            repo.refs[_ref(branch)] = commit.id
+
+    def now(self) -> datetime:
+        """By the clock of the file system, which on a shared disk is the server's."""
+        clock = Path(f"{self._path}.lock")
+        clock.touch()
+        return datetime.fromtimestamp(clock.stat().st_mtime, UTC)
+
+    def has(self, head: str) -> bool:
+        """Whether this commit is here."""
+        with self._repo() as repo:
+            return ObjectID(head.encode()) in repo.object_store
+
+    def fetch(self, client: HttpGitClient, path: str) -> None:
+        """Take over every branch of a repository on a git server, with all that hangs on it."""
+        with self._alone(), self._repo() as repo:
+
+            def wanted(refs: Mapping[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
+                branches = {sha for ref, sha in refs.items() if ref.startswith(_ref("")) and sha}
+                return [sha for sha in branches if sha not in repo.object_store]
+
+            # Version 0 is two requests, one where nothing is new; version 2 is one more.
+            fetched = client.fetch(path, repo, determine_wants=wanted, protocol_version=0)
+            for ref, sha in fetched.refs.items():
+                if ref.startswith(_ref("")) and sha:
+                    repo.refs[ref] = sha
+
+    def _start(self, repo: Repo, branch: str) -> str:
+        """Give a new branch its empty first commit, the same in every process that tries."""
+        tree = Tree()
+        commit = _new_commit(tree.id, "Start", [], when=0)
+        with self._alone():
+            repo.object_store.add_object(tree)
+            repo.object_store.add_object(commit)
+            self._drop_stale_ref_lock(branch)
+            repo.refs.add_if_new(_ref(branch), commit.id)
+        return repo.refs[_ref(branch)].decode()
+
+    def _drop_stale_ref_lock(self, branch: str) -> None:
+        """Remove git's own lock file where its holder must be dead.
+
+        We hold the store's lock, so it is not one of our writers': it is a killed one's, or belongs to an operator's
+        git command, which keeps it for milliseconds.
+        """
+        leftover = self._path / f"refs/heads/{branch}.lock"
+        try:
+            while time.time() - leftover.stat().st_mtime < GIT_LOCK_LASTS:
+                time.sleep(0.05)
+            leftover.unlink()
+        except FileNotFoundError:
+            pass
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keeps other writers out. Raises Unavailable where one of them does not leave."""
+        try:
+            with self._lock.acquire(timeout=PATIENCE):
+                yield
+        except Timeout as error:
+            advice = "if a process that writes here was stopped, continue it or end it"
+            raise Unavailable(f"{self.url}: another writer has held it for {PATIENCE:g} s; {advice}") from error
+
+    @contextmanager
+    def _repo(self) -> Iterator[Repo]:
+        repo = Repo(str(self._path))
+        try:
+            yield repo
+        finally:
+            repo.close()
+
+
+def _ref(branch: str) -> Ref:
+    return Ref(b"refs/heads/" + branch.encode())
+
+
+def _entries(repo: Repo, folder: ObjectID) -> list[tuple[str, bool, ObjectID]]:
+    """Name, whether it is a folder, and id of all that is in a folder."""
+    kind, content = repo.object_store.get_raw(folder)  # a Tree object would be made of it twice
+    assert kind == Tree.type_num
+    return [(name.decode(), S_ISDIR(mode), ObjectID(sha)) for name, mode, sha in parse_tree(content, OBJECT_ID_BYTES)]
+
+
+def _commit(repo: Repo, head: str) -> GitCommit:
+    commit = repo[head.encode()]
+    if not isinstance(commit, GitCommit):
+        raise KeyError(head)
+    return commit
+
+
+def _new_commit(tree: ObjectID, message: str, parents: list[ObjectID], when: int | None = None) -> GitCommit:
+    commit = GitCommit()
+    commit.tree = tree
+    commit.parents = parents
+    commit.author = commit.committer = _AUTHOR
+    commit.author_time = commit.commit_time = int(time.time()) if when is None else when
+    commit.author_timezone = commit.commit_timezone = 0
+    commit.encoding = b"UTF-8"
+    commit.message = message.encode()
+    return commit

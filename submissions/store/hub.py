@@ -1,0 +1,228 @@
+"""A store in a dataset repository of the Hugging Face Hub.
+
+Commits go through the Hub's API, where their parent is checked. Reading goes through git, into a mirror on this
+machine: what has changed comes in one pack, so a refresh costs the same however many records there are.
+"""
+
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import TypeVar
+
+import httpx2
+from dulwich.client import HttpGitClient
+from httpx2 import HTTPError
+from huggingface_hub import (
+    CommitOperationAdd,
+    CommitOperationDelete,
+    HfApi,
+    constants,
+    get_session,
+    hf_hub_download,
+    set_client_factory,
+)
+from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.utils._http import default_client_factory, parse_ratelimit_headers
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+
+from submissions.store.base import MAIN, POINTER, Changes, Commit, Conflict, Snapshot, StoreError, Unavailable
+from submissions.store.git import GitStore
+from submissions.store.retry import wait_as_told
+
+T = TypeVar("T")
+TRIES = 6
+CLOCK_LASTS = 600.0  # seconds until the Hub is asked for the time again
+TIMEOUT = 60.0  # seconds without a byte
+CONFLICTS = (409, 412)
+
+
+def client() -> httpx2.Client:
+    """The Hub library's client with an end to its patience; its own waits for ever."""
+    own = default_client_factory()
+    own.timeout = httpx2.Timeout(TIMEOUT)
+    return own
+
+
+set_client_factory(client)
+
+
+class _Interrupted(Exception):
+    """A transfer did not come to its end."""
+
+
+class HubStore:
+    def __init__(self, url: str, mirrors: Path, token: str | None = None) -> None:
+        """Raises StoreError for an address that names no dataset."""
+        match = re.fullmatch(r"hf://datasets/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)/?", url)
+        if not match:
+            raise StoreError(f"{url} names no dataset; write hf://datasets/OWNER/NAME")
+        self.url = url
+        self._repo = match[1]
+        self._token = token
+        self._endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
+        self._api = HfApi(endpoint=self._endpoint, token=token or False)
+        self._mirror = GitStore(mirrors / f"{self._repo.replace('/', '--')}.git")
+        self._cache = mirrors / "lfs"
+        self.turn = self._mirror.turn
+        self._clock: tuple[datetime, float] | None = None  # the Hub's time, and ours by a clock that is never set
+
+    def head(self, branch: str = MAIN) -> str:
+        """From the branch itself: the Hub's `sha` of a dataset may lag behind."""
+        for _ in range(2):
+            refs = self._patiently(lambda: self._api.list_repo_refs(self._repo, repo_type="dataset"))
+            for ref in refs.branches:
+                if ref.name == branch:
+                    return ref.target_commit
+            self._patiently(
+                lambda: self._api.create_branch(self._repo, branch=branch, repo_type="dataset", exist_ok=True)
+            )
+        raise Unavailable(f"{self.url}: the Hub made the branch {branch} and does not show it yet; try again later")
+
+    def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
+        head = head or self.head(branch)
+        self._fetch(head)
+        files = self._mirror.snapshot(head=head).files
+        return Snapshot(head, {path: blob for path, blob in files.items() if path != ".gitattributes"})
+
+    def read(self, path: str, head: str) -> bytes:
+        self._fetch(head)
+        content = self._mirror.read(path, head)
+        if not content.startswith(POINTER):
+            return content
+        return self._patiently(lambda: self._download(path, head))  # the Hub keeps binary files outside of git
+
+    def history(self, head: str) -> Iterator[Commit]:
+        self._fetch(head)
+        return self._mirror.history(head)
+
+    def squash(self, branch: str) -> None:
+        self._patiently(lambda: self._api.super_squash_history(self._repo, branch=branch, repo_type="dataset"))
+
+    def now(self) -> datetime:
+        """By the Hub's clock, which all workers share."""
+        if self._clock is None or time.monotonic() - self._clock[1] > CLOCK_LASTS:
+            self._clock = self._patiently(self._ask_the_time), time.monotonic()
+        return self._clock[0] + timedelta(seconds=time.monotonic() - self._clock[1])
+
+    def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
+        """As the Store says. After an answer that leaves open whether the commit landed, its nonce is looked for.
+
+        The Hub returns success without looking at the parent where nothing would change; such a commit lacks the
+        nonce, and is a conflict here. Raises Unavailable where the Hub cannot be reached.
+        """
+        nonce = secrets.token_hex(16)
+        there = self._mirror.snapshot(head=parent).files if self._mirror.has(parent) else {}
+        gone = [path for path, content in changes.items() if content is None and path in there]
+        new = {path: content for path, content in changes.items() if content is not None}
+
+        def attempt() -> str:
+            try:
+                done = self._api.create_commit(
+                    self._repo,
+                    [
+                        *(CommitOperationDelete(path, is_folder=False) for path in gone),
+                        *(CommitOperationAdd(path, content) for path, content in new.items()),
+                    ],
+                    commit_message=message,
+                    commit_description=f"nonce {nonce}",
+                    repo_type="dataset",
+                    revision=branch,
+                    parent_commit=parent,
+                )
+                landed = self._landed(done.oid, parent, nonce)
+            except RuntimeError as error:  # of an upload to the storage beside git, before the commit
+                raise _Interrupted(f"{error} {error.__cause__}") from error
+            except (HTTPError, ValueError, KeyError) as error:  # HfHubHTTPError is an HTTPError; a cut-off body is none
+                status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
+                if status in (401, 403):
+                    raise
+                landed = self._landed(head := self.head(branch), parent, nonce)
+                if landed is None and status not in CONFLICTS and head == parent:
+                    raise
+            if landed is None:
+                raise Conflict(branch)
+            return landed
+
+        return self._patiently(attempt)
+
+    def _landed(self, head: str, parent: str, nonce: str) -> str | None:
+        """The commit with this nonce between the head and its parent, if there is one."""
+        self._fetch(head)
+        for commit in self._mirror.history(head):
+            if nonce in commit.message:
+                return commit.id
+            if commit.id == parent:
+                break
+        return None
+
+    def _fetch(self, head: str) -> None:
+        """Bring the mirror up to date, unless it has this commit. Raises KeyError where the Hub does not have it."""
+        if self._mirror.has(head):
+            return
+
+        def attempt() -> None:
+            client = HttpGitClient(
+                f"{self._endpoint}/datasets/",
+                username="hannun" if self._token else None,
+                password=self._token,
+                timeout=TIMEOUT,
+                quiet=True,
+            )
+            try:
+                self._mirror.fetch(client, self._repo)
+            except Exception as error:  # dulwich and urllib3 have many, and a pack that is cut off has more
+                raise _Interrupted(f"git fetch: {type(error).__name__}: {error}") from error
+
+        self._patiently(attempt)
+        if not self._mirror.has(head):
+            raise KeyError(head)
+
+    def _download(self, path: str, head: str) -> bytes:
+        file = hf_hub_download(
+            self._repo,
+            path,
+            repo_type="dataset",
+            revision=head,
+            token=self._token or False,
+            endpoint=self._endpoint,
+            cache_dir=self._cache,
+        )
+        return Path(file).read_bytes()
+
+    def _ask_the_time(self) -> datetime:
+        response = get_session().head(
+            f"{self._endpoint}/api/datasets/{self._repo}", headers=self._api._build_hf_headers()
+        )
+        return parsedate_to_datetime(response.headers["Date"]).astimezone(UTC)
+
+    def _patiently(self, work: Callable[[], T]) -> T:
+        """Try again what may pass. Raises Unavailable after some tries, StoreError for what trying does not mend."""
+        tries = Retrying(stop=stop_after_attempt(TRIES), wait=_wait, retry=retry_if_exception(_passing), reraise=True)
+        try:
+            return tries(work)
+        except HfHubHTTPError as error:
+            status = error.response.status_code
+            if _passing(error):
+                raise Unavailable(f"{self.url}: the Hub answers {status}; try again later") from error
+            advice = "name a dataset that exists, and a token in HANNUN_HUB_TOKEN that may read and write it"
+            raise StoreError(f"{self.url}: the Hub answers {status}; {advice}") from error
+        except (HTTPError, OSError, ValueError, _Interrupted) as error:
+            raise Unavailable(f"{self.url}: the Hub is out of reach; try again later ({error})") from error
+
+
+def _passing(error: BaseException) -> bool:
+    """Whether another try may fare better."""
+    if isinstance(error, HfHubHTTPError):
+        return error.response.status_code in (408, 425, 429) or error.response.status_code >= 500
+    return isinstance(error, (HTTPError, ValueError, _Interrupted))
+
+
+def _wait(state: RetryCallState) -> float:
+    error = state.outcome.exception() if state.outcome else None
+    limit = parse_ratelimit_headers(error.response.headers) if isinstance(error, HfHubHTTPError) else None
+    return float(limit.reset_in_seconds) if limit and not limit.remaining else wait_as_told(state)

@@ -1,0 +1,22 @@
+"""Every kind of store there is, by its address."""
+
+from pathlib import Path
+
+from submissions.settings import Settings
+from submissions.store.base import Store
+from submissions.store.git import GitStore
+
+
+def open_store(url: str, settings: Settings | None = None) -> Store:
+    """The store at `hf://datasets/OWNER/NAME`, or at a path or `file://` address (a bare git repository).
+
+    The settings hold the token for the Hub and where its mirrors are. Raises StoreError with what to do where the
+    store cannot be opened.
+    """
+    if url.startswith("hf://"):
+        from submissions.store.hub import HubStore
+
+        settings = settings or Settings()
+        token = settings.hub_token.get_secret_value() if settings.hub_token else None
+        return HubStore(url, settings.work_dir / "mirrors", token)
+    return GitStore(Path(url.removeprefix("file://")))

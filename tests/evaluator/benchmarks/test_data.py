@@ -1,0 +1,209 @@
+"""Benchmark data: the sample sets, the documented schema, and what is said of a broken row."""
+
+import json
+import shutil
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.data_types import Answer, DataError
+from submissions.paths import SAMPLES
+from tests.conftest import SHARED
+
+
+def test_ko_vqa_samples() -> None:
+    items = BENCHMARKS["ko-vqa"].load(SAMPLES / "ko-vqa")
+    domains = Counter(i.buckets["domain"] for i in items)
+    assert len(domains) == 15 and set(domains.values()) == {3}
+
+
+def test_ko_vdc_samples() -> None:
+    items = BENCHMARKS["ko-vdc"].load(SAMPLES / "ko-vdc")
+    assert Counter(i.buckets["doc_type"] for i in items) == {"보고서": 10, "보도자료": 10}
+
+
+def test_infochartqa_samples() -> None:
+    items = BENCHMARKS["infochartqa"].load(SAMPLES / "infochartqa")
+    assert len(items) >= 30 and len({i.kind for i in items}) >= 20
+    assert {i.buckets["subset"] for i in items} == {"text", "visual_basic", "visual_metaphor"}
+    assert sum(len(i.crops) for i in items) >= 3
+    with_options = next(i for i in items if i.kind == 202)
+    assert with_options.question == (
+        "What colour are the bars?\nA. Red\nB. Blue\nC. Green\nD. Grey\nAnswer with the letter only."
+    )
+
+
+def test_korquad_samples() -> None:
+    items = BENCHMARKS["korquad-2"].load(SAMPLES / "korquad-2")
+    assert len(items) >= 40 and len({i.cluster for i in items}) >= 12
+    assert all(i.page and i.answer in i.page for i in items)
+    assert {i.buckets["form"] for i in items} == {"paragraph", "table", "list"}
+
+
+@pytest.mark.parametrize("name", ["ko-vqa", "korquad-2", "infochartqa"])
+def test_a_gold_answer_scores_itself(name: str) -> None:
+    benchmark = BENCHMARKS[name]
+    items = benchmark.load(SAMPLES / name)
+    scores = benchmark.score(items, [[Answer(item.id, item.answer, "ok", 0)] for item in items])
+    assert [s.id for s in scores if (s.em, s.f1) != (1, 1)] == []
+
+
+def _copy(name: str, tmp_path: Path) -> tuple[Path, list[dict[str, Any]]]:
+    shutil.copytree(SAMPLES / name, tmp_path / name)
+    lines = (tmp_path / name / "items.jsonl").read_text(encoding="utf-8").splitlines()
+    return tmp_path / name, [json.loads(line) for line in lines]
+
+
+def _write(folder: Path, rows: list[dict[str, Any]]) -> None:
+    text = "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows)
+    (folder / "items.jsonl").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"answer": None}, "'answer'"),
+        ({"answer": "  "}, "'answer'"),
+        ({"answer": 61.5}, "'answer'"),
+        ({"question": ""}, "'question'"),
+        ({"images": []}, "names no image"),
+        ({"images": ["images/none.png"]}, "does not exist"),
+        ({"images": ["../../../etc/passwd"]}, "outside the folder"),
+        ({"images": ["items.jsonl"]}, "no readable image"),
+        ({"images": [3]}, "no path"),
+        ({"domain": None}, "'domain'"),
+        ({"id": "공공행정-1"}, "stands twice"),
+    ],
+)
+def test_a_broken_row_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    folder, rows = _copy("ko-vqa", tmp_path)
+    rows[6] |= change
+    _write(folder, rows)
+    with pytest.raises(DataError, match="row 7") as error:
+        BENCHMARKS["ko-vqa"].load(folder)
+    assert said in str(error.value) and "items.jsonl" in str(error.value)
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    folder, rows = _copy("korquad-2", tmp_path)
+    del rows[2]["page"]
+    _write(folder, rows)
+    with pytest.raises(DataError, match="row 3: column 'page' is missing"):
+        BENCHMARKS["korquad-2"].load(folder)
+
+
+@pytest.mark.parametrize("line", ["{", "[]", "null", '"x"'])
+def test_a_line_that_is_no_object_is_named(tmp_path: Path, line: str) -> None:
+    folder, rows = _copy("ko-vdc", tmp_path)
+    _write(folder, rows[:2])
+    with (folder / "items.jsonl").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(DataError, match="row 3"):
+        BENCHMARKS["ko-vdc"].load(folder)
+
+
+def test_four_different_choices_are_needed(tmp_path: Path) -> None:
+    folder, rows = _copy("ko-vdc", tmp_path)
+    rows[4]["choices"][1] = rows[4]["choices"][0]
+    _write(folder, rows)
+    with pytest.raises(DataError, match=r"row 5: .*four different"):
+        BENCHMARKS["ko-vdc"].load(folder)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"question_type_id": "1"}, "question_type_id"),
+        ({"question_type_id": True}, "question_type_id"),
+        ({"subset": "plain"}, "subset"),
+        ({"extra_input_figure_bboxes": [[0, 0, 5000, 10]]}, "outside"),
+        ({"extra_input_figure_bboxes": [[0, 0]]}, "four numbers"),
+    ],
+)
+def test_a_broken_chart_row_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    folder, rows = _copy("infochartqa", tmp_path)
+    rows[1] |= change
+    _write(folder, rows)
+    with pytest.raises(DataError, match="row 2") as error:
+        BENCHMARKS["infochartqa"].load(folder)
+    assert said in str(error.value)
+
+
+def test_parquet_is_the_same_as_jsonl(tmp_path: Path) -> None:
+    folder, rows = _copy("ko-vqa", tmp_path)
+    expected = BENCHMARKS["ko-vqa"].load(folder)
+    pq.write_table(pa.Table.from_pylist(rows), folder / "items.parquet")
+    (folder / "items.jsonl").unlink()
+    assert BENCHMARKS["ko-vqa"].load(folder) == expected
+    (folder / "items.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(DataError, match="no Parquet file"):
+        BENCHMARKS["ko-vqa"].load(folder)
+
+
+@pytest.mark.parametrize("name", list(BENCHMARKS))
+def test_a_folder_without_items_says_what_is_missing(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DataError, match=r"items\.parquet"):
+        BENCHMARKS[name].load(tmp_path)
+    (tmp_path / "items.jsonl").touch()
+    with pytest.raises(DataError, match="no rows"):
+        BENCHMARKS[name].load(tmp_path)
+
+
+def _published() -> Path:
+    path = SHARED / "data/korquad2_docs.json"
+    if not path.exists():
+        pytest.skip("the real KorQuAD pages are not here (CC BY-ND: they stay out of the project)")
+    return path
+
+
+def test_korquad_reads_the_published_json(tmp_path: Path) -> None:
+    items = BENCHMARKS["korquad-2"].load(_published())
+    assert len(items) == 5 and len({i.cluster for i in items}) == 4
+    assert {i.id: i.buckets["form"] for i in items}["36615"] == "table"
+    with zipfile.ZipFile(tmp_path / "dev.zip", "w") as archive:
+        archive.write(_published(), "dev/korquad2.1_dev_00.json")
+    assert BENCHMARKS["korquad-2"].load(tmp_path / "dev.zip") == items
+    shutil.copy(_published(), tmp_path / "one.json")
+    assert BENCHMARKS["korquad-2"].load(tmp_path) == items
+
+
+DOCUMENT: dict[str, Any] = {
+    "title": "가온산",
+    "context": "<p>높이는 <b>1,214m</b>이다.</p><ul><li>담비</li></ul><p>끝</p>",
+    "qas": [
+        {"id": "1", "question": "높이는?", "answer": {"text": "1,214m", "answer_start": 10}},
+        {"id": "2", "question": "동물은?", "answer": {"text": "담비", "answer_start": 43}},
+        {"id": "3", "question": "모두?", "answer": {"text": "<ul><li>담비</li></ul>", "answer_start": 33}},
+    ],
+}
+
+
+def _official(tmp_path: Path, *documents: Any) -> Path:
+    path = tmp_path / "dev.json"
+    path.write_text(json.dumps({"version": "2.1", "data": documents}, ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+def test_answer_length_and_form_come_from_the_page(tmp_path: Path) -> None:
+    items = BENCHMARKS["korquad-2"].load(_official(tmp_path, DOCUMENT))
+    assert [(i.buckets["length"], i.buckets["form"]) for i in items] == [
+        ("short", "paragraph"),
+        ("short", "list"),
+        ("long", "list"),
+    ]
+
+
+def test_a_broken_document_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="row 4"):
+        BENCHMARKS["korquad-2"].load(_official(tmp_path, DOCUMENT, {"title": "x", "context": "y", "qas": [{}]}))
+    with pytest.raises(DataError, match="stands twice"):
+        BENCHMARKS["korquad-2"].load(_official(tmp_path, DOCUMENT, DOCUMENT))
+    with pytest.raises(DataError, match=r"no KorQuAD 2\.x file"):
+        (tmp_path / "dev.json").write_text("{}")
+        BENCHMARKS["korquad-2"].load(tmp_path / "dev.json")

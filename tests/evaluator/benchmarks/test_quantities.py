@@ -1,0 +1,145 @@
+"""Strict quantities: a table of cases, and what must hold for all of them."""
+
+import unicodedata
+from decimal import Decimal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.scoring.quantities import UNITS, quantities, strict_match
+from submissions.paths import SAMPLES
+
+READ: list[tuple[str, list[tuple[str, str]]]] = [
+    ("24,347천 명", [("24347000", "명")]),
+    ("2,434만 7천 명", [("24347000", "명")]),
+    ("1조 2,000억 원", [("1200000000000", "원")]),
+    ("1조2000억", [("1200000000000", "")]),
+    ("2만 5,000원", [("25000", "원")]),
+    ("5천 명", [("5000", "명")]),
+    ("7,131백만 원", [("7131000000", "원")]),
+    ("5십만 명", [("500000", "명")]),
+    ("61.5 조", [("61500000000000", "")]),
+    ("61.5조 원", [("61500000000000", "원")]),
+    ("3억 2천만 원", [("320000000", "원")]),
+    ("15.7%", [("15.7", "%")]),
+    ("15.7 퍼센트", [("15.7", "%")]),
+    ("2.3%p", [("2.3", "%p")]),
+    ("△5.2%", [("-5.2", "%")]),
+    ("▲ 5.2%", [("-5.2", "%")]),
+    ("−5.2%", [("-5.2", "%")]),
+    ("-5.2%", [("-5.2", "%")]),
+    ("총 -5.2kg", [("-5.2", "kg")]),
+    ("3-5개", [("3", ""), ("5", "개")]),
+    ("3~5개", [("3", ""), ("5", "개")]),
+    ("2016-2017년", [("2016", ""), ("2017", "년")]),
+    ("６１．５조", [("61500000000000", "")]),
+    ("**1,636**개", [("1636", "개")]),
+    ("$61.5$조", [("61500000000000", "")]),
+    (r"\boxed{42}명", [("42", "명")]),
+    (r"21.9\%", [("21.9", "%")]),
+    ("1{,}636개", [("1636", "개")]),
+    ("48,216천㎡", [("48216000", "m제곱")]),
+    ("48,216천 m²", [("48216000", "m제곱")]),
+    ("48,216천m2", [("48216000", "m제곱")]),
+    ("6.1mg/L", [("6.1", "mg/l")]),
+    ("30.7㎍/㎥", [("30.7", "μg/m세제곱")]),
+    ("07월", [("7", "월")]),
+    (".153점", [("0.153", "점")]),
+    ("1,731백만 불", [("1731000000", "달러")]),
+    ("1) 59kg\n2) 51세", [("59", "kg"), ("51", "세")]),
+    ("CO2 배출", []),
+    ("두 조각", []),
+    ("2조각", [("2", "")]),
+    ("정답 없음", []),
+]
+
+CASES: list[tuple[str, str, bool]] = [
+    ("총 24,347천 명입니다.", "2,434만 7천 명입니다.", True),
+    ("총 24,347천 명입니다.", "24,347,000명", True),
+    ("총 24,347천 명입니다.", "24,347명", False),
+    ("1조 2,000억 원입니다.", "1.2조 원", True),
+    ("1조 2,000억 원입니다.", "1조 원", False),
+    ("5천 명입니다.", "5,000명", True),
+    ("5,000명입니다.", "5천 명", True),
+    ("350만 명입니다.", "350명", False),
+    ("350만 명입니다.", "3,500,000명", True),
+    ("15.7%입니다.", "15.7명", False),
+    ("15.7%입니다.", "15.7퍼센트", True),
+    ("15.7%입니다.", "15.7", True),
+    ("-5.2%입니다.", "△5.2%", True),
+    ("-5.2%입니다.", "−5.2%", True),
+    ("-5.2%입니다.", "5.2%", False),
+    ("5개입니다.", "3-5개", False),
+    ("2017년입니다.", "2016-2017년", False),
+    ("61.5조 원입니다.", "61.5 조 원", True),
+    ("61.5조 원입니다.", "**61.5**조 원", True),
+    ("61.5조 원입니다.", "$61.5$조 원", True),
+    ("61.5조 원입니다.", "６１．５조 원", True),
+    ("5.0조 원입니다.", "5조 원", True),
+    ("1.0mg/L입니다.", "1mg/L", True),
+    ("1,636개입니다.", "1636개입니다.", True),
+    ("1,636개입니다.", "12,34개", False),
+    ("15개입니다.", "10개, 11개, 15개 중 하나", False),
+    ("15개입니다.", "<think>10개인가?</think>15개", True),
+    ("15개입니다.", "", False),
+    ("15개입니다.", "모르겠습니다", False),
+    ("7월입니다.", "07월", True),
+    ("0.153점입니다.", ".153점", True),
+    ("2,057,404천㎡입니다.", "2,057,404천 m²", True),
+    ("515,586백만 불입니다.", "515,586백만 달러", True),
+    ("열다섯 개입니다.", "열다섯 개입니다", True),
+    ("열다섯 개입니다.", "15개", False),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), READ)
+def test_what_is_read(text: str, expected: list[tuple[str, str]]) -> None:
+    assert [(q.value, q.unit) for q in quantities(text)] == [(Decimal(v), u) for v, u in expected]
+
+
+@pytest.mark.parametrize(("gold", "output", "right"), CASES)
+def test_what_is_right(gold: str, output: str, right: bool) -> None:
+    assert strict_match("얼마인가요?", gold, output) is right
+
+
+def test_quantities_of_the_question_may_be_repeated() -> None:
+    question = "2017년도 사업에서 불용된 예산은 얼마인가요?"
+    gold = "불용된 예산은 총 7,131백만 원입니다."
+    assert strict_match(question, gold, "2017년도 불용된 예산은 7,131백만 원입니다.")
+    assert not strict_match(question, gold, "2018년도 불용된 예산은 7,131백만 원입니다.")
+    assert not strict_match(question, "2017년 예산은 7,131백만 원입니다.", "2017년 예산은 1백만 원입니다.")
+
+
+GOLDS = BENCHMARKS["ko-vqa"].load(SAMPLES / "ko-vqa")
+
+
+@pytest.mark.parametrize("item", GOLDS, ids=lambda i: i.id)
+def test_every_gold_is_right_about_itself(item: object) -> None:
+    assert strict_match(item.question, item.answer, item.answer)  # type: ignore[attr-defined]
+
+
+numbers = st.decimals(min_value=-(10**9), max_value=10**9, places=2, allow_nan=False, allow_infinity=False)
+units = st.sampled_from(sorted(UNITS))
+stated = st.builds(lambda n, m, u: f"{n:,}{m} {u}입니다.", numbers, st.sampled_from(["", "천", "백만", "억"]), units)
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(gold=stated)
+def test_any_gold_is_right_about_itself(gold: str) -> None:
+    assert strict_match("", gold, gold)
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(gold=stated, output=stated, extra=st.integers(min_value=10**12, max_value=10**13))
+def test_an_unrelated_quantity_never_helps(gold: str, output: str, extra: int) -> None:
+    if not strict_match("", gold, output):
+        assert not strict_match("", gold, f"{output} 그리고 {extra}")
+
+
+@settings(max_examples=200, derandomize=True, deadline=None)
+@given(gold=stated, output=stated)
+def test_composed_and_decomposed_text_score_alike(gold: str, output: str) -> None:
+    decomposed = unicodedata.normalize("NFD", output)
+    assert strict_match("", gold, output) == strict_match("", gold, decomposed)

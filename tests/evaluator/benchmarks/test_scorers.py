@@ -1,0 +1,234 @@
+"""The three scorers, on cases of our own and on vectors made by running the published ones."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.benchmarks import ko_vdc, ko_vqa
+from evaluator.benchmarks.ko_vdc import KoVDC
+from evaluator.benchmarks.korquad2 import KorQuAD2
+from evaluator.benchmarks.scoring import chart_answers
+from evaluator.benchmarks.scoring.html_text import character_f1, normalize, normalize_many
+from evaluator.data_types import Answer, Item, Score
+from submissions.paths import SAMPLES
+from tests.conftest import SHARED
+from tests.support.oracles import korquad_mutants, korquad_normalize
+
+
+def vectors(name: str) -> list[dict[str, Any]]:
+    path = SHARED / "reference" / name
+    if not path.exists():
+        pytest.skip(f"the reference vectors are not here: {path.name}")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("gold", "output", "right"),
+    [
+        ("총 24,347천 명입니다.", "경제활동 인구는 24,347천 명입니다.", True),
+        ("총 24,347천 명입니다.", "24347천 명", True),
+        ("총 24,347천 명입니다.", "24,347명", False),
+        ("61.5조 원입니다.", "2020년 투자목표는 61.5조 원입니다.", True),
+        ("61.5조 원입니다.", "61.5 조 원", False),
+        ("5조 원입니다.", "5.0조 원입니다.", True),
+        ("5.0조 원입니다.", "5.0조 원입니다.", False),  # the published rule collapses the answer's side only
+        ("1.0mg/L입니다.", "1mg/L", True),
+        ("350만 명입니다.", "350명", True),  # 만 is no unit to it
+        ("15개입니다.", "10개, 11개, 15개 중 하나", True),
+        ("1,636개입니다.", "2017년 기준 1,636", True),  # the published code crashes here
+        ("열다섯 개입니다.", "15개", False),
+        ("15개입니다.", "", False),
+    ],
+)
+def test_ko_vqa_reference(gold: str, output: str, right: bool) -> None:
+    assert ko_vqa.reference_match(gold, output) is right
+
+
+def test_ko_vqa_agrees_with_the_published_scorer() -> None:
+    rows = vectors("ko_vqa_number_unit.jsonl")
+    wrong = [r for r in rows if ko_vqa.reference_match(r["answer"], r["output"]) != (r["reference"] or 0)]
+    assert [r for r in wrong if r["reference"] is not None] == []
+
+
+def test_ko_vqa_f1_punishes_naming_every_number() -> None:
+    question, gold = "2020년 예산은 얼마인가요?", "61.5조 원입니다."
+    assert ko_vqa.quantity_f1(question, gold, "2020년 예산은 61.5조 원입니다.") == 1
+    assert ko_vqa.quantity_f1(question, gold, "61.5조, 62조, 63조 가운데 하나") == 0.5
+    assert ko_vqa.quantity_f1(question, gold, "모르겠습니다") == 0
+
+
+def test_ko_vdc_agrees_with_the_published_scorer() -> None:
+    rows = vectors("ko_vdc_letter.jsonl")
+    assert [r for r in rows if ko_vdc.reference_match(r["gold"], r["output"]) != bool(r["reference"])] == []
+
+
+def test_ko_vdc_asks_with_the_right_answer_once_at_every_letter() -> None:
+    for number in range(50):
+        orders = [ko_vdc.order(f"item-{number}", rotation) for rotation in range(4)]
+        assert all(sorted(o) == [0, 1, 2, 3] for o in orders)
+        assert sorted(o.index(0) for o in orders) == [0, 1, 2, 3]
+    assert len({tuple(ko_vdc.order(f"item-{n}", 0)) for n in range(200)}) == 24, "every order is drawn"
+
+
+def _vdc_item() -> Item:
+    return Item("x", "", "right", (Path("i.png"),), choices=("right", "b", "c", "d"), buckets={"doc_type": "보고서"})
+
+
+def test_ko_vdc_score_is_the_mean_over_rotations() -> None:
+    benchmark, item = KoVDC(), _vdc_item()
+    prompts = benchmark.prompts(item)
+    letters = [next(line[0] for line in p.text.splitlines() if line.endswith(". right")) for p in prompts]
+    assert sorted(letters) == list("ABCD")
+    assert benchmark.score_item(item, [Answer(p.id, x, "ok", 0) for p, x in zip(prompts, letters, strict=True)]).em == 1
+    always_a = benchmark.score_item(item, [Answer(p.id, "A. 설명", "ok", 0) for p in prompts])
+    assert always_a.em == 0.25
+    assert benchmark.f1([always_a]) == pytest.approx(0.1)
+
+
+def test_ko_vdc_tells_a_favourite_letter_from_a_favourite_description() -> None:
+    benchmark = KoVDC()
+    golds = "".join(ko_vdc.LETTERS[ko_vdc.order("x", r).index(0)] for r in range(4))
+    letter = Score("x", 0.25, 0.25, "ok", given="AAAA", gold=golds)
+    wrong_but_steady = "".join(ko_vdc.LETTERS[(ko_vdc.LETTERS.index(g) + 1) % 4] for g in golds)
+    description = Score("x", 0.0, 0.0, "ok", given=wrong_but_steady, gold=golds)
+    assert benchmark.more([letter]) == {"em_chance_corrected": 0.0, "consistency": 0.0}
+    assert benchmark.more([description])["consistency"] == 1.0
+    assert benchmark.more([Score("x", 0, 0, "ok", given="----", gold=golds)])["consistency"] == 0.0
+    assert benchmark.histogram([letter, description]) == ("letter", {"A": 5, "B": 1, "C": 1, "D": 1, "-": 0})
+
+
+def test_ko_vdc_f1_of_nonsense_is_zero() -> None:
+    assert KoVDC().f1([Score("x", 0, 0, "ok", given="----", gold="ABCD")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("output", "letter"),
+    [
+        ("B", "B"), ("b", "B"), ("B.", "B"), ("B. 설명", "B"), ("B) 설명", "B"), ("(B)", "B"), ("[B]", "B"), ("**B**", "B"),
+        ("**B**. 설명", "B"), ("정답은 B", "B"), ("정답: B입니다", "B"), ("정답은 (B)입니다.", "B"), ("답변: **B**", "B"),
+        ("The answer is B.", "B"), ("Answer: B", "B"), ("<think>A일까 C일까</think>B", "B"), ("\nB\n", "B"), ("Ｂ", "B"),
+        ("가장 적절한 설명은 B이다.", "B"), ("B가 맞다. A와 C는 틀렸다.", None), ("B. A와 달리 늘었다", "B"), ("C — D", None), ("B, D", None),
+        ("", None), ("모르겠습니다", None), ("Because", None), ("A or B", None), ("DB", None), ("정답은 A 또는 B... 정답은 B", None),
+    ],
+)  # fmt: skip
+def test_ko_vdc_letters_that_are_asserted(output: str, letter: str | None) -> None:
+    assert ko_vdc.asserted_letter(output) == letter
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "response", "right"),
+    [
+        (40, "Biomass", "", False),
+        (71, "Gaon,Nuri,Dasom", "Ranking: Gaon", False),
+        (71, "Gaon,Nuri,Dasom", "Gaon > Nuri > Dasom", True),
+        (30, "Gaon,Nuri", "", False),
+        (50, "76.4%", "7640", False),
+        (50, "76.4%", "76.4", True),
+        (50, "76.4%", "76.4%", True),
+        (10, "4.2B", "4,200,000,000", True),
+        (10, "4.2B", "4.2M", False),
+        (1, "287", "287 visitors", True),
+        (1, "287", "287,000", False),
+        (202, "B", "The final answer is B", True),
+        (202, "B", "I cannot tell", False),
+        (202, "B,D", "B and D", True),
+        (202, "B", "A: no\nB: yes\nSo the answer is (B).", True),
+        (60, "North line", "the north line", True),
+    ],
+)
+def test_infochartqa_strict(kind: int, answer: str, response: str, right: bool) -> None:
+    assert chart_answers.strict_match(kind, answer, response) is right
+
+
+def test_prompts_are_the_protocols() -> None:
+    seeds = SHARED / "seeds"
+    if not seeds.exists():
+        pytest.skip("the protocol documents are not here")
+    vqa, vdc = (next(seeds.glob(f"{n}_*.txt")).read_text(encoding="utf-8") for n in ("000", "001"))
+    assert ko_vqa.INSTRUCTION in vqa
+    prompt = KoVDC().prompts(_vdc_item())[0].text
+    head, tail = prompt.split("<보기>\n")[0], "# 가장 적절한 설명문:"
+    assert head.replace("\n", "\\n") in vdc and prompt.endswith(f"\n\n{tail}") and "{choices}" + tail in vdc
+
+
+def test_infochartqa_agrees_with_the_published_scorer() -> None:
+    rows = vectors("infochartqa.jsonl")
+    match = chart_answers.reference_match
+    wrong = [r for r in rows if match(r["question_type_id"], r["answer"], r["response"]) != bool(r["reference"])]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "response", "right"),
+    [
+        (1, "287", "There were 287 visitors.", True),
+        (1, "287", "about 300", False),
+        (10, "960", "roughly 950", True),
+        (10, "4.2B", "4,200,000,000", True),
+        (50, "76.4%", "76.4", True),
+        (50, "76.4%", "7640", True),  # any factor of 100 passes
+        (13, "2020", "It was in 2020.", True),
+        (60, "North line", "the north line", True),
+        (40, "Biomass,Hydro", "Hydro, biomass", True),
+        (40, "Biomass,Hydro", "Hydro", False),
+        (40, "Biomass", "", True),  # an empty item stands in every item
+        (71, "Gaon,Nuri,Dasom", "Gaon > Nuri > Dasom", True),
+        (71, "Gaon,Nuri,Dasom", "Ranking: Gaon", True),  # compared as far as the shorter list goes
+        (71, "Gaon,Nuri,Dasom", "Nuri, Gaon, Dasom", False),
+        (202, "B", "(B)", True),
+        (202, "B", "b", False),
+        (202, "B,D", "D,B", True),
+        (202, "B", "I cannot tell", False),  # the published code draws lots
+        (1, "10-15", "10-15", False),  # the published code crashes
+        (101, "5m²", "5,000,000", True),  # m is read as million
+    ],
+)
+def test_infochartqa_reference(kind: int, answer: str, response: str, right: bool) -> None:
+    assert chart_answers.reference_match(kind, answer, response) is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "em", "f1"),
+    [
+        ("시나위", "시나위", 1, 1),
+        ("<a>신중현</a>", "신중현", 1, 1),
+        ("《물결》", "물결", 1, 1),
+        ("1,214 m", "1214M", 1, 1),
+        ("2위", "1위", 0, 0.5),
+        ("", "답", 0, 0),
+        ("<td>332cm</td>", "332cm", 1, 1),
+    ],
+)
+def test_korquad_rules(answer: str, gold: str, em: int, f1: float) -> None:
+    given, wanted = normalize(answer), normalize(gold)
+    assert (given == wanted) == bool(em)
+    assert character_f1([given], [wanted]) == [pytest.approx(f1)]
+
+
+def test_korquad_agrees_with_the_official_scorer() -> None:
+    rows = vectors("korquad2_pairs.jsonl")
+    golds = json.loads((SHARED / "data/korquad2_dev_answers.json").read_text(encoding="utf-8"))
+    given = normalize_many([r["prediction"] for r in rows])
+    wanted = normalize_many([golds[r["id"]] for r in rows])
+    wrong = [
+        row["id"]
+        for row, g, w, f1 in zip(rows, given, wanted, character_f1(given, wanted), strict=True)
+        if (g == w) != row["exact_match"] or f1 != pytest.approx(row["f1"])
+    ]
+    assert wrong == []
+
+
+def test_korquad_text_is_that_of_the_plain_rule_on_mutants() -> None:
+    items = KorQuAD2().load(SAMPLES / "korquad-2")
+    texts = [*(i.page or "" for i in items), *(i.answer for i in items)]
+    made = korquad_mutants(texts, 3000, seed=1)
+    assert [t for t, ours in zip(made, normalize_many(made), strict=True) if ours != korquad_normalize(t)] == []
+
+
+@pytest.mark.parametrize("depth", [10, 190, 240, 256, 257, 300, 2000])
+@pytest.mark.parametrize("tag", ["b", "div", "td", "p", "unknown"])
+def test_korquad_text_of_deep_nesting(tag: str, depth: int) -> None:
+    for html in (f"<{tag}>" * depth + "속", f"<{tag}>x" * depth + f"</{tag}>" * depth + "끝"):
+        assert normalize(html) == korquad_normalize(html)

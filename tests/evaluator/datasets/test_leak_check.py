@@ -1,0 +1,61 @@
+"""What would tell of a private test set is not published."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evaluator.data_types import Item
+from evaluator.datasets.leak_check import Leak, check_public
+from evaluator.worker import Worker
+from submissions.queue.queue import Queue
+from submissions.settings import Settings
+from submissions.store.open import open_store
+from tests.evaluator.test_worker import submit
+
+ITEM = Item("7", "2019년 가온시의 정수장 예산은 모두 얼마였는가?", "2,434억 7천만 원", choices=("짧다",))
+
+
+@pytest.mark.parametrize(
+    "public",
+    [
+        "정수장 예산은 모두 얼마였는가?" + " 2019년 가온시의 정수장 예산은 모두",
+        "2019년 가온시의\n정수장   예산은 모두 얼마였는가",
+        "x HANNUN-CANARY-3f1c x",
+    ],
+)
+def test_a_planted_piece_is_found_and_not_quoted(tmp_path: Path, public: str) -> None:
+    (tmp_path / "canary.txt").write_text("hannun-canary-3f1c\n")
+    with pytest.raises(Leak) as error:
+        check_public([b"{}", json.dumps(public, ensure_ascii=False).encode()], [ITEM], tmp_path)
+    assert "정수장" not in str(error.value) and "3f1c" not in str(error.value)
+
+
+def test_what_is_nobodys_secret_passes(tmp_path: Path) -> None:
+    check_public(['"가온시의 예산, 2,434억 7천만 원, 짧다"'.encode()], [ITEM], tmp_path)
+
+
+def test_a_result_that_would_leak_is_withheld(settings: Settings, tmp_path: Path) -> None:
+    """The licence is a stranger's text that becomes public: here it is a question of the test set."""
+    question = "누리 마을 도서관에는 몇 권의 책이 있었다고 하는가"
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "page.html").write_text("<p>책 네 권</p>")
+    row = {
+        "id": "1",
+        "question": question,
+        "answer": "네 권",
+        "page": "page.html",
+        "length": "short",
+        "form": "paragraph",
+    }
+    (data / "items.jsonl").write_text(json.dumps(row, ensure_ascii=False))
+    own = settings.model_copy(update={"data": {"korquad-2": str(data)}})
+    request = submit(own, "tiny/extractive", "korquad-2")
+    queue = Queue(open_store(own.store))
+    queue.cancel(request.key)
+    queue.submit(request.evolve(license=question))
+    Worker(own).run_pending()
+    after = queue.get(request.key)
+    assert after.failure and (after.status, after.failure.code) == ("quarantined", "withheld")
+    assert not any(path.startswith("results/") for path in queue.store.snapshot().files)

@@ -1,0 +1,127 @@
+"""Where items come from: a private Hub dataset through the real client, in both forms it may have."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.datasets.source import open_source
+from submissions.paths import ROOT, SAMPLES
+from submissions.settings import Settings
+from tests.support.hub.server import build, commit_of, serve
+
+TOKEN = "hf_reads_the_test_sets"
+
+
+def _rows() -> list[dict[str, object]]:
+    lines = (SAMPLES / "ko-vqa/items.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines][:6]
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    root = tmp_path_factory.mktemp("hub")
+    folder = root / "datasets/org/folder"
+    shutil.copytree(SAMPLES / "ko-vqa/images", folder / "images")
+    pq.write_table(pa.Table.from_pylist(_rows()), folder / "items.parquet")
+    card = "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: test\n    path: items.parquet\n---\n"
+    (folder / "README.md").write_text(card)
+    _write_shards(root / "datasets/org/shards/data")
+    with serve(build(root, private={"datasets/org/folder": TOKEN, "datasets/org/shards": TOKEN})) as address:
+        yield address
+
+
+def _write_shards(folder: Path) -> None:
+    """As `Dataset.push_to_hub` lays them out, the images in the Parquet files."""
+    images = pa.list_(pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
+    folder.mkdir(parents=True)
+    features = {name: {"dtype": "string", "_type": "Value"} for name in ("id", "question", "answer", "domain")}
+    features |= {"images": {"feature": {"_type": "Image"}, "_type": "List"}}  # type: ignore[dict-item]
+    meta = {"huggingface": json.dumps({"info": {"features": features}})}
+    for shard in range(2):
+        rows = _rows()[3 * shard : 3 * shard + 3]
+        for row in rows:
+            names = row["images"]
+            assert isinstance(names, list)
+            row["images"] = [{"bytes": (SAMPLES / "ko-vqa" / n).read_bytes(), "path": Path(n).name} for n in names]
+        fields = [(name, pa.string()) for name in features if name != "images"]
+        table = pa.Table.from_pylist(rows, schema=pa.schema([*fields, ("images", images)]))
+        pq.write_table(table.replace_schema_metadata(meta), folder / f"test-0000{shard}-of-00002.parquet")
+
+
+def _fetched(name: str, hub: str, tmp_path: Path, token: str = TOKEN) -> subprocess.CompletedProcess[str]:
+    code = (
+        "import sys; from evaluator.__main__ import main; from evaluator.datasets.source import open_source;"
+        "from submissions.settings import load_settings;"
+        f"s = open_source('ko-vqa', '{name}', load_settings()); print(s.path, s.split, s.revision)"
+    )
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("HF_")}
+    environment |= {"HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}
+    environment |= {"HANNUN_WORK_DIR": str(tmp_path / "work"), "HANNUN_DATA_TOKEN": token}
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("name", ["org/folder", "org/shards"])
+def test_a_private_dataset_is_read_with_its_token(hub: str, tmp_path: Path, name: str) -> None:
+    done = _fetched(f"hf://datasets/{name}", hub, tmp_path)
+    assert done.returncode == 0, done.stderr
+    path, split, revision = done.stdout.split()
+    assert (split, revision) == ("test", commit_of(f"datasets/{name}"))
+    items = BENCHMARKS["ko-vqa"].load(Path(path))
+    expected = BENCHMARKS["ko-vqa"].load(SAMPLES / "ko-vqa")[:6]
+    assert [(i.id, i.question, i.answer, i.buckets) for i in items] == [
+        (i.id, i.question, i.answer, i.buckets) for i in expected
+    ]
+    assert [i.images[0].read_bytes() for i in items] == [i.images[0].read_bytes() for i in expected]
+
+
+def test_a_dataset_is_fetched_once_a_commit(hub: str, tmp_path: Path) -> None:
+    first = _fetched("hf://datasets/org/folder", hub, tmp_path).stdout.split()[0]
+    (Path(first) / "mark").touch()
+    assert _fetched("hf://datasets/org/folder@main", hub, tmp_path).stdout.split()[0] == first
+    assert (Path(first) / "mark").exists()
+
+
+def _complaint(args: list[str], environment: dict[str, str], tmp_path: Path) -> tuple[int, str]:
+    command = [sys.executable, "-m", "evaluator", "run", "--model", "tiny/image-text", "--benchmark", "ko-vqa"]
+    command += ["--out", str(tmp_path / "out"), *args]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stderr.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("data", "token", "said"),
+    [
+        ("hf://datasets/org/folder", "hf_wrong", "no such dataset, or HANNUN_DATA_TOKEN may not read it"),
+        ("hf://datasets/org/none", TOKEN, "no such dataset"),
+        ("hf://datasets/org/folder@nowhere", TOKEN, "no such dataset"),
+        ("hf://datasets/org/folder#dev", TOKEN, "dev"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_line(
+    environment: dict[str, str], hub: str, tmp_path: Path, data: str, token: str, said: str
+) -> None:
+    own = {"HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "home"), "HANNUN_DATA_TOKEN": token}
+    code, line = _complaint(["--data", data], {**environment, **own}, tmp_path)
+    assert code == 2 and said in line and token not in line
+
+
+def test_a_hub_out_of_reach_is_our_fault(environment: dict[str, str], tmp_path: Path) -> None:
+    own = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "home")}
+    code, line = _complaint(["--data", "hf://datasets/org/folder"], {**environment, **own}, tmp_path)
+    assert code == 1 and "hub_unavailable" in line
+
+
+def test_a_path_and_nothing(settings: Settings, tmp_path: Path) -> None:
+    assert open_source("ko-vqa", None, settings).split == "sample"
+    source = open_source("ko-vqa", f"{tmp_path}#dev", settings)
+    assert (source.path, source.split, source.id) == (tmp_path, "dev", "ko-vqa")

@@ -1,0 +1,375 @@
+"""The API engine: on a real `transformers serve`, and on a server with every fault a server can have."""
+
+import base64
+import io
+import json
+import os
+import select
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
+from PIL import Image
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.data_types import PAGE, ModelError, Prompt
+from evaluator.engines import load_engine
+from evaluator.engines.base import ApiOptions, EngineOptions
+from submissions.paths import ROOT, SAMPLES
+from submissions.records import EvalResult
+from submissions.store import retry
+from tests.support.hub.server import serve
+
+SERVE = "transformers serve {model} --device cpu --dtype float32 --host 127.0.0.1 --port {port}"
+SERVE = f"{Path(sys.executable).parent}/{SERVE}"
+
+
+def test_a_server_of_our_own_answers_as_the_chat_engine(models_dir: Path) -> None:
+    model = models_dir / "tiny/image-text"
+    benchmark = BENCHMARKS["ko-vqa"]
+    prompts = [p for item in benchmark.load(SAMPLES / "ko-vqa")[:5] for p in benchmark.prompts(item)]
+    prompts += [Prompt("text only", "안녕하세요?"), Prompt("cut", "길게 말해 보세요.", prompts[0].images)]
+    options = EngineOptions(model, "float32", 24, 4)
+    expected = {a.id: (a.text, a.status) for a in load_engine("chat", options).answer(prompts)}
+    served = load_engine("api", EngineOptions(model, "float32", 24, 4, api=ApiOptions(spawn=SERVE)))
+    try:
+        given = {a.id: (a.text, a.status) for a in served.answer(prompts)}
+        process = served._server._process  # type: ignore[attr-defined]
+        (child,) = _children(process.pid)
+    finally:
+        served.close()
+    assert given.keys() == expected.keys()
+    assert {k: text for k, (text, _) in given.items()} == {k: text for k, (text, _) in expected.items()}
+    assert process.poll() is not None and _ends(child)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _ends(pid: int) -> bool:
+    """Whether a process is gone, or goes within half a minute."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], 30)[0])
+    finally:
+        os.close(handle)
+
+
+def test_a_server_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    """Killed without a chance to clean up: the guard notices."""
+    code = (
+        "import subprocess, sys, time\n"
+        "guard = subprocess.Popen([sys.executable, '-m', 'evaluator.engines.guard', 'sh', '-c',"
+        " 'echo $$; sleep 600 & sleep 600'], stdin=subprocess.PIPE)\n"
+        "print(guard.pid, flush=True)\n"
+        "guard.wait()"
+    )
+    owner = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert owner.stdout is not None
+    pids = [int(owner.stdout.readline()), int(owner.stdout.readline())]
+    owner.kill()
+    owner.wait()
+    owner.stdout.close()
+    assert all(map(_ends, pids))
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [("false", "ended with code 1"), ("no-such-server {port}", "ended with code"), ("serve {modle}", "may hold")],
+)
+def test_a_server_that_does_not_start_says_so(tmp_path: Path, command: str, said: str) -> None:
+    with pytest.raises(ModelError, match=said) as error:
+        load_engine("api", EngineOptions(tmp_path, "float32", 8, api=ApiOptions(spawn=command)))
+    assert error.value.code == "server_failed"
+
+
+def test_run_with_a_server_of_its_own(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "evaluator", "run", "--model", str(models_dir / "tiny/image-text")]
+    command += ["--benchmark", "ko-vdc", "--limit", "2", "--alone", "4", "--spawn", SERVE]
+    done = subprocess.run(
+        [*command, "--out", str(tmp_path / "out")], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
+    assert (result.config.engine, result.config.model_dtype, result.dataset.n) == ("api", None, 2)
+    assert result.batch_invariance and result.batch_invariance.scores_changed == 0
+
+
+def test_parity_says_how_two_engines_differ(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "evaluator", "parity", str(models_dir / "tiny/image-text"), "--items", "3"]
+    done = subprocess.run([*command, "--spawn", SERVE], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "3 questions: built-in" in done.stdout and "transformers" in done.stdout
+    assert "0 answers are not the same text" in done.stdout
+    without = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert without.returncode == 2 and "HANNUN_SERVER" in without.stderr
+
+
+Reply = Callable[[dict[str, Any], int], Response]
+
+
+PARTS = [{"type": "thinking", "thinking": [{"type": "text", "text": "7 × 6"}]}, {"type": "text", "text": "42"}]
+
+
+def completion(text: Any, finish: str = "stop", choices: bool = True, **message: Any) -> Response:
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    content = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "usage": usage}
+    content["choices"] = [choice] if choices else []
+    return JSONResponse(content)
+
+
+def _half() -> Iterator[bytes]:
+    yield b'{"id": "1", "choi'
+    raise RuntimeError("the server breaks off")
+
+
+class Served:
+    """A server that answers as told, by the question and how often it was asked."""
+
+    def __init__(self, reply: Reply) -> None:
+        self.asked: Counter[str] = Counter()
+        self.bodies: list[dict[str, Any]] = []
+        self.keys: set[str | None] = set()
+        self.app = FastAPI()
+
+        @self.app.post("/v1/chat/completions")
+        async def complete(request: Request) -> Response:
+            body = await request.json()
+            question = body["messages"][0]["content"][-1]["text"]
+            self.asked[question] += 1
+            self.bodies.append(body)
+            self.keys.add(request.headers.get("Authorization"))
+            return reply(body, self.asked[question])
+
+
+def ask(served: Served, prompts: list[Prompt], **options: Any) -> dict[str, tuple[str, str]]:
+    with serve(served.app) as address:
+        engine = load_engine(
+            "api",
+            EngineOptions(Path(), "bfloat16", 8, 4, api=ApiOptions(base_url=f"{address}/v1", model="m", **options)),
+        )
+        return {a.id: (a.text, a.status) for a in engine.answer(prompts)}
+
+
+SOON = {"Retry-After": "0.01"}
+FAULTS: dict[str, tuple[Reply, tuple[str, str]]] = {
+    "slow down": (lambda _, n: PlainTextResponse("", 429, SOON) if n < 3 else completion("답"), ("답", "ok")),
+    "falls over": (lambda _, n: PlainTextResponse("oops", 500, SOON) if n < 2 else completion("답"), ("답", "ok")),
+    "always falls over": (lambda *_: PlainTextResponse("oops", 503, SOON), ("", "infra_error")),
+    "garbage": (lambda *_: PlainTextResponse("<html>"), ("", "infra_error")),
+    "garbage once": (lambda _, n: JSONResponse({"choices": []}) if n < 2 else completion("답"), ("답", "ok")),
+    "half a body": (lambda *_: StreamingResponse(_half(), media_type="application/json"), ("", "infra_error")),
+    "bad request": (lambda *_: JSONResponse({"error": {"message": "too long"}}, 400), ("", "infra_error")),
+    "nothing said": (lambda *_: completion(None), ("", "empty")),
+    "cut off": (lambda *_: completion("길게", "length"), ("길게", "truncated")),
+    "refused": (lambda *_: completion(None, refusal="안 됩니다"), ("", "refused")),
+    "filtered": (lambda *_: completion("", "content_filter"), ("", "refused")),
+    "filtered with a reason": (lambda *_: completion(None, "content_filter: PROHIBITED"), ("", "refused")),
+    "blocked": (lambda *_: completion(None, choices=False), ("", "refused")),
+    "reasoning_content": (lambda *_: completion("42", reasoning_content="7 × 6"), ("42", "ok")),
+    "reasoning": (lambda *_: completion("42", reasoning="7 × 6"), ("42", "ok")),
+    "tags": (lambda *_: completion("<think>7 × 6</think>\n\n42"), ("42", "ok")),
+    "cut off in the reasoning": (lambda *_: completion("<think>7 ×", "length"), ("", "truncated")),
+    "cut off apart": (lambda *_: completion("", "length", reasoning_content="7 ×"), ("", "truncated")),
+    "parts": (lambda *_: completion(PARTS), ("42", "ok")),
+}
+
+
+def test_each_fault_ends_in_a_status_and_the_others_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
+    monkeypatch.setattr(retry, "LONGEST_WAIT", 0.01)
+    served = Served(lambda body, n: FAULTS[body["messages"][0]["content"][-1]["text"]][0](body, n))
+    given = ask(served, [Prompt(name, name) for name in FAULTS])
+    assert given == {name: expected for name, (_, expected) in FAULTS.items()}
+    assert served.asked["slow down"] == 3 and served.asked["bad request"] == 1
+    assert all(b["temperature"] == 0 and b["max_tokens"] == 8 and b["model"] == "m" for b in served.bodies)
+
+
+def test_a_server_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
+    monkeypatch.setattr(retry, "LONGEST_WAIT", 0.01)
+    import threading
+
+    released = threading.Event()
+    served = Served(lambda *_: completion("답"))
+
+    @served.app.post("/hang/chat/completions")
+    def hang() -> Response:
+        released.wait()
+        return completion("zu spät")
+
+    with serve(served.app) as address:
+        options = ApiOptions(base_url=f"{address}/hang", model="m", timeout=0.2)
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=options))
+        (answer,) = engine.answer([Prompt("1", "?")])
+        released.set()
+    assert answer.status == "infra_error"
+
+
+def test_reasoning_of_a_server_is_counted_and_kept_apart() -> None:
+    served = Served(lambda *_: completion("42", reasoning_content="7 × 6"))
+    with serve(served.app) as address:
+        own = ApiOptions(base_url=f"{address}/v1", model="m", reasons=True)
+        options = EngineOptions(Path(), "bfloat16", 8, 4, api=own, max_reasoning_tokens=100, thinking="on")
+        (answer,) = load_engine("api", options).answer([Prompt("1", "?")])
+    assert (answer.text, answer.raw, answer.prompt_tokens, answer.tokens) == ("42", "7 × 6\n42", 7, 3)
+    assert answer.reasoning_tokens == 2, "as many as their share of the text"
+    assert served.bodies[0]["max_tokens"] == 108
+
+
+def test_a_limit_of_cost_counts_what_was_spent_before() -> None:
+    served = Served(lambda *_: completion("답"))
+    with serve(served.app) as address:
+        own = ApiOptions(base_url=f"{address}/v1", model="m", max_cost=1e-3, prices=(10.0, 50.0))
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=own, spent=(10, 18)))
+        with pytest.raises(ModelError, match="budget"):
+            list(engine.answer([Prompt("1", "?")]))
+    assert not served.bodies
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404, 429])
+def test_a_server_that_will_never_answer_ends_the_run(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANNUN_API_KEY", "sk-secret")
+    error = {"message": "no such key: sk-secret", "code": "insufficient_quota"}
+    served = Served(lambda *_: JSONResponse({"error": error}, status))
+    with pytest.raises(ModelError, match=str(status)) as found:
+        ask(served, [Prompt(str(n), str(n)) for n in range(50)])
+    assert found.value.code == "api_refused" and len(served.bodies) < 10
+    assert "no such key: ***" in str(found.value), "its key is in no message"
+
+
+def test_the_key_comes_from_the_environment_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANNUN_API_KEY", "sk-secret")
+    served = Served(lambda *_: completion("답"))
+    ask(served, [Prompt("1", "?")])
+    assert served.keys == {"Bearer sk-secret"}
+
+
+@pytest.mark.parametrize(
+    ("options", "sent"),
+    [
+        ({"max_requests": 5}, 5),
+        ({"max_tokens": 60}, 6),  # 10 a question; 1 + 8 must be left for the next
+        ({"max_cost": 1e-3, "prices": (10.0, 50.0)}, 3),  # 0.22 thousandths a question, the next one up to 0.41
+    ],
+)
+def test_the_budget_is_hard(options: dict[str, Any], sent: int) -> None:
+    served = Served(lambda *_: completion("답"))
+    with serve(served.app) as address:
+        own = ApiOptions(base_url=f"{address}/v1", model="m", **options)
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=own))
+        answered = []
+        with pytest.raises(ModelError) as error:
+            answered += [a.id for a in engine.answer(Prompt(str(n), str(n % 10)) for n in range(50))]
+    assert error.value.code == "budget_spent" and len(served.bodies) == sent
+
+
+def test_public_images_go_as_links_where_wanted(tmp_path: Path) -> None:
+    Image.new("RGB", (60, 40), "red").save(tmp_path / "piece.png")
+    link = "https://charts.example/1.png"
+    prompt = Prompt("1", "?", (tmp_path / "never opened.png", tmp_path / "piece.png"), (link,))
+    served = Served(lambda *_: completion("답"))
+    assert ask(served, [prompt], links=True) == {"1": ("답", "ok")}
+    assert ask(served, [prompt]) == {"1": ("", "infra_error")}
+    (body,) = served.bodies
+    first, piece = (part["image_url"]["url"] for part in body["messages"][0]["content"][:-1])
+    assert first == link and piece.startswith("data:image/png;base64,")
+
+
+def test_images_go_as_data_urls_within_the_pixel_budget(tmp_path: Path) -> None:
+    Image.new("RGB", (60, 40), "red").save(tmp_path / "small.png")
+    Image.new("RGB", (400, 300), "blue").save(tmp_path / "large.jpg")
+    (tmp_path / "broken.png").write_bytes((tmp_path / "small.png").read_bytes()[:60])
+    served = Served(lambda *_: completion("답"))
+    with serve(served.app) as address:
+        own = ApiOptions(base_url=f"{address}/v1", model="m")
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, max_pixels=30_000, api=own))
+        prompts = [
+            Prompt("1", "?", (tmp_path / "small.png", tmp_path / "large.jpg")),
+            Prompt("2", "??", (tmp_path / "broken.png",)),
+        ]
+        answers = {a.id: a for a in engine.answer(prompts)}
+    (body,) = served.bodies
+    urls = [part["image_url"]["url"] for part in body["messages"][0]["content"][:-1]]
+    contents = [base64.b64decode(url.partition("base64,")[2]) for url in urls]
+    assert contents[0] == (tmp_path / "small.png").read_bytes() and urls[0].startswith("data:image/png;")
+    assert Image.open(io.BytesIO(contents[1])).size == (200, 150)
+    assert answers["1"].resize == 0.5 and answers["2"].status == "infra_error"
+
+
+def test_a_long_page_is_read_in_windows() -> None:
+    page = "".join(f"<p>{n}번째 문단에는 {n * 37}개의 돌이 있다. 가온산 아래 누리천이 흐른다.</p>" for n in range(200))
+    served = Served(lambda *_: completion("답"))
+    prompt = Prompt("1", f"{PAGE}\n질문?", question="142번째 문단에는 몇 개의 돌이 있는가?", page=page)
+    ask(served, [prompt], page_chars=2000)
+    text = served.bodies[0]["messages"][0]["content"][-1]["text"]
+    assert len(text) < 2100 and "142번째 문단" in text
+    ask(served, [prompt])
+    assert page in served.bodies[1]["messages"][0]["content"][-1]["text"]
+
+
+def test_many_at_once_but_never_more_than_allowed() -> None:
+    import threading
+
+    under_way, most, lock = 0, 0, threading.Lock()
+    together = threading.Barrier(4, timeout=30)
+    app = FastAPI()
+
+    @app.post("/v1/chat/completions")
+    def complete() -> Response:
+        nonlocal under_way, most
+        with lock:
+            under_way += 1
+            most = max(most, under_way)
+        together.wait()  # none is answered before four are there
+        with lock:
+            under_way -= 1
+        return completion("답")
+
+    with serve(app) as address:
+        own = ApiOptions(base_url=f"{address}/v1", model="m")
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=own))
+        answers = list(engine.answer(Prompt(str(n), "?") for n in range(40)))
+    assert len(answers) == 40 and most == 4
+
+
+def test_run_on_a_server_elsewhere(environment: dict[str, str], tmp_path: Path) -> None:
+    fail_first = Served(
+        lambda body, n: PlainTextResponse("", 400) if len(fail_first.bodies) == 1 else completion("61.5조")
+    )
+    command = [sys.executable, "-m", "evaluator", "run", "--model", "gpt-x", "--benchmark", "ko-vqa", "--limit", "6"]
+    with serve(fail_first.app) as address:
+        command += ["--base-url", f"{address}/v1", "--out", str(tmp_path / "out")]
+        environment = {**environment, "HANNUN_API_KEY": "sk-secret"}
+        first = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert first.returncode == 1 and "1 of 6 questions have no answer" in first.stderr
+        details = [json.loads(line) for line in (tmp_path / "out/details.jsonl").read_text().splitlines()]
+        assert Counter(d["status"] for d in details) == {"ok": 5, "infra_error": 1}
+        assert not (tmp_path / "out/result.json").exists()
+        asked = len(fail_first.bodies)
+        again = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert len(fail_first.bodies) - asked == 1, "only the failed one"
+    result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
+    assert (result.config.model_name, result.config.model_sha) == ("api/gpt-x", None)
+    assert result.latency and result.latency.hardware == "remote server"
+    written = b"".join(p.read_bytes() for p in tmp_path.rglob("*") if p.is_file())
+    assert b"sk-secret" not in written and b"sk-secret" not in (first.stderr + again.stderr).encode()
+
+
+def test_a_server_must_be_named(environment: dict[str, str], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "evaluator", "run", "--model", "gpt-x", "--benchmark", "ko-vqa", "--engine", "api"]
+    done = subprocess.run([*command, "--out", str(tmp_path)], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 2 and "--base-url" in done.stderr
+    assert os.environ.get("HANNUN_API_KEY") is None

@@ -1,0 +1,156 @@
+"""Decoding is plain greedy whatever a repository asks for, and reasoning has a budget of its own."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from evaluator.data_types import Answer, Prompt
+from evaluator.engines import load_engine
+from evaluator.engines.base import EngineOptions
+from evaluator.engines.decoding import Budgets
+from evaluator.engines.generation_config import dropped_settings
+from submissions.models.reasoning import THINK
+from tests.support.zoo import all_families
+from tests.support.zoo.parts import change_json
+
+PROMPTS = [Prompt(str(n), text) for n, text in enumerate(("합계는 얼마입니까?", "가장 큰 것은 무엇입니까?", "1"))]
+# Each changes what `generate(do_sample=False)` writes, or has it raise.
+TASTES: list[dict[str, Any]] = [
+    {"repetition_penalty": 1.9},
+    {"num_beams": 3, "length_penalty": 2.0, "early_stopping": True},
+    {"no_repeat_ngram_size": 1},
+    {"sequence_bias": [[[5], 50.0]]},
+    {"bad_words_ids": [[5], [6]]},
+    {"guidance_scale": 3.0},
+    {"watermarking_config": {"greenlist_ratio": 0.5, "bias": 20.0}},
+    {"forced_eos_token_id": 5},
+    {"forced_bos_token_id": 5},
+    {"suppress_tokens": [1, 2, 3]},
+    {"min_new_tokens": 20},
+    {"exponential_decay_length_penalty": [1, 9.0]},
+    {"stop_strings": ["a"]},
+    {"num_return_sequences": 3, "do_sample": True},
+    {"prompt_lookup_num_tokens": 3},
+    {"penalty_alpha": 0.6, "top_k": 4},
+    {"dola_layers": "low"},
+    {"do_sample": True, "temperature": 5.0, "top_p": 0.9},
+    {"cache_implementation": "no such"},
+    {"max_new_tokens": -5},
+    {"renormalize_logits": "yes", "watermarking_config": "x"},
+]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("decoding") / "qwen2"
+    all_families()["qwen2"].build(folder)
+    return folder
+
+
+def answers(folder: Path, **options: Any) -> dict[str, Answer]:
+    engine = load_engine("chat", EngineOptions(folder, "float32", **{"max_new_tokens": 12, **options}))
+    try:
+        return {answer.id: answer for answer in engine.answer(PROMPTS)}
+    finally:
+        engine.close()
+
+
+def texts(folder: Path, **options: Any) -> dict[str, str]:
+    return {name: answer.text for name, answer in answers(folder, **options).items()}
+
+
+def with_taste(model: Path, tmp_path: Path, taste: dict[str, Any]) -> Path:
+    folder = tmp_path / "tasteful"
+    shutil.copytree(model, folder)
+    change_json(folder / "generation_config.json", **taste)
+    return folder
+
+
+@pytest.mark.parametrize("taste", TASTES, ids=lambda taste: next(iter(taste)))
+def test_answers_are_greedy_whatever_a_repository_asks_for(model: Path, tmp_path: Path, taste: dict[str, Any]) -> None:
+    plain = with_taste(
+        model, tmp_path, dict.fromkeys(("do_sample", "temperature", "top_p", "top_k", "repetition_penalty"))
+    )
+    expected = texts(plain)
+    shutil.rmtree(plain)
+    folder = with_taste(model, tmp_path, taste)
+    assert texts(folder) == expected
+    assert dropped_settings(folder) or set(taste) <= {"cache_implementation", "max_new_tokens"}
+
+
+def test_a_published_number_can_be_reproduced_with_the_repositorys_penalties(model: Path, tmp_path: Path) -> None:
+    folder = with_taste(model, tmp_path, {"repetition_penalty": 1.9, "do_sample": True, "temperature": 0.7})
+    given = texts(folder, decoding="repository")
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+    loaded: Any = AutoModelForCausalLM.from_pretrained(folder).eval()
+    for prompt in PROMPTS:
+        inputs = tokenizer.apply_chat_template(
+            [{"role": "user", "content": prompt.text}],
+            add_generation_prompt=True,
+            return_tensors="pt",
+            return_dict=True,
+        )
+        inputs.pop("token_type_ids", None)
+        output = loaded.generate(**inputs, do_sample=False, max_new_tokens=12)
+        said = tokenizer.decode(output[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True).strip()
+        assert given[prompt.id] == said
+    assert given != texts(folder), "the penalty has an effect"
+
+
+def test_what_was_dropped_is_named(tmp_path: Path) -> None:
+    settings = {"do_sample": True, "temperature": 0.6, "top_k": 50, "repetition_penalty": 1.0, "made_up": 1}
+    (tmp_path / "generation_config.json").write_text(json.dumps(settings))
+    assert dropped_settings(tmp_path) == ["do_sample", "temperature"], "those that would do nothing are not named"
+    (tmp_path / "generation_config.json").write_text("[" * 100_000)
+    assert dropped_settings(tmp_path) == []
+
+
+class Letters:
+    """A tokenizer of one token a letter."""
+
+    def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
+        return {"input_ids": [ord(letter) for letter in text]}
+
+    def decode(self, tokens: Any, skip_special_tokens: bool = True) -> str:
+        return "".join(map(chr, tokens.tolist()))
+
+
+def ended(output: str, *, opened: bool = False, answer: int = 9, reasoning: int = 20) -> int | None:
+    """At how many letters an output is cut off."""
+    budgets = Budgets(Letters(), THINK, [opened], 0, answer, reasoning)
+    for length in range(1, len(output) + 1):
+        if budgets(torch.tensor([[ord(letter) for letter in output[:length]]]), None)[0]:
+            break
+    return budgets.ended[0]
+
+
+def test_reasoning_and_answer_have_budgets_apart() -> None:
+    assert ended("abcdefghijkl") == 9, "no reasoning: the answer's budget alone"
+    assert ended("<think>ab</think>cdefghijklmn") == len("<think>ab</think>") + 9
+    assert ended("ab</think>cdefghijklmn", opened=True) == len("ab</think>") + 9
+    assert ended("<think>" + "a" * 50) == 20, "the reasoning's budget"
+    assert ended("a" * 50, opened=True) == 20
+    assert ended("<think>ab</think>cd") is None
+
+
+@pytest.mark.parametrize(
+    "family", ["qwen3", "qwen3_thinking", "deepseek_r1_distill_qwen", "gpt_oss", "solar_open", "hyperclovax"]
+)
+def test_only_what_follows_the_reasoning_is_the_answer(family: str, tmp_path: Path) -> None:
+    """These models were taught to reason and then to say something that begins with `a`."""
+    all_families()[family].build(tmp_path / family)
+    found = answers(tmp_path / family, thinking="on" if family == "qwen3" else None, max_reasoning_tokens=40)
+    for answer in found.values():
+        assert answer.raw and answer.reasoning_tokens and answer.text.startswith("a"), answer
+        assert "<" not in answer.text and answer.status != "empty"
+
+
+def test_reasoning_that_is_cut_off_has_no_answer(tmp_path: Path) -> None:
+    all_families()["qwen3_thinking"].build(tmp_path / "m")
+    for answer in answers(tmp_path / "m", max_reasoning_tokens=1).values():
+        assert (answer.text, answer.status) == ("", "truncated") and answer.raw

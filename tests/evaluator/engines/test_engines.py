@@ -1,0 +1,309 @@
+"""The engines on tiny real models, against plain one-at-a-time code."""
+
+import json
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+
+from evaluator.data_types import PAGE, ModelError, Prompt
+from evaluator.engines import load_engine
+from evaluator.engines.base import EngineOptions, placement
+from evaluator.engines.pages import fit_page, page_windows, rank
+from tests.support.tiny_models import make_extractive, make_image_text
+
+PARAGRAPHS = [
+    f"<p>{n}번째 문단에는 {n * 37}개의 돌이 있다고 한다. 가온산 아래 누리천이 흐른다.</p>\n" for n in range(60)
+]
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> list[Path]:
+    paths = []
+    for n, size in enumerate([(64, 48), (300, 500), (33, 33), (1000, 200)]):
+        Image.new("RGB", size, (n * 60, 100, 200)).save(tmp_path / f"{n}.png")
+        paths.append(tmp_path / f"{n}.png")
+    return paths
+
+
+def engine(name: str, model: Path, **options: Any) -> Any:
+    defaults: dict[str, Any] = {"precision": "float32", "max_new_tokens": 12, "batch_size": 4}
+    return load_engine(name, EngineOptions(model, **{**defaults, **options}))
+
+
+def test_chat_answers_do_not_depend_on_the_batch(models_dir: Path, images: list[Path]) -> None:
+    prompts = [Prompt(str(n), f"{n}번 그림의 값은? " * (n + 1), (image,)) for n, image in enumerate(images)]
+    alone = list(engine("chat", models_dir / "tiny/image-text", batch_size=1).answer(prompts))
+    together = list(engine("chat", models_dir / "tiny/image-text", batch_size=4).answer(prompts))
+    assert [(a.id, a.text, a.status) for a in alone] == [(a.id, a.text, a.status) for a in together]
+    assert len({a.text for a in alone}) > 1, "the model looks at what it is shown"
+
+
+def test_chat_without_an_image(models_dir: Path) -> None:
+    (answer,) = engine("chat", models_dir / "tiny/image-text").answer([Prompt("1", "안녕하세요?")])
+    assert answer.status in ("ok", "truncated", "empty") and answer.seconds > 0
+
+
+def test_an_answer_cut_at_the_limit_says_so(models_dir: Path) -> None:
+    chat = engine("chat", models_dir / "tiny/image-text", max_new_tokens=1)
+    prompts = [Prompt(str(n), f"질문 {n}") for n in range(8)]
+    answers = list(chat.answer(prompts))
+    assert {a.status for a in answers} <= {"truncated", "empty"} and any(a.status == "truncated" for a in answers)
+
+
+def test_a_page_past_the_context_is_read_in_ranked_windows(tmp_path: Path) -> None:
+    chat = engine("chat", make_image_text(tmp_path / "short", max_positions=1024))
+    page = "".join(PARAGRAPHS)
+    prompt = Prompt("1", f"{PAGE}\n질문: 1554개?", question="42번째 문단에는 몇 개의 돌이 있는가?", page=page)
+    inputs = chat._inputs
+    text, windows = fit_page(prompt, inputs._room, inputs._length)
+    assert windows and "42번째 문단" in text and len(text) < len(page)
+    whole, none = fit_page(
+        Prompt("2", f"{PAGE}\n질문?", question="?", page=PARAGRAPHS[0]), inputs._room, inputs._length
+    )
+    assert none is None and PARAGRAPHS[0] in whole
+    (answer,) = chat.answer([prompt])
+    assert answer.windows == windows
+
+
+def test_page_windows_are_the_page() -> None:
+    page = "".join(PARAGRAPHS) + "x" * 5000
+    assert "".join(page_windows(page)) == page
+    assert max(map(len, page_windows(page))) <= 1200
+    assert rank("누리천은 어디에?", ["하나", "누리천은 산 아래", "셋"])[0] == 1
+
+
+def plain_extraction(model_dir: Path, question: str, page: str, length: int = 512) -> str:
+    """The same rule, one window and one pair of tokens at a time."""
+    tokenizer: Any = AutoTokenizer.from_pretrained(model_dir)
+    model: Any = AutoModelForQuestionAnswering.from_pretrained(model_dir).eval()
+    encoded = tokenizer(
+        question, page, truncation="only_second", max_length=length, stride=128,
+        return_overflowing_tokens=True, return_offsets_mapping=True,
+    )  # fmt: skip
+    best = (float("-inf"), 0, 0)
+    for index in range(len(encoded["input_ids"])):
+        inputs = {k: torch.tensor([encoded[k][index]]) for k in tokenizer.model_input_names}
+        with torch.inference_mode():
+            output = model(**inputs)
+        starts, ends = output.start_logits[0].tolist(), output.end_logits[0].tolist()
+        on_page = [i for i, s in enumerate(encoded.sequence_ids(index)) if s == 1]
+        top_starts = sorted(on_page, key=lambda i: -starts[i])[:20]
+        top_ends = sorted(on_page, key=lambda i: -ends[i])[:20]
+        for start in top_starts:
+            for end in top_ends:
+                if start <= end and starts[start] + ends[end] > best[0] + 1e-6:
+                    offsets = encoded["offset_mapping"][index]
+                    best = (starts[start] + ends[end], offsets[start][0], offsets[end][1])
+    return page[best[1] : best[2]]
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 64])
+def test_extraction_is_that_of_a_plain_loop(models_dir: Path, batch_size: int) -> None:
+    model = models_dir / "tiny/extractive"
+    page = "".join(PARAGRAPHS)
+    questions = ["돌은 몇 개인가?", "누리천은 어디에 흐르는가?", "질문 " * 400]
+    answers = list(
+        engine("extractive", model, batch_size=batch_size).answer(
+            Prompt(q, "", question=q, page=p) for q in questions[:2] for p in (page, PARAGRAPHS[3])
+        )
+    )
+    expected = [plain_extraction(model, q, p) for q in questions[:2] for p in (page, PARAGRAPHS[3])]
+    assert [a.text for a in answers] == expected
+    assert answers[0].windows and answers[0].windows > 3
+    (long_question,) = engine("extractive", model).answer([Prompt("q", "", question=questions[2], page=page)])
+    assert long_question.text in page
+
+
+@pytest.mark.parametrize("family", ["roberta", "modernbert"])
+def test_extraction_with_other_encoders(tmp_path: Path, family: str) -> None:
+    """Other frames around the texts, other position tables, a window as long as the page."""
+    model = make_extractive(tmp_path / family, family)
+    page = "".join(PARAGRAPHS)
+    (answer,) = engine("extractive", model).answer([Prompt("1", "", question="돌은 몇 개인가?", page=page)])
+    length = {"roberta": 512, "modernbert": 8192}[family]
+    assert answer.text == plain_extraction(model, "돌은 몇 개인가?", page, length) and answer.text in page
+    assert (answer.windows == 1) == (family == "modernbert")
+
+
+def test_pages_are_tokenised_once_for_their_questions(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    extractive = engine("extractive", models_dir / "tiny/extractive")
+    read: list[str] = []
+    plain = extractive._read
+
+    def noted(text: str) -> Any:
+        read.append(text)
+        return plain(text)
+
+    monkeypatch.setattr(extractive, "_read", noted)
+    pages = ["".join(PARAGRAPHS), PARAGRAPHS[3]]
+    prompts = [
+        Prompt(f"{n}-{m}", "", question=f"질문 {m}", page=page) for n, page in enumerate(pages) for m in range(20)
+    ]
+    assert len(list(extractive.answer(prompts))) == 40 and read == pages
+
+
+def test_a_page_of_half_a_million_tokens(models_dir: Path) -> None:
+    extractive = engine("extractive", models_dir / "tiny/extractive", batch_size=16)
+    page = " ".join(map(str, range(150_000)))
+    prompts = [Prompt("1", "", question="끝은?", page=page), Prompt("2", "", question="?", page=PARAGRAPHS[0])]
+    answers = list(extractive.answer(prompts))
+    assert answers[0].text in page and answers[0].windows and answers[0].windows > 500_000 / 400
+    assert answers[1].text in PARAGRAPHS[0]
+
+
+def _short_of_memory(model: Any, most: int, monkeypatch: pytest.MonkeyPatch, method: str) -> list[int]:
+    """The model's device runs out of memory past `most` rows; gives the sizes it was tried with."""
+    tried: list[int] = []
+    plain = getattr(model, method)
+
+    def limited(*args: Any, **inputs: Any) -> Any:
+        tried.append(len(inputs["input_ids"]))
+        if tried[-1] > most:
+            raise torch.OutOfMemoryError("out of memory")
+        return plain(*args, **inputs)
+
+    monkeypatch.setattr(model, method, limited)
+    return tried
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_short_of_memory_batches_are_halved_and_nothing_is_lost(
+    models_dir: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    prompts = [Prompt(str(n), f"질문 {n}?", question=f"질문 {n}?", page=PARAGRAPHS[n]) for n in range(20)]
+    chat = engine("chat", models_dir / "tiny/image-text", batch_size=8)
+    expected = {a.id: a.text for a in chat.answer(prompts)}
+    tried = _short_of_memory(chat._model, most, monkeypatch, "generate")
+    assert {a.id: a.text for a in chat.answer(prompts)} == expected
+    assert tried[0] == 8 and max(tried[-4:]) <= 4, "later batches are no larger than what fitted"
+    extractive = engine("extractive", models_dir / "tiny/extractive", batch_size=8)
+    expected = {a.id: a.text for a in extractive.answer(prompts)}
+    _short_of_memory(extractive._model, most, monkeypatch, "forward")
+    assert {a.id: a.text for a in extractive.answer(prompts)} == expected
+
+
+@pytest.mark.parametrize("kind", ["chat", "extractive"])
+def test_a_single_question_too_large_for_the_memory(
+    models_dir: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    own = engine(kind, models_dir / "tiny" / {"chat": "image-text"}.get(kind, kind))
+    _short_of_memory(own._model, 0, monkeypatch, {"chat": "generate"}.get(kind, "forward"))
+    with pytest.raises(torch.OutOfMemoryError):
+        list(own.answer([Prompt("1", "?", question="?", page=PARAGRAPHS[0])]))
+
+
+def test_broken_images_cost_nobody_else_an_answer(
+    models_dir: Path, images: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images[1].write_bytes(images[1].read_bytes()[:100])  # its head is whole, its pixels are not
+    images[2].write_bytes(b"no image")
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 90_000)  # 1,000 × 200 is a bomb now, as 30,000 × 30,000 is else
+    prompts = [Prompt(str(n), "?", (image,)) for n, image in enumerate(images)]
+    answers = {a.id: a.status for a in engine("chat", models_dir / "tiny/image-text").answer(prompts)}
+    assert [answers[str(n)] == "infra_error" for n in range(4)] == [False, True, True, True]
+
+
+def test_images_are_scaled_to_the_pixel_budget(models_dir: Path, images: list[Path]) -> None:
+    prompts = [Prompt(str(n), "?", (image,)) for n, image in enumerate(images)]
+    chat = engine("chat", models_dir / "tiny/image-text", max_pixels=50_000)
+    answers = {a.id: a for a in chat.answer(prompts)}
+    assert [answers[str(n)].resize for n in range(4)] == [1, pytest.approx((50 / 150) ** 0.5), 1, 0.5]
+    assert all(a.visual_tokens == 16 for a in answers.values())
+
+
+def test_a_template_that_raises_is_the_models_fault(models_dir: Path, tmp_path: Path) -> None:
+    folder = _broken(models_dir, tmp_path, "image-text")
+    (folder / "chat_template.jinja").write_text("{{ raise_exception('roles must alternate') }}")
+    with pytest.raises(ModelError, match="roles must alternate") as error:
+        list(engine("chat", folder).answer([Prompt("1", "?")]))
+    assert error.value.code == "template_error"
+
+
+def test_the_longest_prompts_go_first_in_batches_of_like_cost(
+    models_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = engine("chat", models_dir / "tiny/image-text", batch_size=64)
+    monkeypatch.setattr("evaluator.engines.chat.BATCH_TOKENS", {"cpu": 2000, "cuda": 2000})
+    batches: list[list[int]] = []
+    plain = chat._inputs.encode
+
+    def noted(batch: Any) -> Any:
+        batches.append([ready.cost for ready in batch])
+        return plain(batch)
+
+    monkeypatch.setattr(chat._inputs, "encode", noted)
+    list(chat.answer(Prompt(str(n), "질문 " * (n * 7 % 60)) for n in range(60)))
+    costs = [cost for batch in batches for cost in batch]
+    assert len(costs) == 60 and costs == sorted(costs, reverse=True)
+    assert all(len(batch) * batch[0] <= 2000 for batch in batches) and len(batches) > 2
+
+
+@pytest.mark.parametrize("page", ["", " ", "\n"])
+def test_an_empty_page_has_an_empty_answer(models_dir: Path, page: str) -> None:
+    (answer,) = engine("extractive", models_dir / "tiny/extractive").answer([Prompt("1", "", question="?", page=page)])
+    assert answer.status == "empty"
+
+
+def _broken(models_dir: Path, tmp_path: Path, name: str) -> Path:
+    shutil.copytree(models_dir / "tiny" / name, tmp_path / name)
+    return tmp_path / name
+
+
+def _poison(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    name = next(n for n in weights if "layer" in n and n.endswith("weight"))
+    weights[name] = torch.full_like(weights[name], float("nan"))
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+
+
+def _drop_weights(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    save_file({n: w for n, w in weights.items() if "layer" not in n}, folder / "model.safetensors", {"format": "pt"})
+
+
+def _edit_config(folder: Path, **changes: object) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **changes}))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "break_it", "code"),
+    [
+        ("extractive", "extractive", _poison, "nan_logits"),
+        ("image-text", "chat", _poison, "nan_logits"),
+        ("extractive", "extractive", _drop_weights, "invalid_weights"),
+        ("image-text", "chat", _drop_weights, "invalid_weights"),
+        ("image-text", "chat", lambda f: (f / "chat_template.jinja").unlink(), "no_chat_template"),
+        ("image-text", "chat", lambda f: _edit_config(f, model_type="unheard-of"), "unsupported_architecture"),
+        ("image-text", "extractive", lambda f: None, "unsupported_architecture"),
+    ],
+)
+def test_what_is_wrong_with_a_model_has_its_code(
+    models_dir: Path, tmp_path: Path, name: str, kind: str, break_it: Any, code: str
+) -> None:
+    folder = _broken(models_dir, tmp_path, name)
+    break_it(folder)
+    with pytest.raises(ModelError) as error:
+        list(engine(kind, folder).answer([Prompt("1", "질문?", question="질문?", page=PARAGRAPHS[0])]))
+    assert error.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("devices", "weights", "placed"),
+    [([], 10**12, None), ([80], 60 * 10**9, "cuda"), ([80, 80], 60 * 10**9, "cuda"), ([80, 80], 100 * 10**9, "auto")],
+)
+def test_a_model_larger_than_a_device_is_spread_over_all(
+    devices: list[int], weights: int, placed: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(devices))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: len(devices))
+    memory = [SimpleNamespace(total_memory=size * 10**9) for size in devices]
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda number: memory[number])
+    assert placement(weights) == placed

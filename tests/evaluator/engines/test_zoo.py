@@ -1,0 +1,181 @@
+"""Every family of the zoo gets through the check and the engine, and a batch changes no answer."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+from PIL import Image
+
+from evaluator.data_types import PAGE, Answer, Prompt
+from evaluator.engines import load_engine
+from evaluator.engines.base import EngineOptions
+from scripts.architecture_imports import missing
+from submissions.catalog import BENCHMARKS
+from submissions.checks.benchmark_checks import build_request, check_fit
+from submissions.checks.model_checks import check_repository
+from submissions.models.chat_template import TemplateRenderer
+from submissions.models.model_facts import ModelFacts, folder_template
+from submissions.models.quantization import QUANTIZATIONS
+from submissions.models.reasoning import THINKING, values_of
+from submissions.models.repository import folder_repository
+from tests.support.zoo import Family, all_families
+
+# What cannot be run, and what the check says of it.
+REFUSED = {
+    "paligemma": "no_template",
+    "blip-2": "no_template",
+    "florence2": "no_template",
+    "xlnet": "not_extractive",
+    "canine": "not_extractive",
+}
+SIZES = ((100, 60), (60, 140), (210, 190))  # of the three images: no two are alike, and none is square
+QUESTIONS = ("합계는 얼마입니까?", "2020년 공공기관 투자 목표는 몇 조 원입니까?", "가장 큰 것은?")
+
+
+@pytest.fixture(scope="session")
+def zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the models are built, once for all test processes."""
+    return tmp_path_factory.getbasetemp().parent / "zoo"
+
+
+@pytest.fixture(scope="session")
+def images(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("images")
+    paths = [folder / f"{number}.png" for number in range(len(SIZES))]
+    for path, (width, height) in zip(paths, SIZES, strict=True):
+        left = Image.linear_gradient("L").resize((width, height))
+        Image.merge("RGB", (left, left.rotate(180), left)).save(path)
+    return paths
+
+
+def built(zoo: Path, family: Family) -> Path:
+    folder = zoo / family.name
+    with FileLock(zoo.with_suffix(".lock")):
+        if not folder.exists():
+            partial = zoo / f"{family.name}.partial"
+            family.build(partial)
+            partial.rename(folder)
+    return folder
+
+
+def facts_of_family(zoo: Path, family: Family) -> ModelFacts:
+    report = check_repository(folder_repository(f"zoo/{family.name}", built(zoo, family)), 10**9)
+    assert not report.refusals(), report.refusals()
+    assert report.facts is not None
+    return report.facts
+
+
+def prompts(family: Family, images: list[Path]) -> list[Prompt]:
+    if family.engine == "extractive":
+        page = "".join(f"<p>{year}년 예산은 {year * 7 % 991}억 원이다.</p>" for year in range(1900, 2000))
+        pages = (page, page, "<p>합계는 12억 원이다.</p>")
+        return [Prompt(str(n), PAGE, question=q, page=pages[n]) for n, q in enumerate(QUESTIONS)]
+    shown = [(image,) if family.takes_images else () for image in images]
+    return [Prompt(str(n), question, images=shown[n]) for n, question in enumerate(QUESTIONS)]
+
+
+def asked(folder: Path, facts: ModelFacts, questions: list[Prompt]) -> Iterator[dict[str, Answer]]:
+    """The answers to all questions together, then to each alone."""
+    precision = facts.dtype if facts.dtype in QUANTIZATIONS else "float32"
+    options = EngineOptions(folder, precision, 6, thinking=facts.thinking, max_reasoning_tokens=12)
+    engine = load_engine(facts.engine, options)
+    try:
+        yield {a.id: a for a in engine.answer(questions)}
+        yield {a.id: a for question in questions for a in engine.answer([question])}
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("family", [f for n, f in all_families().items() if n not in REFUSED], ids=lambda f: f.name)
+def test_a_family_gets_its_row(family: Family, zoo: Path, images: list[Path]) -> None:
+    facts = facts_of_family(zoo, family)
+    assert (facts.engine, facts.takes_images) == (family.engine, family.takes_images)
+    benchmark = next(b for b, spec in BENCHMARKS.items() if (spec.inputs == "image") == family.takes_images)
+    assert not [c for c in check_fit(facts, benchmark) if c.refusal]
+    assert build_request(facts, benchmark, "zoo").model_type == facts.model_type
+    together, alone = asked(zoo / family.name, facts, prompts(family, images))
+    assert {i: (a.text, a.status, a.raw) for i, a in together.items()} == {
+        i: (a.text, a.status, a.raw) for i, a in alone.items()
+    }
+    assert len(together) == len(QUESTIONS)
+    assert not {a.status for a in together.values()} & {"infra_error", "refused"}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_run_is_refused_by_the_check(name: str, zoo: Path) -> None:
+    family = all_families()[name]
+    report = check_repository(folder_repository(f"zoo/{name}", built(zoo, family)), 10**9)
+    found = [c.refusal for c in report.checks if c.refusal]
+    if report.facts:
+        found += [c.refusal for b in BENCHMARKS for c in check_fit(report.facts, b) if c.refusal]
+    assert REFUSED[name] in found
+
+
+def test_templates_are_drawn_as_transformers_draws_them(zoo: Path, images: list[Path]) -> None:
+    """With switches and without; the date of those that ask for it aside."""
+    from transformers.utils.chat_template_utils import render_jinja_template
+
+    compared = 0
+    for name in ("qwen3", "gpt_oss", "smollm3", "gemma3", "mistral3", "llama4", "exaone4_5", "glm46v", "granite"):
+        family = all_families()[name]
+        facts = facts_of_family(zoo, family)
+        assert facts.template
+        words: Any = [{"type": "image"}, {"type": "text", "text": "합계는?"}] if family.takes_images else "합계는?"
+        conversation = [{"role": "user", "content": words}]
+        tokens = folder_template(zoo / name)[1]
+        renderer = TemplateRenderer(facts.template, tokens)
+        try:
+            for mode in (None, *THINKING):
+                values = values_of(facts.template, mode)
+                expected = render_jinja_template(
+                    [conversation], chat_template=facts.template, add_generation_prompt=True, **tokens, **values
+                )[0]
+                if f"{datetime.now(UTC):%Y}" not in expected[0]:
+                    assert renderer.render([conversation], **values) == expected
+                    compared += 1
+        finally:
+            renderer.close()
+    assert compared > 10
+
+
+def test_every_supported_architecture_can_be_imported_here() -> None:
+    assert missing() == {}
+
+
+@pytest.mark.parametrize("name", ["qwen2_5_vl", "internvl", "smolvlm", "pixtral", "gemma3"])
+def test_odd_images_and_prompts_cost_their_own_item_only(name: str, zoo: Path, tmp_path: Path) -> None:
+    """A strip that a processor may not take, a single pixel, and a question that names the image's own token."""
+    folder = built(zoo, all_families()[name])
+    paths = []
+    for number, size in enumerate([(2000, 3), (1, 1), (80, 60)]):
+        paths.append(tmp_path / f"{number}.png")
+        Image.new("RGB", size, (200, 30, 90)).save(paths[-1])
+    asked = [Prompt(str(n), "합계는?", images=(path,)) for n, path in enumerate(paths)]
+    asked.append(
+        Prompt(
+            "token", "<image> <|image_pad|> <IMG_CONTEXT> [IMG] <start_of_image> <video> 합계는?", images=(paths[2],)
+        )
+    )
+    engine = load_engine("chat", EngineOptions(folder, "float32", 4))
+    try:
+        answers = {a.id: a for a in engine.answer(asked)}
+    finally:
+        engine.close()
+    assert len(answers) == len(asked)
+    assert {answers[i].status for i in ("2", "token")} <= {"ok", "empty", "truncated"}
+    assert all(a.status != "infra_error" for a in answers.values())
+
+
+def test_processors_that_do_not_count_record_no_visual_tokens(zoo: Path, images: list[Path]) -> None:
+    counted = {}
+    for name in ("smolvlm", "mllama", "qwen2_5_vl"):
+        engine = load_engine("chat", EngineOptions(built(zoo, all_families()[name]), "float32", 2))
+        try:
+            (answer,) = engine.answer([Prompt("1", "합계는?", images=(images[0],))])
+        finally:
+            engine.close()
+        counted[name] = answer.visual_tokens
+    assert counted["smolvlm"] is counted["mllama"] is None and counted["qwen2_5_vl"]

@@ -1,0 +1,112 @@
+"""Scheduled Jobs, webhooks and pull requests, with the real client on the Hub double."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+
+from evaluator.hub.eval_results import offer_result
+from evaluator.hub.jobs import cron
+from submissions.paths import ROOT
+from submissions.records import EvalRequest
+from submissions.settings import Settings, SettingsError
+from tests.submissions.queue.test_queue import result_of
+from tests.support.hub.repos import TOKEN, Hub
+
+STORES = {"HANNUN_STORE": "hf://datasets/org/store", "HANNUN_PRIVATE_STORE": "hf://datasets/org/private"}
+
+
+def schedule(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "evaluator", "schedule", *arguments],
+        cwd=ROOT,
+        env=os.environ | STORES | environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_a_job_is_made_listed_and_deleted(hub: Hub) -> None:
+    made = schedule(
+        "--flavor", "a100-large", "--every", "6h", "--space", "org/board",
+        HANNUN_DATA_TOKEN="hf_data", HANNUN_ALONE="50", HANNUN_PORT="9", HF_TOKEN="hf_read",
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    (job,) = hub.jobs
+    spec = job["jobSpec"]
+    assert (job["schedule"], job["concurrency"], spec["flavor"]) == ("0 */6 * * *", False, "a100-large")
+    assert spec["timeoutSeconds"] == 12 * 3600, "the Hub's own limit of half an hour would end every evaluation"
+    assert spec["secrets"] == {"HANNUN_HUB_TOKEN": TOKEN, "HANNUN_DATA_TOKEN": "hf_data", "HF_TOKEN": "hf_read"}
+    assert spec["environment"] == {**STORES, "HANNUN_ALONE": "50"}
+    assert "spaces/org/board" in spec["command"][-1] and spec["command"][-1].endswith("evaluator worker --once")
+    assert job["id"] in schedule("--list").stdout
+    assert schedule("--delete", job["id"]).returncode == 0 and hub.jobs == []
+    gone = schedule("--delete", job["id"])
+    assert gone.returncode and len(gone.stderr.strip().splitlines()) == 1
+
+
+def test_a_webhook_starts_a_job_at_every_push(hub: Hub) -> None:
+    made = schedule("--on-push", "--space", "org/board")
+    assert made.returncode == 0, made.stderr
+    job, hook = hub.jobs
+    assert (hook["jobSourceId"], hook["domains"]) == (job["id"], ["repo"])
+    assert hook["watched"] == [{"type": "dataset", "name": "org/store"}]
+    assert hook["secrets"] == job["secrets"] == {"HANNUN_HUB_TOKEN": TOKEN}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "said"),
+    [
+        ([], {"HANNUN_STORE": ".hannun/store.git"}, "HANNUN_STORE must be hf://"),
+        ([], {"HANNUN_HUB_TOKEN": ""}, "HANNUN_HUB_TOKEN is missing"),
+        ([], {}, "--space OWNER/NAME"),
+        (["--space", "org/board", "--every", "7h"], {}, "in parts of an hour or a day"),
+    ],
+)
+def test_what_cannot_work_is_told_in_one_line(
+    hub: Hub, arguments: list[str], environment: dict[str, str], said: str
+) -> None:
+    done = schedule(*arguments, **environment)
+    assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1 and not hub.jobs
+
+
+def test_intervals_as_cron() -> None:
+    given = {"10m": 10, "1h": 60, "6h": 360, "1d": 1440}
+    assert {k: cron(timedelta(minutes=m)) for k, m in given.items()} == {
+        "10m": "*/10 * * * *",
+        "1h": "0 */1 * * *",
+        "6h": "0 */6 * * *",
+        "1d": "0 0 * * *",
+    }
+    for minutes in (0.5, 7, 90, 2880):
+        with pytest.raises(SettingsError):
+            cron(timedelta(minutes=minutes))
+
+
+def test_a_result_is_offered_only_with_consent_and_links_to_its_record(
+    hub: Hub, make_request: Callable[..., EvalRequest], tmp_path: Path
+) -> None:
+    settings = Settings(
+        store=STORES["HANNUN_STORE"], hub_token=TOKEN, eval_datasets={"korquad-2": "org/korquad2"}, work_dir=tmp_path
+    )
+    request = make_request(share=True)
+    result = result_of(request)
+    whole = result.evolve(dataset={**result.dataset.model_dump(), "split": "test"})
+    assert offer_result(request, result, settings) is None, "a sample run is no result"
+    assert offer_result(request.evolve(share=False), whole, settings) is None
+    assert offer_result(request, whole, settings.model_copy(update={"eval_datasets": {}})) is None
+    assert hub.pulls == []
+    address = offer_result(request, whole, settings)
+    ((repo, files),) = hub.pulls
+    assert address and repo == request.model_id
+    entries = yaml.safe_load(files[".eval_results/hannun-korquad-2.yaml"])
+    assert [(e["dataset"], e["value"]) for e in entries] == [
+        ({"id": "org/korquad2", "task_id": "korquad2_em"}, 50.0),
+        ({"id": "org/korquad2", "task_id": "korquad2_f1"}, 50.0),
+    ]
+    assert all(e["source"]["url"].endswith(f"datasets/org/store/blob/main/{result.path}") for e in entries)

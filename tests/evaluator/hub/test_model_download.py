@@ -1,0 +1,98 @@
+"""Fetching from the Hub double: what arrives, and what is refused on the way."""
+
+import shutil
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from evaluator.data_types import ModelError
+from evaluator.hub.model_download import check_fetched, fetch_model
+from submissions.settings import Settings
+from tests.support.hub.server import build, commit_of, serve
+
+MODEL = "org/model"
+
+
+@pytest.fixture
+def repo(tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    root = tmp_path / "hub"
+    shutil.copytree(models_dir / "tiny/extractive", root / MODEL)
+    (root / MODEL / "modeling.py").write_text("raise SystemExit('code of a stranger')")
+    (root / MODEL / "pytorch_model.bin").write_bytes(b"a pickle")
+    shutil.copytree(root / MODEL, root / "org/gated")
+    with serve(build(root, frozenset({"org/gated"}))) as address:
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")
+        yield root / MODEL
+
+
+def fetch(tmp_path: Path, model: str = MODEL, revision: str | None = None, **settings: object) -> Path:
+    own = Settings(work_dir=tmp_path / "work").model_copy(update=settings)
+    return fetch_model(model, revision or commit_of(model), own)
+
+
+def left(tmp_path: Path) -> list[str]:
+    return [p.name for p in (tmp_path / "work/models").rglob("*")] if (tmp_path / "work/models").exists() else []
+
+
+def test_weights_and_words_arrive_as_files_and_nothing_else(repo: Path, tmp_path: Path) -> None:
+    folder = fetch(tmp_path)
+    names = {p.name for p in folder.rglob("*")}
+    assert "model.safetensors" in names and not names & {"modeling.py", "pytorch_model.bin", ".cache", "README.md"}
+    assert not any(p.is_symlink() for p in folder.rglob("*")), "a link would lead out of the sandbox's view"
+    assert (folder / "model.safetensors").read_bytes() == (repo / "model.safetensors").read_bytes()
+    shutil.rmtree(repo)
+    assert fetch(tmp_path) == folder, "fetched once"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"max_model_bytes": 1000}, "model_too_large"),
+        ({"max_fetch": timedelta(0)}, "hub_unavailable"),
+        ({"model": "org/gone"}, "model_not_found"),
+        ({"model": "org/gated"}, "model_not_found"),
+        ({"revision": "f" * 40}, "model_not_found"),
+    ],
+)
+def test_what_cannot_be_had_leaves_nothing_behind(
+    repo: Path, tmp_path: Path, change: dict[str, object], code: str
+) -> None:
+    with pytest.raises(ModelError) as error:
+        fetch(tmp_path, **change)  # type: ignore[arg-type]
+    assert error.value.code == code and not [name for name in left(tmp_path) if "partial" in name or "." in name]
+
+
+@pytest.mark.parametrize("header", [2**40, 30_000_000, 2**63 - 1])
+def test_a_header_longer_than_the_file_or_the_limit_is_refused(repo: Path, tmp_path: Path, header: int) -> None:
+    (repo / "model.safetensors").write_bytes(header.to_bytes(8, "little") + b"{}")
+    with pytest.raises(ModelError) as error:
+        fetch(tmp_path)
+    assert error.value.code == "invalid_weights" and "model.safetensors" not in left(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["../evil.json", "../../../evil.json", "a/../../evil.json", "/tmp/evil.json", "..\\evil.json"]
+)
+def test_a_name_that_leads_elsewhere_writes_nothing_there(
+    models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    shutil.copytree(models_dir / "tiny/extractive", tmp_path / "hub" / MODEL)
+    with serve(build(tmp_path / "hub", forged={name: b"evil"})) as address:
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")
+        try:
+            folder = fetch(tmp_path)
+        except ModelError:
+            folder = tmp_path / "work/none"
+    found = [p for p in [*tmp_path.rglob("*evil.json"), Path("/tmp/evil.json")] if p.exists()]
+    assert all(p.is_relative_to(folder) for p in found), found
+
+
+def test_a_link_among_the_files_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").symlink_to("/etc/passwd")
+    with pytest.raises(ModelError) as error:
+        check_fetched(tmp_path)
+    assert error.value.code == "invalid_weights"

@@ -1,0 +1,76 @@
+"""Intervals cover what they claim to cover: simulations with known truth."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluator.run.bootstrap import cluster_bootstrap, compare, holm, mean_interval
+from submissions.confidence_interval import Interval, wilson
+
+N_CLUSTERS, SIZE = 120, 4
+
+
+@pytest.mark.parametrize("truth", [0.02, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize("n", [45, 200, 1500])
+def test_wilson_covers(truth: float, n: int) -> None:
+    shares = stats.binom(n, truth).rvs(2000, random_state=1) / n
+    inside = np.mean([i.low <= truth <= i.high for i in (wilson(float(s), n) for s in shares)])
+    assert 0.92 <= inside <= 0.995
+
+
+def test_wilson_is_scipys() -> None:
+    for right, n in [(0, 10), (7, 10), (45, 45), (918, 1500)]:
+        expected = stats.binomtest(right, n).proportion_ci(method="wilson")
+        assert wilson(right / n, n) == pytest.approx(Interval(expected.low, expected.high))
+
+
+def _clustered(random: np.random.Generator, truth: float) -> tuple[list[float], list[str]]:
+    """Right-or-wrong scores whose clusters agree: each has its own difficulty around the truth."""
+    ease = random.beta(truth * 3, (1 - truth) * 3, N_CLUSTERS).repeat(SIZE)
+    scores = (random.random(N_CLUSTERS * SIZE) < ease).astype(float)
+    return scores.tolist(), [str(i // SIZE) for i in range(N_CLUSTERS * SIZE)]
+
+
+def test_the_bootstrap_covers_where_items_hang_together() -> None:
+    random, truth = np.random.default_rng(2), 0.6
+    inside = naive = 0
+    for _ in range(400):
+        scores, clusters = _clustered(random, truth)
+        low, high = cluster_bootstrap(scores, clusters, resamples=1000)
+        inside += low <= truth <= high
+        low, high = wilson(sum(scores) / len(scores), len(scores))
+        naive += low <= truth <= high
+    assert 0.91 <= inside / 400 <= 0.985
+    assert naive < inside, "treating items as independent claims too much"
+
+
+def test_the_same_scores_give_the_same_interval() -> None:
+    scores, clusters = _clustered(np.random.default_rng(3), 0.5)
+    assert cluster_bootstrap(scores, clusters) == cluster_bootstrap(scores, clusters)
+
+
+def test_all_alike_is_not_certainty() -> None:
+    assert mean_interval([0.0] * 20, [str(i) for i in range(20)]).high > 0.1
+    assert mean_interval([1.0] * 20, [str(i // 2) for i in range(20)]).low < 0.8
+
+
+def test_a_comparison_counts_flips_and_covers_the_difference() -> None:
+    random = np.random.default_rng(4)
+    covered = rejected = 0
+    for _ in range(200):
+        base = random.random(400)
+        first, second = (base < 0.6).astype(float), (np.roll(base, 1) < 0.6).astype(float)
+        result = compare(first.tolist(), second.tolist(), [str(i) for i in range(400)])
+        covered += result.interval.low <= 0 <= result.interval.high
+        rejected += result.p_value < 0.05
+    assert covered / 200 >= 0.91 and rejected / 200 <= 0.09
+    better = compare([1, 1, 1, 0, 1, 1, 1, 1], [0, 0, 1, 1, 0, 0, 0, 0], [str(i) for i in range(8)])
+    assert (better.first_only, better.second_only, better.difference) == (6, 1, 0.625)
+    with pytest.raises(ValueError, match="same items"):
+        compare([1.0], [1.0, 0.0], ["a"])
+
+
+def test_holm() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.5, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []

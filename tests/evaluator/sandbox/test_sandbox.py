@@ -1,0 +1,269 @@
+"""Attacks from inside the sandbox, each by real code in a real one, and what the process outside makes of its leavings."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from evaluator.data_types import ModelError, Prompt
+from evaluator.run.evaluate import infer
+from evaluator.run.job import Job, JobSpec
+from evaluator.sandbox import policy as sandbox
+from evaluator.sandbox.policy import SandboxError, Walls, confined, hand_over
+from evaluator.sandbox.unshare import TOOLS
+from evaluator.worker import Worker
+from submissions.paths import ROOT
+from submissions.records import EvalResult
+from submissions.settings import Settings
+
+Inside = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(params=["bubblewrap", "unshare"])
+def inside(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Inside:
+    """Runs Python code inside, with a model to read and a folder to write."""
+    monkeypatch.setattr("evaluator.sandbox.policy.mechanism", lambda: request.param)
+    model, out = tmp_path / "model", tmp_path / "out"
+    for folder in (model, out):
+        folder.mkdir()
+    (model / "config.json").write_text("{}")
+    (model / "config.json").chmod(0o600)  # as save_pretrained leaves weights
+    hand_over(out, model)
+
+    def run(code: str, memory: int = 2**31) -> "subprocess.CompletedProcess[str]":
+        environment = {"PATH": os.environ["PATH"]}
+        command = confined([sys.executable, "-c", code], Walls([model], out, environment, memory))
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+
+    return run
+
+
+def test_what_is_needed_is_there(inside: Inside, tmp_path: Path) -> None:
+    done = inside(
+        f"open('out/answers','w').write(open('{tmp_path}/model/config.json').read())".replace(
+            "'out/", f"'{tmp_path}/out/"
+        )
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out/answers").read_text() == "{}"
+    assert inside("import evaluator.run.job").returncode == 0
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=lambda: _accept(server), daemon=True).start()
+        yield server
+
+
+def _accept(server: socket.socket) -> None:
+    while True:
+        try:
+            server.accept()[0].close()
+        except OSError:
+            return
+
+
+def test_nothing_leaves_by_the_network(inside: Inside, listener: socket.socket) -> None:
+    connect = f"import socket; socket.create_connection(('127.0.0.1', {listener.getsockname()[1]}), 5)"
+    assert subprocess.run([sys.executable, "-c", connect]).returncode == 0, "outside it can be reached"
+    for attack in (
+        connect,
+        "import socket; socket.create_connection(('169.254.169.254', 80), 5)",
+        "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('8.8.8.8', 53))",
+        "import socket; socket.getaddrinfo('example.com', 80)",
+        "import socket; socket.socket(socket.AF_INET6).connect(('2001:4860:4860::8888', 53))",
+    ):
+        done = inside(attack)
+        assert done.returncode == 1 and "rror" in done.stderr, attack
+
+
+def test_no_token_and_no_other_process_is_seen(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANNUN_HUB_TOKEN", "hf_secret")
+    code = """
+import os, glob
+seen = [open(p, 'rb').read() for p in glob.glob('/proc/[0-9]*/environ') if os.access(p, os.R_OK)]
+print(sorted(os.environ), any(b'hf_secret' in s for s in seen), len(glob.glob('/proc/[0-9]*')) < 5)
+"""
+    done = inside(code)
+    assert "hf_secret" not in done.stdout and done.stdout.split("]")[1].split() == ["False", "True"], done.stdout
+    assert set(json.loads(done.stdout.split("]")[0].replace("'", '"') + "]")) <= {"PATH", "PWD", "LC_CTYPE"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [ROOT / "assets/samples/ko-vqa/items.jsonl", ROOT / "tests/conftest.py", ROOT / ".git/HEAD", "/etc/passwd",
+     "/etc/shadow", "/root/.bashrc", "/proc/1/root/etc/passwd", "/proc/sys/kernel/core_pattern.x"],
+)  # fmt: skip
+def test_gold_answers_and_the_machines_files_are_out_of_reach(inside: Inside, path: Path) -> None:
+    done = inside(f"open({str(path)!r}).read()")
+    assert done.returncode == 1 and ("FileNotFound" in done.stderr or "PermissionError" in done.stderr)
+
+
+@pytest.mark.parametrize(
+    "target", ["{0}/model/config.json", "{1}/evaluator/data_types.py", "/usr/bin/env", "{0}/other", "/x"]
+)
+def test_only_one_folder_can_be_written(inside: Inside, tmp_path: Path, target: str) -> None:
+    done = inside(f"open({target.format(tmp_path, ROOT)!r}, 'a')")
+    assert done.returncode == 1 and ("Read-only" in done.stderr or "Permission" in done.stderr), done.stderr
+
+
+def test_the_user_is_nobody_and_stays_so(inside: Inside) -> None:
+    done = inside("import os; print(os.getuid(), open('/proc/self/status').read())")
+    status = dict(line.split(":", 1) for line in done.stdout.splitlines()[1:] if ":" in line)
+    assert done.stdout.startswith("65534") and status["NoNewPrivs"].strip() == "1"
+    assert all(int(status[name], 16) == 0 for name in ("CapEff", "CapPrm", "CapBnd" if os.geteuid() == 0 else "CapAmb"))
+    assert inside("import os; os.setuid(0)").returncode == 1
+
+
+def test_a_fork_bomb_ends_at_the_limit(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "PROCESSES", 200)
+    done = inside("""
+import os, signal
+made = 0
+try:
+    while made < 5000:
+        if os.fork() == 0:
+            signal.pause()
+        made += 1
+except BlockingIOError:
+    pass
+print(made)
+""")
+    assert 0 < int(done.stdout) <= 200
+
+
+def test_a_memory_bomb_hurts_only_itself(inside: Inside) -> None:
+    done = inside("x = bytearray(3 * 2**30)", memory=2**30)
+    assert done.returncode == 1 and "MemoryError" in done.stderr
+
+
+def test_a_huge_sparse_file_is_refused(inside: Inside, tmp_path: Path) -> None:
+    done = inside(f"open('{tmp_path}/out/answers', 'wb').truncate(100 * 2**30)")
+    assert done.returncode == 1 and "File too large" in done.stderr
+    assert (tmp_path / "out/answers").stat().st_size == 0
+
+
+LEAVINGS: dict[str, str | bytes] = {
+    "no JSON": "nonsense\n",
+    "no object": "[1]\n",
+    "no key": '{"id": "1"}\n',
+    "a number for a text": '{"key": "KEY", "id": "1", "text": 5, "status": "ok", "seconds": 1.0}\n',
+    "a status of its own": '{"key": "KEY", "id": "1", "text": "", "status": "right", "seconds": 1.0}\n',
+    "no time": '{"key": "KEY", "id": "1", "text": "", "status": "ok", "seconds": NaN}\n',
+    "no UTF-8": b'{"key": "KEY", "id": "1", "text": "\xff", "status": "ok", "seconds": 1.0}\n',
+}
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    return Job.prepare(tmp_path / "job", JobSpec("chat", str(tmp_path), "0" * 40, "float32", 8), [Prompt("1", "?")])
+
+
+@pytest.mark.parametrize("name", LEAVINGS)
+def test_answers_that_are_none_are_the_models_fault(job: Job, name: str) -> None:
+    content = LEAVINGS[name]
+    raw = content if isinstance(content, bytes) else content.encode()
+    job.answers_file.write_bytes(raw.replace(b"KEY", job.keys()["1"].encode()))
+    with pytest.raises(ModelError) as error:
+        job.answers()
+    assert error.value.code == "model_error"
+
+
+def test_a_link_among_the_answers_is_not_followed(job: Job, tmp_path: Path) -> None:
+    """The process outside may read and shorten what lies there: not a file of the machine's."""
+    precious = tmp_path / "precious"
+    precious.write_text("not a whole line")
+    job.answers_file.symlink_to(precious)
+    with pytest.raises(ModelError):
+        job.answers()
+    assert precious.read_text() == "not a whole line"
+    job.answers_file.unlink()
+    os.mkfifo(job.answers_file)
+    with pytest.raises(ModelError):
+        job.answers()
+
+
+@pytest.mark.parametrize(
+    "event", ["nonsense", '{"event": "failed", "code": "<b>"}', '{"event": "loaded", "batch_size": -1}']
+)
+def test_events_that_are_none_end_the_run(job: Job, event: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [sys.executable, "-c", f"print({event!r}, flush=True); import time; time.sleep(600)"]
+    monkeypatch.setattr("evaluator.run.evaluate.confined", lambda *_: command)
+    with pytest.raises(ModelError) as error:
+        infer(job, 1, 0, lambda *_: None)
+    assert error.value.code == "model_error"
+
+
+def test_a_model_cannot_speak_through_the_environment(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What hardware a result names is told before the model is read; a second telling counts for nothing."""
+    first, second = ({"event": "environment", "values": {"hardware": name}} for name in ("real", "leaked question"))
+    code = f"print({json.dumps(first)!r}); print({json.dumps(second)!r})"
+    monkeypatch.setattr("evaluator.run.evaluate.confined", lambda *_: [sys.executable, "-c", code])
+    infer(job, 1, 0, lambda *_: None)
+    assert job.environment() == {"hardware": "real", "sandbox": "bubblewrap"}
+
+
+def test_without_bubblewrap_nothing_of_the_queue_is_run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    sandbox.mechanism.cache_clear()
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(SandboxError, match="apt-get install bubblewrap"):
+        Worker(settings)
+    monkeypatch.undo()
+    sandbox.mechanism.cache_clear()
+
+
+@pytest.fixture(params=["bubblewrap", "unshare"])
+def built_by(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path) -> str:
+    """What builds the walls, in this environment: unshare where there is no bubblewrap."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in (*TOOLS, "prlimit", "setpriv", "true", *(["bwrap"] if request.param == "bubblewrap" else [])):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    environment["PATH"] = str(tools)
+    return str(request.param)
+
+
+def test_a_model_of_links_as_in_a_hub_cache_is_read_inside(
+    environment: dict[str, str], models_dir: Path, tmp_path: Path, built_by: str
+) -> None:
+    folder, blobs = tmp_path / "cache/snapshots/a", tmp_path / "cache/blobs"
+    folder.mkdir(parents=True)
+    blobs.mkdir()
+    for number, file in enumerate(sorted((models_dir / "tiny/extractive").iterdir())):
+        (blobs / str(number)).write_bytes(file.read_bytes())
+        (folder / file.name).symlink_to(f"../../blobs/{number}")
+    arguments = ["run", "--model", str(folder), "--benchmark", "korquad-2", "--limit", "3", "--alone", "0"]
+    command = [sys.executable, "-m", "evaluator", *arguments, "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
+    assert result.environment["sandbox"] == built_by
+
+
+def test_a_board_with_a_worker_says_what_is_missing(environment: dict[str, str], tmp_path: Path) -> None:
+    path = f"{tmp_path}:{Path(sys.executable).parent}"
+    own = environment | {"PATH": path}
+    done = subprocess.run([sys.executable, "app.py"], cwd=ROOT, env=own, capture_output=True, text=True)
+    assert done.returncode == 2 and "HANNUN_WORKER=off" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("how", ["auto", "none"])
+def test_a_local_run_may_do_without_and_says_so(environment: dict[str, str], tmp_path: Path, how: str) -> None:
+    arguments = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--limit", "3", "--alone", "0"]
+    path = f"{tmp_path}:{Path(sys.executable).parent}"
+    command = [sys.executable, "-m", "evaluator", *arguments, "--out", str(tmp_path / "out"), "--sandbox", how]
+    done = subprocess.run(command, cwd=ROOT, env=environment | {"PATH": path}, capture_output=True, text=True)
+    if how == "auto":
+        assert done.returncode == 2 and "--sandbox none" in done.stderr and "Traceback" not in done.stderr
+    else:
+        assert done.returncode == 0, done.stderr
+        result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
+        assert result.environment["sandbox"] == "none"

@@ -1,0 +1,88 @@
+"""Comparisons: the interval of a difference covers the truth; verdicts say what the numbers allow."""
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from leaderboard.data.comparison import compare, difference_interval
+from leaderboard.data.live_board import Board
+from submissions.confidence_interval import Interval, wilson
+from submissions.records import EvalRequest
+from submissions.store.base import Store
+from tests.support.evaluated import evaluated
+
+Make = Callable[..., EvalRequest]
+
+
+def test_newcombes_own_example() -> None:
+    """Newcombe 1998, table II, (a): 56/70 against 48/80, method 10: 0.0524 to 0.3339."""
+    low, high = difference_interval(
+        (80.0, 60.0), *(Interval(*(100 * b for b in wilson(*s))) for s in ((0.8, 70), (0.6, 80)))
+    )
+    assert low == pytest.approx(5.24, abs=0.01) and high == pytest.approx(33.39, abs=0.01)
+
+
+@pytest.mark.parametrize(("a", "b", "n"), [(0.5, 0.5, 200), (0.9, 0.8, 200), (0.97, 0.95, 1500), (0.3, 0.25, 100)])
+def test_the_interval_covers_the_true_difference(a: float, b: float, n: int) -> None:
+    rng = random.Random(4)
+
+    def drawn(truth: float) -> tuple[float, Interval]:
+        share = sum(rng.random() < truth for _ in range(n)) / n
+        low, high = wilson(share, n)
+        return 100 * share, Interval(100 * low, 100 * high)
+
+    covered = 0
+    for _ in range(1000):
+        (first, own), (second, other) = drawn(a), drawn(b)
+        low, high = difference_interval((first, second), own, other)
+        covered += low <= 100 * (a - b) <= high
+    assert 930 <= covered <= 985
+
+
+def parts(**scores: float) -> dict[str, dict[str, dict[str, float]]]:
+    return {"domain": {name: {"n": 100, "em": score} for name, score in scores.items()}}
+
+
+@pytest.fixture
+def board(store: Store, make_request: Make) -> Board:
+    results = [
+        evaluated(make_request(model_id="o/high", benchmark="ko-vqa"), 80.0, breakdown=parts(a=95, b=20, c=50)),
+        evaluated(make_request(model_id="o/near", benchmark="ko-vqa"), 79.0, breakdown=parts(a=90, b=25, c=50)),
+        evaluated(make_request(model_id="o/far", benchmark="ko-vqa"), 40.0, breakdown=parts(a=20, b=60, c=45)),
+        evaluated(make_request(model_id="o/high", benchmark="ko-vdc"), 40.0),
+        evaluated(make_request(model_id="o/unlike", benchmark="ko-vqa"), 50.0,
+                  dataset={"id": "x", "revision": None, "split": "sample", "n": 45}),
+    ]  # fmt: skip
+    store.commit({r.path: r.to_bytes() for r in results}, store.head(), "results")
+    return Board(store)
+
+
+def test_verdicts_say_what_is_sure(board: Board) -> None:
+    (vqa,) = compare(board.view().boards, ["o/far", "o/near", "o/high", "o/unlike"])
+    assert [r.row.model for r in vqa.rows] == ["o/high", "o/near", "o/far"]
+    assert vqa.missing == ["o/unlike"], "a result on another split is not compared"
+    near, far = vqa.differences
+    assert (near.verdict, round(near.difference, 6)) == ("same", 1.0)
+    assert far.verdict == "ahead" and far.interval is not None and far.interval.low > 30
+    assert (far.ahead, far.behind) == (["a"], ["b"]) and not near.ahead and not near.behind
+    assert [part.bucket for part in vqa.parts] == ["a", "b", "c"] and all(len(part.each) == 3 for part in vqa.parts)
+
+
+def test_more_comparisons_ask_for_more(board: Board) -> None:
+    (two,) = compare(board.view().boards, ["o/high", "o/near"])
+    (three,) = compare(board.view().boards, ["o/high", "o/near", "o/far"])
+    first, second = two.differences[0].interval, three.differences[0].interval
+    assert first and second and second.low < first.low < first.high < second.high
+
+
+def test_without_a_number_of_items_nothing_is_claimed(board: Board) -> None:
+    (info,) = compare(board.view().boards, ["GPT-4o", "Janus Pro"])
+    assert info.benchmark == "infochartqa"
+    assert (info.differences[0].verdict, info.differences[0].interval) == ("unknown", None)
+    assert not info.differences[0].ahead
+
+
+@pytest.mark.parametrize("models", [[], ["o/high"], ["no/such", "o/high"], ["Human", "o/high"]])
+def test_too_few_models_compare_with_nothing(board: Board, models: list[str]) -> None:
+    assert compare(board.view().boards, models) == []

@@ -1,0 +1,194 @@
+"""The board's rows: published numbers as they were printed, ranks, search, and freshness."""
+
+import csv
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.live_board import PUBLISHED, Board
+from leaderboard.data.query import Query, select
+from leaderboard.data.rank_changes import RankChange, rank_changes
+from submissions.queue.queue import Queue
+from submissions.records import BoardRow, EvalRequest, EvalResult
+from submissions.store.base import Store, Unavailable
+from tests.conftest import NOW, SHARED
+from tests.submissions.queue.test_queue import result_of
+
+Make = Callable[..., EvalRequest]
+
+
+@pytest.fixture
+def board(store: Store) -> Board:
+    return Board(store)
+
+
+def names(board: Board, benchmark: str, **how: Any) -> list[str]:
+    return [r.row.model for r in select(board.refresh().boards[benchmark], Query(**how))]
+
+
+def publish(store: Store, request: EvalRequest, **changes: Any) -> EvalResult:
+    queue = Queue(store)
+    queue.submit(request)
+    running = queue.claim("w", NOW)
+    assert running is not None
+    result = result_of(running).evolve(**changes)
+    queue.publish(running, result, NOW)
+    return result
+
+
+def test_published_boards_are_there(board: Board) -> None:
+    view = board.refresh()
+    assert {name: len(rows) for name, rows in view.boards.items()} == {
+        "ko-vqa": 23,
+        "ko-vdc": 18,
+        "korquad-2": 32,
+        "infochartqa": 21,
+    }
+    assert view.unreadable == []
+
+
+def test_ranks_are_those_of_comparable_models(board: Board) -> None:
+    rows = board.refresh().boards["korquad-2"]
+    ranked = [r for r in rows if r.rank]
+    assert [r.rank for r in ranked] == list(range(1, 27))
+    assert ranked[0].row.model == "EXAONE-LM-v1.0" and ranked[0].row.latency_ms == 23020
+    assert {r.row.role for r in rows if not r.rank} == {"human", "baseline", "model"}
+    assert all(r.row.split != "test" or r.row.role != "model" for r in rows if not r.rank)
+
+
+def test_ties_share_a_rank_and_missing_scores_have_none(board: Board) -> None:
+    vqa = {r.row.model: r.rank for r in board.refresh().boards["ko-vqa"]}
+    assert vqa["Ovis2-16B"] == vqa["Gemma-3-27b-it"]
+    vdc = board.refresh().boards["ko-vdc"]
+    out_of_memory = [r for r in vdc if r.row.outcome == "out_of_memory"]
+    assert {r.row.model for r in out_of_memory} == {"Qwen3-VL-30B-A3B-Instruct", "Qwen2.5-VL-32B-Instruct"}
+    assert all(r.rank is None and r.row.em is None for r in out_of_memory)
+    assert vdc[-1] in out_of_memory, "what was not measured stands last, not as zero"
+
+
+def test_ranks_have_the_range_their_intervals_allow(board: Board) -> None:
+    rows = {r.row.model: r for r in board.refresh().boards["ko-vqa"]}
+    assert [(rows[m].best, rows[m].worst) for m in ("Gemini-3-pro", "Gemini-2.5-pro", "Gemini-2.5-flash")] == [
+        (1, 2), (1, 2), (3, 3),
+    ]  # fmt: skip
+    assert (
+        rows["Qwen3-VL-8B-Instruct"].rank,
+        rows["Qwen3-VL-8B-Instruct"].best,
+        rows["Qwen3-VL-8B-Instruct"].worst,
+    ) == (6, 5, 7)
+    for ranked in board.refresh().boards["korquad-2"]:
+        assert (ranked.best is None) == (ranked.rank is None)
+        if ranked.best and ranked.worst and ranked.rank:
+            assert ranked.best <= ranked.rank <= ranked.worst
+    assert all(r.best is None for r in board.refresh().boards["infochartqa"]), "n unknown: no interval, no range"
+
+
+def test_every_published_number_is_carried(board: Board) -> None:
+    path = SHARED / "data/published_results.csv"
+    if not path.exists():
+        pytest.skip("the published tables are not here")
+    results = [EvalResult.model_validate_json(p.read_bytes()) for p in PUBLISHED.glob("*/*.json")]
+    carried: dict[str, set[float]] = {}
+    for result in results:
+        values = {v for v in result.results[result.benchmark].values() if v is not None}
+        values |= {
+            s for axis in result.breakdown.values() for b in axis.values() for s in (b.em, b.f1) if s is not None
+        }
+        values |= {result.latency.mean_ms} if result.latency else set()
+        name = re.sub(r" ?\(single model\)", "", result.config.model_name, flags=re.IGNORECASE)
+        carried.setdefault(f"{result.benchmark}/{name}", set()).update(values)
+    titles = {"KO-VQA": "ko-vqa", "KO-VDC": "ko-vdc", "InfoChartQA": "infochartqa", "KorQuAD": "korquad-2"}
+    checked = 0
+    with path.open(encoding="utf-8-sig") as file:
+        for row in csv.DictReader(file):
+            benchmark = next((name for title, name in titles.items() if row["benchmark"].startswith(title)), None)
+            if benchmark is None or row["value"] == "OOM":
+                continue
+            model = re.sub(r" ?(\(single model\)|\[.*\]|\(\d{4}\.\d\d\.\d\d\))", "", row["model"], flags=re.IGNORECASE)
+            assert float(row["value"]) in carried[f"{benchmark}/{model}"], row
+            checked += 1
+    assert checked == 265
+
+
+def test_search_finds_models_and_makers_in_any_case_and_width(board: Board) -> None:
+    assert set(names(board, "ko-vqa", words="gemini")) == {"Gemini-3-pro", "Gemini-2.5-pro", "Gemini-2.5-flash"}
+    assert names(board, "ko-vqa", words="ＧＥＭＩＮＩ ３") == names(board, "ko-vqa", words="gemini 3")
+    assert len(names(board, "korquad-2", words="samsung")) == 3
+    assert names(board, "ko-vqa", words="no such model") == []
+
+
+def test_orders(board: Board) -> None:
+    rows = [r.row for r in select(board.refresh().boards["korquad-2"], Query(sort="latency"))]
+    measured = [r.latency_ms for r in rows if r.latency_ms is not None]
+    assert measured == sorted(measured) and rows[0].model == "SkERT-Petit 1.0 (single model)"
+    assert [r.latency_ms for r in rows[len(measured) :]] == [None] * (len(rows) - len(measured))
+    em = [r.row.em for r in select(board.refresh().boards["korquad-2"], Query(sort="em")) if r.row.em is not None]
+    assert em == sorted(em, reverse=True)
+    dates = [r.row.date for r in select(board.refresh().boards["korquad-2"], Query(sort="date")) if r.row.date]
+    assert dates == sorted(dates, reverse=True)
+    assert names(board, "ko-vqa", sort="name")[0] == "Bllossom-AICA-5B"
+
+
+def test_a_new_result_appears_and_is_unranked_on_samples(board: Board, store: Store, make_request: Make) -> None:
+    assert "me/new" not in names(board, "korquad-2")
+    result = publish(store, make_request(model_id="me/new"))
+    (row,) = [r for r in board.refresh().boards["korquad-2"] if r.row.model == "me/new"]
+    assert row.rank is None and row.row.split == "sample"
+    assert board.result_json(result.request_key) == result.to_bytes()
+
+
+def test_a_result_on_the_test_split_is_ranked(board: Board, store: Store, make_request: Make) -> None:
+    dataset = {"id": "korquad-2", "revision": None, "split": "test", "n": 9309}
+    publish(store, make_request(model_id="me/best"), dataset=dataset, results={"korquad-2": {"em": 99.0, "f1": 99.0}})
+    assert board.refresh().boards["korquad-2"][0].row.model == "me/best"
+    assert board.refresh().boards["korquad-2"][0].rank == 1
+
+
+def test_unreadable_records_are_counted(board: Board, store: Store, tmp_path: Path) -> None:
+    store.commit({f"results/a/b/{'0' * 32}.json": b"{"}, store.head(), "break")
+    assert len(board.refresh().unreadable) == 1
+    (tmp_path / "published/ko-vqa").mkdir(parents=True)
+    (tmp_path / "published/ko-vqa/x.json").write_text("[]")
+    assert len(Board(store, tmp_path / "published").view().unreadable) == 2
+
+
+@pytest.mark.parametrize("key", ["0" * 32, "", "../../etc/passwd", "x"])
+def test_an_unknown_key_has_no_json(board: Board, key: str) -> None:
+    assert board.result_json(key) is None
+
+
+def test_published_records_carry_their_source(board: Board) -> None:
+    rows: list[BoardRow] = [r.row for rows in board.refresh().boards.values() for r in rows]
+    assert all(r.kind == "reported" and r.source and (r.source_url or "").startswith("https://") for r in rows)
+    assert set(BENCHMARKS) == {r.benchmark for r in rows}
+
+
+def test_what_a_result_changed(board: Board, store: Store, make_request: Make) -> None:
+    dataset = {"id": "korquad-2", "revision": None, "split": "test", "n": 9309}
+    middling = publish(store, make_request(), dataset=dataset, results={"korquad-2": {"em": 70.0, "f1": 80.0}})
+    before = board.refresh()
+    best = publish(store, make_request(), dataset=dataset, results={"korquad-2": {"em": 99.0, "f1": 99.0}})
+    after = board.refresh()
+    names_before = [r.row.model for r in before.boards["korquad-2"]]
+    assert middling.config.model_name in names_before and best.config.model_name not in names_before
+    changes = rank_changes(before.boards, after.boards)
+    assert changes[0] == RankChange("korquad-2", best.config.model_name, None, 1)
+    moved = [c for c in changes if c.before]
+    assert len(moved) == len({r.row.model for r in before.boards["korquad-2"] if r.rank})
+    assert all(c.after == c.before + 1 for c in moved if c.before and c.after)
+    assert rank_changes(before.boards, before.boards) == []
+
+
+def test_a_store_out_of_reach_leaves_the_last_view(board: Board, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = board.refresh()
+
+    def away(*_: object) -> str:
+        raise Unavailable("the store is out of reach")
+
+    monkeypatch.setattr(store, "head", away)
+    assert board.refresh() is before
+    assert board.view() is before

@@ -1,0 +1,152 @@
+"""Models side by side: Borda counts, references, what changed; and the parts and charts of a board."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import get_args
+
+import plotly.graph_objects as go
+import pytest
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.chart_data import Kind, chart_data, charts_of
+from leaderboard.data.export import rows_to_csv
+from leaderboard.data.live_board import Board
+from leaderboard.data.model_detail import model_page
+from leaderboard.data.models import distribution, model_rows, references
+from leaderboard.data.rank_changes import RankChange, as_of
+from leaderboard.data.ranking import Boards, ranked, score_of
+from leaderboard.pages.overview import sorted_models
+from leaderboard.views.figures import drawing
+from leaderboard.views.texts import Language
+from submissions.records import BoardRow, EvalRequest, board_row
+from submissions.store.base import Store
+from tests.support.evaluated import evaluated
+
+Make = Callable[..., EvalRequest]
+
+
+@pytest.fixture
+def store_of_three(store: Store, make_request: Make) -> Store:
+    """Three models: a/old on both document benchmarks, b/new and c/odd on one each, the two others this week."""
+    results = [
+        evaluated(make_request(model_id="a/old", benchmark="ko-vqa"), 95.0, days_ago=30),
+        evaluated(make_request(model_id="a/old", benchmark="ko-vdc"), 60.0, days_ago=30),
+        evaluated(make_request(model_id="b/new", benchmark="ko-vqa"), 97.0, days_ago=1),
+        evaluated(make_request(model_id="c/odd", benchmark="korquad-2"), 70.0, days_ago=2),
+    ]
+    store.commit({r.path: r.to_bytes() for r in results}, store.head(), "three")
+    return store
+
+
+@pytest.fixture
+def board(store_of_three: Store) -> Board:
+    return Board(store_of_three)
+
+
+def test_borda_is_the_mean_share_of_models_beaten(make_request: Make) -> None:
+    def row(model: str, em: float) -> BoardRow:
+        return board_row(evaluated(make_request(model_id=model, benchmark="ko-vqa"), em), model, model)
+
+    rows = [row("o/a", 90.0), row("o/b", 50.0), row("o/c", 50.0), row("o/d", 10.0)]
+    boards: Boards = {name: [] for name in BENCHMARKS} | {"ko-vqa": ranked(rows, "ko-vqa")}
+    borda = {m.model: m.borda for m in model_rows(boards)}
+    # of three others each: all beaten; one beaten, one tied; none. A quarter each, of four benchmarks.
+    assert borda == pytest.approx({"o/a": 25.0, "o/b": 12.5, "o/c": 12.5, "o/d": 0.0})
+
+
+def test_every_model_stands_once_with_its_best_result(board: Board) -> None:
+    models = {m.model: m for m in board.view().models}
+    assert len(models) == len(board.view().models)
+    assert set(models["a/old"].cells) == {"ko-vqa", "ko-vdc"}
+    assert score_of(models["a/old"].cells["ko-vqa"].row) == 95.0
+    assert models["a/old"].params and models["a/old"].weights == "open"
+    assert "Human" not in models and "Baseline" not in models
+    assert [m.model for m in sorted_models(board.view(), "", "ko-vqa")][:2] == ["b/new", "a/old"]
+    assert [m.model for m in sorted_models(board.view(), "a/o", "borda")] == ["a/old"]
+
+
+def test_references_are_people_baselines_blind_runs_and_chance(board: Board, store: Store, make_request: Make) -> None:
+    boards = board.view().boards
+    assert [(r.kind, r.score) for r in references(boards["korquad-2"], "korquad-2")] == [
+        ("human", 83.9),
+        ("baseline", 46.0),
+    ]
+    assert [(r.kind, r.score) for r in references(boards["ko-vdc"], "ko-vdc")] == [("chance", 25.0)]
+    dataset = {"id": "x", "revision": None, "split": "test/blind", "n": 200}
+    blind = evaluated(make_request(benchmark="ko-vdc"), 31.0, dataset=dataset)
+    store.commit({blind.path: blind.to_bytes()}, store.head(), "blind")
+    assert [r.kind for r in references(board.refresh().boards["ko-vdc"], "ko-vdc")] == ["blind", "chance"]
+    assert sum(distribution(boards["korquad-2"])) == sum(r.rank is not None for r in boards["korquad-2"])
+
+
+def test_what_the_last_week_changed(board: Board) -> None:
+    board.refresh()
+    changes = board.changes()
+    assert [c.before is None for c in changes] == sorted((c.before is None for c in changes), reverse=True), (
+        "news first"
+    )
+    assert RankChange("ko-vqa", "b/new", None, 1) in changes
+    assert RankChange("ko-vqa", "a/old", 1, 2) in changes
+    assert {c.benchmark for c in changes} == {"ko-vqa", "korquad-2"}
+    before = as_of(board.view().boards, datetime.now(UTC) - timedelta(days=7))
+    assert before["ko-vdc"] is board.view().boards["ko-vdc"], "what did not change is not ranked anew"
+
+
+def test_a_view_keeps_what_a_commit_did_not_touch(board: Board, store: Store, make_request: Make) -> None:
+    before, version = board.view(), board.version
+    more = evaluated(make_request(benchmark="ko-vqa"), 20.0)
+    store.commit({more.path: more.to_bytes()}, store.head(), "more")
+    after = board.refresh()
+    assert after.boards["korquad-2"] is before.boards["korquad-2"]
+    assert after.boards["ko-vqa"] is not before.boards["ko-vqa"] and board.version != version
+
+
+def test_a_models_page_has_its_parts_beside_the_best_and_the_median(board: Board) -> None:
+    page = model_page(board, "a/old")
+    assert page is not None and [d.ranked.row.benchmark for d in page.details] == ["ko-vqa", "ko-vdc"]
+    parts = page.details[0].parts["domain"]
+    assert len(parts) == 15 and all(p.median <= p.best and p.part.score <= p.best for p in parts)
+    assert model_page(board, "no/such") is None
+    human = model_page(board, "Human")
+    assert human is not None and {d.ranked.row.benchmark for d in human.details} == {"korquad-2", "infochartqa"}
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_charts_are_drawn_by_plotly_and_downloaded(board: Board, benchmark: str, kind: Kind) -> None:
+    data = chart_data(kind, board.view().boards[benchmark])
+    for language in get_args(Language):
+        drawn = drawing(kind, data, language)
+        go.Figure(data=drawn["data"], layout=drawn["layout"])  # raises ValueError on what Plotly does not know
+        assert "NaN" not in json.dumps(drawn)
+    lines = list(csv.reader(io.StringIO(rows_to_csv(data).decode("utf-8-sig"))))
+    assert len(lines) == len(data) + 1
+    assert charts_of(benchmark).count("letters") == (benchmark == "ko-vdc")
+
+
+def test_the_front_is_what_no_cheaper_model_reaches(board: Board) -> None:
+    data = chart_data("speed", board.view().boards["korquad-2"])
+    for point in data:
+        cheaper = [p["score"] for p in data if p["latency_ms"] < point["latency_ms"]]
+        assert point["front"] == (not cheaper or point["score"] > max(cheaper)), point
+    assert data[0]["front"] and not all(point["front"] for point in data)
+
+
+def test_letters_and_the_state_of_the_art(board: Board) -> None:
+    letters = chart_data("letters", board.view().boards["ko-vdc"])
+    assert [p["letter"] for p in letters] == list("ABCD-")
+    assert sum(p["percent"] for p in letters) == pytest.approx(100, abs=0.1)
+    best = [p["state_of_the_art"] for p in chart_data("time", board.view().boards["korquad-2"])]
+    assert best == sorted(best) and best[-1] == 90.93
+
+
+def test_markup_in_a_name_is_none_to_the_drawing_library(make_request: Make) -> None:
+    evil = "<a href='https://example.org'>x</a>"
+    config = {"model_name": evil, "model_sha": None, "model_dtype": None, "params": 10**9, "weights": "open"}
+    row = board_row(evaluated(make_request(benchmark="ko-vdc"), 50.0, config=config), "p", "b")
+    for kind in charts_of("ko-vdc"):
+        drawn = json.dumps(drawing(kind, chart_data(kind, ranked([row], "ko-vdc")), "en"))
+        assert "<a" not in drawn

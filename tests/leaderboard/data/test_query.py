@@ -1,0 +1,113 @@
+"""What a visitor asks for: Korean as it is typed, filters, and the same as an address."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from leaderboard.data.query import COLUMNS, DEFAULT_COLUMNS, PAGE, Query, select
+from leaderboard.data.ranking import RankedRow
+from submissions.records import EvalRequest, board_row
+from tests.submissions.queue.test_queue import result_of
+
+Make = Callable[..., EvalRequest]
+
+
+@pytest.fixture
+def rows(make_request: Make) -> list[RankedRow]:
+    def row(model: str, **config: Any) -> RankedRow:
+        result = result_of(make_request()).evolve(
+            config={"model_name": model, "model_sha": None, "model_dtype": None, **config}
+        )
+        return RankedRow(1, board_row(result, "p", model))
+
+    return [
+        row("코인봇-7B", organisation="삼성 리서치", params=7 * 10**9, weights="open", license="apache-2.0"),
+        row("코끼리", organisation="LG AI", params=40 * 10**9, weights="closed"),
+        row("값진모델", organisation="Kakao", params=3 * 10**9, weights="open", license="mit"),
+        row("samsung/Gauss", params=None, license="proprietary"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("", ["코인봇-7B", "코끼리", "값진모델", "samsung/Gauss"]),
+        ("코", ["코인봇-7B", "코끼리"]),
+        ("ㅋ", ["코인봇-7B", "코끼리"]),
+        ("콩", ["코인봇-7B"]),  # on the way to 코이
+        ("코이", ["코인봇-7B"]),
+        ("코인ㅂ", ["코인봇-7B"]),
+        ("ㅋㅇㅂ", ["코인봇-7B"]),
+        ("ㅋㄲㄹ", ["코끼리"]),
+        ("ㄱㅈ", ["값진모델"]),
+        ("갑", ["값진모델"]),
+        ("ㅅㅅ", ["코인봇-7B"]),  # its maker
+        ("ㅏ", ["값진모델", "코인봇-7B"]),
+        ("GAUSS", ["samsung/Gauss"]),
+        ("ｇａｕｓｓ", ["samsung/Gauss"]),
+        ("코 7b", ["코인봇-7B"]),
+        ("org:삼성", ["코인봇-7B"]),
+        ("org:samsung", ["samsung/Gauss"]),
+        ("ORG:lg", ["코끼리"]),
+        ("license:apache", ["코인봇-7B"]),
+        ("license:MIT 값", ["값진모델"]),
+        ("license:none", []),
+        ("없는", []),
+    ],
+)
+def test_search(rows: list[RankedRow], words: str, found: list[str]) -> None:
+    assert sorted(r.row.model for r in select(rows, Query(words))) == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"weights": ("open",)}, ["코인봇-7B", "값진모델"]),
+        ({"sizes": ("0-4",)}, ["값진모델"]),
+        ({"sizes": ("4-10", "40-")}, ["코인봇-7B", "코끼리"]),
+        ({"verified": True}, ["코인봇-7B", "코끼리", "값진모델", "samsung/Gauss"]),
+        ({"sort": "params"}, ["값진모델", "코인봇-7B", "코끼리", "samsung/Gauss"]),
+        ({"sort": "name"}, ["samsung/Gauss", "값진모델", "코끼리", "코인봇-7B"]),
+    ],
+)
+def test_filters_and_orders(rows: list[RankedRow], asked: dict[str, Any], found: list[str]) -> None:
+    selected = [r.row.model for r in select(rows, Query(**asked))]
+    assert selected == found if "sort" in asked else sorted(selected) == sorted(found)
+
+
+def test_rows_are_filtered_by_their_mode(make_request: Make) -> None:
+    def row(thinking: str | None) -> RankedRow:
+        result = result_of(make_request())
+        changed = result.config.evolve(thinking=thinking)
+        return RankedRow(1, board_row(result.evolve(config=changed), "p", str(thinking)))
+
+    rows = [row(mode) for mode in ("on", "off", None)]
+    assert [r.row.thinking for r in select(rows, Query(thinking=("on",)))] == ["on"]
+    assert len(select(rows, Query(thinking=("on", "off")))) == 2 and len(select(rows, Query())) == 3
+    assert Query.of_address({"thinking": "off,sideways"}) == Query(thinking=("off",))
+    assert Query(thinking=("on",)).filters() == "thinking=on"
+
+
+def test_an_address_is_a_query() -> None:
+    address = {
+        "q": "ㅋㅇ",
+        "sort": "em",
+        "weights": "open",
+        "size": "4-10,40-",
+        "verified": "1",
+        "columns": "n,f1",
+        "n": "300",
+    }
+    assert Query.of_address(address) == Query("ㅋㅇ", "em", ("open",), ("4-10", "40-"), True, ("f1", "n"), 300)
+    assert Query.of_address({}) == Query(columns=DEFAULT_COLUMNS, shown=PAGE)
+    assert Query.of_address({"columns": ""}).columns == ()
+
+
+def test_whatever_an_address_holds_is_a_query() -> None:
+    evil = dict.fromkeys(("q", "sort", "weights", "size", "verified", "columns", "n"), "<script>,,9e99,-1,NaN")
+    query = Query.of_address(evil)
+    assert (query.sort, query.weights, query.sizes, query.columns, query.shown) == ("score", (), (), (), PAGE)
+    assert Query.of_address({"n": "9" * 50}).shown == PAGE
+    assert len(Query.of_address({"q": "x" * 10_000}).words) == 100
+    assert Query.of("x", None, None, None, None, COLUMNS, 1e9).shown == 100_000

@@ -1,0 +1,56 @@
+"""Who may share a rank, and how a model stands to the one it was made from."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from leaderboard.data.comparison import base_difference
+from leaderboard.data.ranking import RankedRow, ranked
+from submissions.records import BoardRow, EvalRequest, Generation, board_row
+from tests.support.evaluated import evaluated
+
+Make = Callable[..., EvalRequest]
+STANDARD = Generation(max_answer_tokens=1024)
+
+
+def row(request: EvalRequest, em: float, generation: Generation | None = STANDARD, **config: Any) -> BoardRow:
+    result = evaluated(request, em)
+    result = result.evolve(config=result.config.evolve(**config), generation=generation)
+    return board_row(result, f"{request.key}.json", request.key)
+
+
+@pytest.mark.parametrize(
+    ("generation", "has_rank"),
+    [
+        (None, True),  # reported: only its makers know
+        (STANDARD, True),
+        (STANDARD.evolve(max_reasoning_tokens=8192), True),
+        (STANDARD.evolve(decoding="provider"), True),
+        (STANDARD.evolve(max_reasoning_tokens=1024), False),
+        (STANDARD.evolve(max_answer_tokens=2048), False),
+        (STANDARD.evolve(decoding="repository"), False),
+    ],
+)
+def test_only_rows_decoded_alike_share_ranks(make_request: Make, generation: Generation | None, has_rank: bool) -> None:
+    first, other = (make_request(benchmark="ko-vqa") for _ in range(2))
+    found = {r.row.key: r.rank for r in ranked([row(first, 50.0), row(other, 60.0, generation)], "ko-vqa")}
+    assert found == {first.key: 2 if has_rank else 1, other.key: 1 if has_rank else None}
+
+
+def test_a_model_stands_beside_its_base_measured_in_the_same_mode(make_request: Make) -> None:
+    base, adapter, thinking = (make_request(benchmark="ko-vqa") for _ in range(3))
+    rows = ranked(
+        [
+            row(base, 50.0, model_name="owner/base"),
+            row(thinking, 70.0, model_name="owner/base", thinking="on"),
+            row(adapter, 55.0, model_name="owner/adapter", base_model="owner/base"),
+        ],
+        "ko-vqa",
+    )
+    own = next(r for r in rows if r.row.model == "owner/adapter")
+    found = base_difference(own, rows)
+    assert found and found.difference == pytest.approx(5.0)
+    assert found.interval and found.interval.low < 5.0 < found.interval.high
+    alone = RankedRow(1, own.row)
+    assert base_difference(alone, [alone]) is None

@@ -1,0 +1,158 @@
+"""Texts, escaping, the form's answers, and the web application over HTTP."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.app import build_app
+from leaderboard.data.query import COLUMNS
+from leaderboard.data.ranking import RankedRow
+from leaderboard.pages.submit import Form, Line, check_model, submit_model
+from leaderboard.views.render import render
+from leaderboard.views.texts import TEXTS, Language
+from leaderboard.web.auth import ANYONE
+from submissions.checks.submit import Admission
+from submissions.paths import ROOT
+from submissions.queue.queue import Queue
+from submissions.records import EvalRequest, board_row
+from submissions.settings import Settings
+from submissions.store.base import Store
+from tests.submissions.queue.test_queue import result_of
+from tests.support.hub.server import serve
+
+Make = Callable[..., EvalRequest]
+EVIL = "<img src=x onerror=alert(1)>\"'&"
+
+
+def test_every_text_is_there_in_both_languages() -> None:
+    for key, words in TEXTS.items():
+        assert words.ko.strip() and words.en.strip(), key
+        assert set(re.findall(r"{\w+}", words.ko)) == set(re.findall(r"{\w+}", words.en)), key
+        if key not in ("title", "switch", "switch_label"):
+            assert not re.search("[가-힣]", words.en), key
+    for benchmark in BENCHMARKS.values():
+        assert benchmark.card.summary_ko and benchmark.card.summary_en
+
+
+def board_of(row: RankedRow, language: Language, unreadable: int) -> str:
+    """A table of one row, with every column."""
+    card = BENCHMARKS["korquad-2"].card
+    what = {"name": "korquad-2", "card": card, "rows": [row], "found": 1, "columns": COLUMNS, "parts": {}}
+    what |= {"version": "v", "filters": ""}
+    return render("board.html", language, unreadable=unreadable, **what)
+
+
+def test_nothing_in_a_record_reaches_html_unescaped(make_request: Make) -> None:
+    result = result_of(make_request()).evolve(
+        config={"model_name": EVIL, "model_sha": None, "model_dtype": None, "organisation": EVIL, "role": "model"},
+        dataset={"id": EVIL, "revision": None, "split": EVIL, "n": 1},
+        latency={"protocol": EVIL, "mean_ms": 1.0, "hardware": EVIL},
+        provenance={"kind": "reported", "source": EVIL, "source_url": "https://example.org/x"},
+    )
+    row = RankedRow(1, board_row(result, "p", "b"))
+    html = board_of(row, "ko", unreadable=0)
+    assert "<img" not in html and html.count("&lt;img src=x") >= 4
+    evil = {"state": "failed", "label": EVIL, "benchmark": EVIL, "found": EVIL, "fix": EVIL}
+    outcome = render("outcome.html", "en", lines=[Line(False, EVIL, EVIL)], checks=[evil])
+    assert "<img" not in outcome
+
+
+def test_scores_have_two_decimals_and_no_nan(make_request: Make) -> None:
+    result = result_of(make_request()).evolve(
+        results={"korquad-2": {"em": 33.33333333333333, "f1": None}}, latency=None
+    )
+    row = RankedRow(None, board_row(result, "p", "b"))
+    html = board_of(row, "en", unreadable=2)
+    assert ">33.33<" in html and ">–<" in html and "nan" not in html.lower() and ">None<" not in html
+    assert "2 unreadable records" in html
+
+
+@pytest.fixture
+def queue(store: Store) -> Queue:
+    return Queue(store)
+
+
+def form(
+    queue: Queue, settings: Settings, model: str, benchmarks: list[str], revision: str = ""
+) -> list[tuple[bool, str]]:
+    asked = Form(model, benchmarks, revision)
+    lines, _ = submit_model(queue, Admission(queue, settings), ANYONE, "en", asked)
+    return [(line.accepted, line.message) for line in lines]
+
+
+def test_the_form_queues_what_passes(queue: Queue, settings: Settings) -> None:
+    lines = form(queue, settings, " https://huggingface.co/tiny/image-text/ ", ["ko-vqa", "ko-vdc"])
+    assert lines == [(True, "Accepted · number 1 in line"), (True, "Accepted · number 2 in line")]
+    ((ok, message),) = form(queue, settings, "tiny/image-text", ["ko-vqa"])
+    assert not ok and message.startswith("This was submitted before")
+    assert len(queue.rows()) == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "benchmarks", "said"),
+    [
+        ("", ["ko-vqa"], "no model ID"),
+        (EVIL, ["ko-vqa"], "no model ID"),
+        ("tiny/extractive", [], "at least one"),
+        ("tiny/extractive", ["ko-vqa"], "KorQuAD 2.0 only"),
+    ],
+)
+def test_the_form_refuses_and_queues_nothing(
+    queue: Queue, settings: Settings, model: str, benchmarks: list[str], said: str
+) -> None:
+    ((ok, message),) = form(queue, settings, model, benchmarks)
+    assert not ok and said in message
+    assert queue.rows() == []
+
+
+def test_checking_queues_nothing_and_tells_everything(queue: Queue, settings: Settings) -> None:
+    admission = Admission(queue, settings)
+    (line,), checks = check_model(admission, None, "en", Form("tiny/extractive", []))
+    assert line.accepted, "one benchmark would take it"
+    assert [c.benchmark for c in checks if c.refusal] == ["ko-vqa", "ko-vdc", "infochartqa"]
+    (line,), _ = check_model(admission, None, "ko", Form("tiny/extractive", ["ko-vqa"]))
+    assert not line.accepted
+    assert queue.rows() == []
+
+
+@pytest.fixture
+def address(settings: Settings) -> Iterator[str]:
+    with serve(build_app(settings)) as address:
+        yield address
+
+
+def test_pages_and_downloads(address: str) -> None:
+    for path, word in (("/", "한눈 Hannun"), ("/en/", "Hannun 한눈")):
+        with urlopen(f"{address}{path}") as page:
+            assert word in page.read().decode()
+            assert page.headers["X-Content-Type-Options"] == "nosniff"
+            assert "frame-ancestors 'self' https://huggingface.co" in page.headers["Content-Security-Policy"]
+    key = next(p.stem for p in (ROOT / "assets/published/ko-vqa").iterdir())
+    with urlopen(f"{address}/results/{key}.json") as response:
+        assert response.headers["Content-Disposition"] == f'attachment; filename="{key}.json"'
+        assert json.load(response)["request_key"] == key
+
+
+@pytest.mark.parametrize("path", [f"/results/{'0' * 32}.json", "/results/..%2f..%2fapp.py.json", "/results/x.json"])
+def test_what_is_not_there_is_404(address: str, path: str) -> None:
+    with pytest.raises(HTTPError) as error:
+        urlopen(address + path)
+    assert error.value.code == 404
+    error.value.close()
+
+
+def test_a_bad_setting_stops_the_app_with_one_clear_message(environment: dict[str, str], tmp_path: Path) -> None:
+    for name, value in (("HANNUN_PORT", "many"), ("HANNUN_STORE", "/proc/none/store.git")):
+        done = subprocess.run(
+            [sys.executable, "app.py"], cwd=ROOT, env={**environment, name: value}, capture_output=True, text=True
+        )
+        assert done.returncode == 2
+        assert "hannun:" in done.stderr and "Traceback" not in done.stderr

@@ -1,0 +1,64 @@
+"""The finished pages that are kept: nobody's headers are in another's page."""
+
+import asyncio
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from starlette.responses import HTMLResponse
+from starlette.types import Receive, Scope, Send
+
+from leaderboard.app import build_app
+from leaderboard.web.page_cache import KEPT, PageCache
+from submissions.settings import Settings
+from tests.support.hub.server import serve
+
+
+@pytest.fixture
+def client(settings: Settings) -> Iterator[httpx.Client]:
+    with serve(build_app(settings)) as address, httpx.Client(base_url=address, timeout=60) as client:
+        yield client
+
+
+def test_a_page_that_did_not_change_is_not_sent_again(client: httpx.Client) -> None:
+    for path in ("/", "/en/"):
+        first, again = client.get(path), client.get(path)
+        assert first.content == again.content and first.headers["etag"] == again.headers["etag"]
+        assert first.headers["content-encoding"] == "gzip" and "sha256-" in first.headers["content-security-policy"]
+        unchanged = client.get(path, headers={"If-None-Match": first.headers["etag"]})
+        assert (unchanged.status_code, unchanged.content) == (304, b"")
+        plain = client.get(path, headers={"Accept-Encoding": "identity"})
+        assert plain.text == first.text and "content-encoding" not in plain.headers
+    assert client.get("/").text != client.get("/en/").text
+
+
+def test_what_one_visitor_sends_is_in_no_other_page(client: httpx.Client) -> None:
+    evil = {"X-Gradio-Server": "http://evil.example", "Cookie": "access-token=evil", "X-Forwarded-Prefix": "/evil"}
+    assert "evil" not in client.get("/?deep_link=evil&evil", headers=evil).text
+    assert "evil" not in client.get("/").text
+    # A proxy's word of where the board is seen is heard, and stands in that page alone.
+    assert "https://evil.example" in client.get(
+        "/", headers={"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https"}
+    ).text.replace("\\u002f", "/")
+    assert "evil" not in client.get("/").text
+    assert "evil" not in client.get("/", headers={"X-Forwarded-Proto": "https"}).text
+
+
+def test_only_so_many_pages_are_kept_and_no_failures() -> None:
+    written: list[bytes] = []
+
+    async def write(scope: Scope, receive: Receive, send: Send) -> None:
+        host = dict(scope["headers"])[b"host"]
+        written.append(host)
+        await HTMLResponse(host, 500 if host == b"broken" else 200)(scope, receive, send)
+
+    async def ask() -> None:
+        cache = PageCache(write)
+        transport = httpx.ASGITransport(app=cache)
+        async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
+            for host in ["a", "a", *map(str, range(KEPT)), "a", "broken", "broken"]:
+                await client.get("/", headers={"Host": host})
+
+    asyncio.run(ask())
+    assert written.count(b"a") == 2 and written.count(b"broken") == 2
+    assert len(written) == KEPT + 4

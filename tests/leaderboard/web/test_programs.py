@@ -1,0 +1,200 @@
+"""What programs do with the board: gradio_client, plain HTTP, tools of agents, the feed, a table to embed."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+import httpx2 as httpx
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CallToolResult, TextContent
+
+from leaderboard.app import build_app
+from leaderboard.web.language import preferred
+from submissions.queue.queue import Queue
+from submissions.records import EvalRequest
+from submissions.settings import Settings
+from submissions.store.base import Store
+from submissions.store.open import open_store
+from tests.support.evaluated import of_each_kind
+from tests.support.hub.server import serve
+
+Make = Callable[..., EvalRequest]
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+@pytest.fixture
+def requests(store: Store, make_request: Make) -> dict[str, EvalRequest]:
+    return of_each_kind(Queue(store), make_request)
+
+
+@pytest.fixture
+def address(settings: Settings, requests: dict[str, EvalRequest]) -> Iterator[str]:
+    with serve(build_app(settings)) as address:
+        yield address
+
+
+@pytest.fixture
+def http(address: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=address) as client:
+        yield client
+
+
+def test_gradio_client_reads_and_submits(address: str, requests: dict[str, EvalRequest], settings: Settings) -> None:
+    client = Client(address, analytics_enabled=False, verbose=False)
+    rows = client.predict("ko-vqa", api_name="/leaderboard")
+    assert rows[0]["model"] == "Gemini-3-pro" and rows[0]["rank"] == 1 and rows[0]["em"] == 92.6
+    (row,) = client.predict(benchmark="ko-vqa", search="o/done", limit=5, api_name="/leaderboard")
+    assert (row["em"], row["kind"]) == (55.5, "verified")
+    assert client.predict(row["key"], api_name="/result")["results"]["ko-vqa"]["em"] == 55.5
+    busy = client.predict(requests["busy"].key, api_name="/request")
+    assert busy["status"] == "running"
+    wrong = client.predict(requests["wrong"].key, api_name="/request")
+    assert (wrong["failure"]["code"], wrong["failure"]["ours"], wrong["failure"]["stage"]) == (
+        "no_chat_template",
+        False,
+        "load",
+    )
+    assert {r["model_id"] for r in client.predict(api_name="/queue")} == {r.model_id for r in requests.values()}
+    (line,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
+    assert line["accepted"] and line["benchmark"] == "ko-vdc"
+    (again,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
+    assert not again["accepted"] and again["request"] is None
+    assert [r.model_id for r in Queue(open_store(settings.store)).rows() if r.key == line["request"]] == [
+        "tiny/image-text"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("/leaderboard", ["none"], "no benchmark"),
+        ("/leaderboard", ["ko-vqa", "", False, 10**9], "limit must be"),
+        ("/leaderboard", ["ko-vqa", "", False, "many"], "limit must be"),
+        ("/result", ["../../etc/passwd"], "no such result"),
+        ("/request", ["0" * 32], "no such request"),
+        ("/submit", ["tiny/image-text", "ko-vqa"], "must be a list"),
+    ],
+)
+def test_what_cannot_be_answered_says_why(address: str, name: str, arguments: list[Any], said: str) -> None:
+    client = Client(address, analytics_enabled=False, verbose=False)
+    with pytest.raises(AppError, match=said):
+        client.predict(*arguments, api_name=name)
+
+
+def test_named_endpoints_by_plain_http(http: httpx.Client) -> None:
+    posted = http.post("/gradio_api/call/v2/leaderboard", json={"benchmark": "ko-vdc", "limit": 2})
+    with http.stream("GET", f"/gradio_api/call/leaderboard/{posted.json()['event_id']}") as events:
+        said = [line for line in events.iter_lines() if line.startswith("data: [")]
+    (rows,) = json.loads(said[0].removeprefix("data: "))
+    assert [row["rank"] for row in rows] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/boards/ko-vqa.json", "/boards/ko-vqa.csv?q=o/done", "/charts/ko-vqa/size.csv", "/queue.json", "/feed.xml"),
+        *("/embed/ko-vqa?lang=en", "/requests/{next}.json", "/results/{done}.json", "/results/{done}.lm-eval.json"),
+    ],
+)
+def test_what_is_read_has_a_tag_and_is_small(http: httpx.Client, requests: dict[str, EvalRequest], path: str) -> None:
+    path = path.format(**{name: request.key for name, request in requests.items()})
+    first = http.get(path)
+    assert first.status_code == 200 and first.headers["etag"]
+    assert "content-encoding" in first.headers or len(first.content) < 1000
+    again = http.get(path, headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_a_table_downloads_as_it_is_filtered(http: httpx.Client) -> None:
+    assert [row["model"] for row in http.get("/boards/ko-vqa.json?q=o/done").json()] == ["o/done"]
+    open_ones = http.get("/boards/infochartqa.json?weights=open&size=4-10").json()
+    assert len(open_ones) == 3 and all(4e9 <= row["params"] < 10e9 for row in open_ones)
+
+
+def test_requests_tell_place_progress_and_failure(http: httpx.Client, requests: dict[str, EvalRequest]) -> None:
+    told = {name: http.get(f"/requests/{request.key}.json").json() for name, request in requests.items()}
+    assert (told["next"]["status"], told["next"]["place"]) == ("pending", 1)
+    assert told["done"]["result"] == f"/results/{requests['done'].key}.json"
+    assert http.get(told["done"]["result"]).json()["results"]["ko-vqa"]["em"] == 55.5
+    assert "템플릿" not in told["wrong"]["failure"]["message"] and told["wrong"]["failure"]["message"]
+    assert not {"submitted_by", "organisation", "path"} & told["next"].keys()
+    assert told["busy"]["progress"] == {"stage": "infer", "done": 30, "total": 45}
+    assert http.get(f"/requests/{'0' * 32}.json").status_code == 404
+
+
+def test_lm_eval_reads_its_own_form(http: httpx.Client, requests: dict[str, EvalRequest]) -> None:
+    result = http.get(f"/results/{requests['done'].key}.lm-eval.json").json()
+    scores = result["results"]["ko-vqa"]
+    assert (scores["em,none"], scores["em_stderr,none"]) == (0.555, 0.01)
+    assert result["n-samples"]["ko-vqa"]["original"] == 2 and result["higher_is_better"]["ko-vqa"]["em"] is True
+    assert "revision=" in result["config"]["model_args"] and result["model_name_sanitized"] == "o__done"
+    assert http.get(f"/results/{requests['done'].key}.exe.json").status_code == 404
+
+
+def test_the_feed_is_atom_newest_first(http: httpx.Client) -> None:
+    feed = ElementTree.fromstring(http.get("/feed.xml?lang=en").content)
+    entries = feed.findall(f"{ATOM}entry")
+    assert "o/done" in entries[0].findtext(f"{ATOM}title", "") and len(entries) == 50
+    moments = [e.findtext(f"{ATOM}updated", "") for e in entries]
+    assert moments == sorted(moments, reverse=True) and feed.findtext(f"{ATOM}updated") == moments[0]
+    ids = [e.findtext(f"{ATOM}id", "") for e in entries]
+    assert len(set(ids)) == 50 and all(i.startswith("urn:uuid:") for i in ids)
+
+
+def test_a_table_can_be_framed_anywhere_and_nothing_else(http: httpx.Client) -> None:
+    embedded = http.get("/embed/ko-vqa?n=3&lang=en")
+    assert "frame-ancestors *" in embedded.headers["content-security-policy"]
+    assert embedded.text.count("<tr>") == 4 and "<script" not in embedded.text
+    assert "frame-ancestors 'self'" in http.get("/?tab=ko-vqa").headers["content-security-policy"]
+    assert http.get("/embed/none").status_code == 404
+
+
+def test_agents_have_tools_that_read_and_none_that_submits(address: str, requests: dict[str, EvalRequest]) -> None:
+    async def ask() -> tuple[list[str], CallToolResult, CallToolResult, CallToolResult]:
+        url = f"{address}/gradio_api/mcp/"
+        async with streamable_http_client(url) as (read, write, _), ClientSession(read, write) as session:
+            await session.initialize()
+            names = [tool.name for tool in (await session.list_tools()).tools]
+            table = await session.call_tool("leaderboard", {"benchmark": "ko-vqa", "search": "o/done"})
+            wrong = await session.call_tool("leaderboard", {"benchmark": "none"})
+            hidden = await session.call_tool("submit", {"model": "tiny/image-text", "benchmarks": ["ko-vqa"]})
+            return names, table, wrong, hidden
+
+    names, table, wrong, hidden = asyncio.run(ask())
+    assert sorted(names) == ["leaderboard", "queue", "request", "result"]
+    assert isinstance(table.content[0], TextContent)
+    assert [row["model"] for row in json.loads(table.content[0].text)] == ["o/done"]
+    assert wrong.isError and hidden.isError
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("", "ko"),
+        ("*", "ko"),
+        ("ko-KR,ko;q=0.9,en;q=0.8", "ko"),
+        ("en-US,en;q=0.9", "en"),
+        ("en,ko;q=0.5", "en"),
+        ("en;q=0.4,ko;q=0.5", "ko"),
+        ("fr", "en"),
+        ("ja,ko;q=0.1", "ko"),
+        ("en;q=0,ko", "ko"),
+        (";;;q=", "ko"),
+    ],
+)
+def test_the_browsers_language(accepted: str, language: str) -> None:
+    assert preferred(accepted) == language
+
+
+def test_a_first_visit_is_in_the_browsers_language_and_a_link_stays(http: httpx.Client) -> None:
+    english = {"Accept-Language": "en-US,en;q=0.9"}
+    assert http.get("/", headers=english).headers["location"] == "/en/"
+    assert "한눈 Hannun" in http.get("/?tab=ko-vqa", headers=english).text
+    assert "한눈 Hannun" in http.get("/?lang=ko", headers=english).text
+    assert http.get("/", headers={"Accept-Language": "ko"}).status_code == 200

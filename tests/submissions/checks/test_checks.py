@@ -1,0 +1,378 @@
+"""Model checks, on local folders and, with the real client over HTTP, on the Hub double."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from scripts.make_architectures import architectures
+from submissions.checks.model_checks import Report, check_model, inspect_folder, inspect_model
+from submissions.checks.submit import Admission
+from submissions.messages import CHECKS, REFUSALS, CheckName, RefusalCode
+from submissions.models.architectures import ARCHITECTURES
+from submissions.models.repository import Refused, content_revision
+from submissions.paths import ROOT
+from submissions.queue.queue import Queue
+from submissions.queue.quota import Submitter
+from submissions.settings import Settings
+from submissions.store.base import Store
+from tests.support.hub.server import build, commit_of, serve
+
+GATED = "owner/gated"
+ANYONE = Submitter("x", vouched=False)
+Break = Callable[[Path], object]
+
+
+def check(model_id: str, models_dir: Path | None, store: Store, benchmark: str = "korquad-2") -> Report:
+    settings = Settings(models_dir=models_dir)
+    return Admission(Queue(store), settings).check(model_id, [benchmark])
+
+
+def refusals(report: Report) -> dict[CheckName, RefusalCode]:
+    return {c.name: c.refusal for c in report.checks if c.refusal}
+
+
+MALFORMED = [
+    "", " ", "bert", "a/b/c", "/a", "a/", "//", "a//b", "a/b\n", "a/b\r\n", "\na/b", "a/b ", " a/b", "a\tb/c", "a/b\0",
+    "../../etc", "../etc/passwd", "a/..", "./a", ".a/b", "-a/b", "a/-b", "_a/b", "a/b;rm -rf", "a/$(id)", "a/`id`",
+    "a|b/c", "a/b?x=1", "a/b#x", "a%2f..%2fb/c", "a\\b/c", "<b>/x", "<script>alert(1)</script>/x", "'or 1=1--/x",
+    "{{7*7}}/x", "file:///etc/passwd", "https://example.com/a/b", "http://169.254.169.254/latest", "한글/모델",
+    "ｏｗｎｅｒ/name", "оwner/name", "owner/nаme", "a/b\u202ecod", "a/b\u200b", "owner/" + "x" * 97, "x" * 97 + "/name", "١/٢",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model_id", MALFORMED)
+def test_malformed_ids(model_id: str, models_dir: Path, store: Store) -> None:
+    assert len(MALFORMED) >= 40
+    report = check(model_id, models_dir, store)
+    assert refusals(report) == {CheckName.ID: RefusalCode.MALFORMED_ID}
+    assert all(c.skipped for c in report.checks if c.name != CheckName.ID), "nothing was looked up by such a name"
+
+
+def test_facts_of_a_local_model(models_dir: Path) -> None:
+    facts = inspect_model("tiny/extractive", None, models_dir)
+    assert (facts.engine, facts.takes_images, facts.model_type, facts.dtype) == ("extractive", False, "bert", "float32")
+    assert facts.license == "apache-2.0"
+    assert facts.params and 100_000 < facts.params < 400_000
+    assert facts.context == 512
+    image_text = inspect_model("tiny/image-text", None, models_dir)
+    assert (image_text.engine, image_text.takes_images, image_text.context) == ("chat", True, 4096)
+    assert image_text.template and "message['role']" in image_text.template
+
+
+def test_every_check_is_shown_with_what_was_found(models_dir: Path, store: Store) -> None:
+    report = check("tiny/image-text", models_dir, store, "ko-vqa")
+    assert refusals(report) == {}
+    of_some = {CheckName.BASE, CheckName.QUANTIZATION, CheckName.THINKING}  # adapters, quantised and hybrid models
+    assert {c.name for c in report.checks} == set(CheckName) - of_some and set(CheckName) == set(CHECKS)
+    found = {c.name: c.found for c in report.checks}
+    assert found[CheckName.LICENSE] == "apache-2.0" and found[CheckName.CONTEXT] == "4,096"
+    assert found[CheckName.ARCHITECTURE].startswith("llava, transformers ")
+
+
+def test_all_faults_are_told_at_once(models_dir: Path, tmp_path: Path, store: Store) -> None:
+    folder = _local(models_dir, tmp_path, "tiny/image-text")
+    (folder / "README.md").unlink()
+    (folder / "chat_template.jinja").write_text("{% for x in %}")
+    _configure(folder, text_config={"max_position_embeddings": 100}, _attn_implementation_internal="evil/kernel")
+    assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {
+        CheckName.LICENSE: RefusalCode.NO_LICENSE,
+        CheckName.CODE: RefusalCode.CODE_SETTING,
+    }, "what hangs on the configuration is not looked at while that cannot be trusted"
+    _configure(folder, _attn_implementation_internal=None)
+    assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {
+        CheckName.LICENSE: RefusalCode.NO_LICENSE,
+        CheckName.TEMPLATE: RefusalCode.NO_TEMPLATE,
+        CheckName.CONTEXT: RefusalCode.SHORT_CONTEXT,
+    }
+
+
+def test_what_transformers_can_run_is_as_the_pinned_one_says() -> None:
+    assert json.loads(ARCHITECTURES.read_text()) == architectures(), "python -m scripts.make_architectures"
+
+
+def test_the_revision_of_a_local_model_is_its_content(models_dir: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(models_dir / "tiny/extractive", folder)
+    revision = content_revision(folder)
+    assert revision == content_revision(models_dir / "tiny/extractive")
+    (folder / ".DS_Store").write_text("hidden files do not count")
+    assert content_revision(folder) == revision
+    (folder / "config.json").write_text("{}")
+    assert content_revision(folder) != revision
+
+
+def test_benchmarks_a_model_does_not_fit(models_dir: Path, tmp_path: Path, store: Store) -> None:
+    for benchmark in ("ko-vqa", "infochartqa"):
+        refused = refusals(check("tiny/extractive", models_dir, store, benchmark))
+        assert refused == {CheckName.INPUTS: RefusalCode.EXTRACTIVE_ONLY}
+    folder = _local(models_dir, tmp_path)
+    (folder / "config.json").write_text(json.dumps({"model_type": "llama", "architectures": ["LlamaForCausalLM"]}))
+    refused = refusals(check("m/x", tmp_path, store, "ko-vqa"))
+    assert refused == {CheckName.INPUTS: RefusalCode.NO_IMAGE_INPUT}
+    assert refusals(check("m/x", tmp_path, store)) == {CheckName.TEMPLATE: RefusalCode.NO_TEMPLATE}
+
+
+def _local(models_dir: Path, tmp_path: Path, model: str = "tiny/extractive") -> Path:
+    shutil.copytree(models_dir / model, tmp_path / "m/x")
+    return tmp_path / "m/x"
+
+
+def _configure(folder: Path, name: str = "config.json", **changes: object) -> None:
+    """Change a configuration; None removes a key."""
+    config = json.loads((folder / name).read_text()) | changes
+    (folder / name).write_text(json.dumps({k: v for k, v in config.items() if v is not None}))
+
+
+def _with_code(folder: Path, auto_map: dict[str, str]) -> None:
+    (folder / "m.py").write_text("class M: ...")
+    _configure(folder, model_type="brand_new", auto_map=auto_map)
+
+
+def _weights(folder: Path, header: object, data: int = 0) -> None:
+    described = header if isinstance(header, bytes) else json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(len(described).to_bytes(8, "little") + described + bytes(data))
+
+
+def _tensor(*shape: int) -> dict[str, object]:
+    return {"dtype": "F32", "shape": shape, "data_offsets": [0, 4]}
+
+
+C, R = CheckName, RefusalCode
+
+
+@pytest.mark.parametrize(
+    ("break_it", "refused"),
+    [
+        (lambda f: (f / "README.md").unlink(), {C.LICENSE: R.NO_LICENSE}),
+        (lambda f: (f / "README.md").write_text("---\nlicense: [\n---"), {C.LICENSE: R.NO_LICENSE}),
+        (lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin"), {C.WEIGHTS: R.PICKLE_ONLY}),
+        (lambda f: (f / "model.safetensors").write_bytes(b""), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
+        (lambda f: (f / "model.safetensors").write_bytes(b"\xff" * 100), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
+        (lambda f: (f / "model.safetensors").write_bytes((2**40).to_bytes(8, "little")), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
+        (lambda f: _weights(f, []), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
+        (lambda f: _weights(f, {"a": 5}), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
+        (lambda f: _weights(f, b"[" * 50_000), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
+        (lambda f: _weights(f, {"a": _tensor(2**40, 2**40)}, 4), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
+        (lambda f: _weights(f, {"a": _tensor(-5, 3)}, 4), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
+        (lambda f: _weights(f, {f"t{n}": _tensor(0) for n in range(100_000)}), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
+        (lambda f: (f / "config.json").unlink(), {C.CONFIG: R.NO_CONFIG}),
+        (lambda f: (f / "config.json").write_text("[]"), {C.CONFIG: R.NO_CONFIG}),
+        (lambda f: (f / "config.json").write_text("[" * 100_000), {C.CONFIG: R.NO_CONFIG}),
+        (lambda f: (f / "config.json").write_text('{"model_type": 7}'), {C.CONFIG: R.NO_CONFIG}),
+        (lambda f: _configure(f, architectures="Bert"), {C.CONFIG: R.NO_CONFIG}),
+        (lambda f: _configure(f, model_type="brand_new"), {C.ARCHITECTURE: R.UNSUPPORTED}),
+        (lambda f: _configure(f, model_type="brand_new", auto_map={"AutoModel": "m.M"}), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _with_code(f, auto_map={"AutoModel": "other/model--m.M"}), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _with_code(f, auto_map={"AutoModel": "m.M"}), {C.CODE: R.CUSTOM_CODE}),
+        (lambda f: _configure(f, vision_config={"trust_remote_code": True}), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _configure(f, _attn_implementation_internal="owner/kernel"), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _configure(f, attn_implementation="owner/kernel:f"), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _configure(f, text_config={"_experts_implementation": "x/y"}), {C.CODE: R.CODE_SETTING}),
+        (lambda f: _configure(f, custom_pipelines={"x": {"impl": "p.P"}}), {C.CODE: R.CODE_SETTING}),
+    ],
+)  # fmt: skip
+def test_broken_local_models(
+    models_dir: Path, tmp_path: Path, store: Store, break_it: Break, refused: dict[CheckName, RefusalCode]
+) -> None:
+    break_it(_local(models_dir, tmp_path))
+    found = refusals(check("m/x", tmp_path, store))
+    assert {name: code for name, code in found.items() if name != C.CODE or name in refused} == refused
+    if set(refused) & {C.WEIGHTS, C.CONFIG, C.CODE}:
+        with pytest.raises(Refused):
+            inspect_model("m/x", None, tmp_path)
+
+
+def test_what_old_versions_of_transformers_wrote_is_no_code(models_dir: Path, tmp_path: Path, store: Store) -> None:
+    folder = _local(models_dir, tmp_path)
+    _configure(folder, _name_or_path="org/x", _commit_hash="0", attn_implementation="sdpa", _sliding_window_pattern=6)
+    _configure(folder, _pad_token_id=0, _valid_processor_keys=["a"], scale={"__float__": "Infinity"})
+    assert refusals(check("m/x", tmp_path, store)) == {}
+
+
+def test_an_architecture_of_transformers_runs_by_its_own_code(models_dir: Path, tmp_path: Path, store: Store) -> None:
+    folder = _local(models_dir, tmp_path)
+    (folder / "modeling_bert.py").write_text("raise SystemExit('this must not run')")
+    _configure(folder, auto_map={"AutoModelForQuestionAnswering": "modeling_bert.Bert"})
+    _configure(folder, "tokenizer_config.json", auto_map={"AutoTokenizer": ["t.T", None]})
+    assert refusals(check("m/x", tmp_path, store)) == {}
+    assert not inspect_model("m/x", None, tmp_path).custom_code
+
+
+PRINTS = "{% for m in messages %}<user>{{ m.content }}{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    ("template", "refused"),
+    [
+        (PRINTS, R.TEMPLATE_DROPS_IMAGE),  # prints the list as Python does
+        ("{% for p in messages[0].content %}{{ p.text }}{% endfor %}", R.TEMPLATE_DROPS_IMAGE),
+        (
+            "{% for p in messages[0].content %}{{ '<image>' if p.type == 'image' }}{% endfor %}",
+            R.TEMPLATE_DROPS_QUESTION,
+        ),
+        ("{{ raise_exception('only tools') }}", R.TEMPLATE_FAILS),
+    ],
+)
+def test_a_template_is_tried_with_an_image(
+    models_dir: Path, tmp_path: Path, store: Store, template: str, refused: RefusalCode
+) -> None:
+    folder = _local(models_dir, tmp_path, "tiny/image-text")
+    (folder / "chat_template.jinja").write_text(template)
+    assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {C.TEMPLATE: refused}
+
+
+def test_a_model_needs_its_tokenizer_and_its_processor(models_dir: Path, tmp_path: Path, store: Store) -> None:
+    folder = _local(models_dir, tmp_path, "tiny/image-text")
+    (folder / "processor_config.json").unlink()
+    assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {C.TOKENIZER: R.NO_PROCESSOR}
+    (folder / "tokenizer.json").unlink()
+    assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {C.TOKENIZER: R.NO_TOKENIZER}
+
+
+@pytest.mark.parametrize("licence", ["[apache-2.0, mit]", "[apache-2.0]"])
+def test_a_licence_may_be_a_list(models_dir: Path, tmp_path: Path, store: Store, licence: str) -> None:
+    (_local(models_dir, tmp_path) / "README.md").write_text(f"---\nlicense: {licence}\n---\n")
+    report = check("m/x", tmp_path, store)
+    assert refusals(report) == {}
+    assert next(c.found for c in report.checks if c.name == C.LICENSE) == licence[1:-1]
+
+
+def test_size_and_number_of_files_end_somewhere(models_dir: Path, tmp_path: Path) -> None:
+    folder = _local(models_dir, tmp_path)
+    (folder / "pytorch_model.bin").write_bytes(bytes(10**6))
+    fetched = sum(p.stat().st_size for p in folder.iterdir() if p.suffix in (".safetensors", ".json"))
+    assert refusals(check_model("m/x", None, tmp_path, fetched)) == {}, "what is not fetched has no weight"
+    assert refusals(check_model("m/x", None, tmp_path, fetched - 1)) == {C.SIZE: R.TOO_LARGE}
+    (folder / "pieces").mkdir()
+    for n in range(1000):
+        (folder / f"pieces/{n}.txt").touch()
+    assert refusals(check_model("m/x", None, tmp_path, 10**12)) == {C.SIZE: R.TOO_LARGE}
+
+
+def test_an_index_names_files_of_the_repository_only(models_dir: Path, tmp_path: Path) -> None:
+    folder = _local(models_dir, tmp_path)
+    (folder / "model.safetensors").rename(folder / "model-1.safetensors")
+    index = {"weight_map": {"a": "model-1.safetensors", "b": "../../../etc/passwd", "c": "http://127.0.0.1/x"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(Refused) as error:
+        inspect_folder("m/x", folder)
+    assert error.value.code == R.MISSING_SHARD and "etc/passwd" in error.value.found
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "model-1.safetensors"}}')
+    assert (inspect_folder("m/x", folder).params or 0) > 100_000
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": [1]}')
+    with pytest.raises(Refused) as error:
+        inspect_folder("m/x", folder)
+    assert error.value.code == R.NO_WEIGHTS
+
+
+def test_what_was_submitted_is_not_submitted_again(models_dir: Path, settings: Settings, store: Store) -> None:
+    admission = Admission(Queue(store), settings)
+    facts = inspect_model("tiny/extractive", None, models_dir)
+    request = admission.submit(facts, "korquad-2", ANYONE)
+    report = admission.check("tiny/extractive", ["korquad-2"])
+    assert refusals(report) == {C.NEW: R.SUBMITTED}
+    assert next(c.found for c in report.checks if c.name == C.NEW) == f"pending, {request.key[:8]}"
+
+
+def test_an_owner_may_opt_out(models_dir: Path, settings: Settings, store: Store) -> None:
+    queue = Queue(store)
+    admission = Admission(queue, settings)
+    facts = inspect_model("tiny/extractive", None, models_dir)
+    request = admission.submit(facts, "korquad-2", ANYONE)
+    now = datetime.now(UTC)
+    assert queue.opt_out("Tiny", now) == [request.key] and queue.rows() == []
+    refused = next(c for c in admission.check("tiny/extractive", ["korquad-2"]).checks if c.refusal)
+    assert (refused.name, refused.refusal, refused.found) == (C.WILLING, R.OPTED_OUT, "tiny")
+    queue.opt_in("tiny")
+    queue.opt_out("tiny/image-text", now)
+    assert refusals(admission.check("tiny/extractive", ["korquad-2"])) == {}
+    assert refusals(admission.check("tiny/image-text", ["ko-vqa"])) == {C.WILLING: R.OPTED_OUT}
+
+
+@pytest.fixture(scope="module")
+def hub(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    root = tmp_path_factory.mktemp("hub")
+    for repo in ("owner/good", GATED, "owner/pickle"):
+        shutil.copytree(models_dir / "tiny/extractive", root / repo)
+    (root / "owner/pickle/model.safetensors").rename(root / "owner/pickle/pytorch_model.bin")
+    with serve(build(root, frozenset({GATED}))) as address:
+        yield address
+
+
+def _run(environment: dict[str, str], hub: str, *args: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "submissions", *args, "--benchmark", "korquad-2"]
+    return subprocess.run(
+        command, cwd=ROOT, env={**environment, "HF_ENDPOINT": hub}, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_a_hub_model_is_queued_at_its_commit(environment: dict[str, str], hub: str) -> None:
+    done = _run(environment, hub, "submit", "owner/good")
+    assert done.returncode == 0, done.stderr
+    key = done.stdout.split()[1]
+    shown = subprocess.run(
+        [sys.executable, "-m", "submissions", "show", key], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    request = json.loads(shown.stdout)
+    assert request["revision"] == commit_of("owner/good")
+    assert (request["license"], request["engine"]) == ("apache-2.0", "extractive")
+    assert 100_000 < request["params"] < 400_000, "counted from the header, not taken from the card"
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["owner/none"], RefusalCode.NOT_FOUND),
+        ([GATED], RefusalCode.GATED),
+        (["owner/pickle"], RefusalCode.PICKLE_ONLY),
+        (["owner/good", "--revision", "nowhere"], RefusalCode.REVISION_NOT_FOUND),
+        (["owner good"], RefusalCode.MALFORMED_ID),
+    ],
+)
+def test_hub_models_that_are_refused(environment: dict[str, str], hub: str, args: list[str], code: RefusalCode) -> None:
+    done = _run(environment, hub, "submit", *args)
+    assert done.returncode == 2
+    assert REFUSALS[code].en in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_the_command_line_prints_the_same_list(environment: dict[str, str], hub: str) -> None:
+    done = _run(environment, hub, "check", "owner/good")
+    assert done.returncode == 0, done.stderr
+    assert "✓ Licence: apache-2.0" in done.stdout and "✓ Context length [korquad-2]: 512" in done.stdout
+    done = _run(environment, hub, "check", "owner/pickle")
+    assert done.returncode == 2 and f"✗ safetensors weights\n    {REFUSALS[R.PICKLE_ONLY].en}" in done.stdout
+    shown = subprocess.run(
+        [sys.executable, "-m", "submissions", "list"], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert shown.stdout == "", "nothing was queued"
+
+
+def test_a_hub_out_of_reach_is_our_fault_not_the_models(environment: dict[str, str]) -> None:
+    done = _run(environment, "http://127.0.0.1:9", "submit", "owner/good")
+    assert done.returncode == 2
+    assert REFUSALS[RefusalCode.HUB_UNREACHABLE].en in done.stderr
+
+
+def test_a_hub_model_is_fetched_and_evaluated(environment: dict[str, str], hub: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "evaluator", "run", "--model", "owner/good", "--benchmark", "korquad-2"]
+    done = subprocess.run(
+        [*command, "--limit", "3", "--out", str(tmp_path / "out")],
+        cwd=ROOT,
+        env={**environment, "HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "out/result.json").read_text())
+    assert result["config"]["model_sha"] == commit_of("owner/good")
+    assert result["dataset"]["n"] == 3
+    fetched = {p.name for p in (Path(environment["HANNUN_WORK_DIR"]) / "models").rglob("*") if p.is_file()}
+    assert "model.safetensors" in fetched and "README.md" not in fetched

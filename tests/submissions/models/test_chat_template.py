@@ -1,0 +1,127 @@
+"""Chat templates that would hang, fill or leave the process that renders them; and that ordinary ones are as ever."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from transformers import AutoProcessor
+
+from evaluator.engines.base import EngineOptions
+from evaluator.engines.chat import ChatEngine
+from submissions.models import chat_template as module
+from submissions.models.chat_template import TemplateError, TemplateRenderer
+from tests.support.tiny_models import TEMPLATE
+
+CONVERSATION = [{"role": "user", "content": "표에서 합계는?"}]
+
+
+@pytest.fixture
+def started() -> Iterator[list[TemplateRenderer]]:
+    renderers: list[TemplateRenderer] = []
+    yield renderers
+    for renderer in renderers:
+        renderer.close()
+
+
+def refusal(template: str, started: list[TemplateRenderer]) -> str:
+    renderer = TemplateRenderer(template, {"eos_token": "</s>"})
+    started.append(renderer)
+    with pytest.raises(TemplateError) as error:
+        renderer.render([CONVERSATION])
+    return str(error.value)
+
+
+ESCAPES = [
+    "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+    "{{ messages.__init__.__globals__ }}",
+    "{{ cycler.__init__.__globals__.os.popen('id').read() }}",
+    "{{ lipsum.__globals__['os'].environ }}",
+    "{{ raise_exception.__globals__ }}",
+    "{{ messages.append(1) }}",
+    "{% set x = messages.clear() %}",
+    "{% include '/etc/passwd' %}",
+    "{% import 'os' as os %}",
+    "{{ ''.format_map.__func__ }}",
+    "{{ '{0.__class__.__init__.__globals__}'.format(messages) }}",
+]
+
+
+@pytest.mark.parametrize("template", ESCAPES)
+def test_nothing_gets_out_of_a_template(template: str, started: list[TemplateRenderer]) -> None:
+    renderer = TemplateRenderer(template, {})
+    started.append(renderer)
+    try:
+        (said,) = renderer.render([CONVERSATION])
+    except TemplateError as error:
+        said = str(error)
+    assert not any(word in said for word in ("root:", "PATH", "<class", "uid=", "builtins"))
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}{% endfor %}{% endfor %}{% endfor %}", "does not end"),
+        ("{{ 9 ** (9 ** 9) }}", "does not end|OverflowError|MemoryError|ValueError"),
+        ("{% set ns = namespace(s='x') %}{% for a in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}{{ ns.s }}", "MemoryError|does not end"),
+        ("{{ 'x' * 10 ** 10 }}", "MemoryError"),
+        ("{{ 'x' * 10 ** 6 }}", "characters"),
+        ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "RecursionError"),
+        ("{{ raise_exception('only system messages') }}", "only system messages"),
+        ("{{ messages[7]['role'] }}", "UndefinedError"),
+        ("{% for %}", "TemplateSyntaxError"),
+    ],
+)  # fmt: skip
+def test_a_template_ends_in_time_memory_and_length(
+    template: str, said: str, started: list[TemplateRenderer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SECONDS", 2.0)
+    assert re.search(said, refusal(template, started))
+
+
+def test_once_ended_a_renderer_says_so_again(monkeypatch: pytest.MonkeyPatch, started: list[TemplateRenderer]) -> None:
+    monkeypatch.setattr(module, "SECONDS", 2.0)
+    assert "does not end" in refusal(
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", started
+    )
+    renderer = started[-1]
+    with pytest.raises(TemplateError):
+        renderer.render([CONVERSATION])  # its process is gone, and that is said again
+
+
+def test_ordinary_conversations_are_as_transformers_draws_them(models_dir: Path) -> None:
+    """Images, special tokens, Korean: the same tokens as without a process in between."""
+    folder = models_dir / "tiny/image-text"
+    processor = AutoProcessor.from_pretrained(folder)
+    conversations = [
+        [{"role": "user", "content": [{"type": "image", "image": "image"}, {"type": "text", "text": text}]}]
+        for text in ("합계는 몇 천 명입니까?", "{{ 7 * 7 }} {% raw %}", 'quote " and \\ and </s>', "여러\n줄\t끝 ")
+    ]
+    renderer = TemplateRenderer(TEMPLATE, processor.tokenizer.special_tokens_map)
+    try:
+        rendered = renderer.render(conversations)
+    finally:
+        renderer.close()
+    expected = [
+        processor.apply_chat_template(
+            [{"role": "user", "content": [{"type": "image"}, c[0]["content"][1]]}], add_generation_prompt=True
+        )
+        for c in conversations
+    ]
+    assert rendered == expected
+
+
+def test_a_template_of_several_by_name_is_taken_by_its_default(models_dir: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "named"
+    shutil.copytree(models_dir / "tiny/image-text", folder)
+    (folder / "chat_template.jinja").unlink()
+    named = {"default": TEMPLATE, "tool_use": "{{ raise_exception('no tools') }}"}
+    (folder / "additional_chat_templates").mkdir()
+    for name, text in named.items():
+        target = folder / ("chat_template.jinja" if name == "default" else f"additional_chat_templates/{name}.jinja")
+        target.write_text(text)
+    engine = ChatEngine(EngineOptions(folder, "float32", 4))
+    engine.close()
+    assert json.loads((folder / "config.json").read_text())["model_type"] == "llava"

@@ -1,0 +1,236 @@
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from submissions.queue.queue import SKEW, AlreadySubmitted, LostLease, Queue, QueueError
+from submissions.queue.wait_time import waits
+from submissions.records import (
+    Dataset,
+    EvalRequest,
+    EvalResult,
+    Failure,
+    FailureCode,
+    Latency,
+    Provenance,
+    ResultConfig,
+    Stage,
+    Status,
+)
+from submissions.store.base import Store
+from tests.conftest import NOW
+
+LEASE = timedelta(minutes=30)
+Make = Callable[..., EvalRequest]
+
+
+@pytest.fixture
+def queue(store: Store) -> Queue:
+    return Queue(store, LEASE, max_attempts=3)
+
+
+def result_of(request: EvalRequest, em: float = 50.0) -> EvalResult:
+    name = request.benchmark
+    return EvalResult(
+        request_key=request.key,
+        config=ResultConfig(model_name=request.model_id, model_sha=request.revision, model_dtype="float32"),
+        results={name: {"em": em, "f1": em}},
+        versions={name: "1"},
+        n_samples={name: {"original": 2, "effective": 2}},
+        date=NOW.timestamp(),
+        dataset=Dataset(id="samples", revision=None, split="sample", n=2),
+        latency=Latency(protocol="total/questions", mean_ms=1.0),
+        provenance=Provenance(kind="verified", worker="w"),
+    )
+
+
+def fail(code: FailureCode) -> Failure:
+    return Failure(stage=Stage.INFER, code=code)
+
+
+def claimed(queue: Queue) -> EvalRequest:
+    request = queue.claim("w", NOW)
+    assert request is not None
+    return request
+
+
+def test_the_whole_way_of_a_request(queue: Queue, make_request: Make) -> None:
+    request = make_request()
+    queue.submit(request)
+    assert [r.status for r in queue.rows()] == ["pending"]
+    running = claimed(queue)
+    assert (running.key, running.status, running.attempt) == (request.key, "running", 1)
+    assert [r.status for r in queue.rows()] == ["running"]
+    queue.publish(running, result_of(running), NOW)
+    snapshot = queue.store.snapshot()
+    assert [r.status for r in queue.rows()] == ["finished"]
+    assert {p for p in snapshot.files if not p.startswith("index/")} == {
+        f"requests/finished/{request.key}.json",
+        f"results/{request.model_id}/{request.key}.json",
+    }
+
+
+def test_the_same_submission_twice_is_told_as_such(queue: Queue, make_request: Make) -> None:
+    request = make_request()
+    queue.submit(request)
+    with pytest.raises(AlreadySubmitted, match="pending"):
+        queue.submit(request)
+    claimed(queue)
+    with pytest.raises(AlreadySubmitted, match="running"):
+        queue.submit(request)
+    assert len(queue.rows()) == 1
+
+
+def test_nothing_is_claimed_from_an_empty_queue(queue: Queue) -> None:
+    head = queue.store.head()
+    assert queue.claim("w", NOW) is None
+    assert queue.store.head() == head
+
+
+def test_a_fault_of_the_model_ends_it_at_once(queue: Queue, make_request: Make) -> None:
+    queue.submit(make_request())
+    after = queue.fail(claimed(queue), fail(FailureCode.NAN_LOGITS), NOW)
+    assert after.status == Status.FAILED
+    assert [(r.status, r.failure_stage, r.failure_code) for r in queue.rows()] == [("failed", "infer", "nan_logits")]
+
+
+def test_a_fault_of_ours_is_tried_three_times(queue: Queue, make_request: Make) -> None:
+    queue.submit(make_request())
+    seen = [queue.fail(claimed(queue), fail(FailureCode.OUT_OF_MEMORY), NOW).status for _ in range(3)]
+    assert seen == [Status.PENDING, Status.PENDING, Status.QUARANTINED]
+    assert queue.claim("w", NOW) is None
+
+
+def test_a_lost_lease_goes_back_and_its_worker_cannot_publish(queue: Queue, make_request: Make) -> None:
+    queue.submit(make_request())
+    slow = claimed(queue)
+    assert queue.claim("other", NOW + LEASE + SKEW) is None, "within the skew allowance the lease is respected"
+    after_expiry = NOW + LEASE + SKEW + timedelta(seconds=1)
+    again = queue.claim("other", after_expiry)
+    assert again is not None and again.attempt == 2
+    for step in (
+        lambda: queue.publish(slow, result_of(slow), NOW),
+        lambda: queue.fail(slow, fail(FailureCode.MODEL_ERROR), NOW),
+        lambda: queue.release(slow),
+        lambda: queue.heartbeat(slow, NOW),
+    ):
+        with pytest.raises(LostLease):
+            step()
+    queue.publish(again, result_of(again), after_expiry)
+    assert [r.status for r in queue.rows()] == ["finished"]
+
+
+def test_a_heartbeat_keeps_the_lease(queue: Queue, make_request: Make) -> None:
+    queue.submit(make_request())
+    running = claimed(queue)
+    main = queue.store.head()
+    queue.heartbeat(running, NOW + LEASE)
+    assert queue.store.head() == main, "heartbeats stay off main"
+    assert queue.claim("other", NOW + LEASE + SKEW + timedelta(seconds=1)) is None
+    assert [r.status for r in queue.rows()] == ["running"]
+    queue.publish(running, result_of(running), NOW)
+
+
+def test_a_request_whose_workers_vanish_is_quarantined_in_the_end(queue: Queue, make_request: Make) -> None:
+    queue.submit(make_request())
+    now = NOW
+    for _ in range(3):
+        assert queue.claim("w", now) is not None
+        now += LEASE + SKEW + timedelta(seconds=1)
+    assert queue.claim("w", now) is None
+    assert [(r.status, r.failure_code) for r in queue.rows()] == [("quarantined", "worker_lost")]
+
+
+def test_release_hands_back_without_counting_the_attempt(queue: Queue, make_request: Make) -> None:
+    queue.submit(make_request())
+    queue.release(claimed(queue))
+    assert claimed(queue).attempt == 1
+
+
+def test_requeue_by_hand(queue: Queue, make_request: Make) -> None:
+    request = make_request()
+    queue.submit(request)
+    with pytest.raises(QueueError, match="is pending"):
+        queue.requeue(request.key)
+    queue.fail(claimed(queue), fail(FailureCode.MODEL_ERROR), NOW)
+    assert queue.requeue(request.key).status == Status.PENDING
+    assert claimed(queue).attempt == 1
+    with pytest.raises(QueueError, match="no request"):
+        queue.requeue("0" * 32)
+
+
+def test_submitters_take_turns_oldest_first(queue: Queue, make_request: Make) -> None:
+    for minute, (who, model) in enumerate([("a", "a/1"), ("a", "a/2"), ("a", "a/3"), ("b", "b/1"), ("c", "c/1")]):
+        queue.submit(make_request(model_id=model, submitted_by=who, submitted_at=NOW + timedelta(minutes=minute)))
+    order = [claimed(queue).model_id for _ in range(5)]
+    assert order == ["a/1", "b/1", "c/1", "a/2", "a/3"]
+
+
+@pytest.mark.parametrize("poison", [b"", b"{", b"[]", b'{"key": 1}', b"\xff\xfe", b'{"key": NaN}', b"[" * 100_000])
+def test_the_queue_goes_on_behind_a_poison_record(queue: Queue, make_request: Make, poison: bytes) -> None:
+    first = make_request()
+    store = queue.store
+    store.commit({f"requests/pending/{'0' * 32}.json": poison}, store.head(), "poison")
+    queue.submit(first)
+    assert claimed(queue).key == first.key
+    assert queue.claim("w", NOW) is None
+
+
+def test_many_heartbeats_are_tidied_up(queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("submissions.queue.queue.BEATS", 5)
+    done, running = make_request(), make_request()
+    for request in (done, running):
+        queue.submit(request)
+    first, second = claimed(queue), claimed(queue)
+    for minute, request in enumerate((first, second, first, second)):
+        queue.heartbeat(request, NOW + timedelta(minutes=minute))
+    queue.publish(first, result_of(first), NOW)
+    queue.tidy()
+    store = queue.store
+    assert set(store.snapshot("leases").files) == {f"leases/{second.key}.json"}
+    assert len(list(store.history(store.head("leases")))) == 1
+    queue.heartbeat(second, NOW + LEASE)
+    assert queue.claim("other", NOW + LEASE + SKEW + timedelta(seconds=1)) is None, "the heartbeat counts as before"
+
+
+def test_a_pending_request_can_be_cancelled_and_submitted_again(queue: Queue, make_request: Make) -> None:
+    request = make_request()
+    queue.submit(request)
+    queue.cancel(request.key)
+    assert queue.rows() == []
+    with pytest.raises(QueueError, match="no request"):
+        queue.cancel(request.key)
+    queue.submit(request)
+    claimed(queue)
+    with pytest.raises(QueueError, match="only pending"):
+        queue.cancel(request.key)
+
+
+def test_expected_times_come_from_models_of_like_size(queue: Queue, make_request: Make) -> None:
+    def measured(params: int, minutes: int, **fields: object) -> None:
+        queue.submit(make_request(params=params, **fields))
+        running = claimed(queue)
+        queue.publish(running, result_of(running), NOW + timedelta(minutes=minutes))
+
+    for minutes in (9, 10, 30):
+        measured(7_000_000_000, minutes)
+    measured(300_000_000, 2)
+    small, first, second, other = (
+        make_request(params=500_000_000, submitted_by="a"),
+        make_request(params=8_000_000_000, submitted_by="a", submitted_at=NOW + timedelta(seconds=1)),
+        make_request(params=8_000_000_000, submitted_by="a", submitted_at=NOW + timedelta(seconds=2)),
+        make_request(params=8_000_000_000, benchmark="ko-vqa", engine="chat", submitted_by="b"),
+    )
+    for request in (small, first, second, other):
+        queue.submit(request)
+    told = waits(queue.rows(), NOW)
+    ready = {k: w.ready_in and w.ready_in.total_seconds() / 60 for k, w in told.items()}
+    assert [told[r.key].place for r in (small, other, first, second)] == [1, 2, 3, 4]
+    assert ready[small.key] == 2 and ready[other.key] is None, "nothing like it was measured"
+    assert ready[first.key] is None, "what stands before it takes nobody knows how long"
+    queue.cancel(other.key)
+    told = waits(queue.rows(), NOW)
+    assert [w.ready_in and w.ready_in.total_seconds() / 60 for w in told.values()] == [2, 12, 22]
+    claimed(queue)
+    told = waits(queue.rows(), NOW + timedelta(minutes=1))
+    assert [w.ready_in and w.ready_in.total_seconds() / 60 for w in told.values()] == [11, 21]

@@ -1,0 +1,160 @@
+"""The index only makes reading fast: whatever is wrong with it, the rows are those of the records."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from submissions.queue.queue import Queue
+from submissions.records import EvalRequest, EvalResult
+from submissions.store.base import Store
+from submissions.store.index import QUEUE, board_reader, queue_reader, reindexed
+from tests.conftest import NOW
+from tests.submissions.queue.test_queue import result_of
+
+Make = Callable[..., EvalRequest]
+
+
+@pytest.fixture
+def filled(store: Store, make_request: Make) -> Store:
+    """A store with three results."""
+    queue = Queue(store)
+    for em in (10.0, 20.0, 30.0):
+        queue.submit(make_request())
+        running = queue.claim("w", NOW)
+        assert running is not None
+        queue.publish(running, result_of(running, em), NOW)
+    return store
+
+
+class Counting:
+    """A store that counts what is read from it."""
+
+    def __init__(self, store: Store) -> None:
+        self.url, self.turn, self._store = store.url, store.turn, store
+        self.head, self.snapshot, self.commit = store.head, store.snapshot, store.commit
+        self.history, self.now, self.squash = store.history, store.now, store.squash
+        self.paths: list[str] = []
+
+    def read(self, path: str, head: str) -> bytes:
+        self.paths.append(path)
+        return self._store.read(path, head)
+
+
+def scores(store: Store) -> list[float]:
+    rows, unreadable = board_reader(store).read(store.snapshot())
+    assert not unreadable
+    return sorted(r.em or 0 for r in rows)
+
+
+@pytest.fixture(autouse=True)
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three records are many here."""
+    monkeypatch.setattr("submissions.store.index.FEW", 1)
+
+
+def test_reading_the_board_reads_segments_and_no_records(filled: Store) -> None:
+    counting = Counting(filled)
+    reader = board_reader(counting)
+    rows, _ = reader.read(filled.snapshot())
+    assert sorted(r.em or 0 for r in rows) == [10.0, 20.0, 30.0]
+    assert counting.paths == ["index/board/korquad-2/2026-01.parquet"]
+    reader.read(filled.snapshot())
+    assert len(counting.paths) == 1, "nothing is read again"
+
+
+def test_one_new_result_is_read_itself(filled: Store, make_request: Callable[..., EvalRequest]) -> None:
+    counting = Counting(filled)
+    reader = board_reader(counting)
+    reader.read(filled.snapshot())
+    queue = Queue(filled)
+    queue.submit(make_request())
+    running = queue.claim("w", NOW)
+    assert running is not None
+    queue.publish(running, result_of(running, 40.0), NOW)
+    assert len(reader.read(filled.snapshot())[0]) == 4
+    assert len(counting.paths) == 2 and counting.paths[1].startswith("results/")
+
+
+def test_closed_requests_that_left_the_index_are_not_read(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("submissions.store.index.RECENT", 1)
+    monkeypatch.setattr("submissions.store.index.KEPT", timedelta(0))
+    changes, _ = reindexed(filled, filled.snapshot())
+    filled.commit(changes, filled.head(), "reindex")
+    counting = Counting(filled)
+    assert len(queue_reader(counting).read(filled.snapshot())[0]) == 1
+    assert counting.paths == [QUEUE]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"PAR1 garbage", b"\x00" * 100])
+def test_a_missing_or_broken_segment_changes_nothing(filled: Store, content: bytes | None) -> None:
+    filled.commit({"index/board/korquad-2/2026-01.parquet": content}, filled.head(), "break")
+    assert scores(filled) == [10.0, 20.0, 30.0]
+
+
+def test_a_record_changed_behind_the_index_is_read_anew(filled: Store) -> None:
+    path = next(p for p in filled.snapshot().files if p.startswith("results/"))
+    result = EvalResult.model_validate_json(filled.read(path, filled.head()))
+    changed = result.evolve(results={"korquad-2": {"em": 99.0, "f1": 99.0}})
+    filled.commit({path: changed.to_bytes()}, filled.head(), "correct by hand")
+    assert 99.0 in scores(filled)
+
+
+BROKEN = [
+    b"not json",
+    b"{}",
+    b'{"schema_version": 2}',
+    b"\xef\xbb\xbf{}",
+    b'{"schema_version": 1, "schema_version": 1}',
+    b'{"date": NaN}',
+    b'{"schema_version": 1, "unknown": 1}',
+    '{"schema_version": 1}'.encode("utf-16"),
+    b"",
+]
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_broken_result_is_left_out_counted_and_named(
+    filled: Store, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = f"results/owner/bad/{'e' * 32}.json"
+    filled.commit({path: content}, filled.head(), "break")
+    rows, unreadable = board_reader(filled).read(filled.snapshot())
+    assert len(rows) == 3
+    assert [u.path for u in unreadable] == [path]
+    assert "\n" not in unreadable[0].reason
+    assert path in caplog.text
+
+
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "100.5", "-1", '"high"'])
+def test_scores_that_are_none_are_refused(filled: Store, value: str) -> None:
+    path = next(p for p in filled.snapshot().files if p.startswith("results/"))
+    broken, changed = re.subn(r'"em": [\d.]+', f'"em": {value}', filled.read(path, filled.head()).decode(), count=1)
+    assert changed
+    filled.commit({path: broken.encode()}, filled.head(), "break")
+    rows, unreadable = board_reader(filled).read(filled.snapshot())
+    assert (len(rows), len(unreadable)) == (2, 1)
+
+
+def test_a_record_in_anothers_place_is_refused(filled: Store) -> None:
+    path = next(p for p in filled.snapshot().files if p.startswith("results/"))
+    content = filled.read(path, filled.head())
+    filled.commit({f"results/famous/model/{'a' * 32}.json": content}, filled.head(), "forge")
+    rows, unreadable = board_reader(filled).read(filled.snapshot())
+    assert (len(rows), len(unreadable)) == (3, 1)
+    assert "belongs at" in unreadable[0].reason
+
+
+def test_reindex_gives_the_same_rows(filled: Store) -> None:
+    before = sorted(board_reader(filled).read(filled.snapshot())[0], key=lambda r: r.key)
+    queue_before = Queue(filled).rows()
+    changes, broken = reindexed(filled, filled.snapshot())
+    assert (changes, broken) == ({}, []), "an index kept by the queue is already what reindex makes"
+    wiped = {p: None for p in filled.snapshot().files if p.startswith("index/")}
+    filled.commit(wiped, filled.head(), "lose the index")
+    changes, _ = reindexed(filled, filled.snapshot())
+    assert set(changes) == set(wiped) and QUEUE in changes
+    filled.commit(changes, filled.head(), "reindex")
+    assert sorted(board_reader(filled).read(filled.snapshot())[0], key=lambda r: r.key) == before
+    assert Queue(filled).rows() == queue_before

@@ -1,0 +1,207 @@
+"""The contract every store keeps."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from submissions.paths import ROOT
+from submissions.store.base import Conflict, Snapshot, StoreError, Unavailable, blob_id, transact
+from submissions.store.open import open_store
+
+
+@pytest.fixture(params=["git", "hub"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "git":
+        return str(tmp_path / "contract.git")
+    request.getfixturevalue("hub")
+    return "hf://datasets/org/store"
+
+
+def test_a_new_store_is_empty(url: str) -> None:
+    snapshot = open_store(url).snapshot()
+    assert snapshot.files == {}
+    assert len(snapshot.head) == 40
+
+
+def test_many_files_are_one_commit_and_come_back_byte_for_byte(url: str) -> None:
+    store = open_store(url)
+    files = {f"a/{i}/한글 {i}.json": f"{i}번".encode() for i in range(40)}
+    start = store.head()
+    head = store.commit(files, start, "many")
+    snapshot = store.snapshot()
+    assert snapshot.head == head == store.head()
+    assert snapshot.files == {path: blob_id(content) for path, content in files.items()}
+    assert all(store.read(path, head) == content for path, content in files.items())
+    assert store.snapshot(head=start).files == {}
+
+
+def test_binary_files_come_back_byte_for_byte(url: str) -> None:
+    store = open_store(url)
+    files = {f"{i}.parquet": os.urandom(5000) for i in range(3)} | {"empty.parquet": b""}
+    head = store.commit(files, store.head(), "binary")
+    assert {path: store.read(path, head) for path in files} == files
+    assert {path: open_store(url).read(path, head) for path in files} == files
+
+
+def test_history_is_told_newest_first_by_the_stores_clock(url: str) -> None:
+    store = open_store(url)
+    first = store.commit({"a": b"1"}, store.head(), "one")
+    second = store.commit({"a": b"2"}, first, "two")
+    commits = list(store.history(second))
+    assert [c.id for c in commits[:2]] == [second, first]
+    assert [c.message.splitlines()[0] for c in commits[:2]] == ["two", "one"]
+    assert abs(store.now() - commits[0].time) < timedelta(minutes=1)
+    assert store.read("a", first) == b"1" and open_store(url).snapshot(head=first).files == {"a": blob_id(b"1")}
+
+
+def test_a_squashed_branch_keeps_its_files_and_loses_its_history(url: str) -> None:
+    store = open_store(url)
+    head = store.head("leases")
+    for number in range(3):
+        head = store.commit({"beat": b"%d" % number}, head, "beat", "leases")
+    store.squash("leases")
+    squashed = store.head("leases")
+    assert len(list(store.history(squashed))) == 1 and store.read("beat", squashed) == b"2"
+    assert open_store(url).commit({"beat": b"3"}, squashed, "beat", "leases") == store.head("leases")
+
+
+def test_a_commit_on_a_stale_parent_is_refused_and_changes_nothing(url: str) -> None:
+    store = open_store(url)
+    start = store.head()
+    head = store.commit({"x": b"1"}, start, "first")
+    with pytest.raises(Conflict):
+        store.commit({"x": b"2", "y": b"2"}, start, "stale")
+    assert store.snapshot() == Snapshot(head, {"x": blob_id(b"1")})
+
+
+def test_two_claims_with_the_same_bytes_have_one_winner(url: str) -> None:
+    store, start = open_store(url), open_store(url).head()
+    store.commit({"claim": b"me"}, start, "claim")
+    with pytest.raises(Conflict):
+        open_store(url).commit({"claim": b"me"}, start, "claim")
+
+
+def test_files_are_deleted_and_empty_folders_vanish(url: str) -> None:
+    store = open_store(url)
+    head = store.commit({"a/b/c": b"1", "d": b"2"}, store.head(), "add")
+    store.commit({"a/b/c": None}, head, "delete")
+    assert set(store.snapshot().files) == {"d"}
+    with pytest.raises(KeyError):
+        store.read("a/b/c", store.head())
+    assert store.read("a/b/c", head) == b"1"
+
+
+def test_branches_are_apart(url: str) -> None:
+    store = open_store(url)
+    main = store.head()
+    store.commit({"beat": b"1"}, store.head("leases"), "beat", "leases")
+    assert store.head() == main
+    assert set(store.snapshot("leases").files) == {"beat"}
+
+
+def _add_twenty(url: str, writer: int) -> None:
+    store = open_store(url)
+    for i in range(20):
+        # Racing on purpose: many more losses than a real queue sees, so the whole transaction is tried until it goes.
+        while True:
+            try:
+                transact(store, lambda _, i=i: ({f"{writer}/{i}": b"x"}, "add", None))  # type: ignore[misc]
+                break
+            except Conflict:
+                continue
+
+
+def test_racing_processes_lose_nothing(url: str) -> None:
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=_add_twenty, args=(url, w)) for w in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [w.exitcode for w in writers] == [0] * 4
+    assert set(open_store(url).snapshot().files) == {f"{w}/{i}" for w in range(4) for i in range(20)}
+
+
+WRITE_FOR_EVER = """
+import sys
+from submissions.store.open import open_store
+store = open_store(sys.argv[1])
+n = 0
+while True:
+    store.commit({"a": b"%d" % n, "b": b"%d" % n}, store.head(), "both")
+    n += 1
+    print(n, flush=True)
+"""
+
+
+def test_a_writer_killed_at_any_moment_leaves_a_whole_store(tmp_path: Path) -> None:
+    url = str(tmp_path / "killed.git")
+    for round_ in range(8):
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITE_FOR_EVER, url], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        ) as writer:
+            assert writer.stdout is not None
+            for _ in range(3 + round_):
+                writer.stdout.readline()
+            writer.send_signal(signal.SIGKILL)
+        store = open_store(url)
+        head = store.head()
+        assert store.read("a", head) == store.read("b", head)
+        store.commit({"a": b"-", "b": b"-"}, head, "goes on")
+    checked = subprocess.run(["git", "-C", url, "fsck", "--strict"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_a_writer_that_stands_still_is_not_waited_for_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = str(tmp_path / "still.git")
+    store = open_store(url)
+    head = store.commit({"a": b"1"}, store.head(), "before")
+    monkeypatch.setattr("submissions.store.git.PATIENCE", 0.1)
+    with FileLock(f"{url}.lock"):
+        assert store.read("a", store.head()) == b"1"
+        for write in (lambda: store.commit({"a": b"2"}, head, "meanwhile"), lambda: open_store(url)):
+            with pytest.raises(Unavailable, match="continue it or end it"):
+                write()
+    assert store.commit({"a": b"3"}, head, "after") == store.head()
+
+
+def test_real_git_reads_the_embedded_store(tmp_path: Path) -> None:
+    store = open_store(f"file://{tmp_path}/plain.git")
+    store.commit({"한글/파일.json": b"{}"}, store.head(), "한글 메시지")
+    shown = subprocess.run(
+        ["git", "-C", str(tmp_path / "plain.git"), "show", "main:한글/파일.json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout == "{}"
+
+
+@pytest.mark.parametrize("bad", ["hf://models/a/b", "/proc/nowhere/store.git"])
+def test_a_store_that_cannot_be_opened_says_so(bad: str) -> None:
+    with pytest.raises(StoreError, match=r"."):
+        open_store(bad)
+
+
+def test_transact_decides_anew_after_a_conflict(url: str) -> None:
+    store, rival = open_store(url), open_store(url)
+    seen: list[set[str]] = []
+
+    def decide(snapshot: Snapshot) -> tuple[dict[str, bytes], str, int]:
+        seen.append(set(snapshot.files))
+        if len(seen) == 1:
+            rival.commit({"rival": b"1"}, snapshot.head, "first")
+        return {"mine": b"1"}, "mine", len(seen)
+
+    assert transact(store, decide) == 2
+    assert seen == [set(), {"rival"}]
+    assert set(store.snapshot().files) == {"rival", "mine"}

@@ -1,0 +1,93 @@
+"""Results as an evaluation on the ranked split would give them: seeded numbers, every field filled."""
+
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from evaluator.benchmarks import BENCHMARKS
+from submissions.confidence_interval import wilson
+from submissions.queue.queue import Queue
+from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Progress, Stage
+from tests.conftest import NOW
+from tests.submissions.queue.test_queue import result_of
+
+BUCKETS = {
+    "ko-vqa": {"domain": [f"분야 {n}" for n in range(1, 16)]},
+    "ko-vdc": {"doc_type": ["보고서", "보도자료"]},
+    "korquad-2": {
+        "length": ["long", "short"],
+        "form": ["paragraph", "table", "list"],
+        "length_form": [f"{length}/{form}" for length in ("long", "short") for form in ("paragraph", "table", "list")],
+    },
+    "infochartqa": {"subset": ["text_infographic", "text_plain", "visual_basic", "visual_metaphor"]},
+}
+
+
+def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes: Any) -> EvalResult:
+    """A verified result with this EM, in percent, on the split that is ranked."""
+    name, rng = request.benchmark, random.Random(f"{request.key} {em}")
+    card = BENCHMARKS[name].card
+    f1 = min(100.0, em + 8)
+
+    def bucket(n: int) -> dict[str, float | int]:
+        score = min(100.0, max(0.0, em + rng.uniform(-12, 12)))
+        return {"n": n, "em": round(score, 2), "f1": round(min(100.0, score + 8), 2)}
+
+    breakdown: dict[str, Any] = {
+        axis: {place: bucket(card.n // len(places)) for place in places} for axis, places in BUCKETS[name].items()
+    }
+    if name == "ko-vdc":
+        counts = [rng.randint(100, 300) for _ in "ABCD"]
+        breakdown["letter"] = {letter: {"n": n} for letter, n in zip("ABCD-", [*counts, 9], strict=True)}
+
+    def interval(score: float) -> tuple[float, float]:
+        low, high = wilson(score / 100, card.n)
+        return round(100 * low, 4), round(100 * high, 4)
+
+    return result_of(request).evolve(
+        **{
+            "config": {
+                "model_name": request.model_id,
+                "model_sha": request.revision,
+                "model_dtype": "bfloat16",
+                "params": rng.choice([1, 2, 4, 8, 14, 32]) * 10**9,
+                "license": "apache-2.0",
+                "weights": "open",
+                "engine": "chat",
+                "batch_size": 8,
+                "max_new_tokens": 1024,
+            },
+            "results": {name: {"em": em, "em_stderr": 1.0, "f1": f1, "em_strict": max(0.0, em - 3)}},
+            "intervals": {"em": interval(em), "f1": interval(f1)},
+            "dataset": {"id": f"hannun/{name}", "revision": "1", "split": card.split, "n": card.n},
+            "breakdown": breakdown,
+            "answers": {"ok": card.n - 2, "truncated": 2},
+            "latency": {
+                **{"protocol": "one at a time", "n": 100, "mean_ms": 900.0, "p50_ms": 850.0, "p95_ms": 1700.0},
+                **{"hardware": "NVIDIA A100", "calibration_ms": 3.0},
+            },
+            "batch_invariance": {"n": 100, "answers_changed": 1, "scores_changed": 0},
+            "environment": {"python": "3.11", "torch": "2.13.0", "transformers": "5.23.0", "sandbox": "bubblewrap"},
+            "reproduce": f"python -m evaluator run --model {request.model_id} --benchmark {name} --out out",
+            "date": (datetime.now(UTC) - timedelta(days=days_ago)).timestamp(),
+            **changes,
+        }
+    )
+
+
+def of_each_kind(queue: Queue, make_request: Callable[..., EvalRequest]) -> dict[str, EvalRequest]:
+    """A request that is finished, one failed, one on its way and one waiting, of the models o/done and so on."""
+    made = {name: make_request(model_id=f"o/{name}", benchmark="ko-vqa") for name in ("done", "wrong", "busy", "next")}
+    for name in ("done", "wrong", "busy"):
+        queue.submit(made[name])
+        running = queue.claim("w", NOW)
+        assert running is not None
+        if name == "done":
+            queue.publish(running, evaluated(running, 55.5), NOW)
+        elif name == "wrong":
+            queue.fail(running, Failure(stage=Stage.LOAD, code=FailureCode.NO_CHAT_TEMPLATE), NOW)
+        else:
+            queue.heartbeat(running, NOW, Progress(stage=Stage.INFER, done=30, total=45))
+    queue.submit(made["next"])
+    return made

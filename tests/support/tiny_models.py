@@ -1,0 +1,138 @@
+"""Real models small enough to run anywhere: random weights, made in place, the same every time.
+
+They answer nonsense; what they prove is that the way from a model folder to a row works.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import (
+    BertConfig,
+    BertForQuestionAnswering,
+    CLIPImageProcessorPil,
+    CLIPVisionConfig,
+    LlamaConfig,
+    LlavaConfig,
+    LlavaForConditionalGeneration,
+    LlavaProcessor,
+    ModernBertConfig,
+    ModernBertForQuestionAnswering,
+    PreTrainedTokenizerFast,
+    RobertaConfig,
+    RobertaForQuestionAnswering,
+)
+
+from submissions.paths import SAMPLES
+
+CARD = "---\nlicense: apache-2.0\n---\nA tiny model with random weights, for trying out the board.\n"
+TEMPLATE = (
+    "{% for message in messages %}{{ '<|' + message['role'] + '|>' }}"
+    "{% for part in message['content'] %}"
+    "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}{% endfor %}<|end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+
+
+def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = True) -> Path:
+    """A LLaVA of about 100,000 parameters that takes 32-pixel images, and hardly ever ends an answer unless it `ends`."""
+    torch.manual_seed(0)
+    tokenizer = _tokenizer(["<image>", "<|user|>", "<|assistant|>", "<|end|>", "<pad>"], pad="<pad>", eos="<|end|>")
+    config = LlavaConfig(
+        vision_config=CLIPVisionConfig(
+            hidden_size=32,
+            intermediate_size=64,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            image_size=32,
+            patch_size=8,
+            projection_dim=32,
+        ),
+        text_config=LlamaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=64,
+            intermediate_size=128,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            max_position_embeddings=max_positions,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+            bos_token_id=None,
+        ),
+        image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-1,
+    )
+    model = LlavaForConditionalGeneration(config)
+    if ends:  # random weights hardly ever do by themselves, so the end is made likely
+        with torch.no_grad():
+            model.lm_head.weight[tokenizer.eos_token_id] *= 2
+    processor = LlavaProcessor(
+        image_processor=CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}),
+        tokenizer=tokenizer,
+        patch_size=8,
+        vision_feature_select_strategy="default",
+        num_additional_image_tokens=1,
+        image_token="<image>",
+        chat_template=TEMPLATE,
+    )
+    return _save(folder, model, processor)
+
+
+def make_extractive(folder: Path, family: str = "bert") -> Path:
+    """An encoder of about 100,000 parameters that points at spans: bert, roberta, or modernbert with a long context."""
+    torch.manual_seed(0)
+    length = 8192 if family == "modernbert" else 512
+    tokenizer = _tokenizer(
+        ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], pad="[PAD]", eos=None, length=length, types=family == "bert"
+    )
+    # RoBERTa counts positions from behind its padding's.
+    size = {"max_position_embeddings": length + 1 if family == "roberta" else length, "vocab_size": len(tokenizer)}
+    size |= {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128}
+    config, model = {
+        "bert": (BertConfig, BertForQuestionAnswering),
+        "roberta": (RobertaConfig, RobertaForQuestionAnswering),
+        "modernbert": (ModernBertConfig, ModernBertForQuestionAnswering),
+    }[family]
+    special = {"pad_token_id": 0, "cls_token_id": 2, "bos_token_id": 2, "sep_token_id": 3, "eos_token_id": 3}
+    return _save(folder, model(config(**size, **special)), tokenizer)
+
+
+def _save(folder: Path, model: Any, processor: Any) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+    (folder / "README.md").write_text(CARD, encoding="utf-8")
+    return folder
+
+
+def _tokenizer(special: list[str], pad: str, eos: str | None, length: int = 4096, types: bool = False) -> Any:
+    """A byte-level BPE of 2,000 tokens learned from the sample sets."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=2000, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+    )
+    tokenizer.train_from_iterator(_texts(), trainer)
+    if eos is None:  # an encoder's tokenizer frames its two texts
+        from tokenizers.processors import TemplateProcessing
+
+        ids = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+        tokenizer.post_processor = TemplateProcessing(
+            single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ids
+        )
+        return PreTrainedTokenizerFast(
+            tokenizer_object=tokenizer,
+            pad_token=pad,
+            model_max_length=length,
+            model_input_names=["input_ids", *(["token_type_ids"] if types else []), "attention_mask"],
+        )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=pad, eos_token=eos, model_max_length=length)
+
+
+def _texts() -> Iterable[str]:
+    for path in sorted(SAMPLES.rglob("*.jsonl")) + sorted(SAMPLES.rglob("*.html")):
+        yield path.read_text(encoding="utf-8")
