@@ -10,11 +10,11 @@ os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1_000_000_000")  # el
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from evaluator.sandbox.policy import SandboxError
+from evaluator.errors import SandboxError
 from leaderboard.app import build_app, serve
+from submissions.errors import SettingsError, StoreError
 from submissions.logs import log_safely
-from submissions.settings import Settings, SettingsError, load_settings
-from submissions.store.base import StoreError
+from submissions.settings import Settings, load_settings
 
 
 def main() -> int:

@@ -1,9 +1,9 @@
-"""The values that pass from step to step. Light: importing this imports no model library."""
+"""The values that pass from step to step: items, prompts, answers, scores. Imports no model library."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
 from pydantic import AllowInfNan
@@ -13,19 +13,7 @@ PAGE = "{page}"  # where a prompt's text takes its page; an engine may put fewer
 
 Box = tuple[int, int, int, int]  # x, y, width, height in pixels
 Decoding = Literal["greedy", "repository"]  # what can be asked for; a provider's own a result can only tell
-AnswerStatus = Literal["ok", "empty", "refused", "truncated", "unparsed", "infra_error"]
-
-
-class DataError(Exception):
-    """A benchmark's data cannot be used; the message names file and row."""
-
-
-class ModelError(Exception):
-    """The model cannot be evaluated; `code` is a submissions.records.FailureCode value."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
+AnswerStatus = Literal["ok", "empty", "refused", "truncated", "infra_error"]
 
 
 @dataclass(frozen=True)
@@ -40,9 +28,9 @@ class Item:
     links: tuple[str, ...] = ()  # where the images are public
     crops: tuple[Box, ...] = ()  # pieces of the first image, shown after the images
     choices: tuple[str, ...] = ()  # the right one first
-    kind: int = 0  # InfoChartQA's question_type_id: which rule compares the answer
     buckets: dict[str, str] = field(default_factory=dict)  # axis → bucket, for the breakdown
     cluster: str = ""  # the document or image the item shares with others
+    extra: Mapping[str, Any] = field(default_factory=dict)  # what else the benchmark's own scoring rule needs
 
 
 @dataclass(frozen=True)
@@ -90,8 +78,9 @@ class Score:
     f1: float
     status: AnswerStatus
     em_strict: float | None = None  # under the mended rule; None where the published one needs no mending
-    given: str = ""  # the canonical answer (a letter, say), for metrics over all items
+    prediction: str = ""  # the canonical answer (a letter, say), for metrics over all items
     gold: str = ""
+    extra: Mapping[str, float] = field(default_factory=dict)  # further scores of the benchmark's own, from 0 to 1
 
 
 def unless_unanswered(score: Score, answers: Sequence[Answer]) -> Score:
@@ -100,4 +89,5 @@ def unless_unanswered(score: Score, answers: Sequence[Answer]) -> Score:
     missing = all(not a.text and (a.status == "refused" or a.reasoning_tokens is not None) for a in answers)
     if not missing:
         return score
-    return replace(score, em=0.0, f1=0.0, em_strict=None if score.em_strict is None else 0.0)
+    strict = None if score.em_strict is None else 0.0
+    return replace(score, em=0.0, f1=0.0, em_strict=strict, extra=dict.fromkeys(score.extra, 0.0))

@@ -23,19 +23,21 @@ from filelock import FileLock, Timeout
 from httpx2 import HTTPError
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import DataError, ModelError
-from evaluator.datasets.leak_check import Leak, check_public
+from evaluator.datasets.leak_check import check_public
 from evaluator.datasets.source import open_source
-from evaluator.engines.base import ApiOptions
+from evaluator.engines.options import ApiOptions
+from evaluator.errors import EvaluationError, EvaluationStopped
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.model_download import fetch_model
-from evaluator.run.evaluate import Stopped, evaluate
-from evaluator.run.task import Task, load_items
-from evaluator.sandbox.policy import mechanism
-from submissions.queue.queue import LostLease, Queue
-from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Progress, Stage, Status
+from evaluator.run.evaluate import evaluate
+from evaluator.run.task import Task, load_items, options_of
+from evaluator.sandbox.policy import detect_backend
+from submissions.errors import LostLeaseError, StoreError
+from submissions.queue.queue import Queue
+from submissions.records import EvalRequest, Failure, FailureCode, Progress, Stage, Status
+from submissions.results import EvalResult
 from submissions.settings import Settings
-from submissions.store.base import Changes, Snapshot, StoreError, transact
+from submissions.store.base import Changes, Snapshot, transact
 from submissions.store.open import open_store
 
 log = logging.getLogger(__name__)
@@ -48,7 +50,7 @@ class Worker:
 
     def __init__(self, settings: Settings) -> None:
         """Raises SandboxError: nothing that strangers sent is run outside of one."""
-        mechanism()
+        detect_backend()
         self._settings = settings
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_store(settings.private_store, settings)
@@ -76,7 +78,7 @@ class Worker:
         if time.monotonic() >= self._tidy_at:
             self._queue.tidy()
             self._tidy_at = time.monotonic() + TIDY_EVERY
-        with self._alone():
+        with self._device_lock():
             while not self.stopped.is_set() and self.run_one():
                 taken += 1
         return taken
@@ -95,7 +97,7 @@ class Worker:
         try:
             with self._heartbeat(request) as tell:
                 self._evaluate(request, job_dir, tell)
-        except LostLease as error:
+        except LostLeaseError as error:
             log.warning("dropped %s: %s", request.key, error)
         return True
 
@@ -117,11 +119,12 @@ class Worker:
             run = partial(evaluate, items=items, dataset=dataset, job_dir=job_dir, worker=self._name)
             try:
                 evaluation = run(task, on_progress=progress, stop=self._interrupted)
-            except ModelError as error:
-                if error.code != "server_failed" or request.api:
+            except EvaluationError as error:
+                if error.code != FailureCode.SERVER_FAILED or request.api or task.options.api is None:
                     raise
                 log.warning("%s is run by the built-in engine, since its server failed: %s", request.key, error)
-                evaluation = run(replace(task, api=None), on_progress=progress, stop=self._interrupted)
+                built_in = replace(task, options=replace(task.options, engine=request.engine, api=None))
+                evaluation = run(built_in, on_progress=progress, stop=self._interrupted)
             stage = Stage.PUBLISH
             check_public([evaluation.result.to_bytes(), request.to_bytes()], items, task.source.path)
             self._save_details(request.key, evaluation.details)
@@ -129,20 +132,16 @@ class Worker:
             log.info("published %s", request.key)
             shutil.rmtree(job_dir, ignore_errors=True)
             self._offer(request, evaluation.result)
-        except Stopped as error:
+        except EvaluationStopped as error:
             if self.stopped.is_set():
                 self._queue.release(request)
                 log.info("handed back %s", request.key)
             else:
                 self._fail(request, stage, FailureCode.DEADLINE, error)
-        except (LostLease, StoreError):
+        except (LostLeaseError, StoreError):
             raise
-        except ModelError as error:
-            self._fail(request, stage, FailureCode(error.code), error)
-        except Leak as error:
-            self._fail(request, stage, FailureCode.WITHHELD, error)
-        except DataError as error:
-            self._fail(request, stage, FailureCode.BENCHMARK_INVALID, error)
+        except EvaluationError as error:
+            self._fail(request, stage, error.code, error)
         except Exception as error:
             log.exception("evaluating %s", request.key)
             self._fail(request, stage, FailureCode.INTERNAL_ERROR, error)
@@ -152,7 +151,7 @@ class Worker:
                 self._interrupted.clear()
 
     def _task(self, request: EvalRequest) -> Task:
-        """Raises ModelError where the model cannot be had, or its code may not run."""
+        """Raises EvaluationError where the model cannot be had, or its code may not run."""
         fetch = partial(fetch_model, settings=self._settings)
         adapter, code = None, None
         if request.api:
@@ -162,29 +161,35 @@ class Worker:
             own = (request.model_id, request.revision)
             base = (request.base_model, request.base_revision) if request.base_revision else own
             if request.custom_code and (code := self._queue.approval(str(base[0]), str(base[1]))) is None:
-                raise ModelError("code_not_approved", f"the code of {base[0]}@{base[1]} is not approved")
+                raise EvaluationError(FailureCode.CODE_NOT_APPROVED, f"the code of {base[0]}@{base[1]} is not approved")
             adapter = fetch(*own) if request.base_revision else None
             model = fetch(str(base[0]), str(base[1]), code=code)
-        return Task(
-            request=request,
-            model=model,
+        benchmark, settings = BENCHMARKS[request.benchmark], self._settings
+        options = options_of(
+            request,
+            model,
+            benchmark,
             adapter=adapter,
             api=self._api(request),
-            max_reasoning_tokens=self._settings.max_reasoning_tokens,
-            benchmark=BENCHMARKS[request.benchmark],
-            source=open_source(request.benchmark, self._settings.data.get(request.benchmark), self._settings),
-            limit=self._settings.limit,
-            max_pixels=self._settings.max_pixels,
-            alone=self._settings.alone,
-            max_score_changes=self._settings.max_score_changes,
-            cache=self._settings.work_dir / "answers",
+            max_reasoning_tokens=settings.max_reasoning_tokens,
+            max_pixels=settings.max_pixels,
+        )
+        return Task(
+            request,
+            options,
+            benchmark,
+            source=open_source(request.benchmark, settings.data.get(request.benchmark), settings),
+            limit=settings.limit,
+            latency_samples=settings.alone,
+            max_score_changes=settings.max_score_changes,
+            cache=settings.work_dir / "answers",
         )
 
     def _api(self, request: EvalRequest) -> ApiOptions | None:
-        """The server that answers, where it is not the built-in engine. Raises ModelError where it is not known."""
+        """The server that answers, where it is not the built-in engine. Raises EvaluationError where it is not known."""
         if request.api:
             if (known := self._settings.apis.get(request.api)) is None:
-                raise ModelError("api_refused", f"HANNUN_APIS does not name {request.api}")
+                raise EvaluationError(FailureCode.API_REFUSED, f"HANNUN_APIS does not name {request.api}")
             return ApiOptions(
                 base_url=known.base_url,
                 model=known.model,
@@ -218,7 +223,7 @@ class Worker:
         return self._queue.store.now()
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _device_lock(self) -> Iterator[None]:
         """One evaluation at a time on this machine's device: a second worker waits, or stops waiting when stopped."""
         while not self.stopped.is_set():
             try:
@@ -265,7 +270,7 @@ class Worker:
 
         def beat() -> None:
             while not done.is_set():
-                wake.wait(self._settings.beat_every.total_seconds())
+                wake.wait(self._settings.heartbeat_interval.total_seconds())
                 wake.clear()
                 if done.is_set():
                     return
@@ -297,7 +302,7 @@ def schedule(scheduler: BaseScheduler, interval: timedelta, worker: Worker) -> N
     )
 
 
-def every(interval: timedelta, worker: Worker) -> None:
+def run_every(interval: timedelta, worker: Worker) -> None:
     """Evaluate what is queued, again and again, until the worker is stopped."""
     scheduler = BackgroundScheduler(timezone=UTC)
     schedule(scheduler, interval, worker)

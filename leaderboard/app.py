@@ -8,18 +8,19 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
-from leaderboard.data.live_board import Board
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.pages.layout import STYLE, THEME, build_page
 from leaderboard.web.auth import Visitors
 from leaderboard.web.gradio_api import limit_tools
-from leaderboard.web.gradio_sessions import remember_little
-from leaderboard.web.language import ADDRESSES, FirstVisit
-from leaderboard.web.page_cache import PageCache
+from leaderboard.web.gradio_sessions import install_stateless_sessions
+from leaderboard.web.language import ADDRESSES, LanguageRedirectMiddleware
+from leaderboard.web.page_cache import PageCacheMiddleware
 from leaderboard.web.routes import routes
-from leaderboard.web.security import Guard
-from submissions.checks.submit import Admission
+from leaderboard.web.security import SecurityMiddleware
+from submissions.checks.submit import SubmissionService
+from submissions.errors import SettingsError
 from submissions.queue.queue import Queue
-from submissions.settings import Settings, SettingsError
+from submissions.settings import Settings
 from submissions.store.open import open_store
 
 # Whoever reaches a Space directly is a proxy of the Hub, in some private network: no visitor is.
@@ -46,22 +47,21 @@ def build_app(settings: Settings) -> FastAPI:
     if settings.auth == "oauth":
         check_sign_in()
     store = open_store(settings.store, settings)
-    board = Board(store)
-    queue = Queue(store, settings.lease, settings.max_attempts)
-    admission = Admission(queue, settings)
+    board = LiveBoard(store)
+    service = SubmissionService(Queue(store, settings.lease, settings.max_attempts), settings)
     visitors = Visitors(settings.auth)
     app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None)
 
     # A request passes the last of these first.
-    app.add_middleware(Guard)
+    app.add_middleware(SecurityMiddleware)
     app.add_middleware(GZipMiddleware, minimum_size=1000)
-    app.add_middleware(PageCache)
-    app.add_middleware(FirstVisit)
+    app.add_middleware(PageCacheMiddleware)
+    app.add_middleware(LanguageRedirectMiddleware)
 
     app.include_router(routes(board, STYLE))
     # The longer address first: what is mounted at the root takes all the rest.
     for language, address in sorted(ADDRESSES.items(), key=lambda pair: -len(pair[1])):
-        page = build_page(board, queue, admission, visitors, language)
+        page = build_page(board, service, visitors, language)
         gr.mount_gradio_app(
             app,
             page,
@@ -75,7 +75,7 @@ def build_app(settings: Settings) -> FastAPI:
             run_history=False,
             mcp_server=language == "ko",  # one is enough; False, for None would ask the environment
         )
-        remember_little(app, page)
+        install_stateless_sessions(app, page)
         if language == "ko":
             limit_tools(page)
     return app

@@ -22,7 +22,7 @@ from scripts.bench_engines import Row, engine_rows
 from scripts.bench_overhead import overhead_rows
 from scripts.bench_sandbox import sandbox_cost
 from submissions.paths import ROOT, SAMPLES
-from submissions.records import Dataset, EvalResult, Provenance, ResultConfig
+from submissions.results import Dataset, EvalResult, Provenance, ResultConfig
 from submissions.store.base import Snapshot
 from submissions.store.index import board_reader, reindexed
 from submissions.store.open import open_store
@@ -90,7 +90,9 @@ def board() -> None:
 def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
     """How fast answers are scored, on the sample sets' answers many times over, and an interval drawn."""
     vqa = [(i.question, i.answer) for i in BENCHMARKS["ko-vqa"].load(SAMPLES / "ko-vqa")] * 200
-    charts = [(i.kind, i.answer) for i in BENCHMARKS["infochartqa"].load(SAMPLES / "infochartqa")] * 200
+    charts = [
+        (i.extra["question_type_id"], i.answer) for i in BENCHMARKS["infochartqa"].load(SAMPLES / "infochartqa")
+    ] * 200
     letters = ["B", "B. 설명", "정답은 B", "(B)"] * 5000
     yield "ko-vqa, published rule", len(vqa), lambda: [ko_vqa.reference_match(a, a) for _, a in vqa]
     yield "ko-vqa, strict rule", len(vqa), lambda: [quantities.strict_match(q, a, a) for q, a in vqa]

@@ -16,7 +16,8 @@ from PIL import Image
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.source import Source
 from evaluator.run import evaluate as evaluation
-from evaluator.run.task import Task, load_items
+from evaluator.run.task import Task, load_items, options_of
+from submissions.catalog import ENGINES
 from submissions.paths import ROOT
 from submissions.records import EvalRequest
 
@@ -76,7 +77,7 @@ def _data(folder: Path, kind: str, n: int) -> Path:
 
 
 def _run(data: Path, kind: str) -> None:
-    evaluation.INFERENCE = "tests.support.instant"
+    ENGINES["chat"] = ENGINES["chat"]._replace(location="tests.support.engines:InstantEngine")
     request = EvalRequest.model_validate(
         {
             "key": "0" * 32,
@@ -95,7 +96,9 @@ def _run(data: Path, kind: str) -> None:
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as job:
         source = Source(data, "bench", "bench")
-        task = Task(request, data, BENCHMARKS["ko-vqa"], source, alone=0, sandbox=False, blind=kind == "text")
+        benchmark = BENCHMARKS["ko-vqa"]
+        options = options_of(request, data, benchmark)
+        task = Task(request, options, benchmark, source, latency_samples=0, sandbox=False, blind=kind == "text")
         items, dataset = load_items(task)
         evaluation.evaluate(task, items, dataset, Path(job))
     seconds = time.perf_counter() - started

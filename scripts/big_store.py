@@ -7,7 +7,8 @@ from pathlib import Path
 from rich.progress import track
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.records import BoardRow, EvalResult, board_row
+from submissions.results import EvalResult
+from submissions.rows import BoardRow, board_row
 from submissions.store.base import Store, blob_id
 from submissions.store.index import segment_of, to_parquet
 from submissions.store.open import open_store

@@ -17,10 +17,11 @@ from rich.console import Console
 from rich.table import Table
 
 from evaluator.worker import Worker
-from leaderboard.data.live_board import Board
-from submissions.checks.benchmark_checks import build_request
+from leaderboard.data.live_board import LiveBoard
 from submissions.checks.model_checks import inspect_model
-from submissions.queue.queue import AlreadySubmitted, Queue
+from submissions.checks.request import build_request
+from submissions.errors import AlreadySubmittedError
+from submissions.queue.queue import Queue
 from submissions.settings import Settings
 from submissions.store.open import open_store
 from tests.support.tiny_models import make_extractive, make_image_text
@@ -61,7 +62,7 @@ def main() -> None:
     Worker(settings).run_pending()
     _submit(queue, settings, *LANGUAGE_MODEL)
     Worker(settings.model_copy(update={"limit": LANGUAGE_MODEL_ITEMS, "alone": 0})).run_pending()
-    _print(Board(store), queue)
+    _print(LiveBoard(store), queue)
     Console().print(f"{time.monotonic() - started:.0f} s; board: HANNUN_STORE={settings.store} make serve")
 
 
@@ -90,11 +91,11 @@ def make_smollm2(folder: Path) -> None:
 def _submit(queue: Queue, settings: Settings, model_id: str, benchmark: str) -> None:
     try:
         queue.submit(build_request(inspect_model(model_id, None, settings.models_dir), benchmark, "demo"))
-    except AlreadySubmitted as known:
+    except AlreadySubmittedError as known:
         logging.info("%s on %s is %s already", model_id, benchmark, known.request.status)
 
 
-def _print(board: Board, queue: Queue) -> None:
+def _print(board: LiveBoard, queue: Queue) -> None:
     table = Table("benchmark", "model", "split", "n", "EM", "F1", "ms/item", title="한눈 Hannun")
     for name, rows in board.view().boards.items():
         for row in (r.row for r in rows if r.row.kind == "verified"):

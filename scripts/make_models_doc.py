@@ -11,7 +11,7 @@ import sys
 from evaluator.benchmarks import BENCHMARKS
 from submissions.models.architectures import architectures
 from submissions.paths import ROOT
-from submissions.records import EvalResult
+from submissions.results import EvalResult
 
 DOC = ROOT / "docs/models.md"
 PUBLISHED = ROOT / "assets/published"

@@ -18,7 +18,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.run.result import TOTAL_PROTOCOL
 from submissions.confidence_interval import wilson
 from submissions.paths import ASSETS
-from submissions.records import Bucket, Dataset, EvalResult, Latency, Provenance, ResultConfig
+from submissions.results import Bucket, Dataset, EvalResult, Latency, Provenance, ResultConfig
 
 OUT = ASSETS / "published"
 NAMES = {"KO-VQA": "ko-vqa", "KO-VDC": "ko-vdc", "InfoChartQA": "infochartqa"}
@@ -33,7 +33,13 @@ def main(folder: str) -> None:
     published = _rows(Path(folder) / "published_results.csv")
     board = _rows(Path(folder) / "korquad2_leaderboard.csv")
     shutil.rmtree(OUT, ignore_errors=True)
-    for result in [*_accuracies(published), *_infochartqa(published), *_korquad_papers(published), *_korquad(board)]:
+    for result in [
+        *_accuracies(published),
+        *_infochartqa(published),
+        *_ko_ocrag(published),
+        *_korquad_papers(published),
+        *_korquad(board),
+    ]:
         target = OUT / result.benchmark / f"{result.request_key}.json"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(result.to_bytes())
@@ -64,6 +70,20 @@ def _infochartqa(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
             breakdown={"subset": {name: Bucket(em=float(values[name])) for name in subsets}},
             role="human" if model == "Human" else "model",
         )
+
+
+def _ko_ocrag(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
+    """Its README names the parts after what they are made of; 1-WER and 1-CER are what our records call wer and cer."""
+    names = {
+        "average": "average",
+        "1-WER": "wer",
+        "1-CER": "cer",
+        "sentence_bert": "embedding",
+        "rouge1_recall": "rouge1",
+    }
+    for (model,), own in _grouped(rows, "KO-OCRAG", "model").items():
+        values = {names[row["metric"]]: row["value"] for row in own}
+        yield _result("ko-ocrag", model, values, own[0]["source"])
 
 
 def _korquad_papers(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
@@ -145,7 +165,7 @@ def _result(
         versions={benchmark: "published"},
         n_samples={benchmark: {"original": n, "effective": n}},
         date=date,
-        outcome="scored" if values["em"] is not None else missing,
+        outcome="scored" if values[card.headline] is not None else missing,
         dataset=Dataset(id=benchmark, revision=None, split=split, n=n),
         intervals=_intervals(values, n),
         breakdown=breakdown or {},
@@ -169,7 +189,8 @@ def _weights(benchmark: str, model: str) -> Literal["open", "closed"] | None:
 
 def _intervals(values: dict[str, float | None], n: int | None) -> dict[str, tuple[float, float]]:
     """Wilson's, where the number of questions is known: all that a printed number allows."""
-    known = {name: wilson(value / 100, n) for name, value in values.items() if n and value is not None}
+    accuracies = ((name, value) for name, value in values.items() if name in ("em", "f1"))
+    known = {name: wilson(value / 100, n) for name, value in accuracies if n and value is not None}
     return {name: (round(100 * low, 4), round(100 * high, 4)) for name, (low, high) in known.items()}
 
 

@@ -1,4 +1,4 @@
-"""Write assets/samples/ko-vqa, ko-vdc and infochartqa anew: `python -m scripts.make_samples`. Needs Chromium and Noto CJK fonts.
+"""Write assets/samples/ko-vqa, ko-vdc, infochartqa and ko-ocrag anew: `python -m scripts.make_samples`. Needs Chromium and Noto CJK fonts.
 
 The korquad-2 samples are plain files under assets/samples/korquad-2, written by hand.
 """
@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from scripts.chromium import launch
-from scripts.samples import infochartqa, ko_vdc, ko_vqa
+from scripts.samples import infochartqa, ko_ocrag, ko_vdc, ko_vqa
 from scripts.samples.figures import Figure, page
 from submissions.paths import SAMPLES as OUT
 
@@ -24,6 +24,7 @@ def main() -> None:
         _write("ko-vqa", _vqa_rows(tab))
         _write("ko-vdc", _vdc_rows(tab))
         _write("infochartqa", _chart_rows(tab))
+        _write("ko-ocrag", _page_rows(tab))
 
 
 def _vqa_rows(tab: Page) -> Iterator[dict[str, Any]]:
@@ -65,6 +66,18 @@ def _chart_rows(tab: Page) -> Iterator[dict[str, Any]]:
             }
 
 
+def _page_rows(tab: Page) -> Iterator[dict[str, Any]]:
+    for number, own in enumerate(ko_ocrag.SAMPLES, 1):
+        tab.set_content(f"{ko_ocrag.STYLE}<main>{own.page}</main>", wait_until="load")
+        yield {
+            "id": f"page-{number:02}",
+            "answer": own.text,
+            "images_described": "\n\n".join(f"[image] {picture} [/image]" for picture in own.pictures),
+            "images": [_save(tab, "ko-ocrag", f"{number:03}")],
+            "dataset_type": own.dataset_type,
+        }
+
+
 def _shoot(tab: Page, benchmark: str, name: str, figure: Figure, domain: str, **kwargs: Any) -> str:
     tab.set_content(page(figure, f"{int(name) // 4 + 1}-{int(name) % 4 + 1}", domain, **kwargs), wait_until="load")
     if figure.chart:
@@ -74,6 +87,10 @@ def _shoot(tab: Page, benchmark: str, name: str, figure: Figure, domain: str, **
             " return Plotly.newPlot('chart', data, layout, {staticPlot: true}) }",
             figure.chart,
         )
+    return _save(tab, benchmark, name)
+
+
+def _save(tab: Page, benchmark: str, name: str) -> str:
     relative = f"images/{name}.png"
     target = OUT / benchmark / relative
     target.parent.mkdir(parents=True, exist_ok=True)

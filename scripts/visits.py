@@ -10,7 +10,8 @@ from typing import Any
 
 import httpx
 
-from leaderboard.data.query import COLUMNS, DEFAULT_COLUMNS, PAGE, SORTS
+from leaderboard.data.columns import DEFAULT, OPTIONAL, SORTS
+from leaderboard.data.query import PAGE
 
 VISITORS = 200
 LASTING = 60.0  # seconds
@@ -47,7 +48,7 @@ class Events:
         self._ids = {c["props"].get("elem_id"): c["id"] for c in config["components"]}
         self._functions = config["dependencies"]
 
-    def drawing(self, html: str) -> int:
+    def figure(self, html: str) -> int:
         """The function that draws this HTML anew when a field changes."""
         wanted = [self._ids[html]]
         drawing = (f for f in self._functions if f["outputs"] == wanted)
@@ -56,7 +57,7 @@ class Events:
 
 def table_fields(rng: random.Random) -> list[Any]:
     """A benchmark's fields after one thing was done to them: a word, an order, a filter, a column."""
-    fields: list[Any] = [None, "", "score", [], [], False, list(DEFAULT_COLUMNS), PAGE]
+    fields: list[Any] = [None, "", "score", [], [], False, list(DEFAULT), PAGE]
     match rng.randrange(4):
         case 0:
             fields[1] = rng.choice(WORDS)
@@ -65,7 +66,7 @@ def table_fields(rng: random.Random) -> list[Any]:
         case 2:
             fields[3], fields[4] = rng.choice([["open"], []]), rng.choice([["4-10"], ["0-4"], []])
         case 3:
-            fields[6] = rng.sample(COLUMNS, 6)
+            fields[6] = rng.sample(OPTIONAL, 6)
     return fields
 
 
@@ -91,7 +92,7 @@ def visit(address: str, benchmarks: Sequence[str]) -> Visits:
 
 async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
     events = Events(httpx.get(f"{address}/config").json())
-    functions = [events.drawing(f"board-{name}") for name in benchmarks]
+    functions = [events.figure(f"board-{name}") for name in benchmarks]
     visits = Visits()
     # Made before the clock runs: making one takes as long as many an event.
     browsers = [httpx.AsyncClient(base_url=address, headers=_from(n), timeout=30) for n in range(VISITORS)]

@@ -6,20 +6,19 @@ import json
 import re
 import sys
 
-from submissions.catalog import BENCHMARKS
-from submissions.checks.benchmark_checks import build_request
+from submissions.catalog import BENCHMARKS, PRECISIONS, THINKING
+from submissions.checks.check import Report
 from submissions.checks.code_approval import approval_of
-from submissions.checks.model_checks import Report
-from submissions.checks.submit import Admission
+from submissions.checks.request import build_request
+from submissions.checks.submit import Submission, SubmissionService
+from submissions.errors import QueueError, RefusedError, SettingsError, StoreError
 from submissions.messages import CHECKS, FAILURES, REFUSALS
-from submissions.models.model_facts import PRECISIONS, facts_of_server
-from submissions.models.reasoning import THINKING
-from submissions.models.repository import Refused
-from submissions.queue.queue import Queue, QueueError
+from submissions.models.model_facts import facts_of_server
+from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
 from submissions.records import MODEL_ID, OWNER, FailureCode
-from submissions.settings import Settings, SettingsError, load_settings
-from submissions.store.base import StoreError, transact
+from submissions.settings import Settings, load_settings
+from submissions.store.base import transact
 from submissions.store.index import reindexed
 from submissions.store.open import open_store
 
@@ -63,16 +62,14 @@ def main(argv: list[str] | None = None) -> int:
         settings = load_settings()
         queue = Queue(open_store(args.store or settings.store, settings), settings.lease, settings.max_attempts)
         if args.command in ("submit", "check"):
-            args.benchmark = list(dict.fromkeys(args.benchmark or BENCHMARKS))
-            admission = Admission(queue, settings)
+            service = SubmissionService(queue, settings)
             if args.command == "check":
-                options = (None, args.revision, args.precision, args.thinking)
-                return _check(admission.check(args.model, args.benchmark, *options))
+                return _print_report(service.check(_submission(args)))
             if args.api:
                 return _submit_api(queue, args, settings)
             if not args.model:
                 return _complain("name a model, or --api and one that HANNUN_APIS has")
-            return _submit(admission, args)
+            return _submit(service, args)
         if args.command == "list":
             _list(queue)
         elif args.command == "show":
@@ -88,36 +85,45 @@ def main(argv: list[str] | None = None) -> int:
             _opt_out(queue, args.name, args.undo)
         else:
             _reindex(queue)
-    except (QueueError, Refused, SettingsError, StoreError) as error:
+    except (QueueError, RefusedError, SettingsError, StoreError) as error:
         return _complain(str(error))
     return 0
 
 
-def _check(report: Report) -> int:
+def _submission(args: argparse.Namespace) -> Submission:
+    benchmarks = tuple(dict.fromkeys(args.benchmark or BENCHMARKS))
+    return Submission(
+        args.model, benchmarks, args.revision, args.precision, args.thinking, getattr(args, "share", False)
+    )
+
+
+def _print_report(report: Report) -> int:
     """The list of checks, in the same words as the page's."""
     for check in report.checks:
         mark = "-" if check.skipped else "✗" if check.refusal else "✓"
         where = f" [{check.benchmark}]" if check.benchmark else ""
-        print(f"{mark} {CHECKS[check.name].en}{where}{f': {check.found}' if check.found else ''}")
+        print(f"{mark} {CHECKS[check.name].en}{where}{f': {check.detail}' if check.detail else ''}")
         if check.refusal:
             print(f"    {REFUSALS[check.refusal].en}")
     return 2 if any(check.refusal for check in report.checks) else 0
 
 
-def _submit(admission: Admission, args: argparse.Namespace) -> int:
+def _submit(service: SubmissionService, args: argparse.Namespace) -> int:
+    """Exit code 2 where one of the benchmarks was refused."""
     code = 0
-    report = admission.check(args.model, args.benchmark, None, args.revision, args.precision, args.thinking)
-    for benchmark in args.benchmark:
-        try:
-            if refused := report.refusals(benchmark):
-                reasons = " ".join(str(Refused(c.refusal, c.found)) for c in refused if c.refusal)
-                code = _complain(f"{args.model!r} on {benchmark}: {reasons}")
-            elif report.facts:
-                own = (args.revision, args.precision, args.share, args.thinking)
-                request = admission.submit(report.facts, benchmark, Submitter(args.submitter, vouched=False), *own)
-                print(f"accepted {request.key} {request.model_id} {benchmark}")
-        except QueueError as error:  # another was first
-            code = _complain(f"{args.model!r} on {benchmark}: {error}")
+    submission = _submission(args)
+    outcomes, report = service.submit(submission, Submitter(args.submitter, authenticated=False))
+    for outcome in outcomes:
+        # What holds for the model is said for each benchmark it was submitted to.
+        for benchmark in [outcome.benchmark] if outcome.benchmark else submission.benchmarks:
+            if outcome.code == "accepted" and report:
+                print(f"accepted {outcome.key} {report.model_id} {benchmark}")
+            elif outcome.code == "refused":
+                reasons = " ".join(str(RefusedError(c.refusal, c.detail)) for c in outcome.refusals if c.refusal)
+                known = f" (request {outcome.key})" if outcome.key else ""
+                code = _complain(f"{args.model!r} on {benchmark}: {reasons}{known}")
+            else:
+                code = _complain(f"{args.model!r} on {benchmark}: the store is out of reach; try again later")
     return code
 
 

@@ -1,19 +1,53 @@
-"""The benchmarks a request may name. A new benchmark adds one line here and one file in evaluator/benchmarks."""
+"""The registry: every benchmark and every engine there is, by name.
 
-from typing import Literal, NamedTuple
+A new benchmark is one line here and one file in evaluator/benchmarks; a new engine one line here and one file in
+evaluator/engines. What a benchmark measures and how stands in its own file: this floor knows only what is checked before
+a model is queued.
+"""
+
+from typing import Literal, NamedTuple, get_args
 
 Inputs = Literal["image", "page"]
+FloatPrecision = Literal["float32", "bfloat16", "float16"]
+Thinking = Literal["on", "off"]  # whether a model that can be told to reason was told to; None for all others
+PRECISIONS: tuple[FloatPrecision, ...] = get_args(FloatPrecision)
+THINKING: tuple[Thinking, ...] = get_args(Thinking)
 
 
-class Spec(NamedTuple):
+class BenchmarkEntry(NamedTuple):
     version: str  # raised whenever items, prompts or scoring change: scores of two versions never mix
     inputs: Inputs  # what a model must be able to take in
     min_context: int  # tokens for a question, its image and the answer; pages are read in windows
+    location: str  # module:class
 
 
-BENCHMARKS: dict[str, Spec] = {
-    "ko-vqa": Spec("1", "image", 2048),
-    "ko-vdc": Spec("1", "image", 2048),
-    "korquad-2": Spec("1", "page", 256),
-    "infochartqa": Spec("1", "image", 2048),
+class EngineEntry(NamedTuple):
+    location: str  # module:class
+    inputs: tuple[Inputs, ...]  # what it can ask about
+    heads: tuple[str, ...] = ()  # words in the class names of the models it runs; none: whatever no other engine runs
+    generates: bool = True  # whether its answers are generated, and so decoded in one way or another
+
+
+BENCHMARKS: dict[str, BenchmarkEntry] = {
+    "ko-vqa": BenchmarkEntry("1", "image", 2048, "evaluator.benchmarks.ko_vqa:KoVQA"),
+    "ko-vdc": BenchmarkEntry("1", "image", 2048, "evaluator.benchmarks.ko_vdc:KoVDC"),
+    "korquad-2": BenchmarkEntry("1", "page", 256, "evaluator.benchmarks.korquad2:KorQuAD2"),
+    "ko-ocrag": BenchmarkEntry("1", "image", 8192, "evaluator.benchmarks.ko_ocrag:KoOCRAG"),
+    "infochartqa": BenchmarkEntry("1", "image", 2048, "evaluator.benchmarks.infochartqa:InfoChartQA"),
 }
+
+ENGINES: dict[str, EngineEntry] = {
+    "chat": EngineEntry("evaluator.engines.chat:ChatEngine", ("image", "page")),
+    "extractive": EngineEntry(
+        "evaluator.engines.extractive:ExtractiveEngine", ("page",), heads=("ForQuestionAnswering",), generates=False
+    ),
+    "api": EngineEntry("evaluator.engines.api:ApiEngine", ("image", "page")),
+}
+
+
+def engine_of(class_names: list[str]) -> str:
+    """The engine that runs a model whose config names these classes."""
+    for name, engine in ENGINES.items():
+        if any(head in class_name for head in engine.heads for class_name in class_names):
+            return name
+    return "chat"

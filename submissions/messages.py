@@ -67,7 +67,7 @@ class CheckName(StrEnum):
     CODE = "code"
     MEMORY = "memory"
     THINKING = "thinking"
-    WILLING = "willing"
+    OPT_OUT = "opt_out"
     INPUTS = "inputs"
     TEMPLATE = "template"
     CONTEXT = "context"
@@ -89,18 +89,18 @@ CHECKS: dict[CheckName, Text] = {
     CheckName.CODE: Text("저장소 코드", "Code in the repository"),
     CheckName.MEMORY: Text("필요한 메모리", "Memory needed"),
     CheckName.THINKING: Text("추론(thinking) 모드", "Thinking mode"),
-    CheckName.WILLING: Text("소유자의 평가 거부 없음", "Its owner does not object"),
-    CheckName.INPUTS: Text("입력 형식", "Takes the inputs"),
+    CheckName.OPT_OUT: Text("소유자의 평가 거부(opt-out) 없음", "Owner has not opted out"),
+    CheckName.INPUTS: Text("입력 형식", "Accepts the inputs"),
     CheckName.TEMPLATE: Text("채팅 템플릿", "Chat template"),
-    CheckName.CONTEXT: Text("문맥 길이", "Context length"),
+    CheckName.CONTEXT: Text("컨텍스트 길이", "Context length"),
     CheckName.NEW: Text("새로운 제출", "Not submitted before"),
-    CheckName.QUOTA: Text("남은 제출 횟수", "Submissions left"),
+    CheckName.QUOTA: Text("남은 제출 횟수", "Submissions remaining"),
 }
 
 REFUSALS: dict[RefusalCode, Text] = {
     RefusalCode.MALFORMED_ID: Text(
         "모델 ID 형식이 아닙니다. `owner/name`처럼 영문자·숫자·`.`·`_`·`-`로 적어 주세요.",
-        "This is no model ID. Write it as `owner/name`, in ASCII letters, digits, `.`, `_` and `-`.",
+        "This is not a model ID. Write it as `owner/name`, in ASCII letters, digits, `.`, `_` and `-`.",
     ),
     RefusalCode.NOT_FOUND: Text(
         "허브에 이런 공개 모델이 없습니다. 철자를 확인하고, 비공개라면 공개로 바꾼 뒤 다시 제출해 주세요.",
@@ -200,19 +200,19 @@ REFUSALS: dict[RefusalCode, Text] = {
     ),
     RefusalCode.HUB_UNREACHABLE: Text(
         "지금 허브에 연결할 수 없습니다. 저희 쪽 문제일 수 있으니 잠시 뒤 다시 시도해 주세요.",
-        "The Hub cannot be reached right now. It may be on our side; try again in a while.",
+        "The Hub cannot be reached right now. The cause may be on our side; try again later.",
     ),
     RefusalCode.NO_LICENSE: Text(
-        "모델 카드에 라이선스가 없습니다. README.md 머리말에 `license:`를 적어 주세요.",
+        "모델 카드에 라이선스가 없습니다. README.md 헤더(YAML 메타데이터)에 `license:`를 적어 주세요.",
         "The model card names no licence. Add `license:` to the front matter of README.md.",
     ),
     RefusalCode.BROKEN_WEIGHTS: Text(
-        "safetensors 파일의 머리말을 읽을 수 없습니다. 파일이 온전한지 확인하고 다시 올려 주세요.",
+        "safetensors 파일의 헤더를 읽을 수 없습니다. 파일이 온전한지 확인하고 다시 올려 주세요.",
         "The header of a safetensors file cannot be read. Check that the file is whole and upload it again.",
     ),
     RefusalCode.TOO_LARGE: Text(
         "평가 서버가 받을 수 있는 크기를 넘습니다. 필요 없는 파일을 지우거나 더 작은 모델을 제출해 주세요.",
-        "This is more than the evaluator can take. Remove files that are not needed, or submit a smaller model.",
+        "The repository is larger than the evaluator accepts. Remove unneeded files, or submit a smaller model.",
     ),
     RefusalCode.UNSUPPORTED: Text(
         "고정된 transformers 버전이 지원하지 않는 구조입니다. 지원되는 구조로 변환해 제출해 주세요.",
@@ -223,8 +223,8 @@ REFUSALS: dict[RefusalCode, Text] = {
         "There is no usable chat template. Upload a chat_template.jinja that parses.",
     ),
     RefusalCode.SHORT_CONTEXT: Text(
-        "질문과 답이 들어가기에 문맥이 짧습니다. 문맥이 더 긴 모델을 제출해 주세요.",
-        "The context is too short for a question and its answer. Submit a model with a longer one.",
+        "컨텍스트 길이가 질문과 답변을 담기에 짧습니다. 컨텍스트가 더 긴 모델을 제출해 주세요.",
+        "The context length is too short for a question and its answer. Submit a model with a longer context.",
     ),
     RefusalCode.OPTED_OUT: Text(
         "모델 소유자가 이 리더보드의 평가를 원하지 않는다고 알려 왔습니다. 소유자에게 문의해 주세요.",
@@ -232,11 +232,11 @@ REFUSALS: dict[RefusalCode, Text] = {
     ),
     RefusalCode.SUBMITTED: Text(
         "이미 접수된 제출입니다. 대기열에서 상태를 확인하세요. 새 커밋이나 다른 정밀도는 다시 제출할 수 있습니다.",
-        "This was submitted before; see the queue for how it stands. A new commit or another precision can be submitted.",
+        "This was submitted before; see the queue for its status. A new commit or another precision can be submitted.",
     ),
     RefusalCode.QUOTA_SPENT: Text(
         "이 벤치마크의 제출 횟수를 다 썼습니다. 적힌 시각 뒤에 다시 제출해 주세요.",
-        "Your submissions to this benchmark are spent. Submit again after the time shown.",
+        "You have used all your submissions to this benchmark. Submit again after the time shown.",
     ),
     RefusalCode.SIGN_IN: Text(
         "제출하려면 먼저 허깅페이스 계정으로 로그인하세요.",
@@ -258,20 +258,20 @@ FAILURES: dict[FailureCode, Text] = {
         "The model's files are larger or more than the evaluator takes. Submit a smaller model.",
     ),
     FailureCode.DISK_FULL: Text(
-        "평가 서버의 디스크가 가득 찼습니다. 더 하실 일은 없으며 저희가 확인합니다.",
-        "The evaluator's disk is full. Nothing to do for you; we will look at it.",
+        "평가 서버의 디스크가 가득 찼습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
+        "The evaluator's disk is full. You need not do anything; we will look into it.",
     ),
     FailureCode.UNSUPPORTED_ARCHITECTURE: Text(
         "고정된 transformers 버전이 지원하지 않는 구조입니다. 지원되는 구조로 변환해 제출해 주세요.",
         "The pinned transformers does not support this architecture. Convert it to a supported one.",
     ),
     FailureCode.MISSING_LIBRARY: Text(
-        "평가 서버에 이 모델에 필요한 라이브러리가 없습니다. 저희 쪽 문제이며 제출 횟수는 돌려 드립니다.",
-        "The evaluator lacks a library that this model needs. The fault is ours; your submission is given back.",
+        "평가 서버에 이 모델에 필요한 라이브러리가 없습니다. 평가 서버 문제이며 제출 횟수에서 제외됩니다.",
+        "The evaluator lacks a library that this model needs. This is our error; it does not count against your quota.",
     ),
     FailureCode.CODE_NOT_APPROVED: Text(
         "저장소의 코드가 승인된 것과 다르거나 승인이 취소되어 실행하지 않았습니다. 저희가 확인합니다.",
-        "The repository's code is not as it was approved, or the approval was withdrawn, so it was not run. We will look at it.",
+        "The repository's code is not as it was approved, or the approval was withdrawn, so it was not run. We will look into it.",
     ),
     FailureCode.INVALID_WEIGHTS: Text(
         "가중치가 빠졌거나 구조와 맞지 않습니다. 모든 safetensors 조각이 올라갔는지 확인해 주세요.",
@@ -282,7 +282,7 @@ FAILURES: dict[FailureCode, Text] = {
         "The tokenizer has no chat template. Add a chat_template.jinja.",
     ),
     FailureCode.TEMPLATE_ERROR: Text(
-        "채팅 템플릿이 사용자 메시지 하나를 그리지 못합니다. 템플릿의 조건과 예외를 확인해 주세요.",
+        "채팅 템플릿이 사용자 메시지 하나를 렌더링하지 못합니다. 템플릿의 조건과 예외를 확인해 주세요.",
         "The chat template cannot render a single user message. Check its conditions and exceptions.",
     ),
     FailureCode.NO_IMAGE_INPUT: Text(
@@ -298,28 +298,28 @@ FAILURES: dict[FailureCode, Text] = {
         "The model failed while loading or answering. Check that it runs with transformers itself.",
     ),
     FailureCode.OUT_OF_MEMORY: Text(
-        "평가 서버의 메모리가 모자랐습니다. 더 하실 일은 없으며 저희가 확인합니다.",
-        "The evaluator ran out of memory. Nothing to do for you; we will look at it.",
+        "평가 서버의 메모리가 모자랐습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
+        "The evaluator ran out of memory. You need not do anything; we will look into it.",
     ),
     FailureCode.PROCESS_KILLED: Text(
-        "평가 프로세스가 중단되었습니다. 더 하실 일은 없으며 저희가 확인합니다.",
-        "The evaluation process was killed. Nothing to do for you; we will look at it.",
+        "평가 프로세스가 중단되었습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
+        "The evaluation process was killed. You need not do anything; we will look into it.",
     ),
     FailureCode.WORKER_LOST: Text(
-        "평가 서버와의 연결이 여러 번 끊겼습니다. 더 하실 일은 없으며 저희가 확인합니다.",
-        "The evaluator was lost several times. Nothing to do for you; we will look at it.",
+        "평가 서버와의 연결이 여러 번 끊겼습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
+        "Contact with the evaluator was lost several times. You need not do anything; we will look into it.",
     ),
     FailureCode.HUB_UNAVAILABLE: Text(
-        "허브에서 모델을 받지 못했습니다. 더 하실 일은 없으며 저희가 확인합니다.",
-        "The model could not be fetched from the Hub. Nothing to do for you; we will look at it.",
+        "허브에서 모델을 받지 못했습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
+        "The model could not be fetched from the Hub. You need not do anything; we will look into it.",
     ),
     FailureCode.BENCHMARK_INVALID: Text(
-        "벤치마크 데이터에 문제가 있습니다. 더 하실 일은 없으며 저희가 확인합니다.",
-        "The benchmark's data has a fault. Nothing to do for you; we will look at it.",
+        "벤치마크 데이터에 문제가 있습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
+        "The benchmark data has an error. You need not do anything; we will look into it.",
     ),
     FailureCode.BATCH_VARIANCE: Text(
-        "묶어서 물을 때와 하나씩 물을 때의 점수가 너무 달라 결과를 싣지 않았습니다. 저희가 확인합니다.",
-        "Scores differ too much between questions asked in batches and one at a time. We will look at it.",
+        "배치로 물을 때와 한 문항씩 물을 때의 점수가 너무 달라 결과를 게시하지 않았습니다. 저희가 확인합니다.",
+        "Scores differ too much between questions asked in batches and one at a time. We will look into it.",
     ),
     FailureCode.API_REFUSED: Text(
         "모델 서버가 저희 요청을 거절했습니다. 주소·키·모델 이름은 저희가 확인합니다.",
@@ -331,18 +331,18 @@ FAILURES: dict[FailureCode, Text] = {
     ),
     FailureCode.DEADLINE: Text(
         "정해진 시간 안에 평가가 끝나지 않았습니다. 더 작은 모델이나 낮은 정밀도로 제출해 주세요.",
-        "The evaluation did not end in the time allowed. Submit a smaller model or a lower precision.",
+        "The evaluation did not finish within the time limit. Submit a smaller model or a lower precision.",
     ),
     FailureCode.WITHHELD: Text(
-        "결과에 비공개 시험 세트의 일부가 들어 있어 싣지 않았습니다. 저희가 확인합니다.",
-        "The result held a piece of the private test set and was not published. We will look at it.",
+        "결과에 비공개 테스트 세트의 일부가 들어 있어 게시하지 않았습니다. 저희가 확인합니다.",
+        "The result contained text of the private test set and was not published. We will look into it.",
     ),
     FailureCode.SERVER_FAILED: Text(
         "모델 서버를 띄우지 못했습니다. 저희가 확인합니다.",
-        "The model's server could not be started. We will look at it.",
+        "The model's server could not be started. We will look into it.",
     ),
     FailureCode.INTERNAL_ERROR: Text(
-        "저희 쪽 오류입니다. 더 하실 일은 없으며 저희가 확인합니다.",
-        "A fault of ours. Nothing to do for you; we will look at it.",
+        "저희 쪽 오류입니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
+        "An internal error. You need not do anything; we will look into it.",
     ),
 }

@@ -6,19 +6,18 @@ finite numbers. Scores are percentages from 0 to 100, times are milliseconds whe
 
 import hashlib
 import json
-from dataclasses import fields
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
-from pydantic.dataclasses import dataclass
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from submissions.catalog import BENCHMARKS
-from submissions.models.quantization import Quantization
+from submissions.catalog import BENCHMARKS, ENGINES, FloatPrecision, Thinking
 
 MAX_PARAMS = 10**15
-MAX_REASONING_TOKENS = 8192  # of an answer; rows with another budget have no rank
+# Defaults of the protocol. Rows with another budget of reasoning have no rank.
+MAX_REASONING_TOKENS = 8192  # new tokens, beside those of the answer
+MAX_PIXELS = 4_194_304  # of an image (2,048 × 2,048): a larger one is scaled down; a document page at 150 dpi fits
 # The Hub's own pattern lets Hangul look-alikes and a trailing newline through; this one is ASCII, end to end.
 OWNER = r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}"
 MODEL_ID = f"{OWNER}/{OWNER}"
@@ -36,6 +35,12 @@ def _known_benchmark(value: str) -> str:
     return value
 
 
+def _known_engine(value: str) -> str:
+    if value not in ENGINES:
+        raise ValueError(f"unknown engine; one of {', '.join(ENGINES)}")
+    return value
+
+
 Time = Annotated[datetime, AfterValidator(_utc)]
 BenchmarkName = Annotated[str, AfterValidator(_known_benchmark)]
 ModelId = Annotated[str, Field(pattern=f"^{MODEL_ID}$")]
@@ -45,10 +50,33 @@ Label = Annotated[str, Field(max_length=200)]  # a name printed by others; escap
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Metric = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]  # a chance-corrected score may be below 0
 Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-FloatPrecision = Literal["float32", "bfloat16", "float16"]
+# Quantised checkpoints, by transformers' own names; they are where an unquantised model has its precision.
+Quantization = Literal[
+    "fp8",
+    "mxfp8",
+    "mxfp4",
+    "compressed-tensors",
+    "torchao",
+    "bitsandbytes_4bit",
+    "bitsandbytes_8bit",
+    "gptq",
+    "awq",
+    "auto-round",
+    "aqlm",
+    "bitnet",
+    "eetq",
+    "fbgemm_fp8",
+    "fp_quant",
+    "higgs",
+    "hqq",
+    "nvfp4",
+    "quanto",
+    "quark",
+    "spqr",
+    "vptq",
+]
 Precision = FloatPrecision | Quantization  # a quantised checkpoint's is its method
-EngineName = Literal["chat", "extractive", "api"]
-Thinking = Literal["on", "off"]  # whether a model that can be told to reason was told to; None for all others
+EngineName = Annotated[str, AfterValidator(_known_engine)]
 # repository: with the penalties of the model's own generation config; provider: an API that takes no temperature.
 Decoding = Literal["greedy", "repository", "provider"]
 
@@ -245,301 +273,3 @@ class CodeApproval(Record):
     @staticmethod
     def path_of(model_id: str, revision: str) -> str:
         return f"approvals/{model_id}/{revision}.json"
-
-
-class Generation(Record):
-    """How answers were decoded. Budgets are new tokens; what may share a rank has the same of all but `dropped`."""
-
-    decoding: Decoding = "greedy"
-    max_answer_tokens: int = Field(ge=1)
-    max_reasoning_tokens: int | None = Field(default=None, ge=0)  # None: the model does not reason
-    dropped: list[Annotated[str, Field(pattern=r"^[a-z0-9_]{1,60}$")]] = []  # of its generation config
-
-
-class Reasoning(Record):
-    """What a reasoning model wrote before its answers, in tokens, as its own tokenizer or its server counts them."""
-
-    tokens_mean: Positive
-    tokens_per_right: Positive | None = None  # all of them / answers that are right; None where none is
-    unfinished: int = Field(default=0, ge=0)  # answers that never came: the reasoning was cut off
-
-
-class Cost(Record):
-    """What asking a model behind an API took. The price is the operator's: a million tokens, in and out."""
-
-    prompt_tokens: int = Field(ge=0)
-    completion_tokens: int = Field(ge=0)
-    total: Positive | None = None
-    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
-
-
-class ResultConfig(Record):
-    model_name: Label
-    model_sha: Sha | None
-    model_dtype: Precision | None
-    model_type: Label | None = None
-    organisation: Label | None = None
-    params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
-    license: Label | None = None
-    engine: EngineName | None = None
-    server: Label | None = None  # the program that answered, where it was not the engine itself
-    api_model: Label | None = None  # what an API says which model, of which version, answered
-    thinking: Thinking | None = None
-    base_model: ModelId | None = None
-    base_sha: Sha | None = None
-    custom_code: bool = False
-    batch_size: int | None = Field(default=None, ge=1)
-    max_new_tokens: int | None = Field(default=None, ge=1)
-    weights: Literal["open", "closed"] | None = None  # whether anybody may have them; None: not known
-    role: Literal["model", "human", "baseline"] = "model"  # humans and baselines are references, not ranked
-
-
-class Dataset(Record):
-    id: Label
-    revision: Label | None
-    split: Label  # "test", "dev", "sample", …: rows of different splits are never ranked together
-    n: int | None = Field(default=None, ge=0)
-
-
-class Bucket(Record):
-    n: int | None = Field(default=None, ge=0)
-    em: Percent | None = None
-    f1: Percent | None = None
-
-
-class AnswerCounts(Record):
-    ok: int = Field(default=0, ge=0)
-    empty: int = Field(default=0, ge=0)
-    refused: int = Field(default=0, ge=0)
-    truncated: int = Field(default=0, ge=0)
-    unparsed: int = Field(default=0, ge=0)
-    infra_error: int = Field(default=0, ge=0)
-
-
-ALONE_PROTOCOL = "one at a time"  # a latency's, where each question was asked alone
-
-
-class Latency(Record):
-    protocol: Label
-    n: int | None = Field(default=None, ge=0)
-    mean_ms: Positive
-    p50_ms: Positive | None = None
-    p95_ms: Positive | None = None
-    hardware: Label | None = None
-    calibration_ms: Positive | None = None  # a small fixed model's, on the same machine
-
-
-class Inputs(Record):
-    """What of the questions the model was shown."""
-
-    visual_tokens_mean: Positive | None = None
-    resized: int = Field(default=0, ge=0)  # prompts with an image scaled down to the pixel budget
-    windowed: int = Field(default=0, ge=0)  # prompts whose page was read in windows
-
-
-class BatchInvariance(Record):
-    """Questions asked again one at a time, and how many of their answers and scores were other ones.
-
-    Past the limit everything is asked again in smaller batches, at last of one; `batches_tried` are their sizes.
-    """
-
-    n: int = Field(ge=1)
-    answers_changed: int = Field(ge=0)
-    scores_changed: int = Field(ge=0)
-    batches_tried: list[int] = []  # of which the answers were thrown away
-
-
-class Provenance(Record):
-    kind: Literal["verified", "reported"]
-    source: Label | None = None  # where a reported number was printed
-    source_url: Annotated[str, Field(max_length=500, pattern=r"^https://[^\s\"'<>]+$")] | None = None
-    worker: Label | None = None
-
-
-class EvalResult(Record):
-    """The scores of one request, at `results/{owner}/{name}/{key}.json`.
-
-    The top keys are those that lm-eval and the Open LLM Leaderboard write, so that their readers work
-    (https://github.com/EleutherAI/lm-evaluation-harness); `date` is in seconds since 1970, as there.
-    """
-
-    schema_version: Literal[1] = 1
-    request_key: Key
-    config: ResultConfig
-    results: dict[BenchmarkName, dict[str, Metric | None]]
-    versions: dict[BenchmarkName, str]
-    n_samples: dict[BenchmarkName, dict[Literal["original", "effective"], int | None]] = Field(alias="n-samples")
-    date: Positive | None
-    git_hash: Label | None = None
-    total_evaluation_time_seconds: Positive | None = None
-    outcome: Literal["scored", "out_of_memory", "not_reported"] = "scored"
-    dataset: Dataset
-    intervals: dict[str, tuple[Percent, Percent]] = {}
-    breakdown: dict[str, dict[str, Bucket]] = {}
-    answers: AnswerCounts | None = None
-    inputs: Inputs | None = None
-    latency: Latency | None = None
-    batch_invariance: BatchInvariance | None = None
-    generation: Generation | None = None
-    reasoning: Reasoning | None = None
-    cost: Cost | None = None
-    environment: dict[str, Label] = {}
-    provenance: Provenance
-    reproduce: Annotated[str, Field(max_length=1000)] | None = None
-
-    @field_validator("results")
-    @classmethod
-    def _one_benchmark(cls, value: dict[str, Any]) -> dict[str, Any]:
-        if len(value) != 1:
-            raise ValueError("a result holds exactly one benchmark")
-        scores = next(iter(value.values()))
-        if any(v is not None and v < 0 and not name.endswith("_corrected") for name, v in scores.items()):
-            raise ValueError("only a chance-corrected score may be below 0")
-        return value
-
-    @property
-    def benchmark(self) -> str:
-        return next(iter(self.results))
-
-    @property
-    def path(self) -> str:
-        return f"results/{self.config.model_name}/{self.request_key}.json"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
-class BoardRow:
-    """What the board needs of a result, flat: one row of `index/board/{benchmark}/{yyyy-mm}.parquet`.
-
-    A dataclass with slots: the board holds tens of thousands, and each takes a third of a model's memory.
-    """
-
-    path: str
-    blob: str  # the git blob id of the record this row was made from: how a stale row is noticed
-    key: Key
-    benchmark: BenchmarkName
-    benchmark_version: str
-    model: Label
-    revision: str | None
-    organisation: Label | None
-    role: str
-    params: int | None
-    license: Label | None
-    precision: str | None
-    split: str
-    dataset: str
-    n: int | None
-    em: float | None
-    f1: float | None
-    em_strict: float | None
-    em_low: float | None
-    em_high: float | None
-    f1_low: float | None
-    f1_high: float | None
-    latency_ms: float | None  # the median where questions were asked one at a time, else the mean
-    hardware: Label | None
-    date: float | None
-    outcome: str
-    kind: str
-    source: Label | None
-    source_url: str | None
-    breakdown: str  # JSON, as in the result
-    weights: str | None = None
-    thinking: str | None = None
-    base_model: str | None = None
-    custom_code: bool | None = None
-    server: Label | None = None
-    decoding: str | None = None
-    max_answer_tokens: int | None = None
-    max_reasoning_tokens: int | None = None
-    reasoning_tokens: float | None = None  # per answer
-    reasoning_per_right: float | None = None  # tokens per right answer
-
-
-def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
-    scores = result.results[result.benchmark]
-    em_low, em_high = result.intervals.get("em", (None, None))
-    f1_low, f1_high = result.intervals.get("f1", (None, None))
-    return BoardRow(
-        path=path,
-        blob=blob,
-        key=result.request_key,
-        benchmark=result.benchmark,
-        benchmark_version=result.versions[result.benchmark],
-        model=result.config.model_name,
-        revision=result.config.model_sha,
-        organisation=result.config.organisation,
-        role=result.config.role,
-        params=result.config.params,
-        weights=result.config.weights,
-        license=result.config.license,
-        precision=result.config.model_dtype,
-        split=result.dataset.split,
-        dataset=result.dataset.id,
-        n=result.dataset.n,
-        em=scores.get("em"),
-        f1=scores.get("f1"),
-        em_strict=scores.get("em_strict"),
-        em_low=em_low,
-        em_high=em_high,
-        f1_low=f1_low,
-        f1_high=f1_high,
-        latency_ms=_typical_ms(result.latency) if result.latency else None,
-        hardware=result.latency.hardware if result.latency else None,
-        date=result.date,
-        outcome=result.outcome,
-        kind=result.provenance.kind,
-        source=result.provenance.source,
-        source_url=result.provenance.source_url,
-        breakdown=json.dumps(
-            {axis: {k: b.model_dump() for k, b in buckets.items()} for axis, buckets in result.breakdown.items()}
-        ),
-        thinking=result.config.thinking,
-        base_model=result.config.base_model,
-        custom_code=result.config.custom_code or None,
-        server=result.config.server,
-        decoding=result.generation.decoding if result.generation else None,
-        max_answer_tokens=result.generation.max_answer_tokens if result.generation else None,
-        max_reasoning_tokens=result.generation.max_reasoning_tokens if result.generation else None,
-        reasoning_tokens=result.reasoning.tokens_mean if result.reasoning else None,
-        reasoning_per_right=result.reasoning.tokens_per_right if result.reasoning else None,
-    )
-
-
-def _typical_ms(latency: Latency) -> float:
-    return latency.mean_ms if latency.protocol != ALONE_PROTOCOL or latency.p50_ms is None else latency.p50_ms
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
-class QueueRow:
-    """What the queue view needs of a request: one row of `index/queue.parquet`."""
-
-    path: str
-    blob: str
-    key: Key
-    model_id: str
-    revision: str
-    precision: str
-    benchmark: str
-    params: int | None
-    thinking: str | None = None
-    custom_code: bool | None = None
-    submitted_by: str
-    organisation: str | None = None
-    submitted_at: Time
-    status: str
-    attempt: int
-    started_at: Time | None
-    finished_at: Time | None
-    failure_stage: str | None
-    failure_code: str | None
-
-
-def queue_row(request: EvalRequest, path: str, blob: str) -> QueueRow:
-    own = {"path", "blob", "failure_stage", "failure_code"}
-    return QueueRow(
-        path=path,
-        blob=blob,
-        failure_stage=request.failure.stage if request.failure else None,
-        failure_code=request.failure.code if request.failure else None,
-        **request.model_dump(include={field.name for field in fields(QueueRow)} - own),
-    )

@@ -1,7 +1,6 @@
 """Settings, from environment variables named HANNUN_* (the README has them in one table)."""
 
 import os
-import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -18,20 +17,16 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from submissions.records import MAX_REASONING_TOKENS, MODEL_ID
+from submissions.duration import parse_duration
+from submissions.errors import SettingsError
+from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS, MODEL_ID
 
 
-def duration(value: Any) -> Any:
-    """`90s`, `10m`, `6h`, `7d` or a number of seconds, as a timedelta. Raises ValueError on anything else."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd]?)", str(value).strip())
-    if isinstance(value, timedelta):
-        return value
-    if not match:
-        raise ValueError(f"{value!r} is no duration: write 90s, 10m, 6h or 7d")
-    return timedelta(seconds=float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}[match[2]])
+def _duration(value: Any) -> Any:
+    return value if isinstance(value, timedelta) else parse_duration(str(value))
 
 
-Duration = Annotated[timedelta, BeforeValidator(duration)]
+Duration = Annotated[timedelta, BeforeValidator(_duration)]
 
 
 class ApiModel(BaseModel):
@@ -55,6 +50,16 @@ class ApiModel(BaseModel):
         if self.max_cost is not None and self.prices is None:
             raise ValueError("max_cost needs prices")
         return self
+
+
+class EmbeddingServer(BaseModel):
+    """An OpenAI-compatible server of embeddings."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    base_url: str
+    model: str
+    key: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] = "HANNUN_API_KEY"  # the variable its key is in
 
 
 class Settings(BaseSettings):
@@ -82,26 +87,23 @@ class Settings(BaseSettings):
     ] = {}  # benchmark → evaluations within the window; 1 where none is named
     quota_window: Duration = Field(default=timedelta(days=7), le=timedelta(days=31))  # as long as the index remembers
     limit: int | None = Field(default=None, ge=1)
-    max_pixels: int = Field(default=4_194_304, ge=784)
+    max_pixels: int = Field(default=MAX_PIXELS, ge=784)
     alone: int = Field(default=100, ge=0)  # questions asked again one at a time
     max_score_changes: float = Field(default=0.02, ge=0, le=1)
     max_reasoning_tokens: int = Field(default=MAX_REASONING_TOKENS, ge=0)  # of an answer, before its own
     device_memory: Annotated[int, Field(ge=1)] | None = None  # bytes of the worker's devices together
     server: str | None = None  # command that starts a model server, with {model} and {port}
     apis: dict[str, ApiModel] = {}  # models behind an API that the operator may queue, by name
+    embeddings: EmbeddingServer | None = None  # for benchmarks that score by the similarity of texts
     details_key: SecretStr | None = None  # keys the item ids in the private details
     # A Space says where to listen in Gradio's own variable.
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", "GRADIO_SERVER_NAME"))
     port: int = Field(default=7860, ge=1, le=65535)
 
     @property
-    def beat_every(self) -> timedelta:
+    def heartbeat_interval(self) -> timedelta:
         """How often a running evaluation tells how far it is."""
         return self.heartbeat or timedelta(seconds=600 if self.store.startswith("hf://") else 30)
-
-
-class SettingsError(Exception):
-    """A setting cannot be used; the message names it, in one line."""
 
 
 def load_settings() -> Settings:

@@ -1,9 +1,31 @@
-"""One file a benchmark. Importing a card imports no torch, transformers or datasets."""
+"""One file a benchmark. Importing one imports no torch, transformers or datasets."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 
 from evaluator.benchmarks.base import Benchmark
-from evaluator.benchmarks.infochartqa import InfoChartQA
-from evaluator.benchmarks.ko_vdc import KoVDC
-from evaluator.benchmarks.ko_vqa import KoVQA
-from evaluator.benchmarks.korquad2 import KorQuAD2
+from submissions import catalog
 
-BENCHMARKS: dict[str, Benchmark] = {b.name: b for b in (KoVQA(), KoVDC(), KorQuAD2(), InfoChartQA())}
+
+class _Registry(Mapping[str, Benchmark]):
+    """Every benchmark of the catalog by name, its module imported when it is first asked for."""
+
+    def __getitem__(self, name: str) -> Benchmark:
+        return _benchmark(catalog.BENCHMARKS[name].location)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(catalog.BENCHMARKS)
+
+    def __len__(self) -> int:
+        return len(catalog.BENCHMARKS)
+
+
+@cache
+def _benchmark(location: str) -> Benchmark:
+    module, _, class_name = location.partition(":")
+    benchmark: Benchmark = getattr(import_module(module), class_name)()
+    return benchmark
+
+
+BENCHMARKS: Mapping[str, Benchmark] = _Registry()

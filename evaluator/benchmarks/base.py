@@ -1,9 +1,9 @@
-"""What a benchmark is: a card, items, prompts and a scorer.
+"""What a benchmark is: a card, items, prompts and a scorer. A benchmark is one file here and one line in the catalog.
 
 The documented data schema, for private test sets and samples alike: a folder with `items.jsonl` or
 `items.parquet`, one row a question, and the images and pages its rows name by relative path. Columns:
 `id`, `question`, `answer`, `images` (list of paths) or `page` (path), `choices` (list, the right one first),
-and one column for each breakdown axis of the benchmark. InfoChartQA adds columns of its own, see there.
+and one column for each breakdown axis of the benchmark. A benchmark may have columns of its own.
 """
 
 import json
@@ -12,12 +12,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from evaluator.benchmarks.source_rows import TABLES, ImageFolder, Raw, table_rows
-from evaluator.data_types import Answer, DataError, Item, Prompt, Score
+from evaluator.benchmarks.source_rows import TABLES, ImageFolder, SourceRow, table_rows
+from evaluator.data_types import Answer, Item, Prompt, Score
+from evaluator.errors import DataError
 from submissions.catalog import BENCHMARKS, Inputs
+from submissions.messages import Text
 
 Row = dict[str, Any]
 ITEM_FILES = ("items.parquet", "items.jsonl")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What scores are broken down by: a column of the data, and a key of the result's breakdown."""
+
+    name: str
+    title: Text
+
+
+@dataclass(frozen=True)
+class ScoreColumn:
+    """A column of the board that only this benchmark has: a metric of its own, or a bucket of its breakdown."""
+
+    title: Text
+    metric: str | None = None
+    bucket: tuple[str, str] | None = None  # axis, bucket
 
 
 @dataclass(frozen=True)
@@ -27,13 +46,21 @@ class Card:
     title: str
     split: str  # the split its published numbers were measured on: only rows of it are ranked
     n: int  # questions in that split
-    axes: tuple[str, ...]  # breakdown axes, each a column of the data
-    summary_ko: str
-    summary_en: str
+    axes: tuple[Axis, ...]
+    summary: Text
     source_url: str
-    headline: Literal["em", "f1"] = "em"
+    hub_task: str  # the id under which its scores are on the Hub's model pages, without the metric
+    hub_metrics: tuple[str, ...] = ("em", "f1")  # those that are put there
+    headline: str = "em"  # the metric that ranks
+    headline_title: str = "EM"
     chance: float | None = None  # percent right by guessing, where answers are of a few kinds
-    columns: tuple[tuple[str, str], ...] = ()  # extra board columns: (axis, bucket) of the breakdown
+    columns: tuple[ScoreColumn, ...] = ()
+    histogram: Axis | None = None  # counts of answers, where those are of a few kinds
+
+    def axis_title(self, name: str) -> Text:
+        """The title of a breakdown axis; its name where the card has none."""
+        known = (*self.axes, *((self.histogram,) if self.histogram else ()))
+        return next((axis.title for axis in known if axis.name == name), Text(name, name))
 
 
 class Benchmark:
@@ -41,9 +68,11 @@ class Benchmark:
 
     name: str
     card: Card
-    max_new_tokens = 1024
-    tables: tuple[str, ...] = TABLES  # kinds of files its makers hand it out in
+    max_new_tokens = 1024  # of an answer
+    source_tables: tuple[str, ...] = TABLES  # kinds of files its makers publish it in
     f1_is_mean = True  # whether F1 over all items is the mean of theirs, so that it has an interval
+    # "single": questions asked one at a time; "total": all of the run's time / questions.
+    latency_protocol: Literal["single", "total"] = "single"
 
     @property
     def version(self) -> str:
@@ -64,27 +93,41 @@ class Benchmark:
             question=text_in(row, "question"),
             answer=text_in(row, "answer"),
             images=images_in(folder, row),
-            buckets={axis: text_in(row, axis) for axis in self.card.axes},
+            buckets={axis.name: text_in(row, axis.name) for axis in self.card.axes},
             cluster=row["images"][0],
         )
 
-    def upstream(self, source: Path) -> Iterator[Raw]:
-        """The rows of the test set as its makers hand it out. Raises DataError naming the file."""
-        return table_rows(source, self.tables)
+    def item_to_score(self, row: Row) -> Item:
+        """An item of `python -m evaluator score`: its id, gold answer and what else the scorer needs.
 
-    def from_upstream(self, raw: Raw, images: ImageFolder) -> Row:
+        Raises ValueError.
+        """
+        question = row.get("question", "")
+        if not isinstance(question, str):
+            raise ValueError("'question' must be text")
+        return Item(nonempty_text(row, "id"), question, nonempty_text(row, "answer"))
+
+    def source_rows(self, source: Path) -> Iterator[SourceRow]:
+        """The rows of the test set as its makers publish it. Raises DataError naming the file."""
+        return table_rows(source, self.source_tables)
+
+    def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
         """Such a row in the documented schema, but for `images`, the files meant, and `page`, its HTML.
 
         Raises KeyError or ValueError for a row that cannot be used.
         """
         raise NotImplementedError
 
+    def gold_output(self, item: Item) -> str | None:
+        """What a model would say that gives the gold answer. None where no text is right for an item as it is."""
+        return item.answer
+
     def prompts(self, item: Item) -> list[Prompt]:
         """What the model is asked for an item; most benchmarks ask once."""
         raise NotImplementedError
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
-        """Each item's score from its answers, which stand in the order of its prompts."""
+        """Each item's score from its answers, which are in the order of its prompts."""
         return [self.score_item(item, own) for item, own in zip(items, answers, strict=True)]
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
@@ -99,18 +142,18 @@ class Benchmark:
         return sum(s.f1 for s in scores) / len(scores)
 
     def metrics(self, scores: Sequence[Score]) -> dict[str, float]:
-        """The scores every benchmark reports over all items, from 0 to 1; `em_strict` where it has such a rule."""
+        """The scores over all items, from 0 to 1; `em_strict` where the benchmark has such a rule."""
         strict = [s.em_strict for s in scores if s.em_strict is not None]
         metrics = {"em": sum(s.em for s in scores) / len(scores), "f1": self.f1(scores)}
         return metrics | ({"em_strict": sum(strict) / len(strict)} if strict else {})
 
-    def more(self, scores: Sequence[Score]) -> dict[str, float]:
-        """Further metrics of the benchmark's own over all items, at most 1."""
+    def extra_metrics(self, scores: Sequence[Score]) -> dict[str, float]:
+        """Further metrics of an evaluation, at most 1, that a file of answers does not have."""
         return {}
 
-    def histogram(self, scores: Sequence[Score]) -> tuple[str, dict[str, int]] | None:
-        """What was answered how often: a name and counts. None where answers are not of a few kinds."""
-        return None
+    def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
+        """How often each kind of answer was given; empty unless the card has a histogram."""
+        return {}
 
 
 def load_folder(source: Path, build: Callable[[Row, Path], Item]) -> Iterator[Item]:
@@ -165,6 +208,14 @@ def fault_of(error: Exception) -> str:
 
 def text_in(row: Row, column: str) -> str:
     return checked_text(column, row[column])
+
+
+def nonempty_text(row: Row, column: str) -> str:
+    """A column that must be text. Raises ValueError."""
+    value = row.get(column)
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"'{column}' must be text that is not empty")
+    return value
 
 
 def checked_text(column: str, value: Any) -> str:

@@ -11,14 +11,17 @@ image is public) and
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from evaluator.benchmarks.base import Benchmark, Card, Row, images_in, text_in
+from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
 from evaluator.benchmarks.scoring.chart_answers import reference_match, strict_match
-from evaluator.benchmarks.source_rows import ImageFolder, Raw
+from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.data_types import Answer, Box, Item, Prompt, Score
+from submissions.messages import Text
 
+TYPE = "question_type_id"
 BOXES = "extra_input_figure_bboxes"
 SUBSETS = ("text", "visual_basic", "visual_metaphor")
 
@@ -29,17 +32,27 @@ class InfoChartQA(Benchmark):
         title="InfoChartQA",
         split="text",
         n=50920,
-        axes=("subset", "question_type"),
-        columns=(("subset", "text_plain"), ("subset", "visual_basic"), ("subset", "visual_metaphor")),
-        summary_ko="인포그래픽 차트에 대한 질의응답입니다. 공개된 EM은 인포그래픽 텍스트 질문의 정확도입니다.",
-        summary_en="Questions about infographic charts. Published EM is that of text questions over infographics.",
+        axes=(
+            Axis("subset", Text("부분 집합", "Subset")),
+            Axis("question_type", Text("질문 유형", "Question type")),
+        ),
+        hub_task="infochartqa",
+        columns=(
+            ScoreColumn(Text("일반 차트", "Plain"), bucket=("subset", "text_plain")),
+            ScoreColumn(Text("시각 기초", "Visual basic"), bucket=("subset", "visual_basic")),
+            ScoreColumn(Text("시각 은유", "Metaphor"), bucket=("subset", "visual_metaphor")),
+        ),
+        summary=Text(
+            "인포그래픽 차트에 대한 질의응답입니다. 공개된 EM은 인포그래픽 텍스트 질문의 정확도입니다.",
+            "Questions about infographic charts. Published EM is that of text questions over infographics.",
+        ),
         source_url="https://github.com/CoolDawnAnt/InfoChartQA",
     )
 
     def item(self, row: Row, folder: Path) -> Item:
-        kind = row["question_type_id"]
-        if not isinstance(kind, int) or isinstance(kind, bool):
-            raise ValueError(f"column 'question_type_id' must be a whole number, not {kind!r}")
+        question_type_id = row[TYPE]
+        if not isinstance(question_type_id, int) or isinstance(question_type_id, bool):
+            raise ValueError(f"column '{TYPE}' must be a whole number, not {question_type_id!r}")
         subset = text_in(row, "subset")
         if subset not in SUBSETS:
             raise ValueError(f"column 'subset' must be one of {', '.join(SUBSETS)}, not {subset!r}")
@@ -51,27 +64,34 @@ class InfoChartQA(Benchmark):
             images=images,
             links=tuple(link for link in row.get("links") or () if str(link).startswith("https://")),
             crops=tuple(_box(box, images[0]) for box in row.get(BOXES) or ()),
-            kind=kind,
-            buckets={"subset": subset, "question_type": str(kind)},
+            extra={TYPE: question_type_id},
+            buckets={"subset": subset, "question_type": str(question_type_id)},
             cluster=row["images"][0],
         )
 
-    def from_upstream(self, raw: Raw, images: ImageFolder) -> Row:
+    def item_to_score(self, row: Row) -> Item:
+        """With `question_type_id`, which says how the answer is compared."""
+        question_type_id = row.get(TYPE)
+        if not isinstance(question_type_id, int) or isinstance(question_type_id, bool) or not question_type_id:
+            raise ValueError(f"'{TYPE}' must be a whole number")
+        return replace(super().item_to_score(row), extra={TYPE: question_type_id})
+
+    def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
         """A row of a split's file (`text-….parquet`, say); its figure was downloaded under its id or its link's name."""
-        subset = raw.row.get("subset") or next((s for s in SUBSETS if raw.file.stem.startswith(s)), "")
+        subset = source.row.get("subset") or next((s for s in SUBSETS if source.file.stem.startswith(s)), "")
         if not subset:
             raise ValueError(f"is of no subset: name the file after one of {', '.join(SUBSETS)}")
         return {
-            "id": f"{subset}-{raw.text('question_id')}",
-            "question_type_id": int(raw.text("question_type_id")),
+            "id": f"{subset}-{source.text('question_id')}",
+            "question_type_id": int(source.text("question_type_id")),
             "subset": subset,
-            **{column: raw.row.get(column) or "" for column in ("prompt", "instructions")},
-            "question": raw.row["question"],
-            "options": [str(option) for option in raw.row.get("options") or []],
-            "answer": raw.text("answer"),
-            "images": [_figure(raw, images)],
-            "links": _links(raw),
-            BOXES: [list(map(float, box)) for box in raw.row.get(BOXES) or []],
+            **{column: source.row.get(column) or "" for column in ("prompt", "instructions")},
+            "question": source.row["question"],
+            "options": [str(option) for option in source.row.get("options") or []],
+            "answer": source.text("answer"),
+            "images": [_figure(source, images)],
+            "links": _links(source),
+            BOXES: [list(map(float, box)) for box in source.row.get(BOXES) or []],
         }
 
     def prompts(self, item: Item) -> list[Prompt]:
@@ -79,25 +99,25 @@ class InfoChartQA(Benchmark):
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers
-        em = float(reference_match(item.kind, item.answer, answer.text))
+        em = float(reference_match(item.extra[TYPE], item.answer, answer.text))
         return Score(
             item.id,
             em=em,
             f1=max(em, parts_f1(item.answer, answer.text)),
             status=answer.status,
-            em_strict=float(strict_match(item.kind, item.answer, answer.text)),
+            em_strict=float(strict_match(item.extra[TYPE], item.answer, answer.text)),
         )
 
 
-def _figure(raw: Raw, images: ImageFolder) -> Path:
+def _figure(source: SourceRow, images: ImageFolder) -> Path:
     try:
-        return images.find(raw.text("figure_id"))
+        return images.find(source.text("figure_id"))
     except (KeyError, ValueError):
-        return images.find(Path(urlsplit(_links(raw)[0]).path).name)
+        return images.find(Path(urlsplit(_links(source)[0]).path).name)
 
 
-def _links(raw: Raw) -> list[str]:
-    link = raw.row.get("url") or []
+def _links(source: SourceRow) -> list[str]:
+    link = source.row.get("url") or []
     return link if isinstance(link, list) else [link]
 
 

@@ -14,9 +14,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluator.benchmarks.base import Benchmark, Card, Row, checked_text, images_in, text_in
-from evaluator.benchmarks.source_rows import ImageFolder, Raw
+from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, checked_text, images_in, text_in
+from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.data_types import Answer, Item, Prompt, Score
+from submissions.messages import Text
 
 LETTERS = "ABCD"
 # Ways to assert a letter, the surest first: said outright, standing first, in brackets or bold, standing anywhere.
@@ -33,17 +34,21 @@ _ASSERTIONS = [
 
 class KoVDC(Benchmark):
     name = "ko-vdc"
-    tables = (".csv", ".xlsx")
+    source_tables = (".csv", ".xlsx")
     f1_is_mean = False
     card = Card(
         title="KO-VDC",
         split="test",
         n=200,
-        axes=("doc_type",),
+        axes=(Axis("doc_type", Text("문서 종류", "Document type")),),
         chance=25.0,
-        summary_ko="문단을 지운 문서의 표·도식·그래프만 보고 네 설명 가운데 맞는 것을 고릅니다. 보고서·보도자료 200문항.",
-        summary_en="From the chart alone, its text removed, choose the right one of four descriptions.",
+        summary=Text(
+            "문단을 지운 문서의 표·도식·그래프만 보고 네 설명 가운데 맞는 것을 고릅니다. 보고서·보도자료 200문항.",
+            "From the chart alone, its text removed, choose the right one of four descriptions.",
+        ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
+        hub_task="ko_vdc",
+        histogram=Axis("letter", Text("고른 보기", "Letters chosen")),
     )
 
     def item(self, row: Row, folder: Path) -> Item:
@@ -56,19 +61,23 @@ class KoVDC(Benchmark):
             answer=choices[0],
             images=images_in(folder, row),
             choices=choices,
-            buckets={axis: text_in(row, axis) for axis in self.card.axes},
+            buckets={axis.name: text_in(row, axis.name) for axis in self.card.axes},
             cluster=row["images"][0],
         )
 
-    def from_upstream(self, raw: Raw, images: ImageFolder) -> Row:
+    def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
         """A row of the makers' workbook; its image, the text removed, lies in the folder of its kind of document."""
-        doc_type = raw.text("doc_type")
+        doc_type = source.text("doc_type")
         return {
-            "id": raw.text("id"),
-            "choices": [raw.text(f"Gemini_GT_{n}") for n in range(1, len(LETTERS) + 1)],
-            "images": [images.find(raw.text("Modified_image"), doc_type)],
+            "id": source.text("id"),
+            "choices": [source.text(f"Gemini_GT_{n}") for n in range(1, len(LETTERS) + 1)],
+            "images": [images.find(source.text("Modified_image"), doc_type)],
             "doc_type": doc_type,
         }
+
+    def gold_output(self, item: Item) -> str | None:
+        """None: which letter is right depends on the rotation."""
+        return None
 
     def prompts(self, item: Item) -> list[Prompt]:
         return [
@@ -88,7 +97,7 @@ class KoVDC(Benchmark):
             em,
             worst.status,
             em_strict=float(given == golds),
-            given="".join(letter or "-" for letter in given),
+            prediction="".join(letter or "-" for letter in given),
             gold="".join(golds),
         )
 
@@ -98,7 +107,7 @@ class KoVDC(Benchmark):
 
     def f1(self, scores: Sequence[Score]) -> float:
         """Macro-F1 over the letters: always answering A earns 10 %, not 25 %."""
-        pairs = Counter((g, p) for s in scores for g, p in zip(s.gold, s.given, strict=True))
+        pairs = Counter((g, p) for s in scores for g, p in zip(s.gold, s.prediction, strict=True))
         total = 0.0
         for letter in LETTERS:
             hits = pairs[letter, letter]
@@ -106,17 +115,17 @@ class KoVDC(Benchmark):
             total += 2 * hits / (named + hits) if hits else 0.0
         return total / len(LETTERS)
 
-    def more(self, scores: Sequence[Score]) -> dict[str, float]:
+    def extra_metrics(self, scores: Sequence[Score]) -> dict[str, float]:
         """Accuracy above guessing, and how often the same description is chosen wherever it stands."""
         em = sum(s.em for s in scores) / len(scores)
         chance = 1 / len(LETTERS)
-        steady = sum(len({_offset(*pair) for pair in zip(s.gold, s.given, strict=True)}) == 1 for s in scores)
+        steady = sum(len({_offset(*pair) for pair in zip(s.gold, s.prediction, strict=True)}) == 1 for s in scores)
         return {"em_chance_corrected": (em - chance) / (1 - chance), "consistency": steady / len(scores)}
 
-    def histogram(self, scores: Sequence[Score]) -> tuple[str, dict[str, int]]:
+    def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
         """Letters named, `-` where none is clear: a model that likes one letter shows here."""
-        named = Counter(letter for s in scores for letter in s.given)
-        return "letter", {letter: named[letter] for letter in f"{LETTERS}-"}
+        named = Counter(letter for s in scores for letter in s.prediction)
+        return {letter: named[letter] for letter in f"{LETTERS}-"}
 
 
 def _offset(gold: str, given: str) -> int | str:

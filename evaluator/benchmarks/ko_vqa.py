@@ -7,10 +7,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from evaluator.benchmarks.base import Benchmark, Card, Row
+from evaluator.benchmarks.base import Axis, Benchmark, Card, Row
 from evaluator.benchmarks.scoring.quantities import strict_match
-from evaluator.benchmarks.source_rows import ImageFolder, Raw
+from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.data_types import Answer, Item, Prompt, Score
+from submissions.messages import Text
 
 # The few-shot instruction of the protocol, verbatim.
 INSTRUCTION = """이미지를 보고 질문에 대한 답변을 제공해주세요. 이때, 반드시 이미지에 제공된 숫자와 단위를 명시해서 답변을 제공해야 합니다.
@@ -32,27 +33,30 @@ Quantity = str | int | float
 
 class KoVQA(Benchmark):
     name = "ko-vqa"
-    tables = (".csv", ".xlsx")
+    source_tables = (".csv", ".xlsx")
     card = Card(
         title="KO-VQA",
         split="test",
         n=1500,
-        axes=("domain",),
-        summary_ko="한국어 공공 문서의 표·그래프·인포그래픽을 보고 숫자와 단위로 답합니다. 15개 분야 × 100문항.",
-        summary_en="Read tables, charts and infographics in Korean public documents; answer with number and unit.",
+        axes=(Axis("domain", Text("분야", "Domain")),),
+        summary=Text(
+            "한국어 공공 문서의 표·그래프·인포그래픽을 보고 숫자와 단위로 답합니다. 15개 분야 × 100문항.",
+            "Read tables, charts and infographics in Korean public documents; answer with number and unit.",
+        ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
+        hub_task="ko_vqa",
     )
 
-    def from_upstream(self, raw: Raw, images: ImageFolder) -> Row:
+    def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
         """A row of the makers' CSV; its image lies in the AI-Hub folder of its domain."""
-        domain = raw.text("domain")
-        if not _NUMBER.search(raw.text("answer")):
+        domain = source.text("domain")
+        if not _NUMBER.search(source.text("answer")):
             raise ValueError("the answer holds no number")
         return {
-            "id": raw.text("row_id"),
-            "question": raw.text("question"),
-            "answer": raw.text("answer"),
-            "images": [images.find(raw.text("image"), domain)],
+            "id": source.text("row_id"),
+            "question": source.text("question"),
+            "answer": source.text("answer"),
+            "images": [images.find(source.text("image"), domain)],
             "domain": domain,
         }
 

@@ -12,10 +12,12 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from evaluator.benchmarks.base import Benchmark, Card, Row, checked_text, file_in, text_in
+from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, checked_text, file_in, text_in
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
-from evaluator.benchmarks.source_rows import ImageFolder, Raw
-from evaluator.data_types import PAGE, Answer, DataError, Item, Prompt, Score
+from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
+from evaluator.data_types import PAGE, Answer, Item, Prompt, Score
+from evaluator.errors import DataError
+from submissions.messages import Text
 
 INSTRUCTION = (
     "다음은 위키백과 문서의 HTML입니다. 질문의 답을 문서에서 찾아, 문서에 적힌 그대로 옮겨 쓰세요. "
@@ -28,14 +30,23 @@ _BLOCK = re.compile(r"<(/?)(table|ul|ol|dl)\b", re.IGNORECASE)
 
 class KorQuAD2(Benchmark):
     name = "korquad-2"
+    latency_protocol = "total"
     card = Card(
         title="KorQuAD 2.0",
         split="test",
         n=9309,
-        axes=("length", "form"),
+        axes=(
+            Axis("length", Text("답의 길이", "Length of the answer")),
+            Axis("form", Text("답의 형태", "Form of the answer")),
+            Axis("length_form", Text("길이와 형태", "Length and form")),
+        ),
+        hub_task="korquad2",
         headline="f1",
-        summary_ko="위키백과 한 페이지 전체(HTML)에서 답을 찾습니다. 문단·표·리스트 전체가 답이 되기도 합니다.",
-        summary_en="Find the answer in a whole Wikipedia page of HTML: a word, a cell, a paragraph, a whole table.",
+        headline_title="F1",
+        summary=Text(
+            "위키백과 한 페이지 전체(HTML)에서 답을 찾습니다. 문단·표·리스트 전체가 답이 되기도 합니다.",
+            "Find the answer in a whole Wikipedia page of HTML: a word, a cell, a paragraph, a whole table.",
+        ),
         source_url="https://korquad.github.io/",
     )
 
@@ -44,12 +55,12 @@ class KorQuAD2(Benchmark):
         if source.is_dir() and not any(source.glob("*.json")):
             return super().load(source)
         items = []
-        for raw in self.upstream(source):
+        for source_row in self.source_rows(source):
             try:
-                row = self.from_upstream(raw)
+                row = self.convert_row(source_row)
             except (KeyError, TypeError, ValueError) as error:
-                raise DataError(f"{raw.where}: {type(error).__name__}: {error}") from None
-            items.append(_item(row, raw.row["title"]))
+                raise DataError(f"{source_row.where}: {type(error).__name__}: {error}") from None
+            items.append(_item(row, source_row.row["title"]))
         if not items:
             raise DataError(f"{source}: holds no questions")
         if repeated := [i for i, n in Counter(item.id for item in items).items() if n > 1]:
@@ -59,7 +70,7 @@ class KorQuAD2(Benchmark):
     def item(self, row: Row, folder: Path) -> Item:
         return _item({**row, "page": _page(file_in(folder, row["page"]))}, row["page"])
 
-    def upstream(self, source: Path) -> Iterator[Raw]:
+    def source_rows(self, source: Path) -> Iterator[SourceRow]:
         """The questions of KorQuAD 2.x JSON as published: a file, a folder or a zip of such files."""
         for file, content in _published_files(source):
             try:
@@ -67,11 +78,11 @@ class KorQuAD2(Benchmark):
                 questions = [{**document, "qa": qa} for document in documents for qa in document["qas"]]
             except (ValueError, KeyError, TypeError) as error:
                 raise DataError(f"{file}: no KorQuAD 2.x file: {error}") from None
-            yield from (Raw(file, number, row) for number, row in enumerate(questions, 1))
+            yield from (SourceRow(file, number, row) for number, row in enumerate(questions, 1))
 
-    def from_upstream(self, raw: Raw, images: ImageFolder | None = None) -> Row:
+    def convert_row(self, source_row: SourceRow, images: ImageFolder | None = None) -> Row:
         """A question; whether its answer is long and where it stands are read from the page."""
-        page, qa = raw.row["context"], raw.row["qa"]
+        page, qa = source_row.row["context"], source_row.row["qa"]
         text, start = qa["answer"]["text"], qa["answer"]["answer_start"]
         return {
             "id": str(qa["id"]),
@@ -98,13 +109,13 @@ class KorQuAD2(Benchmark):
 
 
 def _item(row: Row, cluster: str) -> Item:
-    buckets = {axis: text_in(row, axis) for axis in KorQuAD2.card.axes}
+    buckets = {axis: text_in(row, axis) for axis in ("length", "form")}
     return Item(
         id=text_in(row, "id"),
         question=text_in(row, "question"),
         answer=text_in(row, "answer"),
         page=row["page"],
-        buckets=buckets | {"length_form": "/".join(buckets.values())},  # as its paper's table has them
+        buckets=buckets | {"length_form": "/".join(buckets.values())},  # as in its paper's table
         cluster=cluster,
     )
 

@@ -1,4 +1,4 @@
-"""Reading test sets as their makers hand them out: tables in files, images in folders."""
+"""Reading test sets as their makers publish them: tables in files, images in folders."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from evaluator.data_types import DataError
+from evaluator.errors import DataError
 
 TABLES = (".csv", ".xlsx", ".json", ".jsonl", ".parquet")
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
@@ -17,8 +17,8 @@ ENCODINGS = ("utf-8-sig", "cp949")  # what spreadsheets in Korea write
 
 
 @dataclass(frozen=True)
-class Raw:
-    """One row of an upstream file, as it stands there."""
+class SourceRow:
+    """One row of a source file, as it is there."""
 
     file: Path
     number: int  # from 1, headings not counted
@@ -67,7 +67,7 @@ class ImageFolder:
         return names
 
 
-def table_rows(source: Path, kinds: tuple[str, ...] = TABLES) -> Iterator[Raw]:
+def table_rows(source: Path, kinds: tuple[str, ...] = TABLES) -> Iterator[SourceRow]:
     """The rows of a CSV, XLSX, JSON, JSON lines or Parquet file, or of all files of the given kinds below a folder.
 
     Raises DataError naming the file that cannot be read.
@@ -80,7 +80,7 @@ def table_rows(source: Path, kinds: tuple[str, ...] = TABLES) -> Iterator[Raw]:
     for file in files:
         try:
             rows = _READERS[file.suffix.lower()](file)
-            yield from (Raw(file, number, row) for number, row in enumerate(rows, 1))
+            yield from (SourceRow(file, number, row) for number, row in enumerate(rows, 1))
         except KeyError:
             raise DataError(f"{file}: must end in one of {', '.join(TABLES)}") from None
         except DataError:

@@ -13,10 +13,11 @@ from pathlib import Path
 from uuid import uuid4
 
 from evaluator.benchmarks.base import Benchmark, Row, fault_of
-from evaluator.benchmarks.source_rows import ImageFolder, Raw
-from evaluator.data_types import Answer, DataError, Item
+from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
+from evaluator.data_types import Answer, Item
 from evaluator.datasets.leak_check import CANARY
-from evaluator.files import place
+from evaluator.errors import DataError
+from evaluator.files import write_content_addressed
 from evaluator.hub.eval_results import benchmark_yaml
 
 REJECTED = "rejected.jsonl"
@@ -59,16 +60,16 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
     rows: dict[str, Row] = {}
     items: list[Item] = []
     rejected: list[tuple[str, str]] = []
-    for number, raw in enumerate(benchmark.upstream(source), 1):
+    for number, source_row in enumerate(benchmark.source_rows(source), 1):
         on_row(number)
         try:
-            row = _stored(benchmark, raw, images, out)
+            row = _stored(benchmark, source_row, images, out)
             if row["id"] in rows:
                 raise ValueError(f"the id {row['id']!r} stands twice")
             items.append(benchmark.item(row, out))
             rows[row["id"]] = row
         except (KeyError, TypeError, ValueError) as error:
-            rejected.append((raw.where, fault_of(error)))
+            rejected.append((source_row.where, fault_of(error)))
     if not items:
         why = f"none of {len(rejected):,} rows can be used; {': '.join(rejected[0])}" if rejected else "holds no rows"
         raise DataError(f"{source}: {why}")
@@ -85,13 +86,15 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
     return imported
 
 
-def _stored(benchmark: Benchmark, raw: Raw, images: ImageFolder, out: Path) -> Row:
+def _stored(benchmark: Benchmark, source_row: SourceRow, images: ImageFolder, out: Path) -> Row:
     """The row with its files in place and named by relative path."""
-    row = benchmark.from_upstream(raw, images)
+    row = benchmark.convert_row(source_row, images)
     if "images" in row:
-        row["images"] = [place(out, "images", i.suffix.lower(), i.read_bytes()) for i in row["images"]]
+        row["images"] = [
+            write_content_addressed(out, "images", i.suffix.lower(), i.read_bytes()) for i in row["images"]
+        ]
     if "page" in row:
-        row["page"] = place(out, "pages", ".html", row["page"].encode())
+        row["page"] = write_content_addressed(out, "pages", ".html", row["page"].encode())
     return row
 
 
@@ -111,9 +114,10 @@ def _write_parquet(rows: list[Row], file: Path) -> None:
 
 
 def _unmatched(benchmark: Benchmark, items: list[Item]) -> int:
-    if benchmark.name == "ko-vdc":  # its gold is a place among four, which any letter can be
-        return 0
-    scores = benchmark.score_flat(items, [Answer(item.id, item.answer, "ok", 0.0) for item in items])
+    """How many items the published rule would not call right even for their own gold answer."""
+    golds = [(item, gold) for item in items if (gold := benchmark.gold_output(item)) is not None]
+    answers = [Answer(item.id, gold, "ok", 0.0) for item, gold in golds]
+    scores = benchmark.score_flat([item for item, _ in golds], answers)
     return sum(score.em < 1 for score in scores)
 
 
@@ -129,6 +133,11 @@ def _card(benchmark: Benchmark, imported: Imported, rows: list[Row]) -> str:
     lines += [f"| items whose own answer the published rule does not accept | {imported.unmatched:,} |"]
     lines += [f"| columns | {', '.join(f'`{column}`' for column in rows[0])} |", ""]
     for axis in benchmark.card.axes:
-        counts = Counter(item.buckets[axis] for item in imported.items)
-        lines += [f"| {axis} | items |", "|---|---:|", *(f"| {k} | {n:,} |" for k, n in sorted(counts.items())), ""]
+        counts = Counter(item.buckets[axis.name] for item in imported.items)
+        lines += [
+            f"| {axis.name} | items |",
+            "|---|---:|",
+            *(f"| {k} | {n:,} |" for k, n in sorted(counts.items())),
+            "",
+        ]
     return "\n".join(lines)

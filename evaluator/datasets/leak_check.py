@@ -11,22 +11,22 @@ PIECE = 15  # characters of a question or an answer, white space aside, that nob
 CANARY = "canary.txt"  # beside the items: a line that stands nowhere else
 
 
-class Leak(Exception):
+class LeakError(Exception):
     """What is to become public holds a piece of the test set. The message does not quote it."""
 
 
 def check_public(records: Iterable[bytes], items: Iterable[Item], data: Path) -> None:
-    """Raises Leak where a piece of a question, an answer, a choice or the canary is in any of the JSON records."""
+    """Raises LeakError where a piece of a question, an answer, a choice or the canary is in any of the JSON records."""
     texts = [_plain(text) for record in records for text in _strings(json.loads(record))]
     pieces = {text[i : i + PIECE] for text in texts for i in range(len(text) - PIECE + 1)}
     canary = data / CANARY
     if canary.is_file() and any(_plain(canary.read_text(encoding="utf-8")) in text for text in texts):
-        raise Leak("the canary of the test set")
+        raise LeakError("the canary of the test set")
     for item in items:
         for private in (item.question, item.answer, *item.choices):
             text = _plain(private)
             if any(text[i : i + PIECE] in pieces for i in range(len(text) - PIECE + 1)):
-                raise Leak(f"a piece of item {item.id}")
+                raise LeakError(f"a piece of item {item.id}")
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -13,10 +13,11 @@ from httpx2 import HTTPError
 from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
 
-from evaluator.data_types import DataError, ModelError
 from evaluator.datasets.leak_check import CANARY
+from evaluator.errors import DataError, EvaluationError
 from submissions.models.repository import content_revision
 from submissions.paths import SAMPLES
+from submissions.records import FailureCode
 from submissions.settings import Settings
 
 SCHEME = "hf://datasets/"
@@ -40,7 +41,7 @@ class Source:
 def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
     """`PATH[#SPLIT]` or `hf://datasets/OWNER/NAME[@REVISION][#SPLIT]`; the sample set where nothing is named.
 
-    The split is `test` unless named. Raises DataError where a Hub dataset cannot be used, ModelError where the Hub
+    The split is `test` unless named. Raises DataError where a Hub dataset cannot be used, EvaluationError where the Hub
     does not answer.
     """
     if data is None:
@@ -55,7 +56,7 @@ def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
 
 
 def fetch_dataset(name: str, split: str, token: str | None, cache: Path) -> tuple[Path, str]:
-    """The folder of `OWNER/NAME[@REVISION]` and its 40-hex commit. Raises DataError or ModelError."""
+    """The folder of `OWNER/NAME[@REVISION]` and its 40-hex commit. Raises DataError or EvaluationError."""
     repo, _, revision = name.partition("@")
     try:
         commit = str(HfApi(token=token).dataset_info(repo, revision=revision or None).sha)
@@ -69,7 +70,7 @@ def fetch_dataset(name: str, split: str, token: str | None, cache: Path) -> tupl
     except (RepositoryNotFoundError, RevisionNotFoundError):
         raise DataError(f"{SCHEME}{name}: no such dataset, or HANNUN_DATA_TOKEN may not read it") from None
     except (HfHubHTTPError, HTTPError) as error:
-        raise ModelError("hub_unavailable", f"{SCHEME}{name}: {type(error).__name__}") from error
+        raise EvaluationError(FailureCode.HUB_UNAVAILABLE, f"{SCHEME}{name}: {type(error).__name__}") from error
     return folder, commit
 
 

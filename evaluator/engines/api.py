@@ -22,16 +22,19 @@ import openai
 from openai.types.chat import ChatCompletion
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
-from evaluator.data_types import Answer, AnswerStatus, ModelError, Prompt
-from evaluator.engines.base import ApiOptions, EngineOptions
+from evaluator.data_types import Answer, AnswerStatus, Prompt
+from evaluator.engines.hardware import torch_environment
 from evaluator.engines.images import fitted_size, load_image
+from evaluator.engines.options import ApiOptions, EngineOptions
 from evaluator.engines.pages import fit_page
 from evaluator.engines.server import Server
-from submissions.models.chat_template import TemplateError, TemplateRenderer
+from evaluator.errors import EvaluationError
+from submissions.errors import RefusedError, TemplateError
+from submissions.models.chat_template import TemplateRenderer
 from submissions.models.model_facts import QUESTION, folder_template
 from submissions.models.reasoning import find_tags, opens, reasoning_of, strip_reasoning, unmarked, values_of
-from submissions.models.repository import Refused
-from submissions.store.retry import wait_as_told
+from submissions.records import FailureCode
+from submissions.store.retry import wait_retry_after
 
 ATTEMPTS = 8
 CONCURRENCY = 32  # requests under way, at most
@@ -40,16 +43,21 @@ REFUSED = (401, 402, 403, 404)  # no later request would fare better
 _END = object()
 
 
-class Garbage(Exception):
+class InvalidCompletionError(Exception):
     """The server's reply is no chat completion."""
 
 
 class ApiEngine:
     params = None
 
+    @staticmethod
+    def environment(options: EngineOptions) -> dict[str, str | float]:
+        """That of this machine where the server runs here, too; nothing of one elsewhere."""
+        return {} if options.api is None or options.api.remote else torch_environment(options)
+
     def __init__(self, options: EngineOptions) -> None:
         if options.api is None:
-            raise ModelError("server_failed", "the API engine needs --base-url or --spawn")
+            raise EvaluationError(FailureCode.SERVER_FAILED, "the API engine needs --base-url or --spawn")
         self._options = options
         reasons, self._opened = options.api.reasons or options.thinking == "on", False
         self._switches: dict[str, Any] = {}
@@ -98,13 +106,13 @@ class ApiEngine:
             max_retries=0,
             timeout=self._api.timeout,
         )
-        pace = Pace(self.batch_size)
+        concurrency = AdaptiveConcurrency(self.batch_size)
 
         async def work() -> None:
             for prompt in prompts:
                 if stopped.is_set():
                     return
-                done.put(await self._ask(client, pace, prompt))
+                done.put(await self._ask(client, concurrency, prompt))
 
         async with client, asyncio.TaskGroup() as group:
             for _ in range(self.batch_size):
@@ -115,11 +123,11 @@ class ApiEngine:
         assert self._options.api is not None
         return self._options.api
 
-    async def _ask(self, client: openai.AsyncOpenAI, pace: "Pace", prompt: Prompt) -> Answer:
+    async def _ask(self, client: openai.AsyncOpenAI, concurrency: "AdaptiveConcurrency", prompt: Prompt) -> Answer:
         room = None if self._api.page_chars is None else self._api.page_chars + len(prompt.text)
         text, windows = fit_page(prompt, room, len)
         try:
-            images, resize = await asyncio.to_thread(_urls, prompt, self._api.links, self._options.max_pixels)
+            images, resize = await asyncio.to_thread(_urls, prompt, self._api.image_links, self._options.max_pixels)
         except (OSError, ValueError):
             return Answer(prompt.id, "", "infra_error", 0.0, windows)
         content = [
@@ -130,17 +138,19 @@ class ApiEngine:
         self._budget.reserve(*reserved)
         started = time.perf_counter()
         try:
-            completion = await self._complete(client, pace, content)
+            completion = await self._complete(client, concurrency, content)
         except openai.APIStatusError as error:
             if error.status_code in REFUSED or _is_quota(error):
                 said = _reason(error, os.environ.get(self._api.key))
-                raise ModelError("api_refused", f"the server answers {error.status_code}: {said}") from None
+                raise EvaluationError(
+                    FailureCode.API_REFUSED, f"the server answers {error.status_code}: {said}"
+                ) from None
             return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
-        except (openai.OpenAIError, Garbage, json.JSONDecodeError):
+        except (openai.OpenAIError, InvalidCompletionError, json.JSONDecodeError):
             return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
         if completion.usage:
             self._budget.settle(reserved, (completion.usage.prompt_tokens, completion.usage.completion_tokens))
-        answer = _read(completion, prompt.id, self._opened)
+        answer = _parse_completion(completion, prompt.id, self._opened)
         return replace(
             answer,
             seconds=time.perf_counter() - started,
@@ -149,17 +159,22 @@ class ApiEngine:
             sampled="temperature" not in self._parameters,
         )
 
-    async def _complete(self, client: openai.AsyncOpenAI, pace: "Pace", content: list[Any]) -> ChatCompletion:
+    async def _complete(
+        self, client: openai.AsyncOpenAI, concurrency: "AdaptiveConcurrency", content: list[Any]
+    ) -> ChatCompletion:
         async for attempt in AsyncRetrying(
-            stop=stop_after_attempt(ATTEMPTS), wait=wait_as_told, retry=retry_if_exception(_passing), reraise=True
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=wait_retry_after,
+            retry=retry_if_exception(is_retryable),
+            reraise=True,
         ):
             with attempt:
-                async with pace.turn():
+                async with concurrency.slot():
                     self._budget.count_request()
                     completion = await self._create(client, content)
                     if isinstance(completion, ChatCompletion) and (completion.choices or completion.usage):
                         return completion
-                    raise Garbage(str(completion)[:100])
+                    raise InvalidCompletionError(str(completion)[:100])
         raise AssertionError("the last try either returns or raises")
 
     async def _create(self, client: openai.AsyncOpenAI, content: list[Any]) -> Any:
@@ -191,7 +206,7 @@ def _template_facts(options: EngineOptions) -> tuple[bool, bool, dict[str, Any]]
     what its template's switches are to be. The server renders the template itself."""
     try:
         template, tokens = folder_template(options.model)
-    except Refused:
+    except RefusedError:
         return False, False, {}
     if not template:
         return False, False, {}
@@ -210,7 +225,7 @@ def _template_facts(options: EngineOptions) -> tuple[bool, bool, dict[str, Any]]
     return reasons, False, switches
 
 
-def _read(completion: ChatCompletion, prompt_id: str, opened: bool) -> Answer:
+def _parse_completion(completion: ChatCompletion, prompt_id: str, opened: bool) -> Answer:
     """Answer and reasoning of a completion: as the server tells them apart, else by the tags in its text."""
     usage = completion.usage
     used: dict[str, Any] = {
@@ -265,12 +280,13 @@ def _parts(content: Any) -> tuple[str, str | None]:
     return "".join(texts), "".join(thoughts) or None
 
 
-def _passing(error: BaseException) -> bool:
+def is_retryable(error: BaseException) -> bool:
     """Whether another try may fare better."""
     if isinstance(error, openai.APIStatusError):
         return not _is_quota(error) and (error.status_code in (408, 409, 425, 429) or error.status_code >= 500)
     return isinstance(
-        error, (openai.APIConnectionError, openai.APIResponseValidationError, Garbage, json.JSONDecodeError)
+        error,
+        (openai.APIConnectionError, openai.APIResponseValidationError, InvalidCompletionError, json.JSONDecodeError),
     )
 
 
@@ -285,7 +301,7 @@ def _reason(error: openai.APIStatusError, key: str | None) -> str:
     return (said.replace(key, "***") if key else said)[:200]
 
 
-class Pace:
+class AdaptiveConcurrency:
     """How many requests are under way: one more each round that goes well, half as many after one that does not."""
 
     def __init__(self, most: int) -> None:
@@ -295,14 +311,14 @@ class Pace:
         self._free = asyncio.Condition()
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    async def slot(self) -> AsyncIterator[None]:
         async with self._free:
             await self._free.wait_for(lambda: self._under_way < int(self._limit))
             self._under_way += 1
         try:
             yield
         except Exception as error:
-            if _passing(error):
+            if is_retryable(error):
                 self._limit = max(1.0, self._limit / 2)
             raise
         else:
@@ -322,17 +338,19 @@ class Budget:
         self._prompt, self._completion = spent
 
     def reserve(self, prompt: int, completion: int) -> None:
-        """Tokens of one question. Raises ModelError where they are not left."""
+        """Tokens of one question. Raises EvaluationError where they are not left."""
         self._prompt += prompt
         self._completion += completion
         options = self._options
         cost = (self._prompt * options.prices[0] + self._completion * options.prices[1]) / 1e6
         if options.max_tokens is not None and self._prompt + self._completion > options.max_tokens:
-            raise ModelError(
-                "budget_spent", f"the next question could exceed the budget of {options.max_tokens} tokens"
+            raise EvaluationError(
+                FailureCode.BUDGET_SPENT, f"the next question could exceed the budget of {options.max_tokens} tokens"
             )
         if options.max_cost is not None and cost > options.max_cost:
-            raise ModelError("budget_spent", f"the next question could exceed the budget of {options.max_cost:g}")
+            raise EvaluationError(
+                FailureCode.BUDGET_SPENT, f"the next question could exceed the budget of {options.max_cost:g}"
+            )
 
     def settle(self, reserved: tuple[int, int], used: tuple[int, int]) -> None:
         """Put what a question took in the place of what was reserved for it."""
@@ -340,9 +358,11 @@ class Budget:
         self._completion += used[1] - reserved[1]
 
     def count_request(self) -> None:
-        """Raises ModelError where no further request may be made."""
+        """Raises EvaluationError where no further request may be made."""
         if self._options.max_requests is not None and self._requests >= self._options.max_requests:
-            raise ModelError("budget_spent", f"the budget of {self._options.max_requests} requests is spent")
+            raise EvaluationError(
+                FailureCode.BUDGET_SPENT, f"the budget of {self._options.max_requests} requests is spent"
+            )
         self._requests += 1
 
 

@@ -28,21 +28,18 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_MULTIMODAL_LM_MAPPING,
 )
 
-from evaluator.data_types import Answer, AnswerStatus, ModelError, Prompt
-from evaluator.engines.base import (
-    EngineOptions,
-    best_device,
-    check_finite,
-    check_known,
-    from_pretrained,
-    halving,
-    load_config,
-)
+from evaluator.data_types import Answer, AnswerStatus, Prompt
+from evaluator.engines.base import split_batch_on_oom
 from evaluator.engines.chat_inputs import ChatInputs, Encoded, PreparedPrompt
 from evaluator.engines.decoding import Budgets, greedy, plain_config, token_ids
 from evaluator.engines.generation_config import asked_settings
+from evaluator.engines.hardware import best_device, torch_environment
+from evaluator.engines.loading import check_finite, check_token_ids, from_pretrained, load_config
+from evaluator.engines.options import EngineOptions
+from evaluator.errors import EvaluationError
 from submissions.models.model_facts import VISION_NAMES
 from submissions.models.reasoning import Tags, split, unmarked
+from submissions.records import FailureCode
 
 POOL = 256  # prompts sorted by cost together
 BATCH_SIZE = {"cuda": 64, "cpu": 16}  # prompts, at most
@@ -58,6 +55,8 @@ LOADERS = {  # by the name under which a config's auto_map has a class of the re
 
 
 class ChatEngine:
+    environment = staticmethod(torch_environment)
+
     def __init__(self, options: EngineOptions) -> None:
         config = _part_that_chats(load_config(options))
         loader, sees = _loader(config)
@@ -109,7 +108,7 @@ class ChatEngine:
                     for answer in answers:
                         yield replace(answer, seconds=seconds)
         if not self._taken and self._refused > 1:
-            raise ModelError("model_error", f"no image can be taken in: {self._inputs.refusal}")
+            raise EvaluationError(FailureCode.MODEL_ERROR, f"no image can be taken in: {self._inputs.refusal}")
 
     def close(self) -> None:
         self._inputs.close()
@@ -125,10 +124,10 @@ class ChatEngine:
         return batch
 
     def _count(self, encoded: Encoded) -> None:
-        """Raises ModelError where the model takes no image at all."""
+        """Raises EvaluationError where the model takes no image at all."""
         self._refused += len(encoded.refused)
         if not self._taken and self._refused >= ENOUGH:
-            raise ModelError("model_error", f"no image can be taken in: {self._inputs.refusal}")
+            raise EvaluationError(FailureCode.MODEL_ERROR, f"no image can be taken in: {self._inputs.refusal}")
 
     def _answers(self, encoded: Encoded) -> list[Answer]:
         """The batch's answers; where memory is short, in halves, and later batches are no larger than what fitted."""
@@ -140,7 +139,7 @@ class ChatEngine:
 
         answers: list[Answer] = []
         try:
-            for part, tokens in halving(encoded.batch, generate):
+            for part, tokens in split_batch_on_oom(encoded.batch, generate):
                 if len(part) < len(encoded.batch):
                     self.batch_size = min(self.batch_size, len(part))
                 answers += [self._answer(p, *own) for p, own in zip(part, tokens, strict=True)]
@@ -160,7 +159,7 @@ class ChatEngine:
     def _generate(self, encoded: Encoded) -> list[tuple[Any, bool, bool, int]]:
         """Of each prompt: its new tokens on the CPU, whether they were cut off, whether it was asked within the
         reasoning, and how many tokens it had itself."""
-        check_known(int(encoded.inputs["input_ids"].max()), self._model)
+        check_token_ids(int(encoded.inputs["input_ids"].max()), self._model)
         inputs = encoded.inputs.to(self._device)
         if not self._takes_types:
             inputs.pop("token_type_ids", None)
@@ -232,7 +231,7 @@ def _part_that_chats(config: Any) -> Any:
 
 
 def _loader(config: Any) -> tuple[Any, bool]:
-    """The class that loads a model, and whether it takes images. Raises ModelError."""
+    """The class that loads a model, and whether it takes images. Raises EvaluationError."""
     for mapping, loader, sees in (
         (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, AutoModelForImageTextToText, True),
         (MODEL_FOR_CAUSAL_LM_MAPPING, AutoModelForCausalLM, False),
@@ -246,7 +245,7 @@ def _loader(config: Any) -> tuple[Any, bool]:
     for name, loader in LOADERS.items():
         if name in named:
             return loader, any(key.startswith(VISION_NAMES) for key in config.to_dict())
-    raise ModelError("unsupported_architecture", f"{config.model_type} does not chat")
+    raise EvaluationError(FailureCode.UNSUPPORTED_ARCHITECTURE, f"{config.model_type} does not chat")
 
 
 def _unanswered(p: PreparedPrompt, status: AnswerStatus) -> Answer:

@@ -9,13 +9,16 @@ from typing import Any
 
 from transformers import AutoProcessor, AutoTokenizer
 
-from evaluator.data_types import ModelError, Prompt
-from evaluator.engines.base import EngineOptions
+from evaluator.data_types import Prompt
 from evaluator.engines.images import fitted_size, load_image
+from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page
-from submissions.models.chat_template import Conversation, TemplateError, TemplateRenderer, default_template
+from evaluator.errors import EvaluationError
+from submissions.errors import TemplateError
+from submissions.models.chat_template import Conversation, TemplateRenderer, default_template
 from submissions.models.model_facts import QUESTION, folder_template
 from submissions.models.reasoning import Tags, learn_tags, opens, values_of
+from submissions.records import FailureCode
 
 TEMPLATE = 64  # tokens left to the chat template itself
 VISUAL_TOKENS = 1024  # reserved for an image, where the processor does not tell
@@ -54,7 +57,7 @@ class Encoded:
 
 
 class ChatInputs:
-    """Raises ModelError where the model's processor cannot be loaded or it has no chat template."""
+    """Raises EvaluationError where the model's processor cannot be loaded or it has no chat template."""
 
     def __init__(self, options: EngineOptions, sees: bool, context: int | None, *, pads_left: bool = True) -> None:
         self._sees = sees
@@ -68,7 +71,7 @@ class ChatInputs:
         if options.adapter:
             template = folder_template(options.adapter)[0] or template
         if not template:
-            raise ModelError("no_chat_template", "the model has no chat template")
+            raise EvaluationError(FailureCode.NO_CHAT_TEMPLATE, "the model has no chat template")
         self._switches = values_of(template, options.thinking)
         self._renderer = TemplateRenderer(template, tokenizer.special_tokens_map)
         self.tags: Tags | None = learn_tags(template, self._renderer, self._message(QUESTION, []))
@@ -99,7 +102,7 @@ class ChatInputs:
 
     def prepare(self, prompt: Prompt) -> PreparedPrompt:
         if prompt.images and not self._sees:
-            raise ModelError("no_image_input", "the model takes no images")
+            raise EvaluationError(FailureCode.NO_IMAGE_INPUT, "the model takes no images")
         text, windows = fit_page(prompt, self._room, self._length)
         for token in self._media:  # a question that names one asks for no further image
             text = text.replace(token, f"{token[0]} {token[1:]}")
@@ -116,7 +119,7 @@ class ChatInputs:
         return PreparedPrompt(prompt, text, windows, sizes, min(f for *_, f in fitted), visual, cost + reserved)
 
     def encode(self, batch: Sequence[PreparedPrompt]) -> Encoded:
-        """Images decoded and everything tokenised. Raises ModelError where the chat template fails."""
+        """Images decoded and everything tokenised. Raises EvaluationError where the chat template fails."""
         with ThreadPoolExecutor(OPENERS) as openers:
             images = list(openers.map(_images, batch))
         good = [(p, own) for p, own in zip(batch, images, strict=True) if own is not None]
@@ -133,7 +136,7 @@ class ChatInputs:
         except PROCESSOR_ERRORS as error:
             self.refusal = f"{type(error).__name__}: {error}"
             if not any(prompt.sizes for prompt in prompts):
-                raise ModelError("model_error", f"the processor fails on a question: {error}") from error
+                raise EvaluationError(FailureCode.MODEL_ERROR, f"the processor fails on a question: {error}") from error
         # One image of a shape that the processor does not take costs its own prompt only.
         taken = [self._is_processed(conversation) for conversation in conversations]
         refused = [p for p, fits in zip(prompts, taken, strict=True) if not fits]
@@ -154,7 +157,7 @@ class ChatInputs:
         try:
             return self._renderer.render(conversations, **self._switches)
         except TemplateError as error:
-            raise ModelError("template_error", str(error)) from None
+            raise EvaluationError(FailureCode.TEMPLATE_ERROR, str(error)) from None
 
     def _opened(self, rendered: Sequence[str]) -> list[bool]:
         return [opens(text, self.tags) for text in rendered]
@@ -216,7 +219,7 @@ def _load_processor(loader: Any, options: EngineOptions) -> Any:
     except ImportError:
         raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError("unsupported_architecture", str(error)) from error
+        raise EvaluationError(FailureCode.UNSUPPORTED_ARCHITECTURE, str(error)) from error
 
 
 def _has_own(adapter: Path, loader: Any) -> bool:

@@ -18,16 +18,13 @@ from numpy.typing import NDArray
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 from transformers.models.auto.modeling_auto import MODEL_FOR_QUESTION_ANSWERING_MAPPING
 
-from evaluator.data_types import Answer, ModelError, Prompt
-from evaluator.engines.base import (
-    EngineOptions,
-    best_device,
-    check_finite,
-    check_known,
-    from_pretrained,
-    halving,
-    load_config,
-)
+from evaluator.data_types import Answer, Prompt
+from evaluator.engines.base import split_batch_on_oom
+from evaluator.engines.hardware import best_device, torch_environment
+from evaluator.engines.loading import check_finite, check_token_ids, from_pretrained, load_config
+from evaluator.engines.options import EngineOptions
+from evaluator.errors import EvaluationError
+from submissions.records import FailureCode
 
 OVERLAP = 128  # tokens two neighbouring windows share
 CANDIDATES = 20  # best starts and ends of each window that are paired
@@ -75,13 +72,17 @@ class Frame:
 
 
 class ExtractiveEngine:
+    environment = staticmethod(torch_environment)
+
     def __init__(self, options: EngineOptions) -> None:
         config = load_config(options)
         if type(config) not in MODEL_FOR_QUESTION_ANSWERING_MAPPING:
-            raise ModelError("unsupported_architecture", f"{config.model_type} has no question-answering head")
+            raise EvaluationError(
+                FailureCode.UNSUPPORTED_ARCHITECTURE, f"{config.model_type} has no question-answering head"
+            )
         self._tokenizer = AutoTokenizer.from_pretrained(options.model, trust_remote_code=False, local_files_only=True)
         if not self._tokenizer.is_fast:
-            raise ModelError("unsupported_architecture", "no fast tokenizer, so no character offsets")
+            raise EvaluationError(FailureCode.UNSUPPORTED_ARCHITECTURE, "no fast tokenizer, so no character offsets")
         self._model = from_pretrained(AutoModelForQuestionAnswering, options)
         self.params = self._model.num_parameters()
         self._device = best_device()
@@ -89,7 +90,9 @@ class ExtractiveEngine:
         self._tokenizer.model_max_length = int(1e9)  # windows are cut here: no warning about long pages
         self._frame = _frame(self._tokenizer)
         if self._length < 2 * self._frame.size + MIN_ROOM:
-            raise ModelError("unsupported_architecture", f"the model takes {self._length} tokens at once")
+            raise EvaluationError(
+                FailureCode.UNSUPPORTED_ARCHITECTURE, f"the model takes {self._length} tokens at once"
+            )
         self._takes_types = self._knows_types()
         self._pads = self._padding_is_harmless()
         self.batch_size = options.batch_size or (64 if self._device == "cuda" else 16)
@@ -151,7 +154,7 @@ class ExtractiveEngine:
             alike = ordered if self._pads else [w for w in ordered if len(w.tokens) == len(ordered[0].tokens)]
             batch = alike[: self.batch_size]
             ordered = ordered[len(batch) :]
-            for part, spans in halving(batch, partial(_spans, self._model, self._padded)):
+            for part, spans in split_batch_on_oom(batch, partial(_spans, self._model, self._padded)):
                 for window, (score, start, end) in zip(part, spans, strict=True):
                     begin, close = (window.first + place - window.before for place in (start, end))
                     key = (score, -window.first, begin, close)
@@ -199,7 +202,7 @@ class ExtractiveEngine:
             length = len(window.tokens)
             tokens[row, :length], types[row, :length], attended[row, :length] = window.tokens, window.types, 1
             on_page[row, window.before : window.before + window.count] = True
-        check_known(int(tokens.max()), self._model)
+        check_token_ids(int(tokens.max()), self._model)
         inputs = {"input_ids": tokens, "attention_mask": attended}
         if self._takes_types:
             inputs["token_type_ids"] = types

@@ -9,9 +9,10 @@ from typing import get_args
 
 import httpx2
 
-from evaluator.data_types import ModelError
-from evaluator.engines.base import EngineOptions
-from submissions.records import FloatPrecision
+from evaluator.engines.options import EngineOptions
+from evaluator.errors import EvaluationError
+from submissions.catalog import FloatPrecision
+from submissions.records import FailureCode
 
 START_SECONDS = 1800.0  # large models load for long
 POLL_SECONDS = 0.2
@@ -21,7 +22,7 @@ class Server:
     """`command` has {model} and {port}: `transformers serve {model} --port {port}`, `vllm serve {model} --port {port}`;
     {precision} too, where the server takes one. A model that may run its own code is said so by `--trust-remote-code`.
 
-    Raises ModelError where the command is wrong, or its server ends or does not answer in time.
+    Raises EvaluationError where the command is wrong, or its server ends or does not answer in time.
     """
 
     def __init__(self, command: str, options: EngineOptions) -> None:
@@ -32,8 +33,8 @@ class Server:
             words = [word.format(**values) for word in shlex.split(command)]
             words += ["--trust-remote-code"] if options.custom_code else []
         except (ValueError, KeyError, IndexError) as error:
-            raise ModelError(
-                "server_failed", f"--spawn {command!r}: may hold {{model}}, {{port}} and {{precision}} only"
+            raise EvaluationError(
+                FailureCode.SERVER_FAILED, f"--spawn {command!r}: may hold {{model}}, {{port}} and {{precision}} only"
             ) from error
         self.base_url = f"http://127.0.0.1:{port}/v1"
         self._process = subprocess.Popen(
@@ -46,7 +47,9 @@ class Server:
         with httpx2.Client(timeout=5.0) as client:
             while time.monotonic() < deadline:
                 if (code := self._process.poll()) is not None:
-                    raise ModelError("server_failed", f"{name} ended with code {code} before it was ready")
+                    raise EvaluationError(
+                        FailureCode.SERVER_FAILED, f"{name} ended with code {code} before it was ready"
+                    )
                 try:
                     if client.get(health).status_code == 200:
                         return
@@ -54,7 +57,7 @@ class Server:
                     pass
                 time.sleep(POLL_SECONDS)
         self.close()
-        raise ModelError("server_failed", f"{name} was not ready within {START_SECONDS:.0f} s")
+        raise EvaluationError(FailureCode.SERVER_FAILED, f"{name} was not ready within {START_SECONDS:.0f} s")
 
     def close(self) -> None:
         """End the server and wait until it is gone."""

@@ -12,11 +12,9 @@ import yaml
 from huggingface_hub import CommitOperationAdd, EvalResultEntry, HfApi, constants, eval_result_entries_to_yaml
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.records import EvalRequest, EvalResult
+from submissions.records import EvalRequest
+from submissions.results import EvalResult
 from submissions.settings import Settings
-
-TASKS = {"ko-vqa": "ko_vqa", "ko-vdc": "ko_vdc", "korquad-2": "korquad2", "infochartqa": "infochartqa"}
-METRICS = ("em", "f1")  # one value a task, as the format has it
 
 
 def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -> str | None:
@@ -42,26 +40,28 @@ def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -
 def benchmark_yaml(name: str) -> str:
     """`eval.yaml` of a dataset repository: the tasks under which results stand on model pages."""
     card = BENCHMARKS[name].card
-    tasks = [{"id": f"{TASKS[name]}_{metric}", "config": "default", "split": "test"} for metric in METRICS]
-    content = {"name": card.title, "description": card.summary_en, "evaluation_framework": "hannun", "tasks": tasks}
+    # One value a task, as the format has it.
+    tasks = [{"id": f"{card.hub_task}_{metric}", "config": "default", "split": "test"} for metric in card.hub_metrics]
+    content = {"name": card.title, "description": card.summary.en, "evaluation_framework": "hannun", "tasks": tasks}
     text: str = yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
     return text
 
 
 def results_yaml(result: EvalResult, dataset: str, store: str) -> str:
     """The result in the Hub's own format, each value with a link to the record."""
-    name = result.benchmark
+    name, card = result.benchmark, BENCHMARKS[result.benchmark].card
     repo = store.removeprefix("hf://").strip("/")
     entries = [
         EvalResultEntry(
             dataset_id=dataset,
-            task_id=f"{TASKS[name]}_{metric}",
+            task_id=f"{card.hub_task}_{metric}",
             value=result.results[name][metric],
             date=datetime.fromtimestamp(result.date, UTC).isoformat() if result.date else None,
             source_url=f"{constants.ENDPOINT}/{repo}/blob/main/{result.path}",
             source_name="Hannun",
         )
-        for metric in METRICS
+        for metric in card.hub_metrics
+        if result.results[name].get(metric) is not None
     ]
     text: str = yaml.safe_dump(eval_result_entries_to_yaml(entries), allow_unicode=True, sort_keys=False)
     return text

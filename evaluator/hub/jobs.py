@@ -12,10 +12,10 @@ from typing import Any
 from huggingface_hub import HfApi, constants
 from pydantic import SecretStr
 
-from submissions.settings import Settings, SettingsError
+from submissions.errors import SettingsError
+from submissions.settings import Settings
 
 LABELS = {"app": "hannun-worker"}  # by which our jobs are told from others
-IMAGE = "python:3.11"
 # A job starts from nothing: the sandbox, the code of the Space, its packages with torch's CUDA build, one round of the
 # queue. Where the Hub's machines allow no namespaces, the worker ends at once and says so.
 COMMAND = """set -e
@@ -40,8 +40,8 @@ class JobSettings:
 
     space: str  # owner/name of the Space whose code is run
     flavor: str
-    image: str = IMAGE
-    timeout: timedelta = timedelta(hours=12)
+    image: str
+    timeout: timedelta
     namespace: str | None = None
 
 

@@ -18,14 +18,18 @@ from httpx2 import HTTPError
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
-from evaluator.data_types import ModelError
+from evaluator.errors import EvaluationError
 from submissions.models.repository import CODE, FETCHED, MAX_FILES, content_revision, local_model
 from submissions.paths import ROOT
-from submissions.records import CodeApproval
+from submissions.records import CodeApproval, FailureCode
 from submissions.settings import Settings
 
 MAX_HEADER = 25_000_000  # bytes of a safetensors file that describe its tensors
-CODES = {3: "model_not_found", 4: "hub_unavailable", 5: "disk_full"}  # of the process that fetches
+EXIT_CODES = {
+    FailureCode.MODEL_NOT_FOUND: 3,
+    FailureCode.HUB_UNAVAILABLE: 4,
+    FailureCode.DISK_FULL: 5,
+}  # of the process that fetches
 
 
 def fetch_model(
@@ -33,12 +37,12 @@ def fetch_model(
 ) -> Path:
     """The folder with the model's files at this revision, its Python files too where they are approved or wanted.
 
-    Raises ModelError where it cannot be had, or the code is not what was approved.
+    Raises EvaluationError where it cannot be had, or the code is not what was approved.
     """
     folder = local_model(model_id, settings.models_dir)
     if folder:
         if content_revision(folder) != revision:
-            raise ModelError("model_not_found", f"{model_id} has changed since it was submitted")
+            raise EvaluationError(FailureCode.MODEL_NOT_FOUND, f"{model_id} has changed since it was submitted")
         _check_code(folder, code)
         return folder
     with_code = with_code or code is not None
@@ -57,7 +61,7 @@ def fetch_model(
 
 
 def _check_code(folder: Path, code: CodeApproval | None) -> None:
-    """Where code may run, it is what was approved, all of it and nothing else. Raises ModelError."""
+    """Where code may run, it is what was approved, all of it and nothing else. Raises EvaluationError."""
     if code is None:
         return
     files = {
@@ -66,7 +70,7 @@ def _check_code(folder: Path, code: CodeApproval | None) -> None:
     }
     if files != code.files:
         changed = sorted({name for name, _ in files.items() ^ code.files.items()})
-        raise ModelError("code_not_approved", f"{', '.join(changed)[:200]}: not as approved")
+        raise EvaluationError(FailureCode.CODE_NOT_APPROVED, f"{', '.join(changed)[:200]}: not as approved")
 
 
 def _download(model_id: str, revision: str, folder: Path, settings: Settings, options: list[str]) -> None:
@@ -93,7 +97,9 @@ def _download(model_id: str, revision: str, folder: Path, settings: Settings, op
             while child.poll() is None:
                 _check_size(folder, settings.max_model_bytes)
                 if time.monotonic() - begun > settings.max_fetch.total_seconds():
-                    raise ModelError("hub_unavailable", f"{model_id} did not arrive within {settings.max_fetch}")
+                    raise EvaluationError(
+                        FailureCode.HUB_UNAVAILABLE, f"{model_id} did not arrive within {settings.max_fetch}"
+                    )
                 try:
                     child.wait(timeout=1)
                 except subprocess.TimeoutExpired:
@@ -103,7 +109,8 @@ def _download(model_id: str, revision: str, folder: Path, settings: Settings, op
         assert child.stderr is not None
         said = child.stderr.read().decode(errors="replace").strip()
     if child.returncode:
-        raise ModelError(CODES.get(child.returncode, "internal_error"), said[-300:] or "the fetching process ended")
+        code = next((code for code, number in EXIT_CODES.items() if number == child.returncode), None)
+        raise EvaluationError(code or FailureCode.INTERNAL_ERROR, said[-300:] or "the fetching process ended")
     shutil.rmtree(folder / ".cache", ignore_errors=True)
     _check_size(folder, settings.max_model_bytes)
 
@@ -116,19 +123,19 @@ def _check_size(folder: Path, limit: int) -> None:
         except FileNotFoundError:  # renamed as it was finished
             continue
     if sum(sizes) > limit or len(sizes) > MAX_FILES:
-        raise ModelError("model_too_large", f"more than {limit / 1e9:,.0f} GB or {MAX_FILES} files")
+        raise EvaluationError(FailureCode.MODEL_TOO_LARGE, f"more than {limit / 1e9:,.0f} GB or {MAX_FILES} files")
 
 
 def check_fetched(folder: Path) -> None:
-    """No links, and weights whose description is no longer than it may be. Raises ModelError."""
+    """No links, and weights whose description is no longer than it may be. Raises EvaluationError."""
     for path in folder.rglob("*"):
         if path.is_symlink():
-            raise ModelError("invalid_weights", f"{path.name} is a link")
+            raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{path.name} is a link")
         if path.suffix == ".safetensors":
             with path.open("rb") as file:
                 header = int.from_bytes(file.read(8), "little")
             if header > min(MAX_HEADER, path.stat().st_size - 8):
-                raise ModelError("invalid_weights", f"{path.name} names {header:,} bytes of description")
+                raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{path.name} names {header:,} bytes of description")
 
 
 def main(model_id: str, revision: str, folder: str, *options: str) -> int:
@@ -137,11 +144,12 @@ def main(model_id: str, revision: str, folder: str, *options: str) -> int:
         snapshot_download(model_id, revision=revision, allow_patterns=wanted, local_dir=folder)
         return 0
     except (RepositoryNotFoundError, RevisionNotFoundError, GatedRepoError) as error:
-        code, reason = 3, str(error)
+        code, reason = FailureCode.MODEL_NOT_FOUND, str(error)
     except (HTTPError, OSError) as error:
-        code, reason = (5 if getattr(error, "errno", None) == errno.ENOSPC else 4), str(error)
+        full = getattr(error, "errno", None) == errno.ENOSPC
+        code, reason = FailureCode.DISK_FULL if full else FailureCode.HUB_UNAVAILABLE, str(error)
     sys.stderr.write(" ".join(reason.split()))
-    return code
+    return EXIT_CODES[code]
 
 
 if __name__ == "__main__":

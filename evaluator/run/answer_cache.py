@@ -9,7 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from evaluator.files import opened_plain
+from evaluator.files import open_regular_file
 from evaluator.run.job import Job
 
 
@@ -31,7 +31,7 @@ class AnswerCache:
         with (
             FileLock(f"{file}.lock"),
             file.open(encoding="utf-8") as lines,
-            opened_plain(job.answers_file, create=True) as answers,
+            open_regular_file(job.answers_file, create=True) as answers,
         ):
             answers.seek(0, os.SEEK_END)
             for line in lines:
@@ -63,4 +63,4 @@ class AnswerCache:
                 store.write("".join(new.values()).encode())
 
     def _file(self, job: Job) -> Path:
-        return self._folder / f"{job.spec().revision}.jsonl"
+        return self._folder / f"{job.options().revision}.jsonl"

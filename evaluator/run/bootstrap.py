@@ -1,4 +1,4 @@
-"""How sure a score is: intervals, paired comparison, corrections, rank ranges.
+"""How sure a score is: intervals of a mean, and the paired comparison of two models.
 
 Shares are from 0 to 1. Intervals are two-sided, 95 % unless said otherwise. Items that share a document or image are
 not independent, so they are drawn together (cluster bootstrap; Cameron, Gelbach & Miller 2008).
@@ -20,7 +20,7 @@ _CHUNK = 250  # resamples at a time: bounds memory
 Floats = npt.NDArray[np.float64]
 
 
-class Comparison(NamedTuple):
+class PairedComparison(NamedTuple):
     """Two models on the same items: first minus second."""
 
     difference: float
@@ -48,7 +48,7 @@ def mean_interval(scores: Sequence[float], clusters: Sequence[str]) -> Interval:
     return cluster_bootstrap(scores, clusters)
 
 
-def compare(first: Sequence[float], second: Sequence[float], clusters: Sequence[str]) -> Comparison:
+def paired_comparison(first: Sequence[float], second: Sequence[float], clusters: Sequence[str]) -> PairedComparison:
     """Two models' right-or-wrong scores on the same items, in the same order. Raises ValueError if lengths differ."""
     if not len(first) == len(second) == len(clusters):
         raise ValueError("the two models must have answered the same items")
@@ -58,18 +58,7 @@ def compare(first: Sequence[float], second: Sequence[float], clusters: Sequence[
     p_value = float(stats.binomtest(first_only, flipped).pvalue) if flipped else 1.0
     low, high = np.quantile(_redrawn_means(a - b, clusters, RESAMPLES), [0.025, 0.975])
     interval = Interval(float(low), float(high))
-    return Comparison(float((a - b).mean()), interval, p_value, first_only, second_only)
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p-values, in the order given. Source: Holm, Scandinavian Journal of Statistics 6 (1979)."""
-    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    adjusted = [0.0] * len(p_values)
-    highest = 0.0
-    for place, index in enumerate(order):
-        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[index]))
-        adjusted[index] = highest
-    return adjusted
+    return PairedComparison(float((a - b).mean()), interval, p_value, first_only, second_only)
 
 
 def _redrawn_means(scores: Floats, clusters: Sequence[str], resamples: int) -> Floats:

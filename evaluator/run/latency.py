@@ -1,7 +1,6 @@
 """The latency protocol: a separate pass over some of the prompts, one at a time, after a warm-up.
 
-Preprocessing is in it, model loading is not. A page is read anew for each question. Machines are compared by a small
-model of known size that runs on each of them.
+Preprocessing is in it, model loading is not. A page is read anew for each question.
 """
 
 import time
@@ -10,11 +9,10 @@ from dataclasses import replace
 from itertools import islice
 
 from evaluator.data_types import Answer, Prompt
-from evaluator.engines.base import Engine, best_device
+from evaluator.engines.base import Engine
 
 WARM_UP = 2  # prompts asked before the clock starts
 MAX_SECONDS = 300.0
-CALIBRATION_ROUNDS = 10
 
 
 def one_at_a_time(engine: Engine, prompts: Iterable[Prompt], warm_up: int = WARM_UP) -> Iterator[Answer]:
@@ -29,21 +27,3 @@ def one_at_a_time(engine: Engine, prompts: Iterable[Prompt], warm_up: int = WARM
         yield replace(answer, seconds=time.perf_counter() - started)
         if time.perf_counter() - begun > MAX_SECONDS:
             return
-
-
-def calibration_ms() -> float:
-    """Median milliseconds of a fixed small transformer (4 layers of 256, 8 × 128 tokens) on this machine's device."""
-    import torch
-
-    device = best_device()
-    generator = torch.Generator().manual_seed(0)
-    layer = torch.nn.TransformerEncoderLayer(256, 4, 1024, dropout=0.0, batch_first=True)
-    model = torch.nn.TransformerEncoder(layer, 4, enable_nested_tensor=False).eval().to(device)
-    inputs = torch.randn(8, 128, 256, generator=generator).to(device)
-    times = []
-    with torch.inference_mode():
-        for _ in range(CALIBRATION_ROUNDS):
-            started = time.perf_counter()
-            model(inputs).sum().item()  # waits for the device
-            times.append(time.perf_counter() - started)
-    return round(1000 * sorted(times)[len(times) // 2], 3)

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evaluator.run.bootstrap import Comparison, compare
-from evaluator.run.evaluate import Details, evaluate
-from evaluator.run.task import Task, load_items, spread
+from evaluator.errors import Details
+from evaluator.run.bootstrap import PairedComparison, paired_comparison
+from evaluator.run.evaluate import evaluate
+from evaluator.run.task import Task, evenly_spaced, load_items
 
 SHOWN = 10  # answers that differ
 
@@ -32,7 +33,7 @@ class Parity:
     n: int
     built_in: float
     served: float
-    comparison: Comparison
+    comparison: PairedComparison
     different: list[Difference]  # all answers that are not the same text
 
     @property
@@ -42,12 +43,12 @@ class Parity:
 
 
 def parity(task: Task, served: Task, items: int, out: Path, show: Show = lambda *_: None) -> Parity:
-    """Ask `items` questions by both; `served` is the task with its server. Raises DataError, ModelError."""
+    """Ask `items` questions by both; `served` is the task with its server. Raises DataError, EvaluationError."""
     everything, dataset = load_items(replace(task, limit=None))
-    chosen = spread(everything, items)
+    chosen = evenly_spaced(everything, items)
     dataset = dataset.evolve(n=len(chosen))
     details: list[Details] = [
-        evaluate(replace(run, alone=0, cache=None), chosen, dataset, out / name, on_progress=show).details
+        evaluate(replace(run, latency_samples=0, cache=None), chosen, dataset, out / name, on_progress=show).details
         for name, run in (("built-in", task), ("served", served))
     ]
     scores = [[_number(row["em"]) for row in rows] for rows in details]
@@ -56,7 +57,7 @@ def parity(task: Task, served: Task, items: int, out: Path, show: Show = lambda 
         for a, b in zip(*details, strict=True)
         if a["answers"] != b["answers"]
     ]
-    comparison = compare(scores[0], scores[1], [item.cluster for item in chosen])
+    comparison = paired_comparison(scores[0], scores[1], [item.cluster for item in chosen])
     means = [sum(own) / len(own) for own in scores]
     return Parity(len(chosen), means[0], means[1], comparison, different)
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.benchmarks.base import Benchmark
-from evaluator.data_types import Answer, AnswerStatus, DataError, Item, Score, unless_unanswered
+from evaluator.benchmarks.base import Benchmark, nonempty_text
+from evaluator.data_types import Answer, AnswerStatus, Item, Score, unless_unanswered
+from evaluator.errors import DataError
 from submissions.models.reasoning import strip_reasoning
 
 CHUNK = 1000  # answers scored at once, or fewer when they are long
@@ -60,16 +61,13 @@ def _summary(bench: Benchmark, scores: list[Score]) -> dict[str, Any]:
 def _items(bench: Benchmark, file: Path) -> dict[str, Item]:
     items: dict[str, Item] = {}
     for where, row in _rows(file):
-        key = _text(row, "id", where)
-        if key in items:
-            raise DataError(f"{where}: the id {key!r} stands twice")
-        kind = row.get("question_type_id", 0)
-        if bench.name == "infochartqa" and (not isinstance(kind, int) or isinstance(kind, bool) or not kind):
-            raise DataError(f"{where}: 'question_type_id' must be a whole number")
-        question = row.get("question", "")
-        if not isinstance(question, str):
-            raise DataError(f"{where}: 'question' must be text")
-        items[key] = Item(key, question, _text(row, "answer", where), kind=kind)
+        try:
+            item = bench.item_to_score(row)
+        except ValueError as error:
+            raise DataError(f"{where}: {error}") from None
+        if item.id in items:
+            raise DataError(f"{where}: the id {item.id!r} stands twice")
+        items[item.id] = item
     if not items:
         raise DataError(f"{file}: has no items")
     return items
@@ -91,7 +89,10 @@ def _chunks(answers: Iterator[Answer]) -> Iterator[list[Answer]]:
 def _answers(file: Path, items: dict[str, Item]) -> Iterator[Answer]:
     seen: set[str] = set()
     for where, row in _rows(file):
-        key = _text(row, "id", where)
+        try:
+            key = nonempty_text(row, "id")
+        except ValueError as error:
+            raise DataError(f"{where}: {error}") from None
         if key not in items:
             raise DataError(f"{where}: the id {key!r} is not among the items")
         if key in seen:
@@ -135,15 +136,9 @@ def _no_constant(name: str) -> Any:
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
-def _text(row: dict[str, Any], column: str, where: str) -> str:
-    value = row.get(column)
-    if not isinstance(value, str) or not value:
-        raise DataError(f"{where}: '{column}' must be text that is not empty")
-    return value
-
-
 def _write(file: Path, scores: list[Score]) -> None:
     with file.open("w", encoding="utf-8") as lines:
         for score in scores:
             row = {"id": score.id, "em": score.em, "f1": score.f1, "em_strict": score.em_strict, "status": score.status}
+            row |= score.extra
             lines.write(json.dumps(row, ensure_ascii=False) + "\n")

@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from evaluator.benchmarks.base import Benchmark
-from evaluator.data_types import Decoding, Item, Prompt
+from evaluator.data_types import Item, Prompt
 from evaluator.datasets.source import Source
-from evaluator.engines.base import MAX_PIXELS, ApiOptions
-from submissions.records import MAX_REASONING_TOKENS, Dataset, EvalRequest
+from evaluator.engines.options import EngineOptions
+from submissions.records import EvalRequest
+from submissions.results import Dataset
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -16,26 +20,40 @@ class Task:
     """One model on one benchmark."""
 
     request: EvalRequest
-    model: Path  # folder with its files
+    options: EngineOptions
     benchmark: Benchmark
     source: Source
-    limit: int | None = None
-    batch_size: int | None = None
-    api: ApiOptions | None = None  # where the engine is a server
-    max_pixels: int = MAX_PIXELS  # of an image; a larger one is scaled down
-    alone: int = 100  # questions asked again one at a time, for latency and to see that batches change nothing
+    limit: int | None = None  # only so many items
+    latency_samples: int = (
+        100  # questions asked again one at a time, for latency and to see that batches change nothing
+    )
     max_score_changes: float = 0.02  # share of those whose score may differ
     cache: Path | None = None  # folder of answers kept from earlier runs
     sandbox: bool = True  # without it a stranger's model could do what this user can
-    adapter: Path | None = None  # folder with a LoRA adapter's files, whose base `model` is
-    max_new_tokens: int | None = None  # of an answer; None: as the benchmark has it
-    max_reasoning_tokens: int = MAX_REASONING_TOKENS  # before it
-    decoding: Decoding = "greedy"
     blind: bool = False  # ask without images and pages: what is right all the same was never read from them
 
     @property
-    def answer_tokens(self) -> int:
-        return self.max_new_tokens or self.benchmark.max_new_tokens
+    def remote(self) -> bool:
+        """Whether a server elsewhere answers, of whose weights and machine nothing is known."""
+        return self.options.api is not None and self.options.api.remote
+
+
+def options_of(request: EvalRequest, model: Path, benchmark: Benchmark, **others: Any) -> EngineOptions:
+    """How a request asks for its model to be run; `others` are fields of EngineOptions, None for the default."""
+    named = {name: value for name, value in others.items() if value is not None}
+    return EngineOptions(
+        **{
+            "model": model,
+            "precision": request.precision,
+            "max_new_tokens": benchmark.max_new_tokens,
+            "engine": "api" if named.get("api") else request.engine,
+            "revision": request.revision,
+            "thinking": request.thinking,
+            "base_revision": request.base_revision,
+            "custom_code": request.custom_code,
+            **named,
+        }
+    )
 
 
 def load_items(task: Task) -> tuple[list[Item], Dataset]:
@@ -57,7 +75,7 @@ def prompts_of(task: Task, item: Item) -> list[Prompt]:
     return prompts
 
 
-def spread(items: Sequence[Item], count: int) -> list[Item]:
-    """That many items, evenly spread over all."""
+def evenly_spaced(items: Sequence[T], count: int) -> list[T]:
+    """That many items, evenly spaced over all."""
     count = min(count, len(items))
     return [items[n * len(items) // count] for n in range(count)]

@@ -1,4 +1,4 @@
-"""The walls of `evaluator.sandbox.policy` by util-linux alone, where bubblewrap is not installed.
+"""The sandbox of `evaluator.sandbox.policy` by util-linux alone, where bubblewrap is not installed.
 
 The same namespaces and the same files, put together by a shell script in a mount namespace of its own: it builds the
 new root on a tmpfs, moves there, and becomes the command.
@@ -18,7 +18,7 @@ NOBODY = "65534"
 _LOOPBACK = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh14x', b'lo', 0x49))"  # SIOCSIFFLAGS
 
 
-def unshared(
+def command_line(
     command: Sequence[str],
     *,
     shown: Sequence[Path],
@@ -28,7 +28,7 @@ def unshared(
     environment: Mapping[str, str],
     folder: Path,
 ) -> list[str]:
-    """The command line that runs a command inside, in `folder`. `scratch` is memory, in bytes, by where it stands."""
+    """The command line that runs a command inside, in `folder`. `scratch` is memory, in bytes, by path."""
     names = ["--mount", "--net", "--pid", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child"]
     if os.geteuid() != 0:
         # Root in a user namespace may build, and becomes nobody in another one inside.

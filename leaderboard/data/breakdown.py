@@ -1,36 +1,46 @@
-"""The breakdown of a result: its scores by axis and bucket."""
+"""The breakdown of a result: its scores by axis and bucket, and its further metrics."""
 
 import json
 from functools import lru_cache
 from typing import NamedTuple
 
-LETTERS = "letter"  # the axis that counts what was answered; it has no scores
-Place = tuple[str, str]  # axis, bucket
+
+class BucketKey(NamedTuple):
+    axis: str
+    bucket: str
 
 
-class Part(NamedTuple):
+class BucketScore(NamedTuple):
     em: float | None  # percent, as f1
     f1: float | None
     n: int | None
+    headline: float | None = None  # where that is neither EM nor F1
 
     @property
     def score(self) -> float:
-        """EM, or where only that is known F1."""
-        return self.f1 or 0.0 if self.em is None else self.em
+        """The headline of its own, else EM, or where only that is known F1."""
+        known = (value for value in (self.headline, self.em, self.f1) if value is not None)
+        return next(known, 0.0)
 
 
 @lru_cache(maxsize=2000)
-def parts_of(breakdown: str) -> dict[Place, Part]:
-    """The parts of a row's breakdown that have a score."""
+def bucket_scores(breakdown: str) -> dict[BucketKey, BucketScore]:
+    """The buckets of a row's breakdown that have a score."""
     return {
-        (axis, bucket): Part(own["em"], own["f1"], own["n"])
+        BucketKey(axis, bucket): BucketScore(own["em"], own["f1"], own["n"], own.get("score"))
         for axis, buckets in json.loads(breakdown).items()
-        if axis != LETTERS
         for bucket, own in buckets.items()
         if own["em"] is not None or own["f1"] is not None
     }
 
 
-def letters_of(breakdown: str) -> dict[str, int]:
-    """How often each letter was answered; empty where answers are not letters."""
-    return {letter: own["n"] or 0 for letter, own in json.loads(breakdown).get(LETTERS, {}).items()}
+def answer_counts(breakdown: str, axis: str) -> dict[str, int]:
+    """How often each kind of answer was given, by the axis of a histogram; empty where none was counted."""
+    return {kind: own["n"] or 0 for kind, own in json.loads(breakdown).get(axis, {}).items()}
+
+
+@lru_cache(maxsize=100_000)
+def extra_metrics(metrics: str) -> dict[str, float]:
+    """A row's metrics beside EM and F1, in percent."""
+    found: dict[str, float] = json.loads(metrics)
+    return found

@@ -5,16 +5,18 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Literal, get_args
 
-from leaderboard.data.breakdown import letters_of, parts_of
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.breakdown import answer_counts, bucket_scores
 from leaderboard.data.ranking import RankedRow, score_of
 
 Kind = Literal["size", "speed", "parts", "time", "letters"]
 Data = list[dict[str, Any]]
-MOST_PARTS, MOST_LETTERS = 15, 5  # models
+MAX_HEATMAP_MODELS, MAX_HISTOGRAM_MODELS = 15, 5
 
 
 def charts_of(benchmark: str) -> list[Kind]:
-    return [kind for kind in get_args(Kind) if kind != "letters" or benchmark == "ko-vdc"]
+    """The kinds of chart a benchmark has: the answers' histogram only where its answers are of a few kinds."""
+    return [kind for kind in get_args(Kind) if kind != "letters" or BENCHMARKS[benchmark].card.histogram]
 
 
 def chart_data(kind: Kind, rows: Sequence[RankedRow]) -> Data:
@@ -48,11 +50,11 @@ def _with_front(points: Data, cost: str) -> Data:
 
 def _parts(rows: Sequence[RankedRow]) -> Data:
     """Scores by bucket of the best models whose parts are known."""
-    known = islice((r for r in rows if parts_of(r.row.breakdown)), MOST_PARTS)
+    known = islice((r for r in rows if bucket_scores(r.row.breakdown)), MAX_HEATMAP_MODELS)
     return [
         {"model": r.row.model, "split": r.row.split, "axis": axis, "bucket": bucket, "score": part.score, "n": part.n}
         for r in known
-        for (axis, bucket), part in parts_of(r.row.breakdown).items()
+        for (axis, bucket), part in bucket_scores(r.row.breakdown).items()
     ]
 
 
@@ -68,14 +70,21 @@ def _time(rows: Sequence[RankedRow]) -> Data:
     return data
 
 
-def _letters(rows: Sequence[RankedRow]) -> Data:
-    """Which letters were answered how often, by the best models that were asked here; `-` names none."""
-    counted = ((r.row.model, counts) for r in rows if any((counts := letters_of(r.row.breakdown)).values()))
-    return [
-        {"model": model, "letter": letter, "n": n, "percent": round(100 * n / sum(counts.values()), 2)}
-        for model, counts in islice(counted, MOST_LETTERS)
-        for letter, n in counts.items()
-    ]
+def _histogram(rows: Sequence[RankedRow]) -> Data:
+    """Which answers were given how often, by the best models that were evaluated here; `-` is an unclear one."""
+    data: Data = []
+    counted = ((r.row.model, counts) for r in rows if any((counts := _answers(r)).values()))
+    for model, counts in islice(counted, MAX_HISTOGRAM_MODELS):
+        total = sum(counts.values())
+        data += (
+            {"model": model, "letter": kind, "n": n, "percent": round(100 * n / total, 2)} for kind, n in counts.items()
+        )
+    return data
+
+
+def _answers(ranked: RankedRow) -> dict[str, int]:
+    histogram = BENCHMARKS[ranked.row.benchmark].card.histogram
+    return answer_counts(ranked.row.breakdown, histogram.name) if histogram else {}
 
 
 _DATA: dict[Kind, Callable[[Sequence[RankedRow]], Data]] = {
@@ -83,5 +92,5 @@ _DATA: dict[Kind, Callable[[Sequence[RankedRow]], Data]] = {
     "speed": _speed,
     "parts": _parts,
     "time": _time,
-    "letters": _letters,
+    "letters": _histogram,
 }

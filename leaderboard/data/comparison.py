@@ -12,12 +12,12 @@ from statistics import NormalDist
 from typing import Literal
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.breakdown import Part, parts_of
-from leaderboard.data.ranking import RankedRow, score_of
+from leaderboard.data.breakdown import BucketScore, bucket_scores
+from leaderboard.data.ranking import RankedRow, interval_of, score_of
 from submissions.confidence_interval import Interval, wilson
-from submissions.records import BoardRow
+from submissions.rows import BoardRow
 
-MOST = 5
+MAX_MODELS = 5
 ERROR = (
     0.05  # how often, over all that is said of one benchmark or of its parts, somebody may be called ahead who is not
 )
@@ -25,10 +25,10 @@ Verdict = Literal["ahead", "same", "unknown"]
 
 
 @dataclass(frozen=True)
-class SharedPart:
+class SharedBucket:
     axis: str
     bucket: str
-    each: list[Part | None]  # in the order of the comparison's rows
+    each: list[BucketScore | None]  # in the order of the comparison's rows
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Comparison:
     rows: list[RankedRow]  # best first, all of one split
     missing: list[str]  # models without a result on it
     differences: list[Difference]
-    parts: list[SharedPart]
+    parts: list[SharedBucket]
 
 
 def compare(boards: dict[str, list[RankedRow]], models: Sequence[str]) -> list[Comparison]:
@@ -105,22 +105,22 @@ def _alike(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:
     """Each model's best result on the test set that most of them have in common; the ranked one before others."""
     own = BENCHMARKS[benchmark].card.split
 
-    def measured_on(row: BoardRow) -> tuple[str, str]:
+    def test_set(row: BoardRow) -> tuple[str, str]:
         return row.split, "" if row.split == own else row.dataset  # the ranked split is one, wherever it is kept
 
-    models = {(r.row.model, measured_on(r.row)) for r in rows}
+    models = {(r.row.model, test_set(r.row)) for r in rows}
     if not models:
         return []
     common = Counter(place for _, place in models)
     chosen = max(common, key=lambda place: (common[place], place[0] == own, place))
     best: dict[str, RankedRow] = {}
     for r in rows:
-        if measured_on(r.row) == chosen:
+        if test_set(r.row) == chosen:
             best.setdefault(r.row.model, r)
     return list(best.values())
 
 
-def _difference(rows: Sequence[RankedRow], other: int, parts: Sequence[SharedPart]) -> Difference:
+def _difference(rows: Sequence[RankedRow], other: int, parts: Sequence[SharedBucket]) -> Difference:
     """The first row against another one."""
     scores = score_of(rows[0].row) or 0.0, score_of(rows[other].row) or 0.0
     bounds = [_bounds(r, 1 - ERROR / (len(rows) - 1)) for r in (rows[0], rows[other])]
@@ -152,22 +152,21 @@ def difference_interval(scores: tuple[float, float], first: Interval, second: In
 
 def _bounds(ranked: RankedRow, confidence: float) -> Interval | None:
     """The headline's 95% interval, widened to the confidence wanted."""
-    headline = BENCHMARKS[ranked.row.benchmark].card.headline
-    score, low, high = (getattr(ranked.row, f"{headline}{end}") for end in ("", "_low", "_high"))
-    if low is None or high is None:
+    score, interval = score_of(ranked.row), interval_of(ranked.row)
+    if score is None or interval is None:
         return None
     wider = NormalDist().inv_cdf((1 + confidence) / 2) / NormalDist().inv_cdf(0.975)
-    return Interval(score - wider * (score - low), score + wider * (high - score))
+    return Interval(score - wider * (score - interval[0]), score + wider * (interval[1] - score))
 
 
-def _wilson(part: Part, confidence: float) -> Interval:
+def _wilson(part: BucketScore, confidence: float) -> Interval:
     low, high = wilson(part.score / 100, part.n or 1, confidence)
     return Interval(100 * low, 100 * high)
 
 
-def _parts(rows: Sequence[RankedRow]) -> list[SharedPart]:
+def _parts(rows: Sequence[RankedRow]) -> list[SharedBucket]:
     """Every bucket that two of them at least have a score of."""
-    known = [parts_of(r.row.breakdown) for r in rows]
-    places = dict.fromkeys(place for own in known for place in own)
-    shared = [SharedPart(*place, [own.get(place) for own in known]) for place in places]
+    known = [bucket_scores(r.row.breakdown) for r in rows]
+    keys = dict.fromkeys(key for own in known for key in own)
+    shared = [SharedBucket(*key, [own.get(key) for own in known]) for key in keys]
     return [part for part in shared if sum(own is not None for own in part.each) > 1]

@@ -1,39 +1,29 @@
 """A benchmark's table as a file: CSV, JSON or Parquet."""
 
-import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pandas as pd
 
+from leaderboard.data.breakdown import extra_metrics
+from leaderboard.data.columns import EXPORTED
 from leaderboard.data.ranking import RankedRow
 
-# What of a row is in the files, besides its rank. Scores are percentages, latencies milliseconds a question.
-COLUMNS = (
-    *("model", "organisation", "role", "params", "license", "precision", "revision"),
-    *("thinking", "base_model", "custom_code", "server", "decoding", "max_answer_tokens", "max_reasoning_tokens"),
-    *("reasoning_tokens", "reasoning_per_right"),
-    *("em", "em_low", "em_high", "f1", "f1_low", "f1_high", "em_strict", "latency_ms", "hardware", "outcome"),
-    *("n", "split", "dataset", "benchmark_version", "date", "kind", "source", "source_url", "key"),
-)
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet takes for the beginning of one
 
 
 def to_csv(rows: Sequence[RankedRow]) -> bytes:
-    return rows_to_csv([flat(row) for row in rows], ["rank", "rank_best", "rank_worst", *COLUMNS])
+    return rows_to_csv([flat(row) for row in rows], ["rank", "rank_best", "rank_worst", *EXPORTED])
 
 
 def rows_to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None) -> bytes:
     """UTF-8 with a byte-order mark, as Excel needs it for Korean. No text begins a formula: it gets a ' before it
-    (https://owasp.org/www-community/attacks/CSV_Injection). Columns are those of the first row unless named."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(columns or (rows[0] if rows else []))
-    writer.writerows([_inert(value) for value in row.values()] for row in rows)
-    return text.getvalue().encode("utf-8-sig")
+    (https://owasp.org/www-community/attacks/CSV_Injection). The columns are for a table without rows."""
+    frame = _frame(rows).map(_inert) if rows else pd.DataFrame(columns=list(columns or ()))
+    content: str = frame.to_csv(index=False, lineterminator="\r\n")
+    return content.encode("utf-8-sig")
 
 
 def to_json(rows: Sequence[RankedRow]) -> bytes:
@@ -42,7 +32,7 @@ def to_json(rows: Sequence[RankedRow]) -> bytes:
 
 def to_parquet(rows: Sequence[RankedRow]) -> bytes:
     buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist([flat(row) for row in rows]), buffer, compression="zstd")
+    _frame([flat(row) for row in rows]).to_parquet(buffer, compression="zstd", index=False)
     return buffer.getvalue()
 
 
@@ -54,8 +44,14 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow]], bytes]]] = {
 
 
 def flat(ranked: RankedRow) -> dict[str, Any]:
+    """A row as it is in files and answers. Scores are percentages, latencies milliseconds a question."""
     ranks = {"rank": ranked.rank, "rank_best": ranked.best, "rank_worst": ranked.worst}
-    return ranks | {name: getattr(ranked.row, name) for name in COLUMNS}
+    return ranks | {name: getattr(ranked.row, name) for name in EXPORTED} | extra_metrics(ranked.row.metrics)
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Values stay as they are: pandas' own types would make fractions of whole numbers that are unknown in some rows."""
+    return pd.DataFrame(rows, dtype=object)
 
 
 def _inert(value: Any) -> Any:

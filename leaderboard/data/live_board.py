@@ -11,17 +11,20 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.models import ModelRow, Summary, model_rows, summary
 from leaderboard.data.rank_changes import RankChange, as_of, rank_changes
 from leaderboard.data.ranking import Boards, ranked
+from submissions.errors import StoreError
 from submissions.paths import ASSETS
 from submissions.queue.queue import Queue
-from submissions.records import BoardRow, EvalResult, Lease, QueueRow, Status, board_row
-from submissions.store.base import Snapshot, Store, StoreError, blob_id
+from submissions.records import Lease, Status
+from submissions.results import EvalResult
+from submissions.rows import BoardRow, QueueRow, board_row
+from submissions.store.base import Snapshot, Store, blob_id
 from submissions.store.index import Unreadable, board_reader, parse_record, queue_reader
 
 log = logging.getLogger(__name__)
 
 PUBLISHED = ASSETS / "published"
-FRESH = 1.0  # seconds between looks at the store's head
-LIVELY = 5.0  # seconds between looks at how far the running evaluations are
+HEAD_POLL_S = 1.0  # seconds between looks at the store's head
+LEASE_POLL_S = 5.0  # seconds between looks at how far the running evaluations are
 RECENT = timedelta(days=7)
 
 
@@ -40,7 +43,7 @@ class View:
     paths: dict[str, str] = field(default_factory=dict)  # result key → path in the store
 
 
-class Board:
+class LiveBoard:
     def __init__(self, store: Store, published: Path = PUBLISHED) -> None:
         self._store = store
         self._beats = Queue(store)
@@ -63,7 +66,7 @@ class Board:
             threading.Thread(target=self._refresh, name="refresh", daemon=True).start()
         return self._view
 
-    def look(self) -> None:
+    def refresh_if_stale(self) -> None:
         """Look for a newer view, if that is due and nobody else is at it: for who asks for news, and can wait."""
         if self._due():
             self._refresh()
@@ -104,7 +107,7 @@ class Board:
 
     def _due(self) -> bool:
         """Whether it is time to look, and the caller is who does."""
-        return time.monotonic() - self._checked >= FRESH and self._refreshing.acquire(blocking=False)
+        return time.monotonic() - self._checked >= HEAD_POLL_S and self._refreshing.acquire(blocking=False)
 
     def _refresh(self) -> None:
         """Whoever holds the lock calls this, and it gives it back."""
@@ -118,7 +121,7 @@ class Board:
                 self._changes = rank_changes(before, self._view.boards)
                 self._version = version
             running = [row.key for row in self._view.queue if row.status == Status.RUNNING]
-            if time.monotonic() - self._looked >= LIVELY or self._leases.keys() - running:
+            if time.monotonic() - self._looked >= LEASE_POLL_S or self._leases.keys() - running:
                 self._leases = self._beats.leases(running) if running else {}
                 self._looked = time.monotonic()
         except StoreError as error:  # the last view is better than none

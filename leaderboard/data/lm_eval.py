@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from submissions.records import EvalResult
+from submissions.results import EvalResult
 
 
 def to_lm_eval(result: EvalResult) -> dict[str, Any]:

@@ -3,21 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from statistics import median
+
+import pandas as pd
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.breakdown import Part, Place, parts_of
+from leaderboard.data.breakdown import BucketKey, BucketScore, bucket_scores
 from leaderboard.data.comparison import BaseDifference, base_difference
-from leaderboard.data.live_board import Board, View
+from leaderboard.data.live_board import LiveBoard, View
 from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import RankedRow
-from submissions.records import EvalResult, QueueRow, Status
+from submissions.records import Status
+from submissions.results import EvalResult
+from submissions.rows import QueueRow
 
 
 @dataclass(frozen=True)
-class PartBeside:
+class BucketComparison:
     bucket: str
-    part: Part
+    part: BucketScore
     best: float  # percent, as the median
     median: float
 
@@ -28,7 +31,7 @@ class Detail:
 
     ranked: RankedRow
     record: EvalResult
-    parts: dict[str, list[PartBeside]]  # by axis
+    parts: dict[str, list[BucketComparison]]  # by axis
     base: BaseDifference | None = None  # to the model it was made from, where that was measured alike
 
 
@@ -40,7 +43,7 @@ class ModelPage:
     requests: list[QueueRow] = field(default_factory=list)  # those without a result
 
 
-def model_page(board: Board, name: str) -> ModelPage | None:
+def model_page(board: LiveBoard, name: str) -> ModelPage | None:
     """None for a model that has neither a result nor a request."""
     view = board.view()
     rows = [r for rows in view.boards.values() for r in rows if r.row.model == name]
@@ -60,24 +63,22 @@ def model_page(board: Board, name: str) -> ModelPage | None:
     return ModelPage(summary, details, history, requests)
 
 
-def _detail(board: Board, view: View, ranked: RankedRow) -> Detail | None:
+def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
     content = board.result_json(ranked.row.key)
     if content is None:  # gone since
         return None
     alike = tuple(r.row.breakdown for r in view.boards[ranked.row.benchmark] if r.row.split == ranked.row.split)
     others = _statistics(alike)
-    parts: dict[str, list[PartBeside]] = {}
-    for place, part in parts_of(ranked.row.breakdown).items():
-        parts.setdefault(place[0], []).append(PartBeside(place[1], part, *others[place]))
+    parts: dict[str, list[BucketComparison]] = {}
+    for key, part in bucket_scores(ranked.row.breakdown).items():
+        parts.setdefault(key.axis, []).append(BucketComparison(key.bucket, part, *others[key]))
     base = base_difference(ranked, view.boards[ranked.row.benchmark])
     return Detail(ranked, EvalResult.model_validate_json(content), parts, base)
 
 
 @lru_cache(maxsize=16)
-def _statistics(breakdowns: Sequence[str]) -> dict[Place, tuple[float, float]]:
+def _statistics(breakdowns: Sequence[str]) -> dict[BucketKey, tuple[float, float]]:
     """The best and the median score of each axis and bucket."""
-    scores: dict[Place, list[float]] = {}
-    for breakdown in breakdowns:
-        for place, part in parts_of(breakdown).items():
-            scores.setdefault(place, []).append(part.score)
-    return {place: (max(own), median(own)) for place, own in scores.items()}
+    rows = [(*key, own.score) for breakdown in breakdowns for key, own in bucket_scores(breakdown).items()]
+    grouped = pd.DataFrame(rows, columns=["axis", "bucket", "score"]).groupby(["axis", "bucket"])["score"]
+    return {BucketKey(*key): (best, median) for key, best, median in grouped.agg(["max", "median"]).itertuples()}

@@ -3,34 +3,17 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, Protocol, TypeVar, cast, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args
 from urllib.parse import urlencode
 
-from leaderboard.data.hangul import initials, is_initials, letters
+from leaderboard.data.columns import BY_KEY, DEFAULT, OPTIONAL, RANK, SORTS
+from leaderboard.data.hangul import choseong, is_choseong, to_jamo
+from leaderboard.data.korean_names import searchable
 from leaderboard.data.ranking import RankedRow
-from submissions.records import BoardRow, Thinking
+from submissions.catalog import Thinking
+from submissions.rows import BoardRow
 
-Sort = Literal["score", "em", "f1", "latency", "date", "name", "params"]
 Weights = Literal["open", "closed"]
-Column = Literal[
-    "params",
-    "weights",
-    "license",
-    "f1",
-    "em_strict",
-    "parts",
-    "reasoning",
-    "reasoning_right",
-    "latency",
-    "n",
-    "date",
-    "source",
-]
-SORTS: tuple[Sort, ...] = get_args(Sort)
-COLUMNS: tuple[Column, ...] = get_args(Column)
-DEFAULT_COLUMNS: tuple[Column, ...] = (
-    *("params", "f1", "em_strict", "parts", "reasoning", "latency", "n", "date", "source"),
-)
 SIZES = {"0-4": (0.0, 4e9), "4-10": (4e9, 10e9), "10-40": (10e9, 40e9), "40-": (40e9, float("inf"))}  # parameters
 PREFIXES = ("license:", "org:", "hardware:")
 PAGE = 100  # rows shown at first, and more each time
@@ -40,11 +23,11 @@ T = TypeVar("T", bound=str)
 @dataclass(frozen=True)
 class Query:
     words: str = ""
-    sort: Sort = "score"
+    sort: str = RANK  # of SORTS
     weights: tuple[Weights, ...] = ()  # empty: all
     sizes: tuple[str, ...] = ()  # of SIZES; empty: all, and those of unknown size
     verified: bool = False
-    columns: tuple[Column, ...] = DEFAULT_COLUMNS
+    columns: tuple[str, ...] = DEFAULT  # of OPTIONAL
     shown: int = PAGE
     thinking: tuple[Thinking, ...] = ()  # empty: all
 
@@ -63,11 +46,11 @@ class Query:
         """From a form's fields, whatever they hold: what is unknown is left out."""
         return cls(
             words=str(words or "")[:100],
-            sort=next((s for s in SORTS if s == sort), "score"),
+            sort=next((s for s in SORTS if s == sort), RANK),
             weights=_known(weights, get_args(Weights)),
             sizes=_known(sizes, tuple(SIZES)),
             verified=bool(verified),
-            columns=_known(columns, COLUMNS) if columns is not None else DEFAULT_COLUMNS,
+            columns=_known(columns, OPTIONAL) if columns is not None else DEFAULT,
             shown=page_size(shown),
             thinking=_known(thinking, get_args(Thinking)),
         )
@@ -93,7 +76,7 @@ class Query:
     def filters(self) -> str:
         """What chooses rows and their order, as the query of an address."""
         given = {
-            **{"q": self.words, "sort": "" if self.sort == "score" else self.sort},
+            **{"q": self.words, "sort": "" if self.sort == RANK else self.sort},
             **{"weights": ",".join(self.weights), "size": ",".join(self.sizes)},
             **{"verified": "1" if self.verified else "", "thinking": ",".join(self.thinking)},
         }
@@ -113,7 +96,7 @@ def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     if query.weights or query.sizes or query.verified or query.thinking:
         tests.append(lambda row: _fits(row, query))
     found = [r for r in rows if all(test(r.row) for test in tests)] if tests else list(rows)
-    return found if query.sort == "score" else sorted(found, key=lambda r: _order(r.row, query.sort))
+    return found if query.sort == RANK else sorted(found, key=lambda r: _order(r.row, query.sort))
 
 
 def finder(words: str) -> Callable[[Named], bool]:
@@ -146,35 +129,34 @@ def _test(word: str) -> Callable[[BoardRow], bool]:
     prefix, _, rest = word.casefold().partition(":")
     if f"{prefix}:" not in PREFIXES:
         return _name_test(word)
-    wanted = _letters(rest)
+    wanted = _jamo(rest)
 
     def test(row: BoardRow) -> bool:
         places = {"license": row.license, "hardware": row.hardware}
-        place = places.get(prefix, f"{row.organisation or ''} {row.model.partition('/')[0]}")
-        return wanted in _letters(place or "")
+        place = places.get(prefix, searchable(row.model.partition("/")[0], row.organisation))
+        return wanted in _jamo(place or "")
 
     return test
 
 
 def _name_test(word: str) -> Callable[[Named], bool]:
-    wanted = _letters(word)
-    initials = is_initials(wanted)
+    wanted = _jamo(word)
+    choseong = is_choseong(wanted)
 
     def test(named: Named) -> bool:
-        name = f"{named.model} {named.organisation}" if named.organisation else named.model
-        return wanted in _letters(name) or (initials and wanted in _initials(name))
+        name = searchable(named.model, named.organisation)
+        return wanted in _jamo(name) or (choseong and wanted in _choseong(name))
 
     return test
 
 
-def _order(row: BoardRow, sort: Sort) -> tuple[bool, float, str]:
+def _order(row: BoardRow, sort: str) -> tuple[bool, Any, str]:
     """What is not known comes last; of equals, by name."""
-    name = _letters(row.model)
+    name, column = _jamo(row.model), BY_KEY[sort]
     if sort == "name":
-        return False, 0.0, name
-    value = row.latency_ms if sort == "latency" else cast(float | None, getattr(row, sort))
-    fewest_first = sort in ("latency", "params")
-    return value is None, (value or 0.0) if fewest_first else -(value or 0.0), name
+        return False, 0, name
+    value = column.value(row)
+    return value is None, (value or 0.0) if column.order == "ascending" else -(value or 0.0), name
 
 
 def _known(given: Iterable[str] | None, known: Sequence[T]) -> tuple[T, ...]:
@@ -183,10 +165,10 @@ def _known(given: Iterable[str] | None, known: Sequence[T]) -> tuple[T, ...]:
 
 
 @lru_cache(maxsize=100_000)
-def _letters(text: str) -> str:
-    return letters(text)
+def _jamo(text: str) -> str:
+    return to_jamo(text)
 
 
 @lru_cache(maxsize=100_000)
-def _initials(text: str) -> str:
-    return initials(text)
+def _choseong(text: str) -> str:
+    return choseong(text)

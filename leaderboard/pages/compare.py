@@ -5,16 +5,14 @@ from typing import Any
 
 import gradio as gr
 
-from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.comparison import MOST, compare
-from leaderboard.data.live_board import Board
-from leaderboard.data.ranking import score_of
+from leaderboard.data.comparison import MAX_MODELS, compare
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.pages.overview import sorted_models
-from leaderboard.pages.tab import LIVE, QUIET, Panel
+from leaderboard.pages.tab import LIVE, QUIET, TabView
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text
 
-USUAL = {"compare": "", "q": ""}
+DEFAULTS = {"compare": "", "q": ""}
 OFFERED = 12  # models to add
 CLICKS = """
 element.addEventListener('click', event => {
@@ -24,7 +22,7 @@ element.addEventListener('click', event => {
 """
 
 
-def compare_tab(board: Board, language: Language) -> Panel:
+def compare_tab(board: LiveBoard, language: Language) -> TabView:
     words = gr.Textbox(
         label=text("add_model", language),
         placeholder=text("search_hint", language),
@@ -37,7 +35,7 @@ def compare_tab(board: Board, language: Language) -> Panel:
     def toggle(chosen: str, event: gr.EventData) -> tuple[str, str]:
         models, model = _names(chosen), str(event.model)
         models = [m for m in models if m != model] if model in models else [*models, model]
-        return ",".join(models[:MOST]), ""
+        return ",".join(models[:MAX_MODELS]), ""
 
     html.click(toggle, chosen, [chosen, words], trigger_mode="multiple", **QUIET)
 
@@ -56,17 +54,15 @@ def compare_tab(board: Board, language: Language) -> Panel:
             models=models,
             unknown=[m for m in asked if m not in known],
             comparisons=compare(view.boards, models),
-            offered=[m for m in found if m.model not in models][:OFFERED] if len(models) < MOST else [],
-            most=MOST,
-            cards={name: b.card for name, b in BENCHMARKS.items()},
-            score_of=score_of,
+            offered=[m for m in found if m.model not in models][:OFFERED] if len(models) < MAX_MODELS else [],
+            most=MAX_MODELS,
             version=version,
         )
 
-    return Panel("compare", USUAL, [chosen, words], html, read, show)
+    return TabView("compare", DEFAULTS, [chosen, words], html, read, show)
 
 
 def _names(chosen: str | None) -> list[str]:
     """The models named, each once; no model has a comma in its name."""
     names = (name.strip() for name in str(chosen or "")[:1000].split(","))
-    return list(dict.fromkeys(name for name in names if name))[:MOST]
+    return list(dict.fromkeys(name for name in names if name))[:MAX_MODELS]

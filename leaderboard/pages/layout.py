@@ -6,23 +6,22 @@ from urllib.parse import quote
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.live_board import Board
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.pages.benchmark import benchmark_tab
 from leaderboard.pages.compare import compare_tab
 from leaderboard.pages.model import model_tab
 from leaderboard.pages.overview import overview_tab
 from leaderboard.pages.queue import queue_tab
 from leaderboard.pages.submit import submit_tab
-from leaderboard.pages.tab import QUIET, Panel
+from leaderboard.pages.tab import QUIET, TabView
 from leaderboard.pages.url_state import FIRST, OPENED, go, parameters, ready, tab_of
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text
 from leaderboard.web.auth import Visitors
 from leaderboard.web.gradio_api import add_endpoints
-from leaderboard.web.language import stay
-from submissions.checks.submit import Admission
+from leaderboard.web.language import language_url
+from submissions.checks.submit import SubmissionService
 from submissions.paths import ASSETS
-from submissions.queue.queue import Queue
 
 # Put into the page's head as it is: the css parameter would prefix every rule and lose some.
 STYLE = (ASSETS / "style.css").read_text(encoding="utf-8")
@@ -42,12 +41,13 @@ THEME = gr.themes.Base(primary_hue=gr.themes.colors.blue, font=_FONTS, font_mono
 )
 
 
-def build_page(board: Board, queue: Queue, admission: Admission, visitors: Visitors, language: Language) -> gr.Blocks:
+def build_page(board: LiveBoard, service: SubmissionService, visitors: Visitors, language: Language) -> gr.Blocks:
     sign_in = _sign_in(language) if visitors.sign_in else None
     page: gr.Blocks
     with gr.Blocks(title=text("title", language), analytics_enabled=False) as page:
         gr.HTML(
-            render("header.html", language, other=stay("en" if language == "ko" else "ko")), apply_default_css=False
+            render("header.html", language, other=language_url("en" if language == "ko" else "ko")),
+            apply_default_css=False,
         )
         if sign_in:
             sign_in.render()  # type: ignore[no-untyped-call]
@@ -56,41 +56,41 @@ def build_page(board: Board, queue: Queue, admission: Admission, visitors: Visit
                 return _sign_in(language, profile.username if profile else None)
 
             page.load(signed_in, None, sign_in, **QUIET)
-        panels: list[Panel] = []
+        views: list[TabView] = []
         with gr.Tabs() as tabs:
             with gr.Tab(text("overview", language), id="overview") as tab:
-                panels.append(overview_tab(board, language))
-                panels[-1].connect(tab)
+                views.append(overview_tab(board, language))
+                views[-1].connect(tab)
             for name, benchmark in BENCHMARKS.items():
                 with gr.Tab(benchmark.card.title, id=name) as tab:
-                    panels.append(benchmark_tab(board, name, language))
-                    panels[-1].connect(tab)
+                    views.append(benchmark_tab(board, name, language))
+                    views[-1].connect(tab)
             with gr.Tab(text("model", language), id="model") as tab:
-                panels.append(model_tab(board, language))
-                panels[-1].connect(tab)
+                views.append(model_tab(board, language))
+                views[-1].connect(tab)
             with gr.Tab(text("compare", language), id="compare") as tab:
-                panels.append(compare_tab(board, language))
-                panels[-1].connect(tab)
+                views.append(compare_tab(board, language))
+                views[-1].connect(tab)
             with gr.Tab(text("submit", language), id="submit") as tab:
-                submit_tab(queue, admission, visitors, language)
+                submit_tab(service, visitors, language)
                 tab.select(None, js=go("submit"), api_visibility="private")
             with gr.Tab(text("queue", language), id="queue") as tab:
-                panels.append(queue_tab(board, language))
-                panels[-1].connect(tab)
+                views.append(queue_tab(board, language))
+                views[-1].connect(tab)
 
         def start(address: str) -> list[Any]:
             params = parameters(address)
             named = tab_of(params)
             chosen = gr.skip() if named == FIRST else gr.Tabs(selected=named)  # a visitor may be elsewhere by now
-            return [chosen, *(value for panel in panels for value in panel.start(params))]
+            return [chosen, *(value for view in views for value in view.start(params))]
 
         # One event fills the tab that the address names; the others are filled as they are entered.
         opened = gr.Textbox("", visible=False)
-        outputs = [tabs, *(component for panel in panels for component in (*panel.fields, panel.html))]
+        outputs = [tabs, *(component for view in views for component in (*view.fields, view.html))]
         loaded = page.load(start, opened, outputs, js=OPENED, **QUIET)
-        redraw = [panel.redraw for panel in panels]
-        loaded.then(None, None, redraw, js=ready([panel.name for panel in panels]), api_visibility="private")
-        add_endpoints(board, queue, admission, visitors)
+        redraw = [view.redraw for view in views]
+        loaded.then(None, None, redraw, js=ready([view.name for view in views]), api_visibility="private")
+        add_endpoints(board, service, visitors)
     page.space_id = None  # else Gradio draws the Hub's header on a Space, with fonts and pictures from elsewhere
     # No more waits than can be answered soon; nothing goes around the queue.
     page.queue(max_size=MAX_WAITING, default_concurrency_limit=CONCURRENT, api_open=False)
@@ -102,5 +102,5 @@ def _sign_in(language: Language, who: str | None = None) -> gr.LoginButton:
     other, and fail for members of organisations."""
     label = text("sign_out", language, who=who) if who else text("sign_in", language)
     way = "/logout" if who else "/login/huggingface"
-    link = f"{way}?_target_url={quote(stay(language))}"
+    link = f"{way}?_target_url={quote(language_url(language))}"
     return gr.LoginButton(label, link=link, link_target="_self", icon=None, size="sm", elem_id="sign-in")

@@ -5,20 +5,18 @@ from typing import Any
 
 import gradio as gr
 
-from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.live_board import Board
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
-from leaderboard.data.ranking import score_of
 from leaderboard.pages.overview import sorted_models
-from leaderboard.pages.tab import COPY, LIVE, Panel
+from leaderboard.pages.tab import COPY, LIVE, TabView
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text
 
-USUAL = {"model": "", "q": ""}
+DEFAULTS = {"model": "", "q": ""}
 OFFERED = 24  # models to choose from
 
 
-def model_tab(board: Board, language: Language) -> Panel:
+def model_tab(board: LiveBoard, language: Language) -> TabView:
     words = gr.Textbox(
         label=text("find_model", language),
         placeholder=text("search_hint", language),
@@ -41,9 +39,7 @@ def model_tab(board: Board, language: Language) -> Panel:
             name=str(name or "")[:200],
             page=page,
             offered=sorted_models(view, str(words or "")[:100], "borda")[:OFFERED] if looking else [],
-            cards={name: b.card for name, b in BENCHMARKS.items()},
-            score_of=score_of,
             version=version,
         )
 
-    return Panel("model", USUAL, [chosen, words], html, read, show)
+    return TabView("model", DEFAULTS, [chosen, words], html, read, show)

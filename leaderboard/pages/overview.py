@@ -8,20 +8,20 @@ from typing import Any
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.live_board import Board, View
+from leaderboard.data.live_board import LiveBoard, View
 from leaderboard.data.models import BINS, ModelRow
 from leaderboard.data.query import PAGE, finder, page_size
 from leaderboard.data.ranking import score_of
 from leaderboard.pages.benchmark import CLICKS, clicked
-from leaderboard.pages.tab import DRAWN, LIVE, QUIET, Panel
+from leaderboard.pages.tab import CACHED_VIEWS, LIVE, QUIET, TabView
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text
 
-USUAL = {"q": "", "sort": "borda", "n": str(PAGE)}
+DEFAULTS = {"q": "", "sort": "borda", "n": str(PAGE)}
 CHANGES = 12  # shown at most
 
 
-def overview_tab(board: Board, language: Language) -> Panel:
+def overview_tab(board: LiveBoard, language: Language) -> TabView:
     orders = [(text("sort_borda", language), "borda"), *((b.card.title, name) for name, b in BENCHMARKS.items())]
     with gr.Row(elem_classes="hn-controls"):
         words = gr.Textbox(
@@ -36,27 +36,25 @@ def overview_tab(board: Board, language: Language) -> Panel:
         order = params.get("sort", "")
         return [params.get("q", "")[:100], order if order in BENCHMARKS else "borda", page_size(params.get("n"))]
 
-    @lru_cache(maxsize=DRAWN)
+    @lru_cache(maxsize=CACHED_VIEWS)
     def drawn(words: str, order: str, shown: int, version: str) -> str:
         view = board.view()
         found = sorted_models(view, words, order)
         return render(
             "overview.html",
             language,
-            cards={name: b.card for name, b in BENCHMARKS.items()},
             summaries=view.summaries,
             bins=BINS,
             changes=list(islice((c for c in board.changes() if c.after), CHANGES)),
             models=found[:shown],
             found=len(found),
-            score_of=score_of,
             version=version,
         )
 
     def show(words: str | None, order: str | None, shown: float | None) -> str:
         return drawn(str(words or "")[:100], order if order in BENCHMARKS else "borda", page_size(shown), board.version)
 
-    return Panel("overview", USUAL, [words, order, shown], html, read, show)
+    return TabView("overview", DEFAULTS, [words, order, shown], html, read, show)
 
 
 def sorted_models(view: View, words: str, order: str) -> list[ModelRow]:

@@ -7,9 +7,8 @@ from typing import Any
 
 import gradio as gr
 
-from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.live_board import Board
-from leaderboard.pages.tab import LIVE, Panel
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.pages.tab import LIVE, TabView
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language
 from submissions.messages import FAILURES
@@ -17,10 +16,10 @@ from submissions.queue.wait_time import waits
 from submissions.records import Status
 
 SHOWN = 100
-USUAL = {"request": ""}
+DEFAULTS = {"request": ""}
 
 
-def queue_tab(board: Board, language: Language) -> Panel:
+def queue_tab(board: LiveBoard, language: Language) -> TabView:
     chosen = gr.Textbox("", visible=False)
     html = gr.HTML(elem_id="queue", js_on_load=LIVE, apply_default_css=False)
 
@@ -41,8 +40,7 @@ def queue_tab(board: Board, language: Language) -> Panel:
             own=own,
             rows=view.queue[:SHOWN],
             counts={status.value: counts[status] for status in Status if counts[status]},
-            titles={name: b.card.title for name, b in BENCHMARKS.items()},
-            failures={code.value: getattr(message, language) for code, message in FAILURES.items()},
+            failures={code.value: message for code, message in FAILURES.items()},
             ours={code.value: code.ours for code in FAILURES},
             published=view.paths,
             waits=waits(view.queue, datetime.now(UTC)),
@@ -50,4 +48,4 @@ def queue_tab(board: Board, language: Language) -> Panel:
             version=version,
         )
 
-    return Panel("queue", USUAL, [chosen], html, read, show)
+    return TabView("queue", DEFAULTS, [chosen], html, read, show)

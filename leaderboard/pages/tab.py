@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from leaderboard.pages.url_state import FILLED, FIRST, parameters, remember, tab_of
+from leaderboard.pages.url_state import ALREADY_FILLED, FIRST, parameters, remember, tab_of
 
 # While it is seen, the HTML asks whether it still shows the newest there is: what it was drawn from stands in it.
 LIVE = """
@@ -34,24 +34,24 @@ element.addEventListener('click', async event => {
 });
 """
 # What is drawn for a tab entered, or for a newer store, may come after what was drawn for a field changed meanwhile.
-ASKED = """
+NOTE_FIELDS = """
 (address, ...fields) => {
   (window.hannunAsked ??= {})[%(tab)s] = JSON.stringify(fields);
   return (%(keep)s)(address, ...fields);
 }
 """
-LATE = """
+REDRAW_IF_CHANGED = """
 (redraw, ...fields) =>
   window.hannunReady && window.hannunAsked[%(tab)s] !== JSON.stringify(fields) ? String(Date.now()) : redraw
 """
-DRAWN = 32  # views of a tab that are kept as they were drawn, for many ask for the same
+CACHED_VIEWS = 32  # views of a tab that are kept as they were drawn, for many ask for the same
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
 
 @dataclass(frozen=True)
-class Panel:
+class TabView:
     name: str  # of its tab
-    usual: Mapping[str, str]  # parameter of the address → what it needs not be written for; one for each field
+    defaults: Mapping[str, str]  # parameter of the address → what it needs not be written for; one for each field
     fields: list[Any]  # components
     html: gr.HTML  # its js_on_load has LIVE in it
     read: Callable[[Mapping[str, str]], list[Any]]  # parameters of the address → values of the fields
@@ -63,21 +63,21 @@ class Panel:
         def draw(address: str | None, *values: Any) -> Any:
             if address is None:
                 return self.show(*values)
-            if address == FILLED:
+            if address == ALREADY_FILLED:
                 return gr.skip()
             params = parameters(address)
             return self.show(*self.read(params)) if tab_of(params) == self.name else gr.skip()
 
         tab_name, inputs = json.dumps(self.name), [self.address, *self.fields]
-        keep, enter = (remember(self.name, self.usual, entered=entered) for entered in (False, True))
+        keep, enter = (remember(self.name, self.defaults, entered=entered) for entered in (False, True))
         changes = [*(f.change for f in self.fields), self.redraw.change]
         gr.on(changes, draw, inputs, self.html, js=keep, trigger_mode="always_last", **QUIET)
-        entered = tab.select(draw, inputs, self.html, js=ASKED % {"tab": tab_name, "keep": enter}, **QUIET)
+        entered = tab.select(draw, inputs, self.html, js=NOTE_FIELDS % {"tab": tab_name, "keep": enter}, **QUIET)
         # "multiple": one whose answer is lost keeps no later one from being asked.
         stale = self.html.stale(
-            draw, inputs, self.html, js=ASKED % {"tab": tab_name, "keep": keep}, trigger_mode="multiple", **QUIET
+            draw, inputs, self.html, js=NOTE_FIELDS % {"tab": tab_name, "keep": keep}, trigger_mode="multiple", **QUIET
         )
-        again = LATE % {"tab": tab_name}
+        again = REDRAW_IF_CHANGED % {"tab": tab_name}
         for event in (entered, stale):
             event.then(None, [self.redraw, *self.fields], self.redraw, js=again, api_visibility="private")
 

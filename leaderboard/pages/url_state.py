@@ -14,7 +14,7 @@ FIRST = "overview"  # the tab of an address that names none
 TABS = (FIRST, *BENCHMARKS, "model", "compare", "submit", "queue")
 NAMED_BY = {"model": "model", "compare": "compare", "request": "queue"}  # parameters that say which tab they mean
 
-FILLED = "-"  # instead of an address: the tab is as it should be
+ALREADY_FILLED = "-"  # instead of an address: the tab is as it should be
 # The query as it was when the page was opened, whatever has been written there since.
 OPENED = "() => new URL(performance.getEntriesByType('navigation')[0].name).search"
 
@@ -23,7 +23,7 @@ OPENED = "() => new URL(performance.getEntriesByType('navigation')[0].name).sear
 # entered by the page itself at load, any other by the visitor, or by the event that has just filled it.
 _REMEMBER = """
 (address, ...fields) => {
-  const usual = %(usual)s, tab = %(tab)s, first = %(first)s, entered = %(entered)s;
+  const defaults = %(defaults)s, tab = %(tab)s, first = %(first)s, entered = %(entered)s;
   const before = new URLSearchParams(location.search);
   const namedBy = %(named_by)s;
   const named = before.get('tab') ?? Object.keys(namedBy).filter(n => before.has(n)).map(n => namedBy[n])[0] ?? first;
@@ -42,7 +42,7 @@ _REMEMBER = """
     return ['%(filled)s', ...fields];
   }
   const same = (a, b) => a.split(',').sort().join() === b.split(',').sort().join();
-  Object.entries(usual).forEach(([name, usually], i) => {
+  Object.entries(defaults).forEach(([name, usually], i) => {
     const field = fields[i];
     const now = Array.isArray(field) ? [...field].sort().join() : field === true ? '1' : field ? String(field) : '';
     if (!same(now, usually)) params.set(name, now);
@@ -81,15 +81,15 @@ def tab_of(params: Mapping[str, str]) -> str:
     return named if named in TABS else FIRST
 
 
-def remember(tab: str, usual: Mapping[str, str], *, entered: bool = False) -> str:
+def remember(tab: str, defaults: Mapping[str, str], *, entered: bool = False) -> str:
     """JavaScript that writes a tab and its fields into the address, if it is the open one or `entered`.
 
-    `usual` says, in the order of the fields, which parameter each is and what it needs not be written for.
+    `defaults` says, in the order of the fields, which parameter each is and what it needs not be written for.
     """
-    values = {"usual": usual, "tab": tab, "first": FIRST, "entered": entered, "named_by": NAMED_BY}
+    values = {"defaults": defaults, "tab": tab, "first": FIRST, "entered": entered, "named_by": NAMED_BY}
     return _REMEMBER % {
         "opened": OPENED,
-        "filled": FILLED,
+        "filled": ALREADY_FILLED,
         **{name: json.dumps(value) for name, value in values.items()},
     }
 

@@ -1,4 +1,4 @@
-"""Drawings of the charts, as Plotly's own JSON (https://plotly.com/javascript/reference/): the browser has the library.
+"""The charts as Plotly figures (https://plotly.com/python/). Plotly is imported when the first one is drawn.
 
 Text and grid have no colours here but the page's own, by its style sheet, so that they are read in the dark too.
 """
@@ -8,163 +8,164 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any
 
+from evaluator.benchmarks.base import Card
 from leaderboard.data.chart_data import Data, Kind
-from leaderboard.views.texts import Language, text
+from leaderboard.data.columns import BY_KEY
+from leaderboard.views.texts import Language, text, translate
 
 ACCENT, OTHER, FRONT = "#3b74e8", "#8a94a3", "#d97706"  # seen on white and on black alike
 BARS = (ACCENT, FRONT, "#2a9d6f", "#a35bc9", OTHER)
 PATTERNS = ("", "/", ".", "x", "-")  # for who does not tell the colours apart
-DRAWN = 1000  # points at most: the best
-APART = 0.25  # of the axis, between two points of a front that are named
+SYMBOLS = (("open", "circle", ACCENT), ("closed", "diamond", OTHER), (None, "x", OTHER))  # by weights
+MAX_POINTS = 1000  # the best
+LABEL_DISTANCE = 0.25  # of the axis, between two points of a front that have labels
 TICKS = {
     "params": {n * 1e9: f"{n:g}B" for n in (0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 32, 70, 150, 400, 1000)},
     "latency_ms": {10.0: "10 ms", 30.0: "30 ms", 100.0: "0.1 s", 300.0: "0.3 s", 1e3: "1 s", 3e3: "3 s"}
     | {1e4: "10 s", 3e4: "30 s", 1e5: "100 s", 3e5: "300 s"},
 }
-Drawing = dict[str, Any]
 
 
-def drawing(kind: Kind, data: Data, language: Language) -> Drawing:
-    """Data, layout and configuration."""
-    if not data:
-        note = {"text": text("chart_empty", language), "showarrow": False, "xref": "paper", "yref": "paper"}
-        hidden = {"visible": False}
-        return _drawing([], {"height": 120, "annotations": [note], "xaxis": hidden, "yaxis": hidden})
-    return _DRAWINGS[kind](data, language)
+def figure(kind: Kind, data: Data, card: Card, language: Language) -> Any:
+    """The plotly.graph_objects.Figure of a chart's rows, which are not empty."""
+    import plotly.graph_objects as go
+
+    made = go.Figure(layout={"template": "none"})
+    made.update_layout(
+        height=380,
+        margin={"l": 52, "r": 16, "t": 28, "b": 52},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": "inherit", "size": 12},
+        legend={"orientation": "h", "y": 1.12, "x": 0},
+        dragmode=False,  # a finger on a chart scrolls the page
+    )
+    _FIGURES[kind](made, data, card, language)
+    return made
 
 
-def _against(cost: str) -> Callable[[Data, Language], Drawing]:
-    def drawn(data: Data, language: Language) -> Drawing:
-        points = sorted(data, key=lambda p: -p["score"])[:DRAWN]
+def _scatter(cost: str) -> Callable[[Any, Data, Card, Language], None]:
+    """Scores against a cost, with the Pareto front."""
+
+    def draw(made: Any, data: Data, card: Card, language: Language) -> None:
+        points = sorted(data, key=lambda p: -p["score"])[:MAX_POINTS]
         front = sorted((p for p in points if p["front"]), key=lambda p: p[cost])
-        traces = [_line([p[cost] for p in front], [p["score"] for p in front], text("front", language))]
-        for weights, symbol, color in (("open", "circle", ACCENT), ("closed", "diamond", OTHER), (None, "x", OTHER)):
+        _add_line(made, [p[cost] for p in front], [p["score"] for p in front], text("front", language))
+        for weights, symbol, color in SYMBOLS:
             if own := [p for p in points if p["weights"] == weights]:
                 name = text(f"weights_{weights or 'unknown'}", language)
-                traces.append(_markers(own, cost, name, "%{text}<br>%{y:.2f} · %{x:.3s}<br>%{customdata}") | {
-                    "marker": {"size": 10, "symbol": symbol, "color": color},
-                    "customdata": [_plain(p.get("hardware") or "") for p in own],
-                })  # fmt: skip
-        for n, p in enumerate(_apart(front, cost)):
-            name = _plain(p["model"].partition(" (")[0].rpartition("/")[2])
-            traces.append(
-                {
-                    **{"type": "scatter", "mode": "text", "x": [p[cost]], "y": [p["score"]], "showlegend": False},
-                    "text": [f"\u2002{name}\u2002"],  # beside its point, not on it
-                    "textposition": "bottom right" if n else "top left",  # the dearest stands at the right edge
-                    "hoverinfo": "skip",
-                }
+                hover = "%{text}<br>%{y:.2f} · %{x:.3s}<br>%{customdata}"
+                hardware = [_escape(p.get("hardware") or "") for p in own]
+                marker = {"size": 10, "symbol": symbol, "color": color}
+                _add_markers(made, own, cost, name, hover, marker=marker, customdata=hardware)
+        for number, point in enumerate(_labelled_points(front, cost)):
+            name = _escape(point["model"].partition(" (")[0].rpartition("/")[2])
+            made.add_scatter(
+                mode="text",
+                x=[point[cost]],
+                y=[point["score"]],
+                text=[f"\u2002{name}\u2002"],  # beside its point, not on it
+                textposition="bottom right" if number else "top left",  # the dearest is at the right edge
+                showlegend=False,
+                hoverinfo="skip",
             )
         ticks = TICKS[cost]
-        axis = {
-            **{"type": "log", "title": {"text": text(f"axis_{cost}", language)}, "zeroline": False},
-            **{"tickvals": list(ticks), "ticktext": list(ticks.values())},
-        }
-        return _drawing(traces, {"xaxis": axis, "yaxis": _scores(language)})
+        title = text(f"axis_{cost}", language)
+        made.update_xaxes(type="log", title=title, zeroline=False, tickvals=list(ticks), ticktext=list(ticks.values()))
+        made.update_yaxes(title=f"{card.headline_title} (%)", zeroline=False)
 
-    return drawn
+    return draw
 
 
-def _apart(front: Data, cost: str) -> Data:
-    """The dearest points of a front, as far as their names have room beside each other."""
+def _labelled_points(front: Data, cost: str) -> Data:
+    """The dearest points of a front, as far as their labels have room beside each other."""
     if not front:
         return []
     places = {id(p): math.log(p[cost]) for p in front}
     width = max(places.values()) - min(places.values()) or 1.0
-    named: Data = []
-    for p in reversed(front):
-        if all(abs(places[id(p)] - places[id(other)]) >= APART * width for other in named):
-            named.append(p)
-    return named
+    labelled: Data = []
+    for point in reversed(front):
+        if all(abs(places[id(point)] - places[id(other)]) >= LABEL_DISTANCE * width for other in labelled):
+            labelled.append(point)
+    return labelled
 
 
-def _heat(data: Data, language: Language) -> Drawing:
+def _heatmap(made: Any, data: Data, card: Card, language: Language) -> None:
     models = list(dict.fromkeys(p["model"] for p in data))
     buckets = list(dict.fromkeys((p["axis"], p["bucket"]) for p in data))
     known = {(p["model"], p["axis"], p["bucket"]): p["score"] for p in data}
-    trace = {
-        "type": "heatmap",
-        "z": [[known.get((model, *bucket)) for bucket in buckets] for model in models],
-        "x": [_plain(bucket) for _, bucket in buckets],
-        "y": [_plain(model if len(model) <= 24 else f"{model[:23]}…") for model in models],
-        "colorscale": [[0, "rgba(59,116,232,0.06)"], [1, "rgba(59,116,232,1)"]],
-        **{"zmin": 0, "zmax": 100, "xgap": 2, "ygap": 2, "colorbar": {"thickness": 10, "outlinewidth": 0}},
-        "hovertemplate": "%{y}<br>%{x}: %{z:.2f}<extra></extra>",
-    }
-    columns = {"tickangle": -40, "automargin": True, "type": "category"}
-    rows = {"autorange": "reversed", "automargin": True, "type": "category"}
-    return _drawing([trace], {"height": 140 + 26 * len(models), "xaxis": columns, "yaxis": rows})
-
-
-def _timeline(data: Data, language: Language) -> Drawing:
-    data = data[-DRAWN:]
-    best = _line(
-        [p["date"] for p in data], [p["state_of_the_art"] for p in data], text("state_of_the_art", language), "hv"
+    made.add_heatmap(
+        z=[[known.get((model, *bucket)) for bucket in buckets] for model in models],
+        x=[_escape(bucket) for _, bucket in buckets],
+        y=[_escape(model if len(model) <= 24 else f"{model[:23]}…") for model in models],
+        colorscale=[[0, "rgba(59,116,232,0.06)"], [1, "rgba(59,116,232,1)"]],
+        zmin=0,
+        zmax=100,
+        xgap=2,
+        ygap=2,
+        colorbar={"thickness": 10, "outlinewidth": 0},
+        hovertemplate="%{y}<br>%{x}: %{z:.2f}<extra></extra>",
     )
-    models = _markers(data, "date", text("model", language), "%{text}<br>%{x}: %{y:.2f}")
-    axis: dict[str, Any] = {"type": "date", "tickformat": "%Y-%m", "hoverformat": "%Y-%m-%d", "nticks": 6}
+    made.update_layout(height=140 + 26 * len(models))
+    made.update_xaxes(type="category", tickangle=-40, automargin=True)
+    made.update_yaxes(type="category", autorange="reversed", automargin=True)
+
+
+def _timeline(made: Any, data: Data, card: Card, language: Language) -> None:
+    data = data[-MAX_POINTS:]
+    best = [p["state_of_the_art"] for p in data]
+    _add_line(made, [p["date"] for p in data], best, text("state_of_the_art", language), "hv")
+    _add_markers(made, data, "date", translate(BY_KEY["name"].label, language), "%{text}<br>%{x}: %{y:.2f}")
+    made.update_xaxes(type="date", tickformat="%Y-%m", hoverformat="%Y-%m-%d", nticks=6)
     if data[0]["date"] == data[-1]["date"]:  # else the axis would be one of milliseconds
         day = date.fromisoformat(data[0]["date"])
-        axis["range"] = [(day + timedelta(days=days)).isoformat() for days in (-60, 60)]
-    return _drawing([best, models], {"xaxis": axis, "yaxis": _scores(language)})
+        made.update_xaxes(range=[(day + timedelta(days=days)).isoformat() for days in (-60, 60)])
+    made.update_yaxes(title=f"{card.headline_title} (%)", zeroline=False)
 
 
-def _letters(data: Data, language: Language) -> Drawing:
-    traces = []
-    for n, model in enumerate(dict.fromkeys(p["model"] for p in data)):
+def _histogram(made: Any, data: Data, card: Card, language: Language) -> None:
+    for number, model in enumerate(dict.fromkeys(p["model"] for p in data)):
         own = [p for p in data if p["model"] == model]
-        traces.append(
-            {
-                **{"type": "bar", "x": [p["letter"] for p in own], "y": [p["percent"] for p in own]},
-                **{"name": _plain(model), "hovertemplate": "%{x}: %{y:.1f} %<extra></extra>"},
-                "marker": {"color": BARS[n], "pattern": {"shape": PATTERNS[n]}},
-            }
+        made.add_bar(
+            x=[p["letter"] for p in own],
+            y=[p["percent"] for p in own],
+            name=_escape(model),
+            hovertemplate="%{x}: %{y:.1f} %<extra></extra>",
+            marker={"color": BARS[number], "pattern": {"shape": PATTERNS[number]}},
         )
-    line = {"color": FRONT, "dash": "dot", "width": 2}
-    chance = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 25, "y1": 25, "line": line}
-    axis = {"title": {"text": text("axis_percent", language)}, "zeroline": False}
-    return _drawing(traces, {"shapes": [chance], "yaxis": axis, "xaxis": {"type": "category"}, "barmode": "group"})
+    if card.chance is not None:
+        made.add_hline(y=card.chance, line={"color": FRONT, "dash": "dot", "width": 2})
+    made.update_layout(barmode="group")
+    made.update_xaxes(type="category")
+    made.update_yaxes(title=text("axis_percent", language), zeroline=False)
 
 
-def _line(x: list[Any], y: list[float], name: str, shape: str = "linear") -> dict[str, Any]:
-    style = {"color": FRONT, "width": 2, "dash": "dot", "shape": shape}
-    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": name, "line": style, "hoverinfo": "skip"}
+def _add_line(made: Any, x: list[Any], y: list[float], name: str, shape: str = "linear") -> None:
+    line = {"color": FRONT, "width": 2, "dash": "dot", "shape": shape}
+    made.add_scatter(mode="lines", x=x, y=y, name=name, line=line, hoverinfo="skip")
 
 
-def _markers(points: Data, x: str, name: str, hover: str) -> dict[str, Any]:
-    return {
-        **{"type": "scatter", "mode": "markers", "name": name, "marker": {"size": 9, "color": ACCENT}},
-        **{"x": [p[x] for p in points], "y": [p["score"] for p in points]},
-        **{"text": [_plain(p["model"]) for p in points], "hovertemplate": f"{hover}<extra></extra>"},
-    }
+def _add_markers(made: Any, points: Data, x: str, name: str, hover: str, **others: Any) -> None:
+    made.add_scatter(
+        mode="markers",
+        name=name,
+        x=[p[x] for p in points],
+        y=[p["score"] for p in points],
+        text=[_escape(p["model"]) for p in points],
+        hovertemplate=f"{hover}<extra></extra>",
+        **({"marker": {"size": 9, "color": ACCENT}} | others),
+    )
 
 
-def _scores(language: Language) -> dict[str, Any]:
-    return {"title": {"text": text("axis_score", language)}, "zeroline": False}
-
-
-def _drawing(traces: list[dict[str, Any]], layout: dict[str, Any]) -> Drawing:
-    usual = {
-        "height": 380,
-        "margin": {"l": 52, "r": 16, "t": 28, "b": 52},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": "inherit", "size": 12},
-        "legend": {"orientation": "h", "y": 1.12, "x": 0},
-        "dragmode": False,  # a finger on a chart scrolls the page
-    }
-    return {"data": traces, "layout": usual | layout, "config": {"displayModeBar": False}}
-
-
-def _plain(name: str) -> str:
-    """A name in which the drawing library finds no markup."""
+def _escape(name: str) -> str:
+    """A name in which Plotly finds no markup."""
     return name.replace("&", "&amp;").replace("<", "&lt;")
 
 
-_DRAWINGS: dict[Kind, Callable[[Data, Language], Drawing]] = {
-    "size": _against("params"),
-    "speed": _against("latency_ms"),
-    "parts": _heat,
+_FIGURES: dict[Kind, Callable[[Any, Data, Card, Language], None]] = {
+    "size": _scatter("params"),
+    "speed": _scatter("latency_ms"),
+    "parts": _heatmap,
     "time": _timeline,
-    "letters": _letters,
+    "letters": _histogram,
 }

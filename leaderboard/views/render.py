@@ -1,12 +1,19 @@
 """HTML from templates. Everything is escaped by the template engine; nothing else writes HTML."""
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from leaderboard.views.texts import Language, axis_name, text
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.base import Card
+from leaderboard.data.columns import BY_KEY, RANK_LABEL
+from leaderboard.data.ranking import interval_of, score_of
+from leaderboard.views.texts import Language, text, translate
+from submissions.catalog import PRECISIONS
 
 KST = timezone(timedelta(hours=9), "KST")
 
@@ -42,25 +49,62 @@ def minutes(value: timedelta) -> str:
     return f"{max(1, round(value.total_seconds() / 60)):,}"
 
 
-_environment = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
-    autoescape=True,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    undefined=StrictUndefined,
-)
-_environment.filters.update(
-    score=_score, amount=_amount, whole=_whole, ms=milliseconds, day=_day, moment=_moment, minutes=minutes
-)
+def _environment(language: Language) -> Environment:
+    """The templates of a language, with all that every one of them may use."""
+
+    def label(key: str) -> str:
+        return translate(BY_KEY[key].label, language)
+
+    def axis_title(benchmark: str, axis: str) -> str:
+        return translate(BENCHMARKS[benchmark].card.axis_title(axis), language)
+
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters.update(
+        score=_score,
+        amount=_amount,
+        whole=_whole,
+        ms=milliseconds,
+        day=_day,
+        moment=_moment,
+        minutes=minutes,
+        translate=partial(translate, language=language),
+    )
+    made.globals.update(
+        t=partial(text, language=language),
+        label=label,
+        axis_title=axis_title,
+        language=language,
+        cards=_Cards(),
+        score_of=score_of,
+        interval_of=interval_of,
+        float_precisions=PRECISIONS,
+        rank_label=RANK_LABEL,
+    )
+    return made
+
+
+class _Cards(Mapping[str, Card]):
+    """The cards by benchmark, as the registry has them now."""
+
+    def __getitem__(self, name: str) -> Card:
+        return BENCHMARKS[name].card
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(BENCHMARKS)
+
+    def __len__(self) -> int:
+        return len(BENCHMARKS)
+
+
+_environments: dict[Language, Environment] = {language: _environment(language) for language in get_args(Language)}
 
 
 def render(template: str, language: Language, **values: Any) -> str:
-    """A template with its values; `t` in it looks up a text in the page's language, `by` the name of a breakdown."""
-
-    def t(key: str, **fields: object) -> str:
-        return text(key, language, **fields)
-
-    def by(axis: str) -> str:
-        return axis_name(axis, language)
-
-    return _environment.get_template(template).render(t=t, by=by, language=language, **values)
+    """A template with its values. In it `t` looks up a text, `label` a column's, both in the language of the page."""
+    return _environments[language].get_template(template).render(**values)

@@ -10,15 +10,15 @@ from huggingface_hub import HfApi
 from leaderboard.web.security import RateLimit
 from submissions.queue.quota import Submitter
 
-ASKED = "20/minute"  # models checked or submitted, by each address and each person
+SUBMIT_RATE = "20/minute"  # models checked or submitted, by each address and each person
 
-ANYONE = Submitter("visitor", vouched=False)  # without sign-in all share one turn in the queue
+ANYONE = Submitter("visitor", authenticated=False)  # without sign-in all share one turn in the queue
 
 
 class Visitors:
     def __init__(self, auth: Literal["off", "oauth"]) -> None:
         self._auth = auth
-        self._asked = RateLimit(ASKED)
+        self._asked = RateLimit(SUBMIT_RATE)
 
     @property
     def sign_in(self) -> bool:
@@ -45,9 +45,9 @@ class Visitors:
             return None
         return Submitter(str(who["name"]), _names(who.get("orgs"), "name")) if who.get("type") == "user" else None
 
-    def may_ask(self, address: str, submitter: Submitter | None) -> bool:
+    def within_rate_limit(self, address: str, submitter: Submitter | None) -> bool:
         """Count one more question of this visitor; False where there were too many."""
-        known = submitter is not None and submitter.vouched
+        known = submitter is not None and submitter.authenticated
         return self._asked.allows(f"address {address}", *([f"user {submitter.name}"] if known and submitter else []))
 
 

@@ -6,35 +6,28 @@ What comes in is checked here: over HTTP nothing holds a caller to the types.
 import json
 import logging
 from collections.abc import Callable
-from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import gradio as gr
 from gradio.events import api
 from mcp.types import ImageContent, TextContent
-from pydantic import TypeAdapter
 
-from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.export import flat
-from leaderboard.data.live_board import Board
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import PAGE, Query, select
-from leaderboard.pages.submit import Form, submit_model
+from leaderboard.data.requests import MAX_ROWS, queue_json, request_json
+from leaderboard.views.outcomes import outcome_message
 from leaderboard.web.auth import Visitors
-from submissions.checks.submit import Admission
-from submissions.messages import FAILURES
-from submissions.queue.queue import Queue
-from submissions.queue.wait_time import Wait, waits
-from submissions.records import QueueRow
+from submissions.checks.submit import Submission, SubmissionService
+from submissions.messages import REFUSALS, RefusalCode
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
-HIDDEN = {"path", "blob", "submitted_by", "organisation"}  # of a request: what only the board needs
-MOST = 1000  # rows an answer has
 
 
-def add_endpoints(board: Board, queue: Queue, admission: Admission, visitors: Visitors) -> None:
+def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> None:
     """The endpoints of a page, to be called while it is built."""
 
     def leaderboard(
@@ -43,7 +36,7 @@ def add_endpoints(board: Board, queue: Queue, admission: Admission, visitors: Vi
         """The ranked table of a benchmark, best first. Scores are percentages, latencies milliseconds a question.
 
         Args:
-            benchmark: ko-vqa, ko-vdc, korquad-2 or infochartqa
+            benchmark: its name, ko-vqa say; an unknown one is answered with all names
             search: words in the names of model or maker; org:NAME, license:NAME or hardware:NAME look there only
             verified: only results evaluated by this leaderboard
             limit: how many rows, 1000 at most
@@ -51,8 +44,8 @@ def add_endpoints(board: Board, queue: Queue, admission: Admission, visitors: Vi
         boards = board.view().boards
         if benchmark not in boards:
             raise _refusal(f"no benchmark {benchmark!r}: one of {', '.join(boards)}")
-        if not isinstance(limit, int) or not 1 <= limit <= MOST:
-            raise _refusal(f"limit must be a whole number from 1 to {MOST}")
+        if not isinstance(limit, int) or not 1 <= limit <= MAX_ROWS:
+            raise _refusal(f"limit must be a whole number from 1 to {MAX_ROWS}")
         found = select(boards[benchmark], Query(words=str(search)[:100], verified=bool(verified)))
         return [flat(row) for row in found[:limit]]
 
@@ -97,7 +90,7 @@ def add_endpoints(board: Board, queue: Queue, admission: Admission, visitors: Vi
 
         Args:
             model: its ID on the Hub, owner/name
-            benchmarks: of ko-vqa, ko-vdc, korquad-2, infochartqa
+            benchmarks: their names, ko-vqa say
             revision: branch, tag or commit; empty for the newest
             precision: auto, float32, bfloat16 or float16
             share: offer the result to the model's repository as a pull request
@@ -106,27 +99,24 @@ def add_endpoints(board: Board, queue: Queue, admission: Admission, visitors: Vi
         if not isinstance(benchmarks, list):
             raise _refusal("benchmarks must be a list")
         submitter = visitors.submitter(profile) or visitors.bearer(_token(request))
-        if not visitors.may_ask(request.client.host if request and request.client else "", submitter):
+        if not visitors.within_rate_limit(request.client.host if request and request.client else "", submitter):
             raise _refusal("too many submissions; try again in a minute")
-        named = [str(b) for b in benchmarks]
-        form = Form(str(model), named, str(revision), str(precision), bool(share), str(thinking))
-        lines, _ = submit_model(queue, admission, submitter, "en", form)
-        names = {b.card.title: name for name, b in BENCHMARKS.items()}
-        return [
-            {
-                "accepted": line.accepted,
-                "benchmark": names.get(line.benchmark),
-                "message": line.message,
-                "request": line.request or None,
-            }
-            for line in lines
-        ]
+        if submitter is None:
+            return [_answer(False, REFUSALS[RefusalCode.SIGN_IN].en)]
+        outcomes, _ = service.submit(
+            Submission.parse(model, benchmarks, revision, precision, thinking, share), submitter
+        )
+        return [_answer(one.code == "accepted", outcome_message(one, "en"), one.benchmark, one.key) for one in outcomes]
 
     reading: dict[str, Callable[..., Any]] = {"leaderboard": leaderboard, "result": result, "request": request}
     for name, function in {**reading, "queue": queue_}.items():
         # Not by way of the queue: as a tool, Gradio would call itself at whatever address its first caller names.
         api(_safe(function, name), api_name=name, queue=False)
     api(_safe(submit, "submit"), api_name="submit", concurrency_limit=4)
+
+
+def _answer(accepted: bool, message: str, benchmark: str | None = None, key: str | None = None) -> dict[str, Any]:
+    return {"accepted": accepted, "benchmark": benchmark, "message": message, "request": key}
 
 
 def limit_tools(page: gr.Blocks) -> None:
@@ -141,37 +131,8 @@ def limit_tools(page: gr.Blocks) -> None:
     server.postprocess_output_data = as_json  # type: ignore[method-assign]  # else Python's own notation
 
 
-def queue_json(board: Board) -> list[dict[str, Any]]:
-    view = board.view()
-    waiting = waits(view.queue, datetime.now(UTC))
-    return [_told(board, row, waiting.get(row.key)) for row in view.queue[:MOST]]
-
-
-def request_json(board: Board, key: str) -> dict[str, Any] | None:
-    view = board.view()
-    row = next((row for row in view.queue if row.key == key), None)
-    return _told(board, row, waits(view.queue, datetime.now(UTC)).get(key)) if row else None
-
-
-def _told(board: Board, row: QueueRow, wait: Wait | None) -> dict[str, Any]:
-    """A request as others may see it."""
-    told = TypeAdapter(QueueRow).dump_python(row, mode="json", exclude=HIDDEN)
-    lease = board.leases().get(row.key)
-    told["progress"] = lease.progress.model_dump(mode="json") if lease and lease.progress else None
-    told["place"] = wait.place if wait else None
-    told["ready_in_minutes"] = round(wait.ready_in.total_seconds() / 60) if wait and wait.ready_in else None
-    failure = next((code for code in FAILURES if code == row.failure_code), None)
-    told["failure"] = (
-        {"stage": row.failure_stage, "code": failure, "ours": failure.ours, "message": FAILURES[failure].en}
-        if failure
-        else None
-    )
-    told["result"] = f"/results/{row.key}.json" if row.key in board.view().paths else None
-    return {name: value for name, value in told.items() if not name.startswith("failure_")}
-
-
 def _token(request: gr.Request | None) -> str | None:
-    """The Hub token that a program sends along: gradio_client in a header of its own, as the Hub reads the usual one."""
+    """The Hub token that a program sends along: gradio_client in a header of its own, as the Hub reads the defaults one."""
     headers = request.headers if request else {}
     given = headers.get("x-hf-authorization") or headers.get("authorization") or ""
     return given.removeprefix("Bearer ").strip() or None

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from gradio.state_holder import SessionState, StateHolder
 from starlette.routing import Mount
 
-REMEMBERED = 1000  # visits; an older one begins anew, which nobody sees
+MAX_SESSIONS = 1000  # visits; an older one begins anew, which nobody sees
 
 
 class Session(SessionState):
@@ -43,9 +43,9 @@ class Sessions(StateHolder):
         return super().__getitem__(session_id)
 
 
-def remember_little(app: FastAPI, page: gr.Blocks) -> None:
+def install_stateless_sessions(app: FastAPI, page: gr.Blocks) -> None:
     """To be called once the page is mounted in the application."""
-    page.state_session_capacity = REMEMBERED
+    page.state_session_capacity = MAX_SESSIONS
     mounted: Any = next(r.app for r in app.routes if isinstance(r, Mount) and getattr(r.app, "blocks", None) is page)
     mounted.state_holder = Sessions()  # type: ignore[no-untyped-call]
     mounted.state_holder.set_blocks(page)

@@ -12,7 +12,7 @@ ADDRESSES: dict[Language, str] = {"ko": "/", "en": "/en/"}
 _CHOICE = re.compile(r"\s*([A-Za-z]{1,8})(?:-[A-Za-z0-9-]*)?\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?")
 
 
-def stay(language: Language) -> str:
+def language_url(language: Language) -> str:
     """The address of a language's page that shows it whatever the browser prefers."""
     return ADDRESSES[language] + ("?lang=ko" if language == "ko" else "")
 
@@ -27,7 +27,7 @@ def preferred(accepted: str) -> Language:
     return "ko" if not any(weights.values()) or (korean and korean >= english) else "en"
 
 
-class FirstVisit:
+class LanguageRedirectMiddleware:
     """Sends who comes to the bare address to the page in the browser's language. Addresses that say more stay."""
 
     def __init__(self, app: ASGIApp) -> None:

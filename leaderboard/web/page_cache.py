@@ -31,7 +31,7 @@ class _Page:
             self.body += message.get("body", b"")
 
 
-class PageCache:
+class PageCacheMiddleware:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._pages: OrderedDict[Key, _Page] = OrderedDict()

@@ -9,29 +9,28 @@ from uuid import UUID
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import Kind, chart_data, charts_of
 from leaderboard.data.export import FORMATS, rows_to_csv
-from leaderboard.data.live_board import Board
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.lm_eval import to_lm_eval
 from leaderboard.data.query import Query, select
 from leaderboard.data.ranking import score_of
+from leaderboard.data.requests import queue_json, request_json
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language
-from leaderboard.web.gradio_api import queue_json, request_json
-from submissions.records import EvalResult
+from submissions.results import EvalResult
 from submissions.store.base import blob_id
 
 NEWEST = 50  # results in the feed
 EMBEDDED = 10  # rows, unless told
 
 
-def routes(board: Board, style: str) -> APIRouter:
+def routes(board: LiveBoard, style: str) -> APIRouter:
     router = APIRouter()
 
     @router.get("/version")
     def version() -> Response:
-        board.look()
+        board.refresh_if_stale()
         versions = _json({"board": board.version, "queue": board.queue_version})
         return Response(versions, media_type="application/json", headers={"Cache-Control": "no-store"})
 
@@ -95,10 +94,8 @@ def routes(board: Board, style: str) -> APIRouter:
             _language(lang),
             rows=rows,
             base=str(request.base_url),
-            cards={name: b.card for name, b in BENCHMARKS.items()},
             moments={r.row.key: datetime.fromtimestamp(r.row.date or 0.0, UTC).isoformat() for r in rows},
             ids={r.row.key: UUID(hex=r.row.key).urn for r in rows},
-            score_of=score_of,
         ).encode()
         return _fresh(request, blob_id(content), "application/atom+xml; charset=utf-8", lambda: content)
 
@@ -113,9 +110,7 @@ def routes(board: Board, style: str) -> APIRouter:
             _language(lang),
             rows=[r for r in view.boards[name] if r.rank][:shown],
             name=name,
-            card=BENCHMARKS[name].card,
             style=style,
-            score_of=score_of,
         ).encode()
         return _fresh(request, blob_id(content), "text/html; charset=utf-8", lambda: content)
 

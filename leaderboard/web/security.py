@@ -55,7 +55,7 @@ class RateLimit:
         return all(hits)
 
 
-class Guard:
+class SecurityMiddleware:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._calls = RateLimit(CALLS)

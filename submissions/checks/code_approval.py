@@ -8,18 +8,19 @@ from tempfile import TemporaryDirectory
 from httpx2 import HTTPError
 from huggingface_hub import snapshot_download
 
+from submissions.errors import RefusedError
 from submissions.messages import RefusalCode
-from submissions.models.repository import CODE, Refused, local_model, open_repository
+from submissions.models.repository import CODE, local_model, open_repository
 from submissions.records import CodeApproval
 
 
 def approval_of(
     model_id: str, revision: str, models_dir: Path | None, now: datetime
 ) -> tuple[CodeApproval, dict[str, int]]:
-    """The approval to be given, and the size of each file in bytes. Raises Refused where there is nothing to approve."""
+    """The approval to be given, and the size of each file in bytes. Raises RefusedError where there is nothing to approve."""
     repository = open_repository(model_id, revision, models_dir)
     if repository.revision != revision:
-        raise Refused(RefusalCode.REVISION_NOT_FOUND, repository.revision)
+        raise RefusedError(RefusalCode.REVISION_NOT_FOUND, repository.revision)
     if folder := local_model(model_id, models_dir):
         files = _python_files(folder)
     else:
@@ -27,10 +28,10 @@ def approval_of(
             try:
                 snapshot_download(model_id, revision=revision, allow_patterns=[CODE], local_dir=scratch)
             except (HTTPError, OSError) as error:
-                raise Refused(RefusalCode.HUB_UNREACHABLE) from error
+                raise RefusedError(RefusalCode.HUB_UNREACHABLE) from error
             files = _python_files(Path(scratch))
     if not files:
-        raise Refused(RefusalCode.NO_CODE)
+        raise RefusedError(RefusalCode.NO_CODE)
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     approval = CodeApproval(model_id=repository.model_id, revision=revision, files=digests, approved_at=now)
     return approval, {name: len(content) for name, content in files.items()}

@@ -1,98 +1,185 @@
-"""The way into the queue, for the page and the command line alike: every check, then the commit."""
+"""Submitting a model: every check, then the commit that queues it. The page, the API and the command line call this.
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+What comes out are codes and values, no text in any language.
+"""
 
-from submissions.checks.benchmark_checks import build_request, check_fit, check_options
-from submissions.checks.model_checks import Check, Report, check_model
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from submissions.catalog import BENCHMARKS, PRECISIONS, THINKING, Thinking
+from submissions.checks.benchmark_checks import check_benchmark, check_options
+from submissions.checks.check import Check, Report
+from submissions.checks.model_checks import check_model
+from submissions.checks.request import build_request
+from submissions.errors import (
+    AlreadySubmittedError,
+    OptedOutError,
+    QueueError,
+    QuotaSpentError,
+    RefusedError,
+    StoreError,
+)
 from submissions.messages import CheckName, RefusalCode
 from submissions.models.devices import device_memory
 from submissions.models.model_facts import ModelFacts
-from submissions.models.repository import Refused
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Quota, Submitter, opted_out
-from submissions.records import CodeApproval, EvalRequest, Precision, Thinking
+from submissions.queue.wait_time import Wait, waits
+from submissions.records import CodeApproval, EvalRequest, Precision
 from submissions.settings import Settings
 from submissions.store.base import Snapshot
 
+HUB = "https://huggingface.co/"
+MAX_ID, MAX_REVISION = 250, 100  # characters
+# What another submission may have done between the checks and the commit.
+_LATE: dict[type[QueueError], RefusalCode] = {
+    AlreadySubmittedError: RefusalCode.SUBMITTED,
+    QuotaSpentError: RefusalCode.QUOTA_SPENT,
+    OptedOutError: RefusalCode.OPTED_OUT,
+}
 
-class Admission:
+OutcomeCode = Literal["accepted", "refused", "store_unavailable", "no_benchmark"]
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What somebody asks for."""
+
+    model_id: str
+    benchmarks: tuple[str, ...]
+    revision: str | None = None  # branch, tag or commit; None: the newest
+    precision: Precision | None = None  # None: as the checkpoint says
+    thinking: Thinking | None = None  # None: as the model's template has it
+    share: bool = False  # whether the result may be offered to the model's repository
+
+    @classmethod
+    def parse(
+        cls,
+        model: Any,
+        benchmarks: Iterable[Any],
+        revision: Any = None,
+        precision: Any = None,
+        thinking: Any = None,
+        share: Any = False,
+    ) -> "Submission":
+        """From a form or a program, whatever it sends: a model is an ID or its address on the Hub, and what is not
+        known is left out."""
+        wanted = [str(benchmark) for benchmark in benchmarks]
+        return cls(
+            model_id=str(model or "")[:MAX_ID].strip().removeprefix(HUB).rstrip("/"),
+            benchmarks=tuple(name for name in BENCHMARKS if name in wanted),
+            revision=str(revision or "")[:MAX_REVISION].strip() or None,
+            precision=next((p for p in PRECISIONS if p == precision), None),
+            thinking=next((mode for mode in THINKING if mode == thinking), None),
+            share=bool(share),
+        )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a submission to one benchmark; or of all of it, where `benchmark` is None."""
+
+    code: OutcomeCode
+    benchmark: str | None = None
+    refusals: tuple[Check, ...] = ()  # why it was refused, the first reason first
+    key: str | None = None  # of the request that was queued, or was there before
+    wait: Wait | None = None  # of one that was queued; None where a worker has taken it already
+
+
+class SubmissionService:
     def __init__(self, queue: Queue, settings: Settings) -> None:
         self._queue = queue
         self._settings = settings
         self._quota = Quota(settings.quota, settings.quota_window)
 
-    def check(
-        self,
-        model_id: str,
-        benchmarks: Sequence[str],
-        submitter: Submitter | None = None,
-        revision: str | None = None,
-        precision: Precision | None = None,
-        thinking: Thinking | None = None,
-    ) -> Report:
-        """Every check, of the model and for each benchmark. Raises StoreError.
+    def check(self, submission: Submission, submitter: Submitter | None = None) -> Report:
+        """Every check, of the model and for each benchmark, of all benchmarks where none is chosen. Raises StoreError.
 
-        Without a submitter whom somebody vouches for there is no quota to look at.
+        Without a submitter who is authenticated there is no quota to check.
         """
         snapshot = self._queue.store.snapshot()
         settings = self._settings
 
-        def approved(approved_id: str, commit: str) -> bool:
-            return CodeApproval.path_of(approved_id, commit) in snapshot.files
+        def is_approved(model_id: str, commit: str) -> bool:
+            return CodeApproval.path_of(model_id, commit) in snapshot.files
 
-        report = check_model(model_id, revision, settings.models_dir, settings.max_model_bytes, approved)
+        report = check_model(
+            submission.model_id, submission.revision, settings.models_dir, settings.max_model_bytes, is_approved
+        )
         owner = opted_out(report.model_id, snapshot)
         refusal = RefusalCode.OPTED_OUT if owner else None
-        willing = Check(CheckName.WILLING, refusal, owner or "", skipped=not (report.facts or owner))
+        opt_out = Check(CheckName.OPT_OUT, refusal, owner or "", skipped=not (report.facts or owner))
         if report.facts is None:
-            return replace(report, checks=(*report.checks, willing))
+            return replace(report, checks=(*report.checks, opt_out))
         # Where the worker is elsewhere, only its operator knows what it has.
         memory = settings.device_memory or (device_memory() if settings.worker == "on" else None)
-        options = check_options(report.facts, precision, thinking, memory)
+        options = check_options(report.facts, submission.precision, submission.thinking, memory)
         own = [
             check
-            for benchmark in benchmarks
-            for check in self._fit(report.facts, benchmark, submitter, precision, thinking, snapshot)
+            for benchmark in submission.benchmarks or BENCHMARKS
+            for check in self._benchmark_checks(report.facts, benchmark, submission, submitter, snapshot)
         ]
-        return replace(report, checks=(*report.checks, *options, willing, *own))
+        return replace(report, checks=(*report.checks, *options, opt_out, *own))
 
-    def submit(
-        self,
-        facts: ModelFacts,
-        benchmark: str,
-        submitter: Submitter,
-        revision: str | None = None,
-        precision: Precision | None = None,
-        share: bool = False,
-        thinking: Thinking | None = None,
-    ) -> EvalRequest:
-        """Queue a model that has passed.
-
-        Raises AlreadySubmitted, OptedOut, QuotaSpent, StoreError.
-        """
-        organisation = submitter.organisation(facts.model_id)
-        request = build_request(facts, benchmark, submitter.name, revision, precision, share, organisation, thinking)
-        self._queue.submit(request, self._quota if submitter.vouched else None)
-        return request
-
-    def _fit(
-        self,
-        facts: ModelFacts,
-        benchmark: str,
-        submitter: Submitter | None,
-        precision: Precision | None,
-        thinking: Thinking | None,
-        snapshot: Snapshot,
-    ) -> Iterable[Check]:
-        yield from check_fit(facts, benchmark)
+    def submit(self, submission: Submission, submitter: Submitter) -> tuple[list[Outcome], Report | None]:
+        """Check and queue a model on each benchmark. Returns an outcome for each, and what was checked, if it was."""
+        if not submission.benchmarks:
+            return [Outcome("no_benchmark")], None
         try:
-            name = submitter.name if submitter else ""
-            organisation = submitter.organisation(facts.model_id) if submitter else None
-            request = build_request(
-                facts, benchmark, name, precision=precision, organisation=organisation, thinking=thinking
-            )
-        except Refused:
+            report = self.check(submission, submitter)
+        except StoreError:
+            return [Outcome("store_unavailable")], None
+        if refusals := report.refusals():
+            return [Outcome("refused", refusals=tuple(refusals))], report
+        assert report.facts
+        return [self._queue_one(report, name, submission, submitter) for name in submission.benchmarks], report
+
+    def _queue_one(self, report: Report, benchmark: str, submission: Submission, submitter: Submitter) -> Outcome:
+        if refusals := report.refusals(benchmark):
+            return Outcome("refused", benchmark, tuple(refusals))
+        assert report.facts
+        try:
+            request = self._request(report.facts, benchmark, submission, submitter)
+            self._queue.submit(request, self._quota if submitter.authenticated else None)
+            wait = waits(self._queue.rows(), datetime.now(UTC)).get(request.key)
+            return Outcome("accepted", benchmark, key=request.key, wait=wait)
+        except (AlreadySubmittedError, QuotaSpentError, OptedOutError) as late:
+            key = late.request.key if isinstance(late, AlreadySubmittedError) else None
+            name = {RefusalCode.SUBMITTED: CheckName.NEW, RefusalCode.QUOTA_SPENT: CheckName.QUOTA}
+            code = _LATE[type(late)]
+            return Outcome("refused", benchmark, (Check(name.get(code, CheckName.OPT_OUT), code),), key)
+        except StoreError:
+            return Outcome("store_unavailable", benchmark)
+
+    def _request(
+        self, facts: ModelFacts, benchmark: str, submission: Submission, submitter: Submitter | None
+    ) -> EvalRequest:
+        """Raises RefusedError."""
+        return build_request(
+            facts,
+            benchmark,
+            submitter.name if submitter else "",
+            submission.revision,
+            submission.precision,
+            submission.share,
+            submitter.organisation(facts.model_id) if submitter else None,
+            submission.thinking,
+        )
+
+    def _benchmark_checks(
+        self,
+        facts: ModelFacts,
+        benchmark: str,
+        submission: Submission,
+        submitter: Submitter | None,
+        snapshot: Snapshot,
+    ) -> Iterator[Check]:
+        yield from check_benchmark(facts, benchmark)
+        try:
+            request = self._request(facts, benchmark, submission, submitter)
+        except RefusedError:
             return
         known = self._queue.find(request.key, snapshot)
         yield Check(
@@ -101,14 +188,19 @@ class Admission:
             f"{known.status}, {known.key[:8]}" if known else "",
             benchmark,
         )
-        limited = submitter is not None and submitter.vouched
-        rows = self._queue.rows(snapshot) if limited else []
-        free_at = self._quota.free_at(rows, request) if limited else None
-        left = f"{self._quota.left(rows, request)} / {self._quota.limit(benchmark)}" if limited else ""
-        yield Check(
-            CheckName.QUOTA,
-            RefusalCode.QUOTA_SPENT if free_at else None,
-            f"{free_at:%Y-%m-%d %H:%M} UTC" if free_at else left,
-            benchmark,
-            skipped=not limited,
-        )
+        if submitter is None or not submitter.authenticated:
+            yield Check(CheckName.QUOTA, benchmark=benchmark, skipped=True)
+            return
+        rows = self._queue.rows(snapshot)
+        if free_at := self._quota.free_at(rows, request):
+            yield Check(CheckName.QUOTA, RefusalCode.QUOTA_SPENT, f"{free_at:%Y-%m-%d %H:%M} UTC", benchmark)
+        else:
+            left = f"{self._quota.left(rows, request)} / {self._quota.limit(benchmark)}"
+            yield Check(CheckName.QUOTA, detail=left, benchmark=benchmark)
+
+
+def can_be_submitted(report: Report, benchmarks: Sequence[str]) -> bool:
+    """Whether every check passed; where no benchmark was chosen, whether one would take the model."""
+    if benchmarks:
+        return not any(check.refusal for check in report.checks)
+    return any(not report.refusals(benchmark) for benchmark in BENCHMARKS)

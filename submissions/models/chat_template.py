@@ -22,6 +22,7 @@ import jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
+from submissions.errors import TemplateError
 from submissions.paths import ROOT
 
 SECONDS = 10.0  # for one batch
@@ -31,10 +32,6 @@ GROWTH = 100_000  # characters that a template may add to a conversation
 DAY = datetime(2026, 1, 1, tzinfo=UTC)  # for templates that ask for the date: the same question on every day
 
 Conversation = Sequence[Mapping[str, Any]]
-
-
-class TemplateError(Exception):
-    """The chat template fails, or does not end; the message says how."""
 
 
 class TemplateRenderer:

@@ -5,17 +5,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from submissions.messages import RefusalCode
+from submissions.catalog import PRECISIONS, Thinking, engine_of
+from submissions.errors import TemplateError
 from submissions.models.architectures import architectures
-from submissions.models.chat_template import TemplateError, TemplateRenderer, default_template
+from submissions.models.chat_template import TemplateRenderer, default_template
 from submissions.models.quantization import QUANTIZATIONS, quantization_of
 from submissions.models.reasoning import default_thinking
-from submissions.models.repository import TEXTS, Refused, Repository, json_or_nothing, parsed_json
-from submissions.records import MODEL_ID, EngineName, FloatPrecision, Precision, Thinking
+from submissions.models.repository import TEXTS, Repository, json_or_nothing, parsed_json
+from submissions.records import MODEL_ID, EngineName, Precision
 
-PRECISIONS: tuple[FloatPrecision, ...] = get_args(FloatPrecision)
+MEMORY_PER_WEIGHT_BYTE = 1.25  # bytes of device memory: the weights, and a quarter for all else
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}  # of a parameter
 CONTEXT_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
 VISION_NAMES = ("vision", "visual", "vit_")  # what configs of image models call the part that sees
@@ -48,10 +49,9 @@ class ModelFacts:
 
 
 def facts_of(repository: Repository) -> ModelFacts:
-    """Raises Refused where the model cannot be run at all."""
+    """Raises RefusedError where the model cannot be run at all."""
     model = repository.base or repository
-    config, model_type, names = read_config(model)
-    custom = needs_code(model)
+    config, model_type, custom = model.config.values, model.config.model_type, model.needs_code
     known = architectures()
     quantization = quantization_of(config)
     template = chat_template(repository)
@@ -65,7 +65,7 @@ def facts_of(repository: Repository) -> ModelFacts:
         model_id=repository.model_id,
         revision=repository.revision,
         model_type=model_type[:200],
-        engine="extractive" if any("ForQuestionAnswering" in name for name in names) else "chat",
+        engine=engine_of(model.config.class_names),
         takes_images=takes_images,
         dtype=next((name for name in QUANTIZATIONS if name == quantization), stored_precision(config)),
         params=parameters_of(model),
@@ -90,26 +90,6 @@ def facts_of_server(model_id: str, base_url: str, api: str | None = None) -> Mod
     )
 
 
-def read_config(repository: Repository) -> tuple[dict[str, Any], str, list[str]]:
-    """The config, its model type and the classes it names. Raises Refused."""
-    config = parsed_json("config.json", repository.texts.get("config.json", b""))
-    model_type = config.get("model_type")
-    names = config.get("architectures") or []
-    if not isinstance(model_type, str) or not model_type:
-        raise Refused(RefusalCode.NO_CONFIG, "model_type")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise Refused(RefusalCode.NO_CONFIG, "architectures")
-    return config, model_type, names
-
-
-def needs_code(repository: Repository) -> bool:
-    """Whether a model runs by the Python files of its repository only: an architecture that transformers has runs
-    by its own code, whatever `auto_map` a config still carries. Raises Refused where there is no config."""
-    config, model_type, _ = read_config(repository)
-    known = architectures()
-    return "auto_map" in config and not any(model_type in known[kind] for kind in ("image", "text", "extractive"))
-
-
 def stored_precision(config: Mapping[str, Any]) -> Precision:
     """The precision that a checkpoint says it is in; float32 where it says nothing."""
     text = config.get("text_config")
@@ -126,7 +106,7 @@ def memory_needed(facts: ModelFacts, precision: Precision | None) -> int | None:
     """Bytes of a device's memory: the weights in the precision they are run in, and a quarter for all else."""
     size = BYTES.get(precision or facts.dtype)
     weights = facts.params * size if size and facts.params else facts.weight_bytes
-    return None if weights is None else int(1.25 * weights)
+    return None if weights is None else int(MEMORY_PER_WEIGHT_BYTE * weights)
 
 
 def chat_template(repository: Repository) -> str | None:
@@ -142,7 +122,7 @@ def chat_template(repository: Repository) -> str | None:
 
 
 def folder_template(folder: Path) -> tuple[str | None, dict[str, str]]:
-    """The chat template of a model in a folder, and the special tokens that it may name. Raises Refused."""
+    """The chat template of a model in a folder, and the special tokens that it may name. Raises RefusedError."""
     texts = {name: (folder / name).read_bytes() for name in TEXTS if (folder / name).is_file()}
     repository = Repository("local/model", "", None, {}, texts, {})
     return chat_template(repository), special_tokens(repository)

@@ -6,32 +6,10 @@ unquantised model has its precision.
 
 from collections.abc import Mapping
 from math import prod
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
-Quantization = Literal[
-    "fp8",
-    "mxfp8",
-    "mxfp4",
-    "compressed-tensors",
-    "torchao",
-    "bitsandbytes_4bit",
-    "bitsandbytes_8bit",
-    "gptq",
-    "awq",
-    "auto-round",
-    "aqlm",
-    "bitnet",
-    "eetq",
-    "fbgemm_fp8",
-    "fp_quant",
-    "higgs",
-    "hqq",
-    "nvfp4",
-    "quanto",
-    "quark",
-    "spqr",
-    "vptq",
-]
+from submissions.records import Quantization
+
 QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 # Run by the pinned packages on any device; where a device lacks the kernels, transformers computes in bfloat16.
 RUNNABLE = {"fp8", "mxfp8", "mxfp4", "compressed-tensors", "torchao", "bitsandbytes_4bit", "bitsandbytes_8bit"}

@@ -6,15 +6,14 @@ Nothing here is a list of models: tags and switches are looked for in the templa
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from jinja2 import TemplateSyntaxError
 from jinja2.meta import find_undeclared_variables
 
-from submissions.models.chat_template import Conversation, TemplateError, TemplateRenderer, environment
-from submissions.records import Thinking
-
-THINKING: tuple[Thinking, ...] = get_args(Thinking)
+from submissions.catalog import THINKING, Thinking
+from submissions.errors import TemplateError
+from submissions.models.chat_template import Conversation, TemplateRenderer, environment
 
 
 class Tags(NamedTuple):

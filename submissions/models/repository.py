@@ -1,6 +1,6 @@
-"""What is looked at of a model before it is queued: everything but its weights, and of those the headers.
+"""A model's repository before it is queued: every file but its weights, and of those the headers.
 
-All reading is done here, once; the checks in `submissions.checks.model_checks` only think about it.
+All reading is done here, once; the checks in `submissions.checks.model_checks` read nothing.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,7 +20,9 @@ from huggingface_hub import HfApi, ModelCard, get_local_safetensors_metadata, hf
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 from yaml import YAMLError
 
-from submissions.messages import REFUSALS, RefusalCode
+from submissions.errors import RefusedError
+from submissions.messages import RefusalCode
+from submissions.models.architectures import architectures
 from submissions.models.quantization import parameters
 from submissions.records import MODEL_ID
 
@@ -54,21 +56,21 @@ TEXTS = (
 CONNECTIONS = 8
 
 
-class Refused(Exception):
-    """The submission cannot be queued; `code` says why, `found` what was there instead."""
-
-    def __init__(self, code: RefusalCode, found: str = "") -> None:
-        super().__init__(f"{REFUSALS[code].en}{f' ({found})' if found else ''}")
-        self.code = code
-        self.found = found
-
-
 @dataclass(frozen=True)
 class Header:
     """The description at the beginning of a safetensors file."""
 
     tensors: int
     params: int
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """A config.json that transformers could read."""
+
+    values: dict[str, Any]
+    model_type: str
+    class_names: list[str]
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,26 @@ class Repository:
     headers: dict[str, Header | None]  # by weight file that a model is loaded from; None: unreadable, or not there
     base_model: str | None = None  # what its card says it was made from
     base: "Repository | None" = None  # of an adapter: what it is put on
+
+    @cached_property
+    def config(self) -> ModelConfig:
+        """Raises RefusedError where it is missing or names no model type."""
+        values = parsed_json("config.json", self.texts.get("config.json", b""))
+        model_type = values.get("model_type")
+        class_names = values.get("architectures") or []
+        if not isinstance(model_type, str) or not model_type:
+            raise RefusedError(RefusalCode.NO_CONFIG, "model_type")
+        if not isinstance(class_names, list) or not all(isinstance(name, str) for name in class_names):
+            raise RefusedError(RefusalCode.NO_CONFIG, "architectures")
+        return ModelConfig(values, model_type, class_names)
+
+    @cached_property
+    def needs_code(self) -> bool:
+        """Whether the model runs by the Python files of its repository only: an architecture that transformers has
+        runs by its own code, whatever `auto_map` a config still has. Raises RefusedError where there is no config."""
+        known = architectures()
+        native = any(self.config.model_type in known[kind] for kind in ("image", "text", "extractive"))
+        return "auto_map" in self.config.values and not native
 
     @property
     def fetched(self) -> dict[str, int]:
@@ -116,27 +138,27 @@ def content_revision(source: Path) -> str:
 def open_repository(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:
     """A model on the Hub, or under `models_dir` where it is there. An adapter comes with its base model.
 
-    Raises Refused where it cannot be read.
+    Raises RefusedError where it cannot be read.
     """
     return with_base(_open(model_id, revision, models_dir), models_dir)
 
 
 def with_base(repository: Repository, models_dir: Path | None) -> Repository:
-    """An adapter with its base model; any other as it is. Raises Refused where the base cannot be read."""
+    """An adapter with its base model; any other as it is. Raises RefusedError where the base cannot be read."""
     if not is_adapter(repository.sizes):
         return repository
     settings = parsed_json(ADAPTER, repository.texts.get(ADAPTER, b""))
     base_id, base_revision = settings.get("base_model_name_or_path"), settings.get("revision")
     if not isinstance(base_id, str) or not re.fullmatch(MODEL_ID, base_id, re.ASCII):
-        raise Refused(RefusalCode.NO_BASE, f"{ADAPTER}: base_model_name_or_path {str(base_id)[:100]!r}")
+        raise RefusedError(RefusalCode.NO_BASE, f"{ADAPTER}: base_model_name_or_path {str(base_id)[:100]!r}")
     try:
         base = _open(base_id, base_revision if isinstance(base_revision, str) else None, models_dir)
-    except Refused as refused:
+    except RefusedError as refused:
         if refused.code == RefusalCode.HUB_UNREACHABLE:
             raise
-        raise Refused(RefusalCode.NO_BASE, f"{base_id}: {refused.code}") from refused
+        raise RefusedError(RefusalCode.NO_BASE, f"{base_id}: {refused.code}") from refused
     if is_adapter(base.sizes):
-        raise Refused(RefusalCode.NO_BASE, f"{base_id}: {ADAPTER}")
+        raise RefusedError(RefusalCode.NO_BASE, f"{base_id}: {ADAPTER}")
     return replace(repository, base=base)
 
 
@@ -148,19 +170,19 @@ def is_adapter(names: Container[str]) -> bool:
 
 def _open(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:
     if not re.fullmatch(MODEL_ID, model_id, re.ASCII):
-        raise Refused(RefusalCode.MALFORMED_ID)
+        raise RefusedError(RefusalCode.MALFORMED_ID)
     if folder := local_model(model_id, models_dir):
         return folder_repository(model_id, folder)
     try:
         return _hub_repository(model_id, revision)
     except GatedRepoError as error:
-        raise Refused(RefusalCode.GATED) from error
+        raise RefusedError(RefusalCode.GATED) from error
     except RevisionNotFoundError as error:
-        raise Refused(RefusalCode.REVISION_NOT_FOUND) from error
+        raise RefusedError(RefusalCode.REVISION_NOT_FOUND) from error
     except RepositoryNotFoundError as error:
-        raise Refused(RefusalCode.NOT_FOUND) from error
+        raise RefusedError(RefusalCode.NOT_FOUND) from error
     except (HTTPError, OSError) as error:
-        raise Refused(RefusalCode.HUB_UNREACHABLE) from error
+        raise RefusedError(RefusalCode.HUB_UNREACHABLE) from error
 
 
 def folder_repository(model_id: str, folder: Path) -> Repository:
@@ -186,13 +208,13 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
     api = HfApi()
     info = api.model_info(model_id, revision=revision, files_metadata=True)
     if info.gated:
-        raise Refused(RefusalCode.GATED)
+        raise RefusedError(RefusalCode.GATED)
     if info.private or info.disabled or not info.sha:
-        raise Refused(RefusalCode.NOT_FOUND)
+        raise RefusedError(RefusalCode.NOT_FOUND)
     sha = info.sha
     model_id = info.id  # as its owner writes it: a renamed model, or one in other letter case, is still the same
     if not re.fullmatch(MODEL_ID, model_id, re.ASCII):
-        raise Refused(RefusalCode.NOT_FOUND)
+        raise RefusedError(RefusalCode.NOT_FOUND)
     sizes = {s.rfilename: s.size or 0 for s in info.siblings or []}
 
     with TemporaryDirectory() as scratch, ThreadPoolExecutor(CONNECTIONS) as pool:  # nothing of it stays on the disk
@@ -249,19 +271,19 @@ def json_or_nothing(name: str, texts: Mapping[str, bytes]) -> dict[str, Any]:
     """The JSON object of a file, empty where there is none that can be read."""
     try:
         return parsed_json(name, texts.get(name, b"{}"))
-    except Refused:
+    except RefusedError:
         return {}
 
 
 def parsed_json(name: str, content: bytes) -> dict[str, Any]:
-    """A JSON object of a repository's. Raises Refused where it is none."""
+    """A JSON object of a repository's. Raises RefusedError where it is none."""
     try:
         parsed = json.loads(content)
         if isinstance(parsed, dict):
             return parsed
     except (ValueError, RecursionError):
         pass
-    raise Refused(RefusalCode.NO_CONFIG, name)
+    raise RefusedError(RefusalCode.NO_CONFIG, name)
 
 
 def _words(card: Any, name: str) -> str | None:

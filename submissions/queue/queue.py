@@ -11,49 +11,18 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import islice
 
+from submissions.errors import AlreadySubmittedError, LostLeaseError, OptedOutError, QueueError, QuotaSpentError
 from submissions.queue.quota import Quota, opted_out
 from submissions.queue.wait_time import fair_order
-from submissions.records import (
-    CodeApproval,
-    EvalRequest,
-    EvalResult,
-    Failure,
-    FailureCode,
-    Lease,
-    OptOut,
-    Progress,
-    QueueRow,
-    Stage,
-    Status,
-)
+from submissions.records import CodeApproval, EvalRequest, Failure, FailureCode, Lease, OptOut, Progress, Stage, Status
+from submissions.results import EvalResult
+from submissions.rows import QueueRow
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.index import parse_record, queue_reader, with_requests, with_result
 
 LEASES = "leases"  # a branch of their own: a repository slows down after thousands of commits to main
 SKEW = timedelta(minutes=2)
 BEATS = 500  # heartbeats after which their branch is squashed
-
-
-class QueueError(Exception):
-    """The step cannot be taken; the message says why, in one line."""
-
-
-class AlreadySubmitted(QueueError):
-    def __init__(self, request: EvalRequest) -> None:
-        super().__init__(f"already {request.status}: request {request.key}")
-        self.request = request
-
-
-class OptedOut(QueueError):
-    """The model's owner has asked that it not be evaluated."""
-
-
-class QuotaSpent(QueueError):
-    """The submitter has had as many evaluations of this benchmark as the quota gives."""
-
-
-class LostLease(QueueError):
-    """Another worker holds the request now, or its lease has run out."""
 
 
 class Queue:
@@ -81,18 +50,20 @@ class Queue:
         return self._load(path, snapshot) if path else None
 
     def submit(self, request: EvalRequest, quota: Quota | None = None) -> None:
-        """Queue a request. Raises AlreadySubmitted where it is there in any state, OptedOut, or QuotaSpent.
+        """Queue a request. Raises AlreadySubmittedError where it is there in any state, OptedOutError, or QuotaSpentError.
 
         All are decided in the commit that queues it: of many submissions at once, no more than the quota come through.
         """
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
             if known := self.find(request.key, snapshot):
-                raise AlreadySubmitted(known)
+                raise AlreadySubmittedError(known)
             if owner := opted_out(request.model_id, snapshot):
-                raise OptedOut(f"{owner} has asked not to be evaluated here")
+                raise OptedOutError(f"{owner} has asked not to be evaluated here")
             if quota and (free_at := quota.free_at(self.rows(snapshot), request)):
-                raise QuotaSpent(f"no submission to {request.benchmark} is left until {free_at:%Y-%m-%d %H:%M} UTC")
+                raise QuotaSpentError(
+                    f"no submission to {request.benchmark} is left until {free_at:%Y-%m-%d %H:%M} UTC"
+                )
             return self._move(snapshot, [], [request]), f"Submit {request.key}", None
 
         transact(self.store, decide)
@@ -178,7 +149,7 @@ class Queue:
         transact(self.store, decide)
 
     def heartbeat(self, request: EvalRequest, now: datetime, progress: Progress | None = None) -> None:
-        """Extend the lease of a running request. Raises LostLease if it is no longer held."""
+        """Extend the lease of a running request. Raises LostLeaseError if it is no longer held."""
         self._held(request, self.store.snapshot())
         assert request.lease is not None
         lease = request.lease.evolve(heartbeat_at=now, expires_at=now + self._lease, progress=progress)
@@ -206,7 +177,7 @@ class Queue:
         self.store.squash(LEASES)
 
     def publish(self, request: EvalRequest, result: EvalResult, now: datetime) -> None:
-        """Result, finished request and index rows in one commit. Raises LostLease if the lease is not held."""
+        """Result, finished request and index rows in one commit. Raises LostLeaseError if the lease is not held."""
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
             self._held(request, snapshot)
@@ -219,7 +190,7 @@ class Queue:
     def fail(self, request: EvalRequest, failure: Failure, now: datetime) -> EvalRequest:
         """End a running request. A fault of ours is tried again, up to the limit; the model's ends it at once.
 
-        Raises LostLease if the lease is not held.
+        Raises LostLeaseError if the lease is not held.
         """
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest]:
@@ -294,9 +265,9 @@ class Queue:
     def _held(self, request: EvalRequest, snapshot: Snapshot) -> None:
         current = self._load(request.path, snapshot) if request.path in snapshot.files else None
         if request.lease is None or current is None or current.lease is None:
-            raise LostLease(f"request {request.key} is no longer running")
+            raise LostLeaseError(f"request {request.key} is no longer running")
         if (current.lease.nonce, current.attempt) != (request.lease.nonce, request.attempt):
-            raise LostLease(f"request {request.key} is held by {current.lease.worker} now")
+            raise LostLeaseError(f"request {request.key} is held by {current.lease.worker} now")
 
     def _move(self, snapshot: Snapshot, before: Iterable[EvalRequest], after: Iterable[EvalRequest]) -> Changes:
         return with_requests(self.rows(snapshot), before, after)

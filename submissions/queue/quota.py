@@ -4,22 +4,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from submissions.records import EvalRequest, OptOut, QueueRow, Status
+from submissions.records import EvalRequest, OptOut, Status
+from submissions.rows import QueueRow
 from submissions.store.base import Snapshot
 
 
 @dataclass(frozen=True)
 class Submitter:
-    """Who submits. Quotas are for those whom a provider of identities has vouched for."""
+    """Who submits. Quotas are for those whom a provider of identities has authenticated for."""
 
     name: str
     organisations: frozenset[str] = frozenset()
-    vouched: bool = True
+    authenticated: bool = True
 
     def organisation(self, model_id: str) -> str | None:
         """The owner of a model, where the submitter is that owner or belongs to it."""
         owner = model_id.partition("/")[0]
-        return owner if self.vouched and owner in {self.name, *self.organisations} else None
+        return owner if self.authenticated and owner in {self.name, *self.organisations} else None
 
 
 @dataclass(frozen=True)

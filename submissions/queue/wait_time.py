@@ -7,7 +7,8 @@ from itertools import groupby
 from math import inf
 from statistics import median
 
-from submissions.records import QueueRow, Status
+from submissions.records import Status
+from submissions.rows import QueueRow
 
 SIZES = (1e9, 4e9, 10e9, 40e9)  # parameters at which a model falls into the next class
 

@@ -9,23 +9,13 @@ from datetime import datetime
 from hashlib import sha1, sha256
 from typing import Protocol, TypeVar
 
+from submissions.errors import ConflictError
+
 MAIN = "main"
 TRIES = 30
 LONGEST_WAIT = 5.0  # seconds between two tries
 POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 T = TypeVar("T")
-
-
-class StoreError(Exception):
-    """The store cannot be opened or reached; the message says what to do."""
-
-
-class Conflict(StoreError):
-    """The branch moved after the head this commit was based on."""
-
-
-class Unavailable(StoreError):
-    """The store is out of reach for now. Whether a commit under way has landed is not known."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +53,7 @@ class Store(Protocol):
         ...
 
     def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
-        """All changes as one commit on top of `parent`, or none. Raises Conflict if the branch has moved."""
+        """All changes as one commit on top of `parent`, or none. Raises ConflictError if the branch has moved."""
         ...
 
     def history(self, head: str) -> Iterator[Commit]:
@@ -98,7 +88,7 @@ def unchanged(snapshot: Snapshot, path: str, content: bytes | None) -> bool:
 def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]], branch: str = MAIN) -> T:
     """Commit what `decide` makes of the current snapshot; where another writer was first, decide anew.
 
-    `decide` returns (changes, message, value). Where all is as wanted already there is no commit. Raises Conflict
+    `decide` returns (changes, message, value). Where all is as wanted already there is no commit. Raises ConflictError
     after too many lost races.
     """
     for attempt in range(TRIES):
@@ -110,8 +100,8 @@ def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]],
             try:
                 store.commit(changes, snapshot.head, message, branch)
                 return value
-            except Conflict:
+            except ConflictError:
                 pass
         # Full jitter, so that losers do not meet again.
         time.sleep(random.uniform(0, min(LONGEST_WAIT, 0.05 * 2**attempt)))
-    raise Conflict(f"{store.url} is busy: lost {TRIES} races in a row; try again")
+    raise ConflictError(f"{store.url} is busy: lost {TRIES} races in a row; try again")

@@ -22,7 +22,8 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 from filelock import FileLock, Timeout
 
-from submissions.store.base import MAIN, Changes, Commit, Conflict, Snapshot, StoreError, Unavailable
+from submissions.errors import ConflictError, StoreError, StoreUnavailableError
+from submissions.store.base import MAIN, Changes, Commit, Snapshot
 
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 _FILE = 0o100644
@@ -84,7 +85,7 @@ class GitStore:
     def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
         with self._alone(), self._repo() as repo:
             if repo.refs[_ref(branch)].decode() != parent:
-                raise Conflict(branch)
+                raise ConflictError(branch)
             entries: list[tuple[bytes, int | None, ObjectID | None]] = []
             for path, content in changes.items():
                 if content is None:
@@ -98,7 +99,7 @@ class GitStore:
             repo.object_store.add_object(commit)
             self._drop_stale_ref_lock(branch)
             if not repo.refs.set_if_equals(_ref(branch), ObjectID(parent.encode()), commit.id):
-                raise Conflict(branch)
+                raise ConflictError(branch)
             return commit.id.decode()
 
     def history(self, head: str) -> Iterator[Commit]:
@@ -169,13 +170,15 @@ class GitStore:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keeps other writers out. Raises Unavailable where one of them does not leave."""
+        """Keeps other writers out. Raises StoreUnavailableError where one of them does not leave."""
         try:
             with self._lock.acquire(timeout=PATIENCE):
                 yield
         except Timeout as error:
             advice = "if a process that writes here was stopped, continue it or end it"
-            raise Unavailable(f"{self.url}: another writer has held it for {PATIENCE:g} s; {advice}") from error
+            raise StoreUnavailableError(
+                f"{self.url}: another writer has held it for {PATIENCE:g} s; {advice}"
+            ) from error
 
     @contextmanager
     def _repo(self) -> Iterator[Repo]:

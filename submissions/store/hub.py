@@ -30,9 +30,10 @@ from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils._http import default_client_factory, parse_ratelimit_headers
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
-from submissions.store.base import MAIN, POINTER, Changes, Commit, Conflict, Snapshot, StoreError, Unavailable
+from submissions.errors import ConflictError, StoreError, StoreUnavailableError
+from submissions.store.base import MAIN, POINTER, Changes, Commit, Snapshot
 from submissions.store.git import GitStore
-from submissions.store.retry import wait_as_told
+from submissions.store.retry import wait_retry_after
 
 T = TypeVar("T")
 TRIES = 6
@@ -81,7 +82,9 @@ class HubStore:
             self._patiently(
                 lambda: self._api.create_branch(self._repo, branch=branch, repo_type="dataset", exist_ok=True)
             )
-        raise Unavailable(f"{self.url}: the Hub made the branch {branch} and does not show it yet; try again later")
+        raise StoreUnavailableError(
+            f"{self.url}: the Hub made the branch {branch} and does not show it yet; try again later"
+        )
 
     def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
         head = head or self.head(branch)
@@ -113,7 +116,7 @@ class HubStore:
         """As the Store says. After an answer that leaves open whether the commit landed, its nonce is looked for.
 
         The Hub returns success without looking at the parent where nothing would change; such a commit lacks the
-        nonce, and is a conflict here. Raises Unavailable where the Hub cannot be reached.
+        nonce, and is a conflict here. Raises StoreUnavailableError where the Hub cannot be reached.
         """
         nonce = secrets.token_hex(16)
         there = self._mirror.snapshot(head=parent).files if self._mirror.has(parent) else {}
@@ -145,7 +148,7 @@ class HubStore:
                 if landed is None and status not in CONFLICTS and head == parent:
                     raise
             if landed is None:
-                raise Conflict(branch)
+                raise ConflictError(branch)
             return landed
 
         return self._patiently(attempt)
@@ -201,18 +204,18 @@ class HubStore:
         return parsedate_to_datetime(response.headers["Date"]).astimezone(UTC)
 
     def _patiently(self, work: Callable[[], T]) -> T:
-        """Try again what may pass. Raises Unavailable after some tries, StoreError for what trying does not mend."""
+        """Try again what may pass. Raises StoreUnavailableError after some tries, StoreError for what trying does not mend."""
         tries = Retrying(stop=stop_after_attempt(TRIES), wait=_wait, retry=retry_if_exception(_passing), reraise=True)
         try:
             return tries(work)
         except HfHubHTTPError as error:
             status = error.response.status_code
             if _passing(error):
-                raise Unavailable(f"{self.url}: the Hub answers {status}; try again later") from error
+                raise StoreUnavailableError(f"{self.url}: the Hub answers {status}; try again later") from error
             advice = "name a dataset that exists, and a token in HANNUN_HUB_TOKEN that may read and write it"
             raise StoreError(f"{self.url}: the Hub answers {status}; {advice}") from error
         except (HTTPError, OSError, ValueError, _Interrupted) as error:
-            raise Unavailable(f"{self.url}: the Hub is out of reach; try again later ({error})") from error
+            raise StoreUnavailableError(f"{self.url}: the Hub is out of reach; try again later ({error})") from error
 
 
 def _passing(error: BaseException) -> bool:
@@ -225,4 +228,4 @@ def _passing(error: BaseException) -> bool:
 def _wait(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     limit = parse_ratelimit_headers(error.response.headers) if isinstance(error, HfHubHTTPError) else None
-    return float(limit.reset_in_seconds) if limit and not limit.remaining else wait_as_told(state)
+    return float(limit.reset_in_seconds) if limit and not limit.remaining else wait_retry_after(state)

@@ -17,7 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter, ValidationError
 
-from submissions.records import BoardRow, EvalRequest, EvalResult, QueueRow, Status, board_row, queue_row
+from submissions.records import EvalRequest, Status
+from submissions.results import EvalResult
+from submissions.rows import BoardRow, QueueRow, board_row, queue_row
 from submissions.store.base import Changes, Snapshot, Store, blob_id, unchanged
 
 log = logging.getLogger(__name__)

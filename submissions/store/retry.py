@@ -5,7 +5,7 @@ from tenacity import RetryCallState, wait_random_exponential
 LONGEST_WAIT = 60.0  # seconds between two tries, unless the server asks for more
 
 
-def wait_as_told(state: RetryCallState) -> float:
+def wait_retry_after(state: RetryCallState) -> float:
     """Seconds until the next try: what the server's Retry-After asks for, else exponential with full jitter."""
     error = state.outcome.exception() if state.outcome else None
     headers = getattr(getattr(error, "response", None), "headers", {})

@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from leaderboard.views.render import milliseconds
-from submissions.records import EvalRequest, EvalResult
+from submissions.records import EvalRequest
+from submissions.results import EvalResult
 from submissions.settings import Settings
 from submissions.store.open import open_store
 from tests.browser.conftest import running_app

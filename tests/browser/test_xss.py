@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.records import EvalRequest, EvalResult, Lease
+from submissions.records import EvalRequest, Lease
+from submissions.results import EvalResult
 from submissions.settings import Settings
 from submissions.store.open import open_store
 from tests.browser.conftest import running_app

@@ -17,12 +17,13 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.data_types import Prompt
 from evaluator.engines import load_engine
-from evaluator.engines.base import EngineOptions
+from evaluator.engines.options import EngineOptions
 from evaluator.worker import Worker
 from submissions.__main__ import main
 from submissions.models.repository import content_revision
 from submissions.queue.queue import Queue
-from submissions.records import BoardRow, EvalResult
+from submissions.results import EvalResult
+from submissions.rows import BoardRow
 from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.index import board_reader

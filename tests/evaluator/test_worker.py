@@ -13,13 +13,15 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from evaluator.run.evaluate import evaluate
 from evaluator.worker import Worker, schedule
-from submissions.checks.benchmark_checks import build_request
 from submissions.checks.model_checks import inspect_model
+from submissions.checks.request import build_request
+from submissions.errors import StoreUnavailableError
 from submissions.paths import ROOT
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, EvalResult, Progress, Stage
+from submissions.records import EvalRequest, Progress, Stage
+from submissions.results import EvalResult
 from submissions.settings import Settings
-from submissions.store.base import Store, Unavailable
+from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_store
 
@@ -197,7 +199,7 @@ def test_a_store_out_of_reach_is_left_to_the_next_round(
     worker = Worker(settings)
 
     def away(*_: object) -> str:
-        raise Unavailable("the store is out of reach")
+        raise StoreUnavailableError("the store is out of reach")
 
     monkeypatch.setattr(worker._queue.store, "head", away)
     worker.round()

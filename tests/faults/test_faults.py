@@ -15,17 +15,18 @@ from typing import Any
 import pytest
 
 from evaluator.worker import Worker
-from submissions.checks.benchmark_checks import build_request
 from submissions.checks.model_checks import inspect_folder
+from submissions.checks.request import build_request
+from submissions.errors import AlreadySubmittedError
 from submissions.paths import ROOT
-from submissions.queue.queue import AlreadySubmitted, Queue
+from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
 from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_store
 from tests.faults.worker import EARLY, INFERENCE, LAST, LATE, PAUSED
-from tests.support.noted import ASKED, STOP
+from tests.support.engines import ASKED, STOP
 
 QUESTIONS = 44  # in the sample set of KorQuAD
 LONG = "LONG_FAULTS" in os.environ  # `make test-faults`
@@ -158,7 +159,7 @@ def test_submissions_side_by_side_are_all_accepted_or_told_to_be_double(own: dic
     def one(request: EvalRequest) -> str:
         try:
             queue.submit(request)
-        except AlreadySubmitted as error:
+        except AlreadySubmittedError as error:
             return f"double {error.request.key}"
         return f"accepted {request.key}"
 

@@ -19,6 +19,8 @@ from huggingface_hub import HfApi
 from evaluator import worker
 from evaluator.__main__ import main
 from evaluator.run import evaluate as evaluation
+from evaluator.run import process
+from submissions.catalog import ENGINES
 from submissions.queue.queue import Queue
 from submissions.store.git import GitStore
 from submissions.store.hub import HubStore
@@ -54,8 +56,8 @@ def wrapped(work: Callable[..., Any], step: str, name: str) -> Callable[..., Any
 
 
 def prepare(step: str, minutes: float) -> None:
-    evaluation.INFERENCE = "tests.support.noted"
-    vars(evaluation)["confined"] = lambda command, walls: command  # the sandbox does not show our tests
+    ENGINES["extractive"] = ENGINES["extractive"]._replace(location="tests.support.engines:LoggingEngine")
+    vars(process)["sandbox_command"] = lambda command, policy: command  # the sandbox does not show our tests
     for store in (GitStore, HubStore):
         real: Callable[[Any], datetime] = store.now
         vars_of: Any = store
@@ -84,7 +86,7 @@ def prepare(step: str, minutes: float) -> None:
             return wrapped(real, step, f"the commit to {message.split()[0].lower()} lands")(*args, **kwargs)
 
         setattr(owner, attribute, partialmethod(landing, real=getattr(owner, attribute)))
-    calm = Lock()  # held while a sign of life is written: a process must not stand still with the store's lock
+    calm = Lock()  # held while a heartbeat is written: a process must not stand still with the store's lock
     beat = Queue.heartbeat
 
     def heartbeat(*args: Any) -> None:

@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import ValidationError
 
+from submissions.duration import parse_duration
 from submissions.messages import FAILURES, REFUSALS, RefusalCode
 from submissions.records import EvalRequest, FailureCode, request_key
-from submissions.settings import Settings, duration
+from submissions.settings import Settings
 from tests.submissions.queue.test_queue import result_of
 
 Make = Callable[..., EvalRequest]
@@ -60,7 +61,7 @@ def test_times_are_utc(make_request: Make) -> None:
 
 @pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5400)])
 def test_durations(text: str, seconds: int) -> None:
-    assert duration(text).total_seconds() == seconds
+    assert parse_duration(text).total_seconds() == seconds
 
 
 @pytest.mark.parametrize("text", ["", "ten", "10w", "-1", "1m30s"])

@@ -8,7 +8,8 @@ from typing import Any
 from evaluator.benchmarks import BENCHMARKS
 from submissions.confidence_interval import wilson
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, EvalResult, Failure, FailureCode, Progress, Stage
+from submissions.records import EvalRequest, Failure, FailureCode, Progress, Stage
+from submissions.results import EvalResult
 from tests.conftest import NOW
 from tests.submissions.queue.test_queue import result_of
 

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import Answer, DataError
+from evaluator.data_types import Answer
+from evaluator.errors import DataError
 from submissions.paths import SAMPLES
 from tests.conftest import SHARED
 
@@ -30,10 +31,10 @@ def test_ko_vdc_samples() -> None:
 
 def test_infochartqa_samples() -> None:
     items = BENCHMARKS["infochartqa"].load(SAMPLES / "infochartqa")
-    assert len(items) >= 30 and len({i.kind for i in items}) >= 20
+    assert len(items) >= 30 and len({i.extra["question_type_id"] for i in items}) >= 20
     assert {i.buckets["subset"] for i in items} == {"text", "visual_basic", "visual_metaphor"}
     assert sum(len(i.crops) for i in items) >= 3
-    with_options = next(i for i in items if i.kind == 202)
+    with_options = next(i for i in items if i.extra["question_type_id"] == 202)
     assert with_options.question == (
         "What colour are the bars?\nA. Red\nB. Blue\nC. Green\nD. Grey\nAnswer with the letter only."
     )

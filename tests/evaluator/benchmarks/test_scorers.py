@@ -90,17 +90,17 @@ def test_ko_vdc_score_is_the_mean_over_rotations() -> None:
 def test_ko_vdc_tells_a_favourite_letter_from_a_favourite_description() -> None:
     benchmark = KoVDC()
     golds = "".join(ko_vdc.LETTERS[ko_vdc.order("x", r).index(0)] for r in range(4))
-    letter = Score("x", 0.25, 0.25, "ok", given="AAAA", gold=golds)
+    letter = Score("x", 0.25, 0.25, "ok", prediction="AAAA", gold=golds)
     wrong_but_steady = "".join(ko_vdc.LETTERS[(ko_vdc.LETTERS.index(g) + 1) % 4] for g in golds)
-    description = Score("x", 0.0, 0.0, "ok", given=wrong_but_steady, gold=golds)
-    assert benchmark.more([letter]) == {"em_chance_corrected": 0.0, "consistency": 0.0}
-    assert benchmark.more([description])["consistency"] == 1.0
-    assert benchmark.more([Score("x", 0, 0, "ok", given="----", gold=golds)])["consistency"] == 0.0
-    assert benchmark.histogram([letter, description]) == ("letter", {"A": 5, "B": 1, "C": 1, "D": 1, "-": 0})
+    description = Score("x", 0.0, 0.0, "ok", prediction=wrong_but_steady, gold=golds)
+    assert benchmark.extra_metrics([letter]) == {"em_chance_corrected": 0.0, "consistency": 0.0}
+    assert benchmark.extra_metrics([description])["consistency"] == 1.0
+    assert benchmark.extra_metrics([Score("x", 0, 0, "ok", prediction="----", gold=golds)])["consistency"] == 0.0
+    assert benchmark.histogram([letter, description]) == {"A": 5, "B": 1, "C": 1, "D": 1, "-": 0}
 
 
 def test_ko_vdc_f1_of_nonsense_is_zero() -> None:
-    assert KoVDC().f1([Score("x", 0, 0, "ok", given="----", gold="ABCD")]) == 0
+    assert KoVDC().f1([Score("x", 0, 0, "ok", prediction="----", gold="ABCD")]) == 0
 
 
 @pytest.mark.parametrize(

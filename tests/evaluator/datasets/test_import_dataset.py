@@ -15,8 +15,8 @@ import yaml
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import DataError
 from evaluator.datasets.import_dataset import Imported, import_dataset
+from evaluator.errors import DataError
 from submissions.paths import ROOT
 from tests.conftest import SHARED
 
@@ -150,7 +150,7 @@ def test_infochartqa_reads_the_rows_of_a_split(tmp_path: Path, kind: str) -> Non
     imported = _import("infochartqa", source, tmp_path / "out")
     first, second = imported.items
     assert first.links == ("https://charts.example/04514.png",)
-    assert (first.id, first.kind, first.crops) == ("visual_basic-5", 72, ((1, 2, 10, 12),))
+    assert (first.id, first.extra["question_type_id"], first.crops) == ("visual_basic-5", 72, ((1, 2, 10, 12),))
     assert first.question == "Which is highest?\n\nOne word." and second.crops == ()
     assert first.buckets == {"subset": "visual_basic", "question_type": "72"}
     assert len(imported.rejected) == len(rows) - 2

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from evaluator.data_types import Item
-from evaluator.datasets.leak_check import Leak, check_public
+from evaluator.datasets.leak_check import check_public
+from evaluator.errors import LeakError
 from evaluator.worker import Worker
 from submissions.queue.queue import Queue
 from submissions.settings import Settings
@@ -26,7 +27,7 @@ ITEM = Item("7", "2019년 가온시의 정수장 예산은 모두 얼마였는�
 )
 def test_a_planted_piece_is_found_and_not_quoted(tmp_path: Path, public: str) -> None:
     (tmp_path / "canary.txt").write_text("hannun-canary-3f1c\n")
-    with pytest.raises(Leak) as error:
+    with pytest.raises(LeakError) as error:
         check_public([b"{}", json.dumps(public, ensure_ascii=False).encode()], [ITEM], tmp_path)
     assert "정수장" not in str(error.value) and "3f1c" not in str(error.value)
 

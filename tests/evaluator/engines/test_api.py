@@ -18,11 +18,12 @@ from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import PAGE, ModelError, Prompt
+from evaluator.data_types import PAGE, Prompt
 from evaluator.engines import load_engine
-from evaluator.engines.base import ApiOptions, EngineOptions
+from evaluator.engines.options import ApiOptions, EngineOptions
+from evaluator.errors import EvaluationError
 from submissions.paths import ROOT, SAMPLES
-from submissions.records import EvalResult
+from submissions.results import EvalResult
 from submissions.store import retry
 from tests.support.hub.server import serve
 
@@ -88,7 +89,7 @@ def test_a_server_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     [("false", "ended with code 1"), ("no-such-server {port}", "ended with code"), ("serve {modle}", "may hold")],
 )
 def test_a_server_that_does_not_start_says_so(tmp_path: Path, command: str, said: str) -> None:
-    with pytest.raises(ModelError, match=said) as error:
+    with pytest.raises(EvaluationError, match=said) as error:
         load_engine("api", EngineOptions(tmp_path, "float32", 8, api=ApiOptions(spawn=command)))
     assert error.value.code == "server_failed"
 
@@ -233,7 +234,7 @@ def test_a_limit_of_cost_counts_what_was_spent_before() -> None:
     with serve(served.app) as address:
         own = ApiOptions(base_url=f"{address}/v1", model="m", max_cost=1e-3, prices=(10.0, 50.0))
         engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=own, spent=(10, 18)))
-        with pytest.raises(ModelError, match="budget"):
+        with pytest.raises(EvaluationError, match="budget"):
             list(engine.answer([Prompt("1", "?")]))
     assert not served.bodies
 
@@ -243,7 +244,7 @@ def test_a_server_that_will_never_answer_ends_the_run(status: int, monkeypatch: 
     monkeypatch.setenv("HANNUN_API_KEY", "sk-secret")
     error = {"message": "no such key: sk-secret", "code": "insufficient_quota"}
     served = Served(lambda *_: JSONResponse({"error": error}, status))
-    with pytest.raises(ModelError, match=str(status)) as found:
+    with pytest.raises(EvaluationError, match=str(status)) as found:
         ask(served, [Prompt(str(n), str(n)) for n in range(50)])
     assert found.value.code == "api_refused" and len(served.bodies) < 10
     assert "no such key: ***" in str(found.value), "its key is in no message"
@@ -270,7 +271,7 @@ def test_the_budget_is_hard(options: dict[str, Any], sent: int) -> None:
         own = ApiOptions(base_url=f"{address}/v1", model="m", **options)
         engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=own))
         answered = []
-        with pytest.raises(ModelError) as error:
+        with pytest.raises(EvaluationError) as error:
             answered += [a.id for a in engine.answer(Prompt(str(n), str(n % 10)) for n in range(50))]
     assert error.value.code == "budget_spent" and len(served.bodies) == sent
 
@@ -280,7 +281,7 @@ def test_public_images_go_as_links_where_wanted(tmp_path: Path) -> None:
     link = "https://charts.example/1.png"
     prompt = Prompt("1", "?", (tmp_path / "never opened.png", tmp_path / "piece.png"), (link,))
     served = Served(lambda *_: completion("답"))
-    assert ask(served, [prompt], links=True) == {"1": ("답", "ok")}
+    assert ask(served, [prompt], image_links=True) == {"1": ("답", "ok")}
     assert ask(served, [prompt]) == {"1": ("", "infra_error")}
     (body,) = served.bodies
     first, piece = (part["image_url"]["url"] for part in body["messages"][0]["content"][:-1])

@@ -11,9 +11,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from evaluator.data_types import Answer, Prompt
 from evaluator.engines import load_engine
-from evaluator.engines.base import EngineOptions
 from evaluator.engines.decoding import Budgets
 from evaluator.engines.generation_config import dropped_settings
+from evaluator.engines.options import EngineOptions
 from submissions.models.reasoning import THINK
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import change_json

@@ -12,10 +12,12 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-from evaluator.data_types import PAGE, ModelError, Prompt
+from evaluator.data_types import PAGE, Prompt
 from evaluator.engines import load_engine
-from evaluator.engines.base import EngineOptions, placement
+from evaluator.engines.loading import placement
+from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page, page_windows, rank
+from evaluator.errors import EvaluationError
 from tests.support.tiny_models import make_extractive, make_image_text
 
 PARAGRAPHS = [
@@ -221,7 +223,7 @@ def test_images_are_scaled_to_the_pixel_budget(models_dir: Path, images: list[Pa
 def test_a_template_that_raises_is_the_models_fault(models_dir: Path, tmp_path: Path) -> None:
     folder = _broken(models_dir, tmp_path, "image-text")
     (folder / "chat_template.jinja").write_text("{{ raise_exception('roles must alternate') }}")
-    with pytest.raises(ModelError, match="roles must alternate") as error:
+    with pytest.raises(EvaluationError, match="roles must alternate") as error:
         list(engine("chat", folder).answer([Prompt("1", "?")]))
     assert error.value.code == "template_error"
 
@@ -290,7 +292,7 @@ def test_what_is_wrong_with_a_model_has_its_code(
 ) -> None:
     folder = _broken(models_dir, tmp_path, name)
     break_it(folder)
-    with pytest.raises(ModelError) as error:
+    with pytest.raises(EvaluationError) as error:
         list(engine(kind, folder).answer([Prompt("1", "질문?", question="질문?", page=PARAGRAPHS[0])]))
     assert error.value.code == code
 

@@ -11,15 +11,16 @@ from PIL import Image
 
 from evaluator.data_types import PAGE, Answer, Prompt
 from evaluator.engines import load_engine
-from evaluator.engines.base import EngineOptions
+from evaluator.engines.options import EngineOptions
 from scripts.architecture_imports import missing
-from submissions.catalog import BENCHMARKS
-from submissions.checks.benchmark_checks import build_request, check_fit
+from submissions.catalog import BENCHMARKS, THINKING
+from submissions.checks.benchmark_checks import check_benchmark
 from submissions.checks.model_checks import check_repository
+from submissions.checks.request import build_request
 from submissions.models.chat_template import TemplateRenderer
 from submissions.models.model_facts import ModelFacts, folder_template
 from submissions.models.quantization import QUANTIZATIONS
-from submissions.models.reasoning import THINKING, values_of
+from submissions.models.reasoning import values_of
 from submissions.models.repository import folder_repository
 from tests.support.zoo import Family, all_families
 
@@ -94,7 +95,7 @@ def test_a_family_gets_its_row(family: Family, zoo: Path, images: list[Path]) ->
     facts = facts_of_family(zoo, family)
     assert (facts.engine, facts.takes_images) == (family.engine, family.takes_images)
     benchmark = next(b for b, spec in BENCHMARKS.items() if (spec.inputs == "image") == family.takes_images)
-    assert not [c for c in check_fit(facts, benchmark) if c.refusal]
+    assert not [c for c in check_benchmark(facts, benchmark) if c.refusal]
     assert build_request(facts, benchmark, "zoo").model_type == facts.model_type
     together, alone = asked(zoo / family.name, facts, prompts(family, images))
     assert {i: (a.text, a.status, a.raw) for i, a in together.items()} == {
@@ -110,7 +111,7 @@ def test_what_cannot_be_run_is_refused_by_the_check(name: str, zoo: Path) -> Non
     report = check_repository(folder_repository(f"zoo/{name}", built(zoo, family)), 10**9)
     found = [c.refusal for c in report.checks if c.refusal]
     if report.facts:
-        found += [c.refusal for b in BENCHMARKS for c in check_fit(report.facts, b) if c.refusal]
+        found += [c.refusal for b in BENCHMARKS for c in check_benchmark(report.facts, b) if c.refusal]
     assert REFUSED[name] in found
 
 

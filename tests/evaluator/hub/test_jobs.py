@@ -12,9 +12,10 @@ import yaml
 
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.jobs import cron
+from submissions.errors import SettingsError
 from submissions.paths import ROOT
 from submissions.records import EvalRequest
-from submissions.settings import Settings, SettingsError
+from submissions.settings import Settings
 from tests.submissions.queue.test_queue import result_of
 from tests.support.hub.repos import TOKEN, Hub
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.data_types import ModelError
+from evaluator.errors import EvaluationError
 from evaluator.hub.model_download import check_fetched, fetch_model
 from submissions.settings import Settings
 from tests.support.hub.server import build, commit_of, serve
@@ -60,7 +60,7 @@ def test_weights_and_words_arrive_as_files_and_nothing_else(repo: Path, tmp_path
 def test_what_cannot_be_had_leaves_nothing_behind(
     repo: Path, tmp_path: Path, change: dict[str, object], code: str
 ) -> None:
-    with pytest.raises(ModelError) as error:
+    with pytest.raises(EvaluationError) as error:
         fetch(tmp_path, **change)  # type: ignore[arg-type]
     assert error.value.code == code and not [name for name in left(tmp_path) if "partial" in name or "." in name]
 
@@ -68,7 +68,7 @@ def test_what_cannot_be_had_leaves_nothing_behind(
 @pytest.mark.parametrize("header", [2**40, 30_000_000, 2**63 - 1])
 def test_a_header_longer_than_the_file_or_the_limit_is_refused(repo: Path, tmp_path: Path, header: int) -> None:
     (repo / "model.safetensors").write_bytes(header.to_bytes(8, "little") + b"{}")
-    with pytest.raises(ModelError) as error:
+    with pytest.raises(EvaluationError) as error:
         fetch(tmp_path)
     assert error.value.code == "invalid_weights" and "model.safetensors" not in left(tmp_path)
 
@@ -85,7 +85,7 @@ def test_a_name_that_leads_elsewhere_writes_nothing_there(
         monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")
         try:
             folder = fetch(tmp_path)
-        except ModelError:
+        except EvaluationError:
             folder = tmp_path / "work/none"
     found = [p for p in [*tmp_path.rglob("*evil.json"), Path("/tmp/evil.json")] if p.exists()]
     assert all(p.is_relative_to(folder) for p in found), found
@@ -93,6 +93,6 @@ def test_a_name_that_leads_elsewhere_writes_nothing_there(
 
 def test_a_link_among_the_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").symlink_to("/etc/passwd")
-    with pytest.raises(ModelError) as error:
+    with pytest.raises(EvaluationError) as error:
         check_fetched(tmp_path)
     assert error.value.code == "invalid_weights"

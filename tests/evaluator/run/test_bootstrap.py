@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluator.run.bootstrap import cluster_bootstrap, compare, holm, mean_interval
+from evaluator.run.bootstrap import cluster_bootstrap, mean_interval, paired_comparison
 from submissions.confidence_interval import Interval, wilson
 
 N_CLUSTERS, SIZE = 120, 4
@@ -60,17 +60,11 @@ def test_a_comparison_counts_flips_and_covers_the_difference() -> None:
     for _ in range(200):
         base = random.random(400)
         first, second = (base < 0.6).astype(float), (np.roll(base, 1) < 0.6).astype(float)
-        result = compare(first.tolist(), second.tolist(), [str(i) for i in range(400)])
+        result = paired_comparison(first.tolist(), second.tolist(), [str(i) for i in range(400)])
         covered += result.interval.low <= 0 <= result.interval.high
         rejected += result.p_value < 0.05
     assert covered / 200 >= 0.91 and rejected / 200 <= 0.09
-    better = compare([1, 1, 1, 0, 1, 1, 1, 1], [0, 0, 1, 1, 0, 0, 0, 0], [str(i) for i in range(8)])
+    better = paired_comparison([1, 1, 1, 0, 1, 1, 1, 1], [0, 0, 1, 1, 0, 0, 0, 0], [str(i) for i in range(8)])
     assert (better.first_only, better.second_only, better.difference) == (6, 1, 0.625)
     with pytest.raises(ValueError, match="same items"):
-        compare([1.0], [1.0, 0.0], ["a"])
-
-
-def test_holm() -> None:
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert holm([0.5, 0.9]) == [1.0, 1.0]
-    assert holm([]) == []
+        paired_comparison([1.0], [1.0, 0.0], ["a"])

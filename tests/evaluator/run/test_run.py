@@ -13,11 +13,12 @@ import pytest
 from PIL import Image
 
 from evaluator.data_types import Answer, Prompt
-from evaluator.run.evaluate import _child_environment
-from evaluator.run.job import Job, JobSpec
+from evaluator.engines.options import EngineOptions
+from evaluator.run.job import Job
+from evaluator.run.process import child_environment
 from scripts.demo import make_smollm2
 from submissions.paths import ROOT, SAMPLES
-from submissions.records import EvalResult
+from submissions.results import EvalResult
 from tests.conftest import SHARED
 
 KORQUAD = SAMPLES / "korquad-2"
@@ -88,7 +89,7 @@ def test_each_benchmark_on_its_samples(
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["--model", "no such folder", "--benchmark", "ko-vqa"], "no model ID"),
+        (["--model", "no such folder", "--benchmark", "ko-vqa"], "not a model ID"),
         (["--model", "tiny/extractive", "--benchmark", "ko-vqa"], "KorQuAD 2.0 only"),
         (["--model", "tiny/extractive", "--benchmark", "korquad-2", "--data", "/nowhere"], "/nowhere"),
         (["--model", "tiny/extractive", "--benchmark", "korquad-2", "--engine", "chat"], "no_chat_template"),
@@ -176,15 +177,15 @@ def test_a_longer_run_uses_the_answers_of_a_shorter_one(environment: dict[str, s
 
 
 def _job(folder: Path, model: Path, prompts: list[Prompt]) -> Job:
-    spec = JobSpec("extractive", str(model), "0" * 40, "float32", 16)
-    return Job.prepare(folder, spec, prompts)
+    options = EngineOptions(model, "float32", 16, engine="extractive")
+    return Job.prepare(folder, options, prompts)
 
 
 def _infer(job: Job) -> list[dict[str, Any]]:
     """Run the inference process itself and give its events."""
     done = subprocess.Popen(
         [sys.executable, "-m", "evaluator.run.child", str(job.folder)],
-        cwd=ROOT, env=_child_environment(job.spec()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        cwd=ROOT, env=child_environment(job.options()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert done.stdout and done.stdin and done.stderr
     events = [json.loads(line) for line in done.stdout]
@@ -235,7 +236,7 @@ def test_the_inference_process_sees_no_gold_answer_and_no_token(
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     monkeypatch.setenv("HANNUN_DETAILS_KEY", "secret")
     assert not {"HF_TOKEN", "HANNUN_DETAILS_KEY", "HOME"} & set(
-        _child_environment(JobSpec("chat", "m", "0" * 40, "float32", 16))
+        child_environment(EngineOptions(Path("m"), "float32", 16))
     )
     from evaluator.benchmarks import BENCHMARKS
 
@@ -243,7 +244,7 @@ def test_the_inference_process_sees_no_gold_answer_and_no_token(
     items = benchmark.load(SAMPLES / "ko-vqa")
     job = Job.prepare(
         tmp_path / "job",
-        JobSpec("chat", "m", "0" * 40, "float32", 16),
+        EngineOptions(Path("m"), "float32", 16),
         (p for i in items for p in benchmark.prompts(i)),
     )
     written = b"".join(p.read_bytes() for p in job.folder.rglob("*") if p.suffix in (".json", ".jsonl"))
@@ -257,7 +258,7 @@ def test_the_inference_process_ends_with_its_parent(models_dir: Path, tmp_path: 
     reader, writer = os.pipe()
     child = subprocess.Popen(
         [sys.executable, "-m", "evaluator.run.child", str(job.folder)],
-        cwd=ROOT, env=_child_environment(job.spec()), stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        cwd=ROOT, env=child_environment(job.options()), stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     assert child.stdout is not None
     assert [json.loads(child.stdout.readline())["event"] for _ in range(2)] == ["environment", "loaded"]
@@ -290,8 +291,8 @@ def test_extra_figures_are_cut_out_and_shown_after_the_image(tmp_path: Path) -> 
     picture = Image.new("RGB", (100, 60), "white")
     picture.paste((255, 0, 0), (10, 20, 40, 50))
     picture.save(image)
-    spec = JobSpec("chat", "m", "0" * 40, "float32", 16)
-    job = Job.prepare(tmp_path / "job", spec, [Prompt("1", "?", (image,), crops=((10, 20, 30, 30),))])
+    options = EngineOptions(Path("m"), "float32", 16)
+    job = Job.prepare(tmp_path / "job", options, [Prompt("1", "?", (image,), crops=((10, 20, 30, 30),))])
     (prompt,) = job.prompts()
     assert [Image.open(p).size for p in prompt.images] == [(100, 60), (30, 30)]
     assert Image.open(prompt.images[1]).getcolors() == [(900, (255, 0, 0))]

@@ -77,7 +77,7 @@ def test_each_benchmark(
     assert 100 * sum(row["em"] for row in per_item) / 2 == metrics["em"]
 
 
-ZERO = {"ok": 0, "empty": 0, "refused": 0, "truncated": 0, "unparsed": 0, "infra_error": 0}
+ZERO = {"ok": 0, "empty": 0, "refused": 0, "truncated": 0, "infra_error": 0}
 ITEM, ANSWER = {"id": "1", "answer": "15개"}, {"id": "1", "text": "15개"}
 
 

@@ -9,15 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.data_types import ModelError, Prompt
-from evaluator.engines.base import EngineOptions
+from evaluator.data_types import Prompt
 from evaluator.engines.chat import ChatEngine
 from evaluator.engines.extractive import ExtractiveEngine
+from evaluator.engines.options import EngineOptions
+from evaluator.errors import EvaluationError
 from evaluator.worker import Worker
 from submissions.paths import ROOT
 from submissions.settings import Settings
 from submissions.store.open import open_store
 from tests.evaluator.test_worker import submit
+from tests.support.engines import MarkupEngine, use_engine
 
 CODE = "from pathlib import Path\nPath({mark!r}).touch()\nclass Evil:\n    pass\n"
 
@@ -49,7 +51,7 @@ def test_code_in_a_model_folder_is_never_run(
     path.write_text(json.dumps((json.loads(path.read_text()) if path.exists() else {}) | change))
     code = f"""
 from pathlib import Path
-from evaluator.engines.base import EngineOptions
+from evaluator.engines.options import EngineOptions
 from evaluator.engines.chat import ChatEngine
 from evaluator.data_types import Prompt
 engine = ChatEngine(EngineOptions(Path({str(folder)!r}), "float32", 4))
@@ -77,7 +79,7 @@ def test_tokens_that_the_model_has_not_are_its_fault(models_dir: Path, tmp_path:
         for token in [t for t in vocabulary if not t.startswith(("<", "["))]:
             vocabulary[token] += 100_000
         (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
-        with pytest.raises(ModelError) as error:
+        with pytest.raises(EvaluationError) as error:
             list(engine(EngineOptions(folder, "float32", 4)).answer([prompt]))
         assert error.value.code == "invalid_weights" and "tokens" in str(error.value)
 
@@ -89,8 +91,8 @@ def test_what_a_model_says_stays_private(
     data = tmp_path / "data"
     shutil.copytree(ROOT / "assets/samples/korquad-2", data)
     (data / "canary.txt").write_text("HANNUN-CANARY-77aa")
-    monkeypatch.setattr("evaluator.run.evaluate.INFERENCE", "tests.support.talker")
-    monkeypatch.setattr("evaluator.run.evaluate.confined", lambda command, walls: command)
+    use_engine(monkeypatch, MarkupEngine, "extractive")
+    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda command, policy: command)
     caplog.set_level("INFO")
     own = settings.model_copy(update={"data": {"korquad-2": f"{data}#sample"}})
     request = submit(own, "tiny/extractive", "korquad-2")

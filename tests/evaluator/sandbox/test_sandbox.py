@@ -12,15 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.data_types import ModelError, Prompt
-from evaluator.run.evaluate import infer
-from evaluator.run.job import Job, JobSpec
+from evaluator.data_types import Prompt
+from evaluator.engines.options import EngineOptions
+from evaluator.errors import EvaluationError, SandboxError
+from evaluator.run.job import Job
+from evaluator.run.process import run_inference
 from evaluator.sandbox import policy as sandbox
-from evaluator.sandbox.policy import SandboxError, Walls, confined, hand_over
+from evaluator.sandbox.policy import SandboxPolicy, grant_access, sandbox_command
 from evaluator.sandbox.unshare import TOOLS
 from evaluator.worker import Worker
 from submissions.paths import ROOT
-from submissions.records import EvalResult
+from submissions.results import EvalResult
 from submissions.settings import Settings
 
 Inside = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -29,17 +31,17 @@ Inside = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture(params=["bubblewrap", "unshare"])
 def inside(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Inside:
     """Runs Python code inside, with a model to read and a folder to write."""
-    monkeypatch.setattr("evaluator.sandbox.policy.mechanism", lambda: request.param)
+    monkeypatch.setattr("evaluator.sandbox.policy.detect_backend", lambda: request.param)
     model, out = tmp_path / "model", tmp_path / "out"
     for folder in (model, out):
         folder.mkdir()
     (model / "config.json").write_text("{}")
     (model / "config.json").chmod(0o600)  # as save_pretrained leaves weights
-    hand_over(out, model)
+    grant_access(out, model)
 
     def run(code: str, memory: int = 2**31) -> "subprocess.CompletedProcess[str]":
         environment = {"PATH": os.environ["PATH"]}
-        command = confined([sys.executable, "-c", code], Walls([model], out, environment, memory))
+        command = sandbox_command([sys.executable, "-c", code], SandboxPolicy([model], out, environment, memory))
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, cwd=tmp_path)
 
     return run
@@ -164,7 +166,7 @@ LEAVINGS: dict[str, str | bytes] = {
 
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
-    return Job.prepare(tmp_path / "job", JobSpec("chat", str(tmp_path), "0" * 40, "float32", 8), [Prompt("1", "?")])
+    return Job.prepare(tmp_path / "job", EngineOptions(tmp_path, "float32", 8), [Prompt("1", "?")])
 
 
 @pytest.mark.parametrize("name", LEAVINGS)
@@ -172,7 +174,7 @@ def test_answers_that_are_none_are_the_models_fault(job: Job, name: str) -> None
     content = LEAVINGS[name]
     raw = content if isinstance(content, bytes) else content.encode()
     job.answers_file.write_bytes(raw.replace(b"KEY", job.keys()["1"].encode()))
-    with pytest.raises(ModelError) as error:
+    with pytest.raises(EvaluationError) as error:
         job.answers()
     assert error.value.code == "model_error"
 
@@ -182,12 +184,12 @@ def test_a_link_among_the_answers_is_not_followed(job: Job, tmp_path: Path) -> N
     precious = tmp_path / "precious"
     precious.write_text("not a whole line")
     job.answers_file.symlink_to(precious)
-    with pytest.raises(ModelError):
+    with pytest.raises(EvaluationError):
         job.answers()
     assert precious.read_text() == "not a whole line"
     job.answers_file.unlink()
     os.mkfifo(job.answers_file)
-    with pytest.raises(ModelError):
+    with pytest.raises(EvaluationError):
         job.answers()
 
 
@@ -196,9 +198,9 @@ def test_a_link_among_the_answers_is_not_followed(job: Job, tmp_path: Path) -> N
 )
 def test_events_that_are_none_end_the_run(job: Job, event: str, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [sys.executable, "-c", f"print({event!r}, flush=True); import time; time.sleep(600)"]
-    monkeypatch.setattr("evaluator.run.evaluate.confined", lambda *_: command)
-    with pytest.raises(ModelError) as error:
-        infer(job, 1, 0, lambda *_: None)
+    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda *_: command)
+    with pytest.raises(EvaluationError) as error:
+        run_inference(job, 1, 0, lambda *_: None)
     assert error.value.code == "model_error"
 
 
@@ -206,18 +208,18 @@ def test_a_model_cannot_speak_through_the_environment(job: Job, monkeypatch: pyt
     """What hardware a result names is told before the model is read; a second telling counts for nothing."""
     first, second = ({"event": "environment", "values": {"hardware": name}} for name in ("real", "leaked question"))
     code = f"print({json.dumps(first)!r}); print({json.dumps(second)!r})"
-    monkeypatch.setattr("evaluator.run.evaluate.confined", lambda *_: [sys.executable, "-c", code])
-    infer(job, 1, 0, lambda *_: None)
+    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
+    run_inference(job, 1, 0, lambda *_: None)
     assert job.environment() == {"hardware": "real", "sandbox": "bubblewrap"}
 
 
 def test_without_bubblewrap_nothing_of_the_queue_is_run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    sandbox.mechanism.cache_clear()
+    sandbox.detect_backend.cache_clear()
     monkeypatch.setenv("PATH", "")
     with pytest.raises(SandboxError, match="apt-get install bubblewrap"):
         Worker(settings)
     monkeypatch.undo()
-    sandbox.mechanism.cache_clear()
+    sandbox.detect_backend.cache_clear()
 
 
 @pytest.fixture(params=["bubblewrap", "unshare"])

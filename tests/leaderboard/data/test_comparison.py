@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from leaderboard.data.comparison import compare, difference_interval
-from leaderboard.data.live_board import Board
+from leaderboard.data.live_board import LiveBoard
 from submissions.confidence_interval import Interval, wilson
 from submissions.records import EvalRequest
 from submissions.store.base import Store
@@ -45,7 +45,7 @@ def parts(**scores: float) -> dict[str, dict[str, dict[str, float]]]:
 
 
 @pytest.fixture
-def board(store: Store, make_request: Make) -> Board:
+def board(store: Store, make_request: Make) -> LiveBoard:
     results = [
         evaluated(make_request(model_id="o/high", benchmark="ko-vqa"), 80.0, breakdown=parts(a=95, b=20, c=50)),
         evaluated(make_request(model_id="o/near", benchmark="ko-vqa"), 79.0, breakdown=parts(a=90, b=25, c=50)),
@@ -55,10 +55,10 @@ def board(store: Store, make_request: Make) -> Board:
                   dataset={"id": "x", "revision": None, "split": "sample", "n": 45}),
     ]  # fmt: skip
     store.commit({r.path: r.to_bytes() for r in results}, store.head(), "results")
-    return Board(store)
+    return LiveBoard(store)
 
 
-def test_verdicts_say_what_is_sure(board: Board) -> None:
+def test_verdicts_say_what_is_sure(board: LiveBoard) -> None:
     (vqa,) = compare(board.view().boards, ["o/far", "o/near", "o/high", "o/unlike"])
     assert [r.row.model for r in vqa.rows] == ["o/high", "o/near", "o/far"]
     assert vqa.missing == ["o/unlike"], "a result on another split is not compared"
@@ -69,14 +69,14 @@ def test_verdicts_say_what_is_sure(board: Board) -> None:
     assert [part.bucket for part in vqa.parts] == ["a", "b", "c"] and all(len(part.each) == 3 for part in vqa.parts)
 
 
-def test_more_comparisons_ask_for_more(board: Board) -> None:
+def test_more_comparisons_ask_for_more(board: LiveBoard) -> None:
     (two,) = compare(board.view().boards, ["o/high", "o/near"])
     (three,) = compare(board.view().boards, ["o/high", "o/near", "o/far"])
     first, second = two.differences[0].interval, three.differences[0].interval
     assert first and second and second.low < first.low < first.high < second.high
 
 
-def test_without_a_number_of_items_nothing_is_claimed(board: Board) -> None:
+def test_without_a_number_of_items_nothing_is_claimed(board: LiveBoard) -> None:
     (info,) = compare(board.view().boards, ["GPT-4o", "Janus Pro"])
     assert info.benchmark == "infochartqa"
     assert (info.differences[0].verdict, info.differences[0].interval) == ("unknown", None)
@@ -84,5 +84,5 @@ def test_without_a_number_of_items_nothing_is_claimed(board: Board) -> None:
 
 
 @pytest.mark.parametrize("models", [[], ["o/high"], ["no/such", "o/high"], ["Human", "o/high"]])
-def test_too_few_models_compare_with_nothing(board: Board, models: list[str]) -> None:
+def test_too_few_models_compare_with_nothing(board: LiveBoard, models: list[str]) -> None:
     assert compare(board.view().boards, models) == []

@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.live_board import PUBLISHED, Board
+from leaderboard.data.live_board import PUBLISHED, LiveBoard
 from leaderboard.data.query import Query, select
 from leaderboard.data.rank_changes import RankChange, rank_changes
+from submissions.errors import StoreUnavailableError
 from submissions.queue.queue import Queue
-from submissions.records import BoardRow, EvalRequest, EvalResult
-from submissions.store.base import Store, Unavailable
+from submissions.records import EvalRequest
+from submissions.results import EvalResult
+from submissions.rows import BoardRow
+from submissions.store.base import Store
 from tests.conftest import NOW, SHARED
 from tests.submissions.queue.test_queue import result_of
 
@@ -22,11 +25,11 @@ Make = Callable[..., EvalRequest]
 
 
 @pytest.fixture
-def board(store: Store) -> Board:
-    return Board(store)
+def board(store: Store) -> LiveBoard:
+    return LiveBoard(store)
 
 
-def names(board: Board, benchmark: str, **how: Any) -> list[str]:
+def names(board: LiveBoard, benchmark: str, **how: Any) -> list[str]:
     return [r.row.model for r in select(board.refresh().boards[benchmark], Query(**how))]
 
 
@@ -40,7 +43,7 @@ def publish(store: Store, request: EvalRequest, **changes: Any) -> EvalResult:
     return result
 
 
-def test_published_boards_are_there(board: Board) -> None:
+def test_published_boards_are_there(board: LiveBoard) -> None:
     view = board.refresh()
     assert {name: len(rows) for name, rows in view.boards.items()} == {
         "ko-vqa": 23,
@@ -51,7 +54,7 @@ def test_published_boards_are_there(board: Board) -> None:
     assert view.unreadable == []
 
 
-def test_ranks_are_those_of_comparable_models(board: Board) -> None:
+def test_ranks_are_those_of_comparable_models(board: LiveBoard) -> None:
     rows = board.refresh().boards["korquad-2"]
     ranked = [r for r in rows if r.rank]
     assert [r.rank for r in ranked] == list(range(1, 27))
@@ -60,7 +63,7 @@ def test_ranks_are_those_of_comparable_models(board: Board) -> None:
     assert all(r.row.split != "test" or r.row.role != "model" for r in rows if not r.rank)
 
 
-def test_ties_share_a_rank_and_missing_scores_have_none(board: Board) -> None:
+def test_ties_share_a_rank_and_missing_scores_have_none(board: LiveBoard) -> None:
     vqa = {r.row.model: r.rank for r in board.refresh().boards["ko-vqa"]}
     assert vqa["Ovis2-16B"] == vqa["Gemma-3-27b-it"]
     vdc = board.refresh().boards["ko-vdc"]
@@ -70,7 +73,7 @@ def test_ties_share_a_rank_and_missing_scores_have_none(board: Board) -> None:
     assert vdc[-1] in out_of_memory, "what was not measured stands last, not as zero"
 
 
-def test_ranks_have_the_range_their_intervals_allow(board: Board) -> None:
+def test_ranks_have_the_range_their_intervals_allow(board: LiveBoard) -> None:
     rows = {r.row.model: r for r in board.refresh().boards["ko-vqa"]}
     assert [(rows[m].best, rows[m].worst) for m in ("Gemini-3-pro", "Gemini-2.5-pro", "Gemini-2.5-flash")] == [
         (1, 2), (1, 2), (3, 3),
@@ -87,7 +90,7 @@ def test_ranks_have_the_range_their_intervals_allow(board: Board) -> None:
     assert all(r.best is None for r in board.refresh().boards["infochartqa"]), "n unknown: no interval, no range"
 
 
-def test_every_published_number_is_carried(board: Board) -> None:
+def test_every_published_number_is_carried(board: LiveBoard) -> None:
     path = SHARED / "data/published_results.csv"
     if not path.exists():
         pytest.skip("the published tables are not here")
@@ -114,14 +117,14 @@ def test_every_published_number_is_carried(board: Board) -> None:
     assert checked == 265
 
 
-def test_search_finds_models_and_makers_in_any_case_and_width(board: Board) -> None:
+def test_search_finds_models_and_makers_in_any_case_and_width(board: LiveBoard) -> None:
     assert set(names(board, "ko-vqa", words="gemini")) == {"Gemini-3-pro", "Gemini-2.5-pro", "Gemini-2.5-flash"}
     assert names(board, "ko-vqa", words="ＧＥＭＩＮＩ ３") == names(board, "ko-vqa", words="gemini 3")
     assert len(names(board, "korquad-2", words="samsung")) == 3
     assert names(board, "ko-vqa", words="no such model") == []
 
 
-def test_orders(board: Board) -> None:
+def test_orders(board: LiveBoard) -> None:
     rows = [r.row for r in select(board.refresh().boards["korquad-2"], Query(sort="latency"))]
     measured = [r.latency_ms for r in rows if r.latency_ms is not None]
     assert measured == sorted(measured) and rows[0].model == "SkERT-Petit 1.0 (single model)"
@@ -133,7 +136,7 @@ def test_orders(board: Board) -> None:
     assert names(board, "ko-vqa", sort="name")[0] == "Bllossom-AICA-5B"
 
 
-def test_a_new_result_appears_and_is_unranked_on_samples(board: Board, store: Store, make_request: Make) -> None:
+def test_a_new_result_appears_and_is_unranked_on_samples(board: LiveBoard, store: Store, make_request: Make) -> None:
     assert "me/new" not in names(board, "korquad-2")
     result = publish(store, make_request(model_id="me/new"))
     (row,) = [r for r in board.refresh().boards["korquad-2"] if r.row.model == "me/new"]
@@ -141,33 +144,33 @@ def test_a_new_result_appears_and_is_unranked_on_samples(board: Board, store: St
     assert board.result_json(result.request_key) == result.to_bytes()
 
 
-def test_a_result_on_the_test_split_is_ranked(board: Board, store: Store, make_request: Make) -> None:
+def test_a_result_on_the_test_split_is_ranked(board: LiveBoard, store: Store, make_request: Make) -> None:
     dataset = {"id": "korquad-2", "revision": None, "split": "test", "n": 9309}
     publish(store, make_request(model_id="me/best"), dataset=dataset, results={"korquad-2": {"em": 99.0, "f1": 99.0}})
     assert board.refresh().boards["korquad-2"][0].row.model == "me/best"
     assert board.refresh().boards["korquad-2"][0].rank == 1
 
 
-def test_unreadable_records_are_counted(board: Board, store: Store, tmp_path: Path) -> None:
+def test_unreadable_records_are_counted(board: LiveBoard, store: Store, tmp_path: Path) -> None:
     store.commit({f"results/a/b/{'0' * 32}.json": b"{"}, store.head(), "break")
     assert len(board.refresh().unreadable) == 1
     (tmp_path / "published/ko-vqa").mkdir(parents=True)
     (tmp_path / "published/ko-vqa/x.json").write_text("[]")
-    assert len(Board(store, tmp_path / "published").view().unreadable) == 2
+    assert len(LiveBoard(store, tmp_path / "published").view().unreadable) == 2
 
 
 @pytest.mark.parametrize("key", ["0" * 32, "", "../../etc/passwd", "x"])
-def test_an_unknown_key_has_no_json(board: Board, key: str) -> None:
+def test_an_unknown_key_has_no_json(board: LiveBoard, key: str) -> None:
     assert board.result_json(key) is None
 
 
-def test_published_records_carry_their_source(board: Board) -> None:
+def test_published_records_carry_their_source(board: LiveBoard) -> None:
     rows: list[BoardRow] = [r.row for rows in board.refresh().boards.values() for r in rows]
     assert all(r.kind == "reported" and r.source and (r.source_url or "").startswith("https://") for r in rows)
     assert set(BENCHMARKS) == {r.benchmark for r in rows}
 
 
-def test_what_a_result_changed(board: Board, store: Store, make_request: Make) -> None:
+def test_what_a_result_changed(board: LiveBoard, store: Store, make_request: Make) -> None:
     dataset = {"id": "korquad-2", "revision": None, "split": "test", "n": 9309}
     middling = publish(store, make_request(), dataset=dataset, results={"korquad-2": {"em": 70.0, "f1": 80.0}})
     before = board.refresh()
@@ -183,11 +186,13 @@ def test_what_a_result_changed(board: Board, store: Store, make_request: Make) -
     assert rank_changes(before.boards, before.boards) == []
 
 
-def test_a_store_out_of_reach_leaves_the_last_view(board: Board, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_out_of_reach_leaves_the_last_view(
+    board: LiveBoard, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = board.refresh()
 
     def away(*_: object) -> str:
-        raise Unavailable("the store is out of reach")
+        raise StoreUnavailableError("the store is out of reach")
 
     monkeypatch.setattr(store, "head", away)
     assert board.refresh() is before

@@ -2,26 +2,25 @@
 
 import csv
 import io
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import get_args
 
-import plotly.graph_objects as go
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import Kind, chart_data, charts_of
 from leaderboard.data.export import rows_to_csv
-from leaderboard.data.live_board import Board
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
 from leaderboard.data.models import distribution, model_rows, references
 from leaderboard.data.rank_changes import RankChange, as_of
 from leaderboard.data.ranking import Boards, ranked, score_of
 from leaderboard.pages.overview import sorted_models
-from leaderboard.views.figures import drawing
+from leaderboard.views.figures import figure
 from leaderboard.views.texts import Language
-from submissions.records import BoardRow, EvalRequest, board_row
+from submissions.records import EvalRequest
+from submissions.rows import BoardRow, board_row
 from submissions.store.base import Store
 from tests.support.evaluated import evaluated
 
@@ -42,8 +41,8 @@ def store_of_three(store: Store, make_request: Make) -> Store:
 
 
 @pytest.fixture
-def board(store_of_three: Store) -> Board:
-    return Board(store_of_three)
+def board(store_of_three: Store) -> LiveBoard:
+    return LiveBoard(store_of_three)
 
 
 def test_borda_is_the_mean_share_of_models_beaten(make_request: Make) -> None:
@@ -57,7 +56,7 @@ def test_borda_is_the_mean_share_of_models_beaten(make_request: Make) -> None:
     assert borda == pytest.approx({"o/a": 25.0, "o/b": 12.5, "o/c": 12.5, "o/d": 0.0})
 
 
-def test_every_model_stands_once_with_its_best_result(board: Board) -> None:
+def test_every_model_stands_once_with_its_best_result(board: LiveBoard) -> None:
     models = {m.model: m for m in board.view().models}
     assert len(models) == len(board.view().models)
     assert set(models["a/old"].cells) == {"ko-vqa", "ko-vdc"}
@@ -68,7 +67,9 @@ def test_every_model_stands_once_with_its_best_result(board: Board) -> None:
     assert [m.model for m in sorted_models(board.view(), "a/o", "borda")] == ["a/old"]
 
 
-def test_references_are_people_baselines_blind_runs_and_chance(board: Board, store: Store, make_request: Make) -> None:
+def test_references_are_people_baselines_blind_runs_and_chance(
+    board: LiveBoard, store: Store, make_request: Make
+) -> None:
     boards = board.view().boards
     assert [(r.kind, r.score) for r in references(boards["korquad-2"], "korquad-2")] == [
         ("human", 83.9),
@@ -82,7 +83,7 @@ def test_references_are_people_baselines_blind_runs_and_chance(board: Board, sto
     assert sum(distribution(boards["korquad-2"])) == sum(r.rank is not None for r in boards["korquad-2"])
 
 
-def test_what_the_last_week_changed(board: Board) -> None:
+def test_what_the_last_week_changed(board: LiveBoard) -> None:
     board.refresh()
     changes = board.changes()
     assert [c.before is None for c in changes] == sorted((c.before is None for c in changes), reverse=True), (
@@ -95,7 +96,7 @@ def test_what_the_last_week_changed(board: Board) -> None:
     assert before["ko-vdc"] is board.view().boards["ko-vdc"], "what did not change is not ranked anew"
 
 
-def test_a_view_keeps_what_a_commit_did_not_touch(board: Board, store: Store, make_request: Make) -> None:
+def test_a_view_keeps_what_a_commit_did_not_touch(board: LiveBoard, store: Store, make_request: Make) -> None:
     before, version = board.view(), board.version
     more = evaluated(make_request(benchmark="ko-vqa"), 20.0)
     store.commit({more.path: more.to_bytes()}, store.head(), "more")
@@ -104,7 +105,7 @@ def test_a_view_keeps_what_a_commit_did_not_touch(board: Board, store: Store, ma
     assert after.boards["ko-vqa"] is not before.boards["ko-vqa"] and board.version != version
 
 
-def test_a_models_page_has_its_parts_beside_the_best_and_the_median(board: Board) -> None:
+def test_a_models_page_has_its_parts_beside_the_best_and_the_median(board: LiveBoard) -> None:
     page = model_page(board, "a/old")
     assert page is not None and [d.ranked.row.benchmark for d in page.details] == ["ko-vqa", "ko-vdc"]
     parts = page.details[0].parts["domain"]
@@ -116,18 +117,17 @@ def test_a_models_page_has_its_parts_beside_the_best_and_the_median(board: Board
 
 @pytest.mark.parametrize("kind", get_args(Kind))
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
-def test_charts_are_drawn_by_plotly_and_downloaded(board: Board, benchmark: str, kind: Kind) -> None:
+def test_charts_are_drawn_by_plotly_and_downloaded(board: LiveBoard, benchmark: str, kind: Kind) -> None:
     data = chart_data(kind, board.view().boards[benchmark])
-    for language in get_args(Language):
-        drawn = drawing(kind, data, language)
-        go.Figure(data=drawn["data"], layout=drawn["layout"])  # raises ValueError on what Plotly does not know
-        assert "NaN" not in json.dumps(drawn)
+    for language in get_args(Language) if data else ():
+        drawn = figure(kind, data, BENCHMARKS[benchmark].card, language)
+        assert drawn.data and "NaN" not in drawn.to_json()
     lines = list(csv.reader(io.StringIO(rows_to_csv(data).decode("utf-8-sig"))))
     assert len(lines) == len(data) + 1
-    assert charts_of(benchmark).count("letters") == (benchmark == "ko-vdc")
+    assert charts_of(benchmark).count("letters") == (BENCHMARKS[benchmark].card.histogram is not None)
 
 
-def test_the_front_is_what_no_cheaper_model_reaches(board: Board) -> None:
+def test_the_front_is_what_no_cheaper_model_reaches(board: LiveBoard) -> None:
     data = chart_data("speed", board.view().boards["korquad-2"])
     for point in data:
         cheaper = [p["score"] for p in data if p["latency_ms"] < point["latency_ms"]]
@@ -135,7 +135,7 @@ def test_the_front_is_what_no_cheaper_model_reaches(board: Board) -> None:
     assert data[0]["front"] and not all(point["front"] for point in data)
 
 
-def test_letters_and_the_state_of_the_art(board: Board) -> None:
+def test_letters_and_the_state_of_the_art(board: LiveBoard) -> None:
     letters = chart_data("letters", board.view().boards["ko-vdc"])
     assert [p["letter"] for p in letters] == list("ABCD-")
     assert sum(p["percent"] for p in letters) == pytest.approx(100, abs=0.1)
@@ -148,5 +148,5 @@ def test_markup_in_a_name_is_none_to_the_drawing_library(make_request: Make) -> 
     config = {"model_name": evil, "model_sha": None, "model_dtype": None, "params": 10**9, "weights": "open"}
     row = board_row(evaluated(make_request(benchmark="ko-vdc"), 50.0, config=config), "p", "b")
     for kind in charts_of("ko-vdc"):
-        drawn = json.dumps(drawing(kind, chart_data(kind, ranked([row], "ko-vdc")), "en"))
-        assert "<a" not in drawn
+        drawn = figure(kind, chart_data(kind, ranked([row], "ko-vdc")), BENCHMARKS["ko-vdc"].card, "en").to_json()
+        assert "<a" not in drawn and "\\u003ca" not in drawn

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
-from leaderboard.data.query import COLUMNS, DEFAULT_COLUMNS, PAGE, Query, select
+from leaderboard.data.columns import DEFAULT, OPTIONAL
+from leaderboard.data.query import PAGE, Query, select
 from leaderboard.data.ranking import RankedRow
-from submissions.records import EvalRequest, board_row
+from submissions.records import EvalRequest
+from submissions.rows import board_row
 from tests.submissions.queue.test_queue import result_of
 
 Make = Callable[..., EvalRequest]
@@ -34,7 +36,7 @@ def rows(make_request: Make) -> list[RankedRow]:
     [
         ("", ["코인봇-7B", "코끼리", "값진모델", "samsung/Gauss"]),
         ("코", ["코인봇-7B", "코끼리"]),
-        ("ㅋ", ["코인봇-7B", "코끼리"]),
+        ("ㅋ", ["코인봇-7B", "코끼리", "값진모델"]),
         ("콩", ["코인봇-7B"]),  # on the way to 코이
         ("코이", ["코인봇-7B"]),
         ("코인ㅂ", ["코인봇-7B"]),
@@ -42,12 +44,14 @@ def rows(make_request: Make) -> list[RankedRow]:
         ("ㅋㄲㄹ", ["코끼리"]),
         ("ㄱㅈ", ["값진모델"]),
         ("갑", ["값진모델"]),
-        ("ㅅㅅ", ["코인봇-7B"]),  # its maker
-        ("ㅏ", ["값진모델", "코인봇-7B"]),
+        ("ㅅㅅ", ["코인봇-7B", "samsung/Gauss"]),  # the maker, and how it is written in Korean
+        ("ㅏ", ["값진모델", "코인봇-7B", "samsung/Gauss"]),
         ("GAUSS", ["samsung/Gauss"]),
         ("ｇａｕｓｓ", ["samsung/Gauss"]),
         ("코 7b", ["코인봇-7B"]),
-        ("org:삼성", ["코인봇-7B"]),
+        ("org:삼성", ["코인봇-7B", "samsung/Gauss"]),
+        ("가우스", ["samsung/Gauss"]),
+        ("카카오", ["값진모델"]),
         ("org:samsung", ["samsung/Gauss"]),
         ("ORG:lg", ["코끼리"]),
         ("license:apache", ["코인봇-7B"]),
@@ -100,7 +104,7 @@ def test_an_address_is_a_query() -> None:
         "n": "300",
     }
     assert Query.of_address(address) == Query("ㅋㅇ", "em", ("open",), ("4-10", "40-"), True, ("f1", "n"), 300)
-    assert Query.of_address({}) == Query(columns=DEFAULT_COLUMNS, shown=PAGE)
+    assert Query.of_address({}) == Query(columns=DEFAULT, shown=PAGE)
     assert Query.of_address({"columns": ""}).columns == ()
 
 
@@ -110,4 +114,4 @@ def test_whatever_an_address_holds_is_a_query() -> None:
     assert (query.sort, query.weights, query.sizes, query.columns, query.shown) == ("score", (), (), (), PAGE)
     assert Query.of_address({"n": "9" * 50}).shown == PAGE
     assert len(Query.of_address({"q": "x" * 10_000}).words) == 100
-    assert Query.of("x", None, None, None, None, COLUMNS, 1e9).shown == 100_000
+    assert Query.of("x", None, None, None, None, OPTIONAL, 1e9).shown == 100_000

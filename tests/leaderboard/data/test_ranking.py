@@ -7,7 +7,9 @@ import pytest
 
 from leaderboard.data.comparison import base_difference
 from leaderboard.data.ranking import RankedRow, ranked
-from submissions.records import BoardRow, EvalRequest, Generation, board_row
+from submissions.records import EvalRequest
+from submissions.results import Generation
+from submissions.rows import BoardRow, board_row
 from tests.support.evaluated import evaluated
 
 Make = Callable[..., EvalRequest]

@@ -13,16 +13,20 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.app import build_app
-from leaderboard.data.query import COLUMNS
+from leaderboard.data.columns import OPTIONAL, columns_of
 from leaderboard.data.ranking import RankedRow
-from leaderboard.pages.submit import Form, Line, check_model, submit_model
+from leaderboard.pages.submit import Line
+from leaderboard.views.outcomes import outcome_message
 from leaderboard.views.render import render
 from leaderboard.views.texts import TEXTS, Language
 from leaderboard.web.auth import ANYONE
-from submissions.checks.submit import Admission
+from submissions.checks.check import Check
+from submissions.checks.submit import Submission, SubmissionService, can_be_submitted
+from submissions.messages import CheckName, RefusalCode, Text
 from submissions.paths import ROOT
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, board_row
+from submissions.records import EvalRequest
+from submissions.rows import board_row
 from submissions.settings import Settings
 from submissions.store.base import Store
 from tests.submissions.queue.test_queue import result_of
@@ -39,13 +43,13 @@ def test_every_text_is_there_in_both_languages() -> None:
         if key not in ("title", "switch", "switch_label"):
             assert not re.search("[가-힣]", words.en), key
     for benchmark in BENCHMARKS.values():
-        assert benchmark.card.summary_ko and benchmark.card.summary_en
+        assert benchmark.card.summary.ko and benchmark.card.summary.en
 
 
 def board_of(row: RankedRow, language: Language, unreadable: int) -> str:
     """A table of one row, with every column."""
     card = BENCHMARKS["korquad-2"].card
-    what = {"name": "korquad-2", "card": card, "rows": [row], "found": 1, "columns": COLUMNS, "parts": {}}
+    what = {"name": "korquad-2", "rows": [row], "found": 1, "columns": columns_of(card, [row], OPTIONAL)}
     what |= {"version": "v", "filters": ""}
     return render("board.html", language, unreadable=unreadable, **what)
 
@@ -60,8 +64,9 @@ def test_nothing_in_a_record_reaches_html_unescaped(make_request: Make) -> None:
     row = RankedRow(1, board_row(result, "p", "b"))
     html = board_of(row, "ko", unreadable=0)
     assert "<img" not in html and html.count("&lt;img src=x") >= 4
-    evil = {"state": "failed", "label": EVIL, "benchmark": EVIL, "found": EVIL, "fix": EVIL}
-    outcome = render("outcome.html", "en", lines=[Line(False, EVIL, EVIL)], checks=[evil])
+    evil = Check(CheckName.SIZE, RefusalCode.TOO_LARGE, EVIL)
+    words = {"check_names": {CheckName.SIZE: Text(EVIL, EVIL)}, "refusals": {RefusalCode.TOO_LARGE: Text(EVIL, EVIL)}}
+    outcome = render("outcome.html", "en", lines=[Line(False, EVIL)], checks=[evil], **words)
     assert "<img" not in outcome
 
 
@@ -83,14 +88,13 @@ def queue(store: Store) -> Queue:
 def form(
     queue: Queue, settings: Settings, model: str, benchmarks: list[str], revision: str = ""
 ) -> list[tuple[bool, str]]:
-    asked = Form(model, benchmarks, revision)
-    lines, _ = submit_model(queue, Admission(queue, settings), ANYONE, "en", asked)
-    return [(line.accepted, line.message) for line in lines]
+    outcomes, _ = SubmissionService(queue, settings).submit(Submission.parse(model, benchmarks, revision), ANYONE)
+    return [(one.code == "accepted", outcome_message(one, "en")) for one in outcomes]
 
 
 def test_the_form_queues_what_passes(queue: Queue, settings: Settings) -> None:
     lines = form(queue, settings, " https://huggingface.co/tiny/image-text/ ", ["ko-vqa", "ko-vdc"])
-    assert lines == [(True, "Accepted · number 1 in line"), (True, "Accepted · number 2 in line")]
+    assert lines == [(True, "Accepted · position 1 in the queue"), (True, "Accepted · position 2 in the queue")]
     ((ok, message),) = form(queue, settings, "tiny/image-text", ["ko-vqa"])
     assert not ok and message.startswith("This was submitted before")
     assert len(queue.rows()) == 2
@@ -99,8 +103,8 @@ def test_the_form_queues_what_passes(queue: Queue, settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("model", "benchmarks", "said"),
     [
-        ("", ["ko-vqa"], "no model ID"),
-        (EVIL, ["ko-vqa"], "no model ID"),
+        ("", ["ko-vqa"], "not a model ID"),
+        (EVIL, ["ko-vqa"], "not a model ID"),
         ("tiny/extractive", [], "at least one"),
         ("tiny/extractive", ["ko-vqa"], "KorQuAD 2.0 only"),
     ],
@@ -114,12 +118,13 @@ def test_the_form_refuses_and_queues_nothing(
 
 
 def test_checking_queues_nothing_and_tells_everything(queue: Queue, settings: Settings) -> None:
-    admission = Admission(queue, settings)
-    (line,), checks = check_model(admission, None, "en", Form("tiny/extractive", []))
-    assert line.accepted, "one benchmark would take it"
-    assert [c.benchmark for c in checks if c.refusal] == ["ko-vqa", "ko-vdc", "infochartqa"]
-    (line,), _ = check_model(admission, None, "ko", Form("tiny/extractive", ["ko-vqa"]))
-    assert not line.accepted
+    service = SubmissionService(queue, settings)
+    report = service.check(Submission.parse("tiny/extractive", []))
+    assert can_be_submitted(report, ()), "one benchmark would take it"
+    assert [c.benchmark for c in report.checks if c.refusal] == [
+        n for n, b in BENCHMARKS.items() if b.inputs == "image"
+    ]
+    assert not can_be_submitted(service.check(Submission.parse("tiny/extractive", ["ko-vqa"])), ("ko-vqa",))
     assert queue.rows() == []
 
 

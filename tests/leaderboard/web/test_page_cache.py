@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse
 from starlette.types import Receive, Scope, Send
 
 from leaderboard.app import build_app
-from leaderboard.web.page_cache import KEPT, PageCache
+from leaderboard.web.page_cache import KEPT, PageCacheMiddleware
 from submissions.settings import Settings
 from tests.support.hub.server import serve
 
@@ -53,7 +53,7 @@ def test_only_so_many_pages_are_kept_and_no_failures() -> None:
         await HTMLResponse(host, 500 if host == b"broken" else 200)(scope, receive, send)
 
     async def ask() -> None:
-        cache = PageCache(write)
+        cache = PageCacheMiddleware(write)
         transport = httpx.ASGITransport(app=cache)
         async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
             for host in ["a", "a", *map(str, range(KEPT)), "a", "broken", "broken"]:

@@ -22,11 +22,13 @@ from leaderboard import app as api
 from leaderboard.app import build_app
 from leaderboard.data.export import FORMULA, to_csv
 from leaderboard.web import security as guard
-from leaderboard.web.auth import ASKED
+from leaderboard.web.auth import SUBMIT_RATE
+from submissions.errors import SettingsError
 from submissions.logs import Redacting
 from submissions.paths import ROOT
-from submissions.records import EvalRequest, board_row
-from submissions.settings import Settings, SettingsError
+from submissions.records import EvalRequest
+from submissions.rows import board_row
+from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.open import open_store
 from tests.submissions.queue.test_queue import result_of
@@ -190,7 +192,7 @@ def test_a_fault_of_ours_tells_a_visitor_nothing(
     def broken(*_: object) -> None:
         raise RuntimeError("the password is swordfish")
 
-    monkeypatch.setattr("leaderboard.pages.submit.check_model", broken)
+    monkeypatch.setattr("submissions.checks.submit.check_model", broken)
     check, _ = forms(client)
     join(client, check, ["tiny/image-text", [], "", "auto", "auto"])
     said = outcome(client)
@@ -198,7 +200,7 @@ def test_a_fault_of_ours_tells_a_visitor_nothing(
 
 
 def test_who_asks_too_often_is_told_to_wait(client: httpx.Client, settings: Settings) -> None:
-    most = int(ASKED.split("/")[0])
+    most = int(SUBMIT_RATE.split("/")[0])
     check, _ = forms(client)
     for n in range(most + 1):
         join(client, check, ["no id", [], "", "auto", "auto"], f"s{n}")

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from scripts.make_architectures import architectures
-from submissions.checks.model_checks import Report, check_model, inspect_folder, inspect_model
-from submissions.checks.submit import Admission
+from submissions.checks.check import Report
+from submissions.checks.model_checks import check_model, inspect_folder, inspect_model
+from submissions.checks.submit import Submission, SubmissionService
+from submissions.errors import RefusedError
 from submissions.messages import CHECKS, REFUSALS, CheckName, RefusalCode
 from submissions.models.architectures import ARCHITECTURES
-from submissions.models.repository import Refused, content_revision
+from submissions.models.repository import content_revision
 from submissions.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
@@ -24,13 +26,13 @@ from submissions.store.base import Store
 from tests.support.hub.server import build, commit_of, serve
 
 GATED = "owner/gated"
-ANYONE = Submitter("x", vouched=False)
+ANYONE = Submitter("x", authenticated=False)
 Break = Callable[[Path], object]
 
 
 def check(model_id: str, models_dir: Path | None, store: Store, benchmark: str = "korquad-2") -> Report:
     settings = Settings(models_dir=models_dir)
-    return Admission(Queue(store), settings).check(model_id, [benchmark])
+    return SubmissionService(Queue(store), settings).check(Submission(model_id, (benchmark,)))
 
 
 def refusals(report: Report) -> dict[CheckName, RefusalCode]:
@@ -70,7 +72,7 @@ def test_every_check_is_shown_with_what_was_found(models_dir: Path, store: Store
     assert refusals(report) == {}
     of_some = {CheckName.BASE, CheckName.QUANTIZATION, CheckName.THINKING}  # adapters, quantised and hybrid models
     assert {c.name for c in report.checks} == set(CheckName) - of_some and set(CheckName) == set(CHECKS)
-    found = {c.name: c.found for c in report.checks}
+    found = {c.name: c.detail for c in report.checks}
     assert found[CheckName.LICENSE] == "apache-2.0" and found[CheckName.CONTEXT] == "4,096"
     assert found[CheckName.ARCHITECTURE].startswith("llava, transformers ")
 
@@ -184,7 +186,7 @@ def test_broken_local_models(
     found = refusals(check("m/x", tmp_path, store))
     assert {name: code for name, code in found.items() if name != C.CODE or name in refused} == refused
     if set(refused) & {C.WEIGHTS, C.CONFIG, C.CODE}:
-        with pytest.raises(Refused):
+        with pytest.raises(RefusedError):
             inspect_model("m/x", None, tmp_path)
 
 
@@ -240,7 +242,7 @@ def test_a_licence_may_be_a_list(models_dir: Path, tmp_path: Path, store: Store,
     (_local(models_dir, tmp_path) / "README.md").write_text(f"---\nlicense: {licence}\n---\n")
     report = check("m/x", tmp_path, store)
     assert refusals(report) == {}
-    assert next(c.found for c in report.checks if c.name == C.LICENSE) == licence[1:-1]
+    assert next(c.detail for c in report.checks if c.name == C.LICENSE) == licence[1:-1]
 
 
 def test_size_and_number_of_files_end_somewhere(models_dir: Path, tmp_path: Path) -> None:
@@ -260,39 +262,39 @@ def test_an_index_names_files_of_the_repository_only(models_dir: Path, tmp_path:
     (folder / "model.safetensors").rename(folder / "model-1.safetensors")
     index = {"weight_map": {"a": "model-1.safetensors", "b": "../../../etc/passwd", "c": "http://127.0.0.1/x"}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    with pytest.raises(Refused) as error:
+    with pytest.raises(RefusedError) as error:
         inspect_folder("m/x", folder)
-    assert error.value.code == R.MISSING_SHARD and "etc/passwd" in error.value.found
+    assert error.value.code == R.MISSING_SHARD and "etc/passwd" in error.value.detail
     (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "model-1.safetensors"}}')
     assert (inspect_folder("m/x", folder).params or 0) > 100_000
     (folder / "model.safetensors.index.json").write_text('{"weight_map": [1]}')
-    with pytest.raises(Refused) as error:
+    with pytest.raises(RefusedError) as error:
         inspect_folder("m/x", folder)
     assert error.value.code == R.NO_WEIGHTS
 
 
 def test_what_was_submitted_is_not_submitted_again(models_dir: Path, settings: Settings, store: Store) -> None:
-    admission = Admission(Queue(store), settings)
-    facts = inspect_model("tiny/extractive", None, models_dir)
-    request = admission.submit(facts, "korquad-2", ANYONE)
-    report = admission.check("tiny/extractive", ["korquad-2"])
+    service = SubmissionService(Queue(store), settings)
+    asked = Submission("tiny/extractive", ("korquad-2",))
+    (outcome,), _ = service.submit(asked, ANYONE)
+    report = service.check(asked)
     assert refusals(report) == {C.NEW: R.SUBMITTED}
-    assert next(c.found for c in report.checks if c.name == C.NEW) == f"pending, {request.key[:8]}"
+    assert next(c.detail for c in report.checks if c.name == C.NEW) == f"pending, {str(outcome.key)[:8]}"
 
 
 def test_an_owner_may_opt_out(models_dir: Path, settings: Settings, store: Store) -> None:
     queue = Queue(store)
-    admission = Admission(queue, settings)
-    facts = inspect_model("tiny/extractive", None, models_dir)
-    request = admission.submit(facts, "korquad-2", ANYONE)
+    service = SubmissionService(queue, settings)
+    asked = Submission("tiny/extractive", ("korquad-2",))
+    (outcome,), _ = service.submit(asked, ANYONE)
     now = datetime.now(UTC)
-    assert queue.opt_out("Tiny", now) == [request.key] and queue.rows() == []
-    refused = next(c for c in admission.check("tiny/extractive", ["korquad-2"]).checks if c.refusal)
-    assert (refused.name, refused.refusal, refused.found) == (C.WILLING, R.OPTED_OUT, "tiny")
+    assert queue.opt_out("Tiny", now) == [outcome.key] and queue.rows() == []
+    refused = next(c for c in service.check(asked).checks if c.refusal)
+    assert (refused.name, refused.refusal, refused.detail) == (C.OPT_OUT, R.OPTED_OUT, "tiny")
     queue.opt_in("tiny")
     queue.opt_out("tiny/image-text", now)
-    assert refusals(admission.check("tiny/extractive", ["korquad-2"])) == {}
-    assert refusals(admission.check("tiny/image-text", ["ko-vqa"])) == {C.WILLING: R.OPTED_OUT}
+    assert refusals(service.check(asked)) == {}
+    assert refusals(service.check(Submission("tiny/image-text", ("ko-vqa",)))) == {C.OPT_OUT: R.OPTED_OUT}
 
 
 @pytest.fixture(scope="module")

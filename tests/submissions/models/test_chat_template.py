@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from transformers import AutoProcessor
 
-from evaluator.engines.base import EngineOptions
 from evaluator.engines.chat import ChatEngine
+from evaluator.engines.options import EngineOptions
+from submissions.errors import TemplateError
 from submissions.models import chat_template as module
-from submissions.models.chat_template import TemplateError, TemplateRenderer
+from submissions.models.chat_template import TemplateRenderer
 from tests.support.tiny_models import TEMPLATE
 
 CONVERSATION = [{"role": "user", "content": "표에서 합계는?"}]

@@ -3,20 +3,11 @@ from datetime import timedelta
 
 import pytest
 
-from submissions.queue.queue import SKEW, AlreadySubmitted, LostLease, Queue, QueueError
+from submissions.errors import AlreadySubmittedError, LostLeaseError, QueueError
+from submissions.queue.queue import SKEW, Queue
 from submissions.queue.wait_time import waits
-from submissions.records import (
-    Dataset,
-    EvalRequest,
-    EvalResult,
-    Failure,
-    FailureCode,
-    Latency,
-    Provenance,
-    ResultConfig,
-    Stage,
-    Status,
-)
+from submissions.records import EvalRequest, Failure, FailureCode, Stage, Status
+from submissions.results import Dataset, EvalResult, Latency, Provenance, ResultConfig
 from submissions.store.base import Store
 from tests.conftest import NOW
 
@@ -73,10 +64,10 @@ def test_the_whole_way_of_a_request(queue: Queue, make_request: Make) -> None:
 def test_the_same_submission_twice_is_told_as_such(queue: Queue, make_request: Make) -> None:
     request = make_request()
     queue.submit(request)
-    with pytest.raises(AlreadySubmitted, match="pending"):
+    with pytest.raises(AlreadySubmittedError, match="pending"):
         queue.submit(request)
     claimed(queue)
-    with pytest.raises(AlreadySubmitted, match="running"):
+    with pytest.raises(AlreadySubmittedError, match="running"):
         queue.submit(request)
     assert len(queue.rows()) == 1
 
@@ -114,7 +105,7 @@ def test_a_lost_lease_goes_back_and_its_worker_cannot_publish(queue: Queue, make
         lambda: queue.release(slow),
         lambda: queue.heartbeat(slow, NOW),
     ):
-        with pytest.raises(LostLease):
+        with pytest.raises(LostLeaseError):
             step()
     queue.publish(again, result_of(again), after_expiry)
     assert [r.status for r in queue.rows()] == ["finished"]

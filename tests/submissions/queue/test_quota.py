@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from submissions.queue.queue import OptedOut, Queue, QuotaSpent
+from submissions.errors import OptedOutError, QuotaSpentError
+from submissions.queue.queue import Queue
 from submissions.queue.quota import Quota, Submitter
 from submissions.records import EvalRequest, Failure, FailureCode, Stage
 from submissions.settings import Settings
@@ -25,7 +26,7 @@ def queue(store: Store) -> Queue:
 
 def test_one_evaluation_of_a_benchmark_in_seven_days(queue: Queue, make_request: Make) -> None:
     queue.submit(make_request(), WEEK)
-    with pytest.raises(QuotaSpent, match="2026-01-09 03:04 UTC"):
+    with pytest.raises(QuotaSpentError, match="2026-01-09 03:04 UTC"):
         queue.submit(make_request(submitted_at=NOW + timedelta(days=6)), WEEK)
     queue.submit(make_request(benchmark="ko-vqa"), WEEK)
     queue.submit(make_request(submitted_by="another"), WEEK)
@@ -39,7 +40,7 @@ def test_both_modes_of_a_model_are_one_submission(queue: Queue, make_request: Ma
     queue.submit(request, WEEK)
     other = request.evolve(thinking="off", key="f" * 32)
     queue.submit(other, WEEK)
-    with pytest.raises(QuotaSpent):
+    with pytest.raises(QuotaSpentError):
         queue.submit(make_request(thinking="on"), WEEK)
 
 
@@ -51,7 +52,7 @@ def test_limits_are_by_benchmark(queue: Queue, make_request: Make) -> None:
             assert quota.left(queue.rows(), request) == most - used
             queue.submit(request, quota)
         assert quota.left(queue.rows(), make_request(benchmark=benchmark)) == 0
-        with pytest.raises(QuotaSpent):
+        with pytest.raises(QuotaSpentError):
             queue.submit(make_request(benchmark=benchmark), quota)
 
 
@@ -66,7 +67,7 @@ def test_a_fault_of_ours_is_given_back(queue: Queue, make_request: Make, code: F
     if given_back:
         queue.submit(make_request(), WEEK)
     else:
-        with pytest.raises(QuotaSpent):
+        with pytest.raises(QuotaSpentError):
             queue.submit(make_request(), WEEK)
 
 
@@ -78,7 +79,7 @@ def test_what_was_scored_or_waits_counts_and_what_was_cancelled_does_not(queue: 
     running = queue.claim("w", NOW)
     assert running
     queue.publish(running, result_of(running), NOW)
-    with pytest.raises(QuotaSpent):
+    with pytest.raises(QuotaSpentError):
         queue.submit(make_request(), WEEK)
 
 
@@ -96,13 +97,13 @@ def test_an_organisation_shares_the_quota_for_its_own_models(queue: Queue, make_
 
     submit(stranger, "lab/one")
     submit(kim, "lab/two")
-    with pytest.raises(QuotaSpent):
+    with pytest.raises(QuotaSpentError):
         submit(lee, "lab/three")
     submit(lee, "other/model")
 
 
 def test_nobody_belongs_to_an_organisation_by_saying_so() -> None:
-    assert Submitter("lab", vouched=False).organisation("lab/x") is None
+    assert Submitter("lab", authenticated=False).organisation("lab/x") is None
     assert Submitter("lab").organisation("lab/x") == "lab"
     assert Submitter("kim").organisation("lab/x") is None
 
@@ -114,7 +115,7 @@ def test_of_many_at_once_no_more_than_the_quota_come_through(store: Store, make_
         try:
             Queue(store).submit(request, WEEK)
             return True
-        except QuotaSpent:
+        except QuotaSpentError:
             return False
 
     with ThreadPoolExecutor(8) as pool:
@@ -123,7 +124,7 @@ def test_of_many_at_once_no_more_than_the_quota_come_through(store: Store, make_
 
 def test_who_opted_out_is_decided_in_the_commit_too(queue: Queue, make_request: Make) -> None:
     queue.opt_out("owner", NOW)
-    with pytest.raises(OptedOut, match="Owner"):
+    with pytest.raises(OptedOutError, match="Owner"):
         queue.submit(make_request(model_id="Owner/Model"))
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from huggingface_hub import set_client_factory
 
+from submissions.errors import ConflictError, StoreError, StoreUnavailableError
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
 from submissions.store import hub as hub_store
 from submissions.store import retry
-from submissions.store.base import Conflict, StoreError, Unavailable
 from submissions.store.index import board_reader, queue_reader
 from submissions.store.open import open_store
 from tests.conftest import NOW
@@ -107,7 +107,7 @@ def test_a_hub_that_stays_down_is_given_up_and_nothing_is_written(hub: Hub) -> N
     store = open_store(URL)
     head = store.head()
     hub.faults = [Fault(".", status=503, times=10_000)]
-    with pytest.raises(Unavailable, match="try again later"):
+    with pytest.raises(StoreUnavailableError, match="try again later"):
         store.commit({"a": b"1"}, head, "x")
     hub.faults = []
     assert store.head() == head
@@ -137,7 +137,7 @@ def test_a_commit_that_would_change_nothing_is_no_win(hub: Hub) -> None:
     store, other = open_store(URL), open_store(URL)
     start = store.head()
     other.commit({"claim": b"me"}, start, "claim")
-    with pytest.raises(Conflict):
+    with pytest.raises(ConflictError):
         store.commit({"claim": b"me"}, start, "claim")
     assert hub.commits == 1
 

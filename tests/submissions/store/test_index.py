@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, EvalResult
+from submissions.records import EvalRequest
+from submissions.results import EvalResult
 from submissions.store.base import Store
 from submissions.store.index import QUEUE, board_reader, queue_reader, reindexed
 from tests.conftest import NOW

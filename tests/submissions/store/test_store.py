@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from submissions.errors import ConflictError, StoreError, StoreUnavailableError
 from submissions.paths import ROOT
-from submissions.store.base import Conflict, Snapshot, StoreError, Unavailable, blob_id, transact
+from submissions.store.base import Snapshot, blob_id, transact
 from submissions.store.open import open_store
 
 
@@ -76,7 +77,7 @@ def test_a_commit_on_a_stale_parent_is_refused_and_changes_nothing(url: str) -> 
     store = open_store(url)
     start = store.head()
     head = store.commit({"x": b"1"}, start, "first")
-    with pytest.raises(Conflict):
+    with pytest.raises(ConflictError):
         store.commit({"x": b"2", "y": b"2"}, start, "stale")
     assert store.snapshot() == Snapshot(head, {"x": blob_id(b"1")})
 
@@ -84,7 +85,7 @@ def test_a_commit_on_a_stale_parent_is_refused_and_changes_nothing(url: str) -> 
 def test_two_claims_with_the_same_bytes_have_one_winner(url: str) -> None:
     store, start = open_store(url), open_store(url).head()
     store.commit({"claim": b"me"}, start, "claim")
-    with pytest.raises(Conflict):
+    with pytest.raises(ConflictError):
         open_store(url).commit({"claim": b"me"}, start, "claim")
 
 
@@ -114,7 +115,7 @@ def _add_twenty(url: str, writer: int) -> None:
             try:
                 transact(store, lambda _, i=i: ({f"{writer}/{i}": b"x"}, "add", None))  # type: ignore[misc]
                 break
-            except Conflict:
+            except ConflictError:
                 continue
 
 
@@ -169,7 +170,7 @@ def test_a_writer_that_stands_still_is_not_waited_for_without_end(
     with FileLock(f"{url}.lock"):
         assert store.read("a", store.head()) == b"1"
         for write in (lambda: store.commit({"a": b"2"}, head, "meanwhile"), lambda: open_store(url)):
-            with pytest.raises(Unavailable, match="continue it or end it"):
+            with pytest.raises(StoreUnavailableError, match="continue it or end it"):
                 write()
     assert store.commit({"a": b"3"}, head, "after") == store.head()
 

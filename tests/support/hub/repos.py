@@ -21,7 +21,8 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Form, Request, Response
 from fastapi.responses import JSONResponse
 
-from submissions.store.base import POINTER, Conflict, blob_id
+from submissions.errors import ConflictError
+from submissions.store.base import POINTER, blob_id
 from submissions.store.git import GitStore
 from tests.support.hub.jobs import TOKEN as TOKEN
 from tests.support.hub.jobs import serve_jobs
@@ -283,7 +284,7 @@ def _writing(hub: Hub) -> None:
             message = f"{header['summary']}\n\n{header['description']}"
             try:
                 head = await asyncio.to_thread(hub.commit, repo, changes, parent, message, revision)
-            except Conflict:
+            except ConflictError:
                 error = "A commit has happened since. Please refresh and try again."
                 return JSONResponse({"error": error}, 412)
             hub.commits += 1

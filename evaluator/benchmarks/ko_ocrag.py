@@ -1,0 +1,276 @@
+"""KO-OCRAG: a whole Korean document page as text, with a description in the place of each picture.
+
+source: Marker-Inc-Korea/KO-VLM-Benchmark (about 100 pages; prompt and rules are its own, by jiwer 3.0.0 and rouge-score
+0.1.2). The score is the average of four parts: 1 - WER and 1 - CER of the text over all pages, and over the pages that
+have pictures the ROUGE-1 recall of their descriptions and the similarity of their embeddings.
+
+Columns beside the common ones: `answer` is the page's text, `images_described` its pictures, each as
+`[image] … [/image]`, empty where it has none, and `dataset_type`.
+
+The embeddings come from the server that HANNUN_EMBEDDINGS names. Without one the other three parts are reported, and
+no average.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
+from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
+from evaluator.data_types import Answer, Item, Prompt, Score
+from submissions.messages import Text
+
+T = TypeVar("T")
+OPEN, CLOSE = "[image]", "[/image]"
+DESCRIBED = "images_described"
+# The prompt of the protocol, verbatim.
+INSTRUCTION = """당신은 텍스트와 도식/도표에 대해서 Optical Character Recognition (OCR)을 수행하는 AI assistant 입니다. 
+---
+아래의 규칙을 준수하여 답변을 출력해야합니다:
+1. 주어진 문서에 나타난 한국어 텍스트 문단과 도표(table)은 모두 반영하고, 이미지/도식 중 중요하지 않은 내용은 반영하지 않습니다.
+2. 문서에 나타난 텍스트는 그대로 적고, 도표(table)는 markdown 형식으로 작성하세요.
+3. 이미지/도식에 대해서는 적절한 설명문으로 대체하여 작성하세요.
+4. 이미지/도식에 대한 설명문은 시작과 끝이 [image], [/image]라는 Tag로 반드시 묶여있어야 합니다.
+5. 임의의 문서에 대한 텍스트, 이미지/도식, 도표(table)에 대한 예시입니다. 아래의 예시를 보고 작성 양식을 참고하세요:
+A회사 로고 | 인구수 조사
+
+2025년 크리스마스 국내 여행지 인구수 조사
+
+[image] 서울 한복판에 있는 거대한 크리스마스 트리와 앞에 놓여진 여러 선물 장식들 [/image]
+
+이번 2025년 크리스마스에 사람들이 서울을 비롯한 다양한 지역에 몰리는 현상이 발생하였다.
+특히나 서울에 2030 청년들이 집중적으로 몰렸으며, 포항에는 노년층들이 여유를 즐기는 모습이 관찰되었다.
+
+[image] 대한민국 지도 위에 각 지역별의 크기를 인구모양으로 나타낸 그림 및 도식 [/image]
+
+지역별 인구수 표
+(단위: 십만)
+| 지역 | 인구수 | 혼잡정도 |
+| 서울 | 300 | 심함 |
+| 경기 | 100 | 약간심함 |
+| 대전 | 54 | 보통 |
+| 포항 | 3 | 여유 |
+---
+
+OCR 결과:
+"""  # noqa: W291
+_SPACES = re.compile(r"\s\s+")  # jiwer's RemoveMultipleSpaces: a single line end is no run
+_ASCII_WORD = re.compile(r"[a-z0-9]+")  # rouge-score's tokenizer drops every other character
+
+
+class KoOCRAG(Benchmark):
+    name = "ko-ocrag"
+    max_new_tokens = 4096
+    source_tables = (".xlsx", ".csv")
+    card = Card(
+        title="KO-OCRAG",
+        split="test",
+        n=100,
+        axes=(Axis("dataset_type", Text("문서 유형", "Document type")),),
+        summary=Text(
+            "한국어 문서 한 쪽을 그대로 옮겨 적고 그림은 설명문으로 바꿉니다. 텍스트 정확도와 설명문 점수의 평균입니다.",
+            "Transcribe a page of a Korean document, with a description in place of each picture. The score averages both.",
+        ),
+        source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
+        hub_task="ko_ocrag",
+        hub_metrics=("average", "wer", "cer", "rouge1"),
+        headline="average",
+        headline_title="Avg.",
+        columns=(
+            ScoreColumn(Text("1−WER", "1−WER"), metric="wer"),
+            ScoreColumn(Text("1−CER", "1−CER"), metric="cer"),
+            ScoreColumn(Text("임베딩 유사도", "Embedding"), metric="embedding"),
+            ScoreColumn(Text("ROUGE-1", "ROUGE-1"), metric="rouge1"),
+            ScoreColumn(Text("엄격 ROUGE-1", "Strict ROUGE-1"), metric="rouge1_strict"),
+        ),
+    )
+
+    def item(self, row: Row, folder: Path) -> Item:
+        return Item(
+            id=text_in(row, "id"),
+            question="",
+            answer=text_in(row, "answer"),
+            images=images_in(folder, row),
+            buckets={"dataset_type": text_in(row, "dataset_type")},
+            cluster=row["images"][0],
+            extra={DESCRIBED: row.get(DESCRIBED) or ""},
+        )
+
+    def item_to_score(self, row: Row) -> Item:
+        """With `images_described`, the gold descriptions as `[image] … [/image]`; missing or empty where there are none."""
+        described = row.get(DESCRIBED) or ""
+        if not isinstance(described, str):
+            raise ValueError(f"'{DESCRIBED}' must be text")
+        return replace(super().item_to_score(row), extra={DESCRIBED: described})
+
+    def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
+        """A row of the makers' workbook; its image has the name of the page."""
+        text = source.text("TEXT_OCR")
+        if OPEN in text:
+            raise ValueError("column 'TEXT_OCR' holds descriptions of pictures, not the page's text")
+        # The heading is misspelt in the published workbook.
+        described = source.row.get("IMAGE_DESRIPTION") or source.row.get("IMAGE_DESCRIPTION") or ""
+        return {
+            "id": source.text("image"),
+            "answer": text,
+            DESCRIBED: str(described).strip(),
+            "images": [images.find(source.text("image"))],
+            "dataset_type": source.text("Dataset_type"),
+        }
+
+    def gold_output(self, item: Item) -> str:
+        return f"{item.answer}\n{item.extra[DESCRIBED]}"
+
+    def prompts(self, item: Item) -> list[Prompt]:
+        return [Prompt(item.id, INSTRUCTION, item.images)]
+
+    def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
+        scores = super().score(items, answers)
+        similarities = _similarities(items, [own[0].text for own in answers])
+        return [
+            score if similarity is None else replace(score, extra={**score.extra, "embedding": similarity})
+            for score, similarity in zip(scores, similarities, strict=True)
+        ]
+
+    def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
+        """EM: every word of the text is right. F1: words in common, in any order."""
+        (answer,) = answers
+        text, images = split_output(answer.text)
+        gold_images = split_output(item.extra[DESCRIBED])[1]
+        wer, cer = word_accuracy(item.answer, text), character_accuracy(item.answer, text)
+        extra = {"wer": wer, "cer": cer}
+        if gold_images:
+            extra["rouge1"] = mean_of_best(gold_images, images, _ascii_tokens, _recall)
+            extra["rouge1_strict"] = mean_of_best(gold_images, images, _korean_tokens, _recall)
+        return Score(item.id, float(wer == 1.0), _word_f1(item.answer, text), answer.status, extra=extra)
+
+    def metrics(self, scores: Sequence[Score]) -> dict[str, float]:
+        """Each part over the pages that have it; `average` where all four are known."""
+        metrics = super().metrics(scores)
+        for name in ("wer", "cer", "embedding", "rouge1", "rouge1_strict"):
+            if values := [s.extra[name] for s in scores if name in s.extra]:
+                metrics[name] = sum(values) / len(values)
+        parts = [metrics.get(name) for name in ("wer", "cer", "embedding", "rouge1")]
+        known = [part for part in parts if part is not None]
+        return metrics | ({"average": sum(known) / len(parts)} if len(known) == len(parts) else {})
+
+
+def split_output(text: str) -> tuple[str, list[str]]:
+    """The text around the image descriptions, and the descriptions in order.
+
+    A description goes from `[image]` to the next `[/image]`. What is left is one, too, where it begins with an `[image]`
+    that is never closed; further on such a tag is text. The pieces of text are joined by newlines, empty ones included.
+    """
+    pieces: list[str] = []
+    images: list[str] = []
+    position = 0
+    while (start := text.find(OPEN, position)) >= 0 and (end := text.find(CLOSE, start)) >= 0:
+        pieces.append(text[position:start].strip())
+        images.append(_untagged(text[start:end]))
+        position = end + len(CLOSE)
+    rest = text[position:]
+    if rest.startswith(OPEN):
+        images.append(_untagged(rest))
+    else:
+        pieces.append(rest.strip())
+    return "\n".join(pieces), images
+
+
+def word_accuracy(gold: str, text: str) -> float:
+    """1 - WER, not below 0. Words are split at spaces: a single line end joins two, as in jiwer's default."""
+    return _accuracy(_words(gold), _words(text))
+
+
+def character_accuracy(gold: str, text: str) -> float:
+    """1 - CER, not below 0, whitespace runs counted as one space."""
+    return _accuracy(_collapsed(gold), _collapsed(text))
+
+
+def mean_of_best(
+    gold: Sequence[str], images: Sequence[str], prepare: Callable[[str], T], similarity: Callable[[T, T], float]
+) -> float:
+    """The mean over the gold descriptions' places of the best similarity of the one there to any gold description.
+
+    A missing description counts 0, those beyond the last gold one nothing.
+    """
+    golds = [prepare(description) for description in gold]
+    own = [prepare(description) for description in images[: len(gold)]]
+    return sum(max(similarity(g, image) for g in golds) for image in own) / len(gold)
+
+
+def _accuracy(gold: Sequence[str], text: Sequence[str]) -> float:
+    from rapidfuzz.distance import Levenshtein
+
+    return max(0.0, 1.0 - Levenshtein.distance(gold, text) / max(len(gold), 1))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _collapsed(text).split(" ") if word]
+
+
+def _word_f1(gold: str, text: str) -> float:
+    wanted, given = Counter(gold.split()), Counter(text.split())
+    return 2 * (wanted & given).total() / max(wanted.total() + given.total(), 1)
+
+
+def _collapsed(text: str) -> str:
+    return _SPACES.sub(" ", text).strip()
+
+
+def _untagged(piece: str) -> str:
+    return piece.replace(OPEN, "").replace(CLOSE, "").strip()
+
+
+def _recall(gold: Counter[str], tokens: Counter[str]) -> float:
+    return (gold & tokens).total() / max(gold.total(), 1)
+
+
+def _ascii_tokens(text: str) -> Counter[str]:
+    """rouge-score's: stems of runs of ASCII letters and digits. Hangul is dropped, so equal Korean texts score 0."""
+    stem = _porter_stem()
+    tokens: Counter[str] = Counter()
+    for word, count in Counter(_ASCII_WORD.findall(text.lower())).items():
+        tokens[stem(word) if len(word) > 3 else word] += count
+    return tokens
+
+
+def _korean_tokens(text: str) -> Counter[str]:
+    """Morphemes without punctuation, by Kiwi (https://github.com/bab2min/kiwipiepy)."""
+    tokens = _kiwi().tokenize(unicodedata.normalize("NFKC", text).lower())
+    return Counter(token.form for token in tokens if not token.tag.startswith(("SF", "SP", "SS", "SE", "SO", "SW")))
+
+
+@cache
+def _porter_stem() -> Callable[[str], str]:
+    from nltk.stem.porter import PorterStemmer
+
+    stem: Callable[[str], str] = PorterStemmer().stem
+    return stem
+
+
+@cache
+def _kiwi() -> Any:
+    from kiwipiepy import Kiwi
+
+    return Kiwi(num_workers=1)
+
+
+def _similarities(items: Sequence[Item], texts: Sequence[str]) -> list[float | None]:
+    """The embedding similarity of each page's descriptions, from 0 to 1; None without pictures, or without a server."""
+    from evaluator.benchmarks.scoring.embeddings import embedder
+
+    golds = [split_output(item.extra[DESCRIBED])[1] for item in items]
+    embed = embedder() if any(golds) else None
+    if embed is None:
+        return [None] * len(items)
+    own = [split_output(text)[1] for text in texts]
+    vectors = embed([d for g, o in zip(golds, own, strict=True) for d in (*g, *o[: len(g)])])
+    return [
+        mean_of_best(g, o, vectors.__getitem__, lambda a, b: max(0.0, float(a @ b))) if g else None
+        for g, o in zip(golds, own, strict=True)
+    ]

@@ -1,0 +1,135 @@
+"""The command line's arguments. Light: `--help` loads nothing that a command needs."""
+
+import argparse
+from datetime import timedelta
+from pathlib import Path
+
+from submissions.catalog import BENCHMARKS, ENGINES, PRECISIONS, THINKING
+from submissions.duration import parse_duration
+
+IMAGE = "python:3.11"  # of a job
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m evaluator", description="Give models their scores.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("benchmarks", help="what can be measured")
+    _add_run(commands.add_parser("run", help="evaluate one model on one benchmark, here and now"))
+    _add_parity(commands.add_parser("parity", help="ask the same questions by the built-in engine and by a server"))
+    _add_score(commands.add_parser("score", help="score answers that are at hand already"))
+    _add_import(commands.add_parser("import", help="convert a test set as its makers publish it"))
+    _add_worker(commands.add_parser("worker", help="evaluate what is queued"))
+    _add_schedule(commands.add_parser("schedule", help="run the worker as a Hugging Face Job, again and again"))
+    return parser
+
+
+def _add_run(run: argparse.ArgumentParser) -> None:
+    run.add_argument("--model", required=True, help="a folder, or owner/name on the Hub or under HANNUN_MODELS_DIR")
+    run.add_argument("--revision", help="branch, tag or commit (default: the newest)")
+    run.add_argument("--benchmark", required=True, choices=list(BENCHMARKS))
+    run.add_argument(
+        "--data", metavar="PATH[#SPLIT]", help="the items: a path or hf://datasets/OWNER/NAME (default: the sample set)"
+    )
+    run.add_argument("--engine", default="auto", choices=["auto", *ENGINES])
+    run.add_argument("--base-url", help="of an OpenAI-compatible server; its key in HANNUN_API_KEY")
+    run.add_argument("--spawn", metavar="COMMAND", help="start such a server: 'vllm serve {model} --port {port}'")
+    run.add_argument("--page-chars", type=_positive, metavar="N", help="read pages longer than this in windows")
+    run.add_argument("--image-links", action="store_true", help="name public images by their links, send the others")
+    run.add_argument("--max-requests", type=_positive, metavar="N", help="budget of requests")
+    run.add_argument("--max-tokens", type=_positive, metavar="N", help="budget of tokens, in and out together")
+    run.add_argument("--max-cost", type=float, metavar="X", help="budget of money, by --prices")
+    run.add_argument(
+        "--prices", type=float, nargs=2, metavar=("IN", "OUT"), default=[0.0, 0.0], help="a million tokens"
+    )
+    run.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
+    run.add_argument(
+        "--thinking", choices=THINKING, help="of a model that reasons or not (default: as its template has it)"
+    )
+    run.add_argument("--max-new-tokens", type=_positive, metavar="N", help="of an answer (default: the benchmark's)")
+    run.add_argument("--max-reasoning-tokens", type=_positive, metavar="N", help="before it (default: 8192)")
+    run.add_argument(
+        "--decoding",
+        choices=["greedy", "repository"],
+        default="greedy",
+        help="repository: keep the penalties of its generation config, as published scripts do; such rows have no rank",
+    )
+    run.add_argument(
+        "--trust-remote-code", action="store_true", help="run the Python files of the model's folder, in the sandbox"
+    )
+    run.add_argument("--limit", type=_positive, metavar="N", help="only the first N items")
+    run.add_argument("--batch-size", type=_batch_size, metavar="auto|N", help="default: auto")
+    run.add_argument("--max-pixels", type=_positive, metavar="N", help="scale larger images down to N pixels")
+    run.add_argument(
+        "--alone", type=int, metavar="N", help="ask N questions again one at a time, for latency (default: 100)"
+    )
+    run.add_argument("--fresh", action="store_true", help="use no answers of earlier runs")
+    run.add_argument(
+        "--no-images", action="store_true", help="ask without images and pages: shows shortcuts in the data"
+    )
+    run.add_argument(
+        "--sandbox", choices=["auto", "none"], default="auto", help="none: for a model you trust with this machine"
+    )
+    run.add_argument("--out", required=True, type=Path, help="folder for result.json and details.jsonl")
+
+
+def _add_parity(parity: argparse.ArgumentParser) -> None:
+    parity.add_argument("model", help="a folder, or owner/name on the Hub or under HANNUN_MODELS_DIR")
+    parity.add_argument("--benchmark", default="ko-vqa", choices=list(BENCHMARKS))
+    parity.add_argument("--data", metavar="PATH[#SPLIT]", help="as for run (default: the sample set)")
+    parity.add_argument("--revision", help="branch, tag or commit (default: the newest)")
+    parity.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
+    parity.add_argument("--thinking", choices=THINKING, help="of a model that reasons or not")
+    parity.add_argument("--spawn", metavar="COMMAND", help="the server (default: HANNUN_SERVER)")
+    parity.add_argument("--items", type=_positive, default=100, metavar="N", help="questions asked (default: 100)")
+    parity.add_argument("--sandbox", choices=["auto", "none"], default="auto", help="none: for a model you trust")
+    parity.set_defaults(base_url=None, trust_remote_code=False)
+
+
+def _add_score(score: argparse.ArgumentParser) -> None:
+    score.add_argument("benchmark", choices=list(BENCHMARKS))
+    score.add_argument("--items", required=True, type=Path, help='JSON lines: {"id", "answer", …}')
+    score.add_argument("--answers", required=True, type=Path, help='JSON lines: {"id", "text"}')
+    score.add_argument(
+        "--strip-reasoning", action="store_true", help="the texts are raw transcripts: score what follows the reasoning"
+    )
+    score.add_argument("--per-item", type=Path, help="write each item's score here, in item order")
+
+
+def _add_import(importer: argparse.ArgumentParser) -> None:
+    importer.add_argument("benchmark", choices=list(BENCHMARKS))
+    importer.add_argument("source", type=Path, help="file or folder: CSV, XLSX, JSON, Parquet beside the images; zip")
+    importer.add_argument("out", type=Path, help="new folder for the Parquet, its images or pages, and a card")
+
+
+def _add_worker(worker: argparse.ArgumentParser) -> None:
+    worker.add_argument("--once", action="store_true", help="stop when the queue is empty")
+    worker.add_argument(
+        "--every", type=parse_duration, metavar="10m", help="look again this often (default: HANNUN_WORKER_EVERY)"
+    )
+    worker.add_argument("--store", help="the store's path or address (default: HANNUN_STORE)")
+
+
+def _add_schedule(schedule: argparse.ArgumentParser) -> None:
+    schedule.add_argument("--flavor", default="a10g-small", help="hardware, a100-large say (default: a10g-small)")
+    schedule.add_argument("--space", help="owner/name of the Space whose code is run (default: this Space)")
+    schedule.add_argument("--image", default=IMAGE, help=f"Docker image with Python and git (default: {IMAGE})")
+    schedule.add_argument(
+        "--timeout", type=parse_duration, default=timedelta(hours=12), help="of one job (default: 12h)"
+    )
+    schedule.add_argument("--namespace", help="user or organisation that pays (default: the token's)")
+    what = schedule.add_mutually_exclusive_group()
+    what.add_argument("--every", type=parse_duration, default=timedelta(hours=1), metavar="1h", help="default: 1h")
+    what.add_argument("--on-push", action="store_true", help="instead: whenever something is pushed to the store")
+    what.add_argument("--list", action="store_true", help="the jobs there are")
+    what.add_argument("--delete", metavar="ID", help="end one of them")
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
+def _batch_size(text: str) -> int | None:
+    return None if text == "auto" else _positive(text)

@@ -1,0 +1,39 @@
+"""Calls a command, and turns what it raises into one line and an exit code: 2 for bad usage or input, 1 for the rest."""
+
+import argparse
+import sys
+from importlib import import_module
+
+from evaluator.errors import DataError, EvaluationError, SandboxError
+from submissions.errors import RefusedError, SettingsError, StoreError
+
+COMMANDS = {
+    "benchmarks": "evaluator.commands.benchmarks",
+    "run": "evaluator.commands.run",
+    "parity": "evaluator.commands.parity",
+    "score": "evaluator.commands.score",
+    "import": "evaluator.commands.import_dataset",
+    "worker": "evaluator.commands.worker",
+    "schedule": "evaluator.commands.schedule",
+}
+
+
+def dispatch(args: argparse.Namespace) -> int:
+    """The exit code of the command."""
+    try:
+        return int(import_module(COMMANDS[args.command]).main(args))
+    except SandboxError as error:
+        return _complain(f"{error}; for a model you trust: run --sandbox none", 2)
+    except (DataError, RefusedError, SettingsError, StoreError) as error:
+        return _complain(str(error), 2)
+    except EvaluationError as error:
+        return _complain(f"{error.code}: {error}", 1 if error.code.ours else 2)
+    except OSError as error:
+        return _complain(str(error), 1)
+    except KeyboardInterrupt:
+        return _complain("stopped; start again with the same --out to go on where it was", 1)
+
+
+def _complain(message: str, code: int) -> int:
+    print(f"evaluator: {' '.join(message.split())}", file=sys.stderr)
+    return code

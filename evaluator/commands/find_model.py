@@ -1,0 +1,34 @@
+"""The model that a command line names: a folder, a model on the Hub, or one behind a server."""
+
+import argparse
+import re
+from pathlib import Path
+
+from evaluator.hub.model_download import fetch_model
+from submissions.checks.model_checks import inspect_folder, inspect_model
+from submissions.models.model_facts import ModelFacts, facts_of_server
+from submissions.settings import Settings
+
+
+def find_model(args: argparse.Namespace, settings: Settings) -> tuple[ModelFacts, Path, Path | None]:
+    """What the model is, its folder, and that of the adapter to be put on it. Raises RefusedError, EvaluationError."""
+    folder = Path(args.model)
+    if args.base_url and not args.spawn:
+        return facts_of_server(_model_id(args.model, "api"), args.base_url), folder, None
+    local = folder.is_dir()
+    if local:
+        name = _model_id(folder.resolve().name, "local")
+        facts = inspect_folder(name, folder, settings.models_dir, trust_code=args.trust_remote_code)
+    else:
+        facts = inspect_model(args.model, args.revision, settings.models_dir, trust_code=args.trust_remote_code)
+    code = facts.custom_code
+    if facts.base_revision:
+        base = fetch_model(str(facts.base_model), facts.base_revision, settings, with_code=code)
+        return facts, base, folder if local else fetch_model(facts.model_id, facts.revision, settings)
+    return facts, folder if local else fetch_model(facts.model_id, facts.revision, settings, with_code=code), None
+
+
+def _model_id(name: str, owner: str) -> str:
+    """An ID for what has none."""
+    parts = [re.sub(r"[^A-Za-z0-9._-]", "-", part).strip("._-") or "model" for part in name.split("/")[-2:]]
+    return "/".join(parts if len(parts) == 2 else [owner, *parts])

@@ -1,0 +1,28 @@
+"""`python -m evaluator import`: a test set as its makers publish it, into the documented schema."""
+
+import argparse
+import sys
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.commands.console import progress_bar
+from evaluator.datasets.import_dataset import REJECTED, import_dataset
+
+PREVIEW = 10  # rejected rows shown
+
+
+def main(args: argparse.Namespace) -> int:
+    with progress_bar() as progress:
+        bar = progress.add_task("rows", total=None)
+        done = import_dataset(
+            BENCHMARKS[args.benchmark], args.source, args.out, lambda number: progress.update(bar, completed=number)
+        )
+    print(
+        f"{len(done.items):,} items, {done.files:,} images or pages, {len(done.rejected):,} rows rejected: {args.out}"
+    )
+    if done.unmatched:
+        print(f"{done.unmatched:,} items can never be right: the published rule does not accept their own answer")
+    for where, reason in done.rejected[:PREVIEW]:
+        print(f"rejected {where}: {reason}", file=sys.stderr)
+    if len(done.rejected) > PREVIEW:
+        print(f"… and {len(done.rejected) - PREVIEW:,} more: {args.out / REJECTED}", file=sys.stderr)
+    return 0

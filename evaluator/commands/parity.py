@@ -1,0 +1,57 @@
+"""`python -m evaluator parity`: the same questions by the built-in engine and by a server."""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.commands.console import progress_bar
+from evaluator.commands.find_model import find_model
+from evaluator.datasets.source import open_source
+from evaluator.engines.options import ApiOptions
+from evaluator.errors import DataError
+from evaluator.run.parity import SHOWN, parity
+from evaluator.run.reproduce import server_name
+from evaluator.run.task import Task, options_of
+from submissions.checks.request import build_request
+from submissions.settings import load_settings
+
+
+def main(args: argparse.Namespace) -> int:
+    """Exit code 1 where the scores differ by more than chance."""
+    settings = load_settings()
+    command = args.spawn or settings.server
+    if not command:
+        raise DataError("parity needs --spawn or HANNUN_SERVER, the command that starts the server")
+    facts, folder, adapter = find_model(args, settings)
+    request = build_request(facts, args.benchmark, "local", args.revision, args.precision, thinking=args.thinking)
+    benchmark = BENCHMARKS[args.benchmark]
+    options = options_of(
+        request,
+        folder,
+        benchmark,
+        adapter=adapter,
+        max_pixels=settings.max_pixels,
+        max_reasoning_tokens=settings.max_reasoning_tokens,
+    )
+    source = open_source(args.benchmark, args.data, settings)
+    task = Task(request, options, benchmark, source, sandbox=args.sandbox == "auto")
+    served = replace(task, options=replace(options, engine="api", api=ApiOptions(spawn=command)))
+    with TemporaryDirectory() as scratch, progress_bar() as progress:
+        bar = progress.add_task("load", total=None)
+
+        def show(stage: str, done: int, total: int) -> None:
+            progress.update(bar, description=stage, completed=done, total=total)
+
+        found = parity(task, served, args.items, Path(scratch), show)
+    low, high = (100 * end for end in found.comparison.interval)
+    print(
+        f"{facts.model_id} on {args.benchmark}, {found.n} questions: built-in {100 * found.built_in:.2f}, "
+        f"{server_name(command)} {100 * found.served:.2f}, difference {100 * found.comparison.difference:+.2f} "
+        f"(95% interval {low:+.2f} to {high:+.2f})"
+    )
+    print(f"{len(found.different)} answers are not the same text")
+    for one in found.different[:SHOWN]:
+        print(f"  {one.id}\n    built-in: {one.built_in!r}\n    served:   {one.served!r}")
+    return 0 if found.agrees else 1

@@ -1,0 +1,113 @@
+"""`python -m evaluator run`: one model on one benchmark, here and now."""
+
+import argparse
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.commands.console import progress_bar
+from evaluator.commands.find_model import find_model
+from evaluator.datasets.source import open_source
+from evaluator.engines.options import ApiOptions
+from evaluator.errors import DataError, Details, IncompleteRunError
+from evaluator.run.evaluate import Evaluation, evaluate
+from evaluator.run.task import Task, load_items, options_of
+from submissions.checks.request import build_request
+from submissions.settings import Settings, load_settings
+
+
+def main(args: argparse.Namespace) -> int:
+    task = _task(args, load_settings())
+    items, dataset = load_items(task)
+    with progress_bar() as progress:
+        bar = progress.add_task("load", total=None)
+
+        def show(stage: str, answered: int, total: int) -> None:
+            progress.update(bar, description=stage, completed=answered, total=total)
+
+        try:
+            evaluation = evaluate(task, items, dataset, args.out / "job", on_progress=show)
+        except IncompleteRunError as error:
+            _write_details(error.details, args.out)
+            raise
+    _write(evaluation, args.out)
+    return 0
+
+
+def _task(args: argparse.Namespace, settings: Settings) -> Task:
+    """Raises DataError, RefusedError, EvaluationError."""
+    benchmark = BENCHMARKS[args.benchmark]
+    source = open_source(args.benchmark, args.data, settings)
+    if args.base_url or args.spawn:
+        args.engine = "api"
+    elif args.engine == "api":
+        raise DataError("--engine api needs --base-url, or --spawn to start a server of its own")
+    facts, folder, adapter = find_model(args, settings)
+    if args.no_images:
+        facts = replace(facts, takes_images=True)  # a model that sees nothing can be asked blind as well
+    request = build_request(
+        facts, args.benchmark, "local", args.revision, args.precision, thinking=None if args.base_url else args.thinking
+    )
+    if args.base_url:
+        request = request.evolve(thinking=args.thinking)  # what a server is told, whose template nobody sees
+    if args.engine != "auto":
+        request = request.evolve(engine=args.engine)
+    options = options_of(
+        request,
+        folder,
+        benchmark,
+        adapter=adapter,
+        max_new_tokens=args.max_new_tokens,
+        max_reasoning_tokens=args.max_reasoning_tokens or settings.max_reasoning_tokens,
+        decoding=args.decoding,
+        batch_size=args.batch_size,
+        max_pixels=args.max_pixels or settings.max_pixels,
+        api=_api(args) if args.engine == "api" else None,
+    )
+    return Task(
+        request,
+        options,
+        benchmark,
+        source,
+        limit=args.limit,
+        latency_samples=settings.alone if args.alone is None else args.alone,
+        max_score_changes=settings.max_score_changes,
+        cache=None if args.fresh else settings.work_dir / "answers",
+        blind=args.no_images,
+        sandbox=args.sandbox == "auto",
+    )
+
+
+def _api(args: argparse.Namespace) -> ApiOptions:
+    return ApiOptions(
+        base_url=args.base_url,
+        model=None if args.spawn else args.model,
+        spawn=args.spawn,
+        page_chars=args.page_chars,
+        image_links=args.image_links,
+        max_requests=args.max_requests,
+        max_tokens=args.max_tokens,
+        max_cost=args.max_cost,
+        prices=(args.prices[0], args.prices[1]),
+    )
+
+
+def _write(evaluation: Evaluation, out: Path) -> None:
+    (out / "result.json").write_bytes(evaluation.result.to_bytes())
+    _write_details(evaluation.details, out)
+    shutil.rmtree(out / "job")
+    result = evaluation.result
+    scores = {k: v for k, v in result.results[result.benchmark].items() if v is not None}
+    latency = f"{result.latency.mean_ms:,.1f} ms a question" if result.latency else ""
+    print(
+        f"{result.config.model_name} on {result.benchmark} ({result.dataset.split}, n = {result.dataset.n}): "
+        + ", ".join(f"{name} {value:.2f}" for name, value in scores.items())
+        + f", {latency}\n{out / 'result.json'}"
+    )
+
+
+def _write_details(details: Details, out: Path) -> None:
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in details)
+    (out / "details.jsonl").write_text(lines, encoding="utf-8")

@@ -1,0 +1,30 @@
+"""`python -m evaluator schedule`: the worker as a Hugging Face Job."""
+
+import argparse
+
+from rich.console import Console
+from rich.table import Table
+
+from evaluator.hub.jobs import JobScheduler, JobSettings, cron, space_of
+from submissions.settings import load_settings
+
+
+def main(args: argparse.Namespace) -> int:
+    settings = load_settings()
+    scheduler = JobScheduler(settings)
+    if args.list:
+        table = Table("id", "schedule", "flavor", "next run")
+        for job in scheduler.list(args.namespace):
+            table.add_row(job.id, job.schedule, job.flavor, job.next_run)
+        Console().print(table)
+        return 0
+    if args.delete:
+        scheduler.delete(args.delete, args.namespace)
+        print(f"deleted {args.delete}")
+        return 0
+    job_settings = JobSettings(space_of(args.space), args.flavor, args.image, args.timeout, args.namespace)
+    if args.on_push:
+        print(f"webhook {scheduler.on_push(job_settings)}: a job at every push to {settings.store}")
+    else:
+        print(f"scheduled job {scheduler.create(job_settings, args.every)}: {cron(args.every)}")
+    return 0

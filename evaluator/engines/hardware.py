@@ -1,0 +1,59 @@
+"""The machine that answers: its device, its library versions, and how fast it is."""
+
+import os
+import platform
+import time
+from pathlib import Path
+
+from evaluator.engines.options import EngineOptions
+
+CALIBRATION_ROUNDS = 10
+
+
+def best_device() -> str:
+    """The name torch has for the device to use: "cuda" or "cpu"."""
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def torch_environment(options: EngineOptions) -> dict[str, str | float]:
+    """What stands in the result of an engine that runs on torch: versions, hardware, calibration in milliseconds."""
+    import torch
+    import transformers
+
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+        "hardware": torch.cuda.get_device_name() if torch.cuda.is_available() else f"{_cpu_name()} × {os.cpu_count()}",
+        "calibration_ms": calibration_ms(),
+    }
+
+
+def calibration_ms() -> float:
+    """Median milliseconds of a fixed small transformer (4 layers of 256, 8 × 128 tokens) on this machine's device."""
+    import torch
+
+    device = best_device()
+    generator = torch.Generator().manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(256, 4, 1024, dropout=0.0, batch_first=True)
+    model = torch.nn.TransformerEncoder(layer, 4, enable_nested_tensor=False).eval().to(device)
+    inputs = torch.randn(8, 128, 256, generator=generator).to(device)
+    times = []
+    with torch.inference_mode():
+        for _ in range(CALIBRATION_ROUNDS):
+            started = time.perf_counter()
+            model(inputs).sum().item()  # waits for the device
+            times.append(time.perf_counter() - started)
+    return round(1000 * sorted(times)[len(times) // 2], 3)
+
+
+def _cpu_name() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

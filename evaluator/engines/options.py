@@ -1,0 +1,56 @@
+"""How a model is loaded and asked: what the evaluation decides, the job folder holds and the engine reads."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluator.data_types import Decoding
+from submissions.catalog import Thinking
+from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS
+
+# Options that change no answer. The folders are among them: revisions say what is in those.
+NON_SEMANTIC_OPTIONS = frozenset({"model", "adapter", "batch_size", "spent"})
+NON_SEMANTIC_API_OPTIONS = frozenset({"timeout", "max_requests", "max_tokens", "max_cost", "prices", "key"})
+
+
+@dataclass(frozen=True)
+class ApiOptions:
+    """Where an OpenAI-compatible server is, and what it may be asked. Prices are for a million tokens, in and out."""
+
+    base_url: str | None = None
+    model: str | None = None  # its name there; the model's folder where the server is our own
+    spawn: str | None = None  # command that starts it, with {model} and {port}
+    page_chars: int | None = None  # longer pages are read in windows
+    image_links: bool = False  # name public images by their links instead of sending them
+    key: str = "HANNUN_API_KEY"  # the environment variable that holds its key
+    reasons: bool = False  # whether it writes reasoning, for which it then has a budget
+    timeout: float = 600.0  # seconds for one request
+    max_requests: int | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    prices: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def remote(self) -> bool:
+        """Whether the server is somebody else's, of whose weights and machine nothing is known."""
+        return self.spawn is None
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Everything an engine needs to know besides the prompts."""
+
+    model: Path  # folder with the model's files
+    precision: str
+    max_new_tokens: int  # of an answer
+    batch_size: int | None = None  # None: as the engine sees fit for the device
+    max_pixels: int = MAX_PIXELS  # of an image; a larger one is scaled down
+    api: ApiOptions | None = None  # where a server answers
+    max_reasoning_tokens: int = MAX_REASONING_TOKENS  # beside those of the answer
+    thinking: Thinking | None = None  # None: the model's template has no switch for it
+    decoding: Decoding = "greedy"
+    adapter: Path | None = None  # folder of a LoRA adapter that is put on the model
+    custom_code: bool = False  # whether the Python files in the model's folder may run
+    spent: tuple[int, int] = (0, 0)  # tokens in and out that earlier answers of this job took
+    engine: str = "chat"
+    revision: str = ""  # 40 hex: the commit, or the content hash of a local folder
+    base_revision: str | None = None  # that of the model an adapter is put on

@@ -1,0 +1,178 @@
+"""The inference process, seen from outside: started in the sandbox, its events read, ended with us."""
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from evaluator.data_types import MAX_MESSAGE
+from evaluator.engines.options import EngineOptions
+from evaluator.errors import EvaluationError, EvaluationStopped
+from evaluator.run.job import Job
+from evaluator.sandbox.policy import SCRATCH, SandboxPolicy, detect_backend, grant_access, sandbox_command
+from submissions.paths import ROOT
+from submissions.records import FailureCode
+
+CHILD = "evaluator.run.child"  # the module run as the inference process
+MAX_EVENT = 65_536  # bytes of a line from it
+
+OnProgress = Callable[[str, int, int], None]  # stage, answered, of how many
+
+
+def run_inference(
+    job: Job,
+    total: int,
+    latency_samples: int,
+    on_progress: OnProgress,
+    stop: threading.Event | None = None,
+    *,
+    sandbox: bool = True,
+) -> None:
+    """Run the inference process until all `total` prompts have their answers and the latency samples are taken.
+
+    Raises EvaluationError, EvaluationStopped, or SandboxError.
+    """
+    answered = sum(answer.status != "infra_error" for answer in job.answers().values())
+    if answered == total and job.done_mark.exists():
+        return
+    on_progress("load", answered, total)
+    command, environment = _command(job, sandbox)
+    with (
+        job.log.open("ab") as log,
+        subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,  # its end tells the child that we are gone
+            stdout=subprocess.PIPE,
+            stderr=log,
+            cwd=ROOT,
+            env=environment,
+            process_group=0,
+        ) as child,
+    ):
+        assert child.stdout is not None
+        lines = iter(partial(child.stdout.readline, MAX_EVENT), b"")
+        if stop:
+            threading.Thread(target=_kill_when_set, args=(stop, child), daemon=True).start()
+        failure, reason, measured = None, "", 0
+        try:
+            for number, line in enumerate(lines):
+                event = _parse_event(line)
+                if event.kind == "environment":
+                    if number == 0:  # later, the model may be what is speaking
+                        job.write_environment({**event.values, "sandbox": detect_backend() if sandbox else "none"})
+                    continue
+                if event.kind == "loaded":
+                    loaded = {"batch_size": event.batch_size, "params": event.params}
+                    job.write_environment({**job.environment(), **loaded})
+                elif event.kind == "failed":
+                    failure, reason = event.code, _printable(event.message)
+                    continue  # its stage is the one it was in
+                answered += event.kind == "answered"
+                measured += event.kind == "measured"
+                if measured:
+                    on_progress("measure", measured, latency_samples)
+                else:
+                    on_progress("infer", answered, total)
+            child.wait()  # before its stdin closes, which would end it half-way out
+        except BaseException:
+            _kill(child)
+            raise
+    if child.returncode and stop and stop.is_set():
+        raise EvaluationStopped
+    if child.returncode < 0:
+        message = f"the inference process was ended by signal {-child.returncode}"
+        raise EvaluationError(FailureCode.PROCESS_KILLED, message)
+    if child.returncode:
+        raise EvaluationError(failure or FailureCode.INTERNAL_ERROR, reason or _last_line(job.log))
+
+
+def _command(job: Job, sandbox: bool) -> tuple[list[str], dict[str, str]]:
+    """The command line and environment of the inference process. Raises SandboxError."""
+    options, folder = job.options(), job.folder.resolve()
+    environment = child_environment(options)
+    command = [sys.executable, "-m", CHILD, str(folder)]
+    if not sandbox:
+        return command, environment
+    folders = [path for path in (options.model, options.adapter) if path]
+    # Links lead into a Hub cache of the operator's.
+    linked = [path.resolve() for model in folders for path in model.rglob("*") if path.is_symlink()]
+    for model in folders:
+        grant_access(job.out, model)
+    environment |= {"HOME": SCRATCH[0]}
+    environment |= {"HF_MODULES_CACHE": f"{SCRATCH[0]}/modules"} if options.custom_code else {}
+    program = _installation(options.api.spawn) if options.api and options.api.spawn else []
+    policy = SandboxPolicy([*folders, *linked, *program, folder], folder / job.out.name, environment)
+    return sandbox_command(command, policy), environment
+
+
+class _Event(BaseModel):
+    """A line from the inference process."""
+
+    kind: Literal["environment", "loaded", "answered", "measured", "failed"] = Field(alias="event")
+    values: dict[str, str | float] = {}
+    batch_size: int | None = Field(default=None, ge=1)
+    params: int | None = Field(default=None, ge=0)
+    code: FailureCode | None = None
+    message: str = Field(default="", max_length=MAX_MESSAGE)
+
+
+def _parse_event(line: bytes) -> _Event:
+    try:
+        return _Event.model_validate_json(line)
+    except ValueError:
+        message = "the inference process wrote a line that is not an event"
+        raise EvaluationError(FailureCode.MODEL_ERROR, message) from None
+
+
+def _kill_when_set(stop: threading.Event, child: subprocess.Popen[bytes]) -> None:
+    while child.poll() is None:
+        if stop.wait(0.2):
+            _kill(child)  # what it has answered stands in the file; at most one batch is asked again
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """With its group: bubblewrap, killed in its first moments, leaves a child that waits for it, and our pipe, for ever."""
+    if child.poll() is None:  # else the number may be another's by now
+        os.killpg(child.pid, signal.SIGKILL)
+
+
+def _installation(command: str) -> list[Path]:
+    """The folder a server's program is installed in, where that is not the system's: its own virtual environment."""
+    words = shlex.split(command)
+    found = shutil.which(words[0]) if words else None
+    if found is None or Path(found).is_relative_to("/usr"):
+        return []
+    places = {Path(found).parent.parent, Path(found).resolve().parent.parent}
+    return sorted(place for place in places if not place.is_relative_to("/usr") and place != Path("/"))
+
+
+def child_environment(options: EngineOptions) -> dict[str, str]:
+    """No token, no setting of ours, nothing that could reach a hub; for a server's engine, what reaches that server."""
+    keep = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "TMPDIR"]
+    if options.api and options.api.remote:
+        keep += [options.api.key, "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"]
+    elif options.api:
+        keep += ["HOME"]  # where servers keep what they compile
+    kept = {name: os.environ[name] for name in keep if name in os.environ}
+    return {**kept, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "true", "PYTHONUTF8": "1"}
+
+
+def _last_line(log: Path) -> str:
+    """The end of a log, without what could steer a terminal."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 4096))
+        lines = file.read().decode(errors="replace").strip().splitlines()
+    return _printable(lines[-1]) if lines else "no output"
+
+
+def _printable(message: str) -> str:
+    return "".join(c for c in message[:MAX_MESSAGE] if c.isprintable())

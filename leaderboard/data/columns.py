@@ -1,0 +1,198 @@
+"""The columns of a benchmark's table. One entry drives the board, its sorting and choosing, the address and the files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from evaluator.benchmarks.base import Card, ScoreColumn
+from leaderboard.data.breakdown import bucket_scores
+from leaderboard.data.ranking import RankedRow, metric_of
+from submissions.messages import Text
+from submissions.rows import BoardRow
+
+Order = Literal["ascending", "descending"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table. Its value is a field of the BoardRow, or what the benchmark's own ScoreColumn names."""
+
+    key: str  # in addresses: ?columns=KEY, ?sort=KEY
+    label: Text
+    field: str = ""  # of a BoardRow
+    cell: str = ""  # the macro of cells.html that draws it
+    own: ScoreColumn | None = None
+    order: Order | None = None  # of sorting by it; None: it is not sorted by
+    order_label: Text | None = None
+    hint: Text | None = None
+    unit: Text | None = None
+    optional: bool = True  # whether a visitor can leave it out
+    default: bool = True  # whether it is shown unless chosen otherwise
+    wide: bool = False  # left out on narrow screens
+    numeric: bool = True
+    export: tuple[str, ...] = ()  # fields of a BoardRow in the files
+
+    def value(self, row: BoardRow) -> Any:
+        """What is shown, and sorted by; None where it is not known. Scores are in percent."""
+        if self.own and self.own.metric:
+            return metric_of(row, self.own.metric)
+        if self.own:
+            scores = bucket_scores(row.breakdown)
+            return next((score.em for key, score in scores.items() if key == self.own.bucket), None)
+        return getattr(row, self.field)
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column(
+        "name",
+        Text("모델", "Model"),
+        "model",
+        "model",
+        order="ascending",
+        order_label=Text("이름순", "Name"),
+        optional=False,
+        numeric=False,
+        export=("model", "organisation", "role"),
+    ),
+    Column(
+        "params",
+        Text("매개변수", "Parameters"),
+        "params",
+        "amount",
+        order="ascending",
+        order_label=Text("작은 모델부터", "Size, small first"),
+        wide=True,
+        export=("params",),
+    ),
+    Column(
+        "weights", Text("가중치", "Weights"), "weights", "weights", default=False, numeric=False, export=("weights",)
+    ),
+    Column(
+        "license",
+        Text("라이선스", "Licence"),
+        "license",
+        "plain",
+        default=False,
+        numeric=False,
+        export=(
+            *("license", "precision", "revision", "thinking", "base_model", "custom_code", "server", "decoding"),
+            *("max_answer_tokens", "max_reasoning_tokens"),
+        ),
+    ),
+    Column(
+        "em",
+        Text("EM", "EM"),
+        "em",
+        "em",
+        order="descending",
+        order_label=Text("EM 높은 순", "EM, high first"),
+        optional=False,
+        export=("em", "em_low", "em_high"),
+    ),
+    Column(
+        "f1",
+        Text("F1", "F1"),
+        "f1",
+        "f1",
+        order="descending",
+        order_label=Text("F1 높은 순", "F1, high first"),
+        export=("f1", "f1_low", "f1_high"),
+    ),
+    Column(
+        "em_strict",
+        Text("엄격 EM", "Strict EM"),
+        "em_strict",
+        "score",
+        hint=Text(
+            "공개 채점 규칙의 오류를 고친 규칙으로 채점한 EM입니다.",
+            "EM under a rule that fixes the published rule's mistakes.",
+        ),
+        export=("em_strict",),
+    ),
+    Column("parts", Text("영역별 점수", "Scores by category")),  # stands for the columns of the benchmark's own
+    Column(
+        "reasoning",
+        Text("추론 토큰", "Reasoning tokens"),
+        "reasoning_tokens",
+        "whole",
+        hint=Text("답변 하나에 쓴 추론 토큰 수의 평균", "Reasoning tokens per answer, on average"),
+        export=("reasoning_tokens",),
+    ),
+    Column(
+        "reasoning_right",
+        Text("정답당 추론 토큰", "Reasoning tokens per right answer"),
+        "reasoning_per_right",
+        "whole",
+        hint=Text("추론 토큰 합계를 정답 수로 나눈 값", "All reasoning tokens divided by the number of right answers"),
+        default=False,
+        export=("reasoning_per_right",),
+    ),
+    Column(
+        "latency",
+        Text("지연 시간", "Latency"),
+        "latency_ms",
+        "latency",
+        order="ascending",
+        order_label=Text("지연 시간 짧은 순", "Latency, short first"),
+        hint=Text(
+            "한 문항씩 물은 시간의 중앙값입니다. KorQuAD 2.0은 그 규칙대로 (전처리+추론)/문항입니다. 하드웨어는 값 위에 마우스를 올리면 나옵니다.",
+            "Median over questions asked one at a time; for KorQuAD 2.0, by its rules, all time / questions. Hardware on hover.",
+        ),
+        unit=Text("ms/문항", "ms/item"),
+        export=("latency_ms", "hardware", "outcome"),
+    ),
+    Column(
+        "n", Text("문항 수", "Items"), "n", "whole", wide=True, export=("n", "split", "dataset", "benchmark_version")
+    ),
+    Column(
+        "date",
+        Text("날짜", "Date"),
+        "date",
+        "day",
+        order="descending",
+        order_label=Text("최신순", "Newest first"),
+        wide=True,
+        numeric=False,
+        export=("date",),
+    ),
+    Column(
+        "source",
+        Text("출처", "Source"),
+        "kind",
+        "source",
+        numeric=False,
+        export=("kind", "source", "source_url", "key"),
+    ),
+)
+BY_KEY = {column.key: column for column in COLUMNS}
+OPTIONAL = tuple(column.key for column in COLUMNS if column.optional)
+DEFAULT = tuple(column.key for column in COLUMNS if column.optional and column.default)
+BEFORE_SCORES = ("model", "amount", "weights", "plain")  # cells of what a model is
+RANK = "score"  # the order of the ranking itself
+RANK_LABEL = Text("순위", "Rank")
+SORTS = (RANK, "em", "f1", "latency", "date", "name", "params")
+EXPORTED = tuple(name for column in COLUMNS for name in column.export)
+
+
+def columns_of(card: Card, rows: Sequence[RankedRow], chosen: Sequence[str]) -> list[Column]:
+    """The columns of a benchmark's table: those chosen, but for the ones that are empty in all rows."""
+    columns: list[Column] = []
+    for column in COLUMNS:
+        if column.optional and column.key not in chosen:
+            continue
+        if column.key == "parts":
+            columns += (Column(f"own-{n}", own.title, cell="score", own=own) for n, own in enumerate(card.columns))
+        else:
+            columns.append(column)
+    columns = [column for column in columns if column.key == card.headline or not _is_empty(column, rows)]
+    if card.headline not in BY_KEY:  # else EM or F1 is the headline
+        title = Text(card.headline_title, card.headline_title)
+        headline = Column(card.headline, title, cell="headline", own=ScoreColumn(title, card.headline))
+        columns.insert(next((n for n, column in enumerate(columns) if column.cell not in BEFORE_SCORES), 0), headline)
+    return columns
+
+
+def _is_empty(column: Column, rows: Sequence[RankedRow]) -> bool:
+    """Out of memory is told in the column of EM, so that is not empty there."""
+    told = column.key == "em" and any(r.row.outcome != "scored" for r in rows)
+    return bool(rows) and not told and all(column.value(r.row) is None for r in rows)

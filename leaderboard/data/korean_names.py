@@ -1,0 +1,28 @@
+"""Korean spellings of the names of models and makers, so that 젬마 finds Gemma and ㄱㅂ finds Gukbap."""
+
+import json
+import re
+from functools import cache, lru_cache
+
+from submissions.paths import ASSETS
+
+# Piece of a name, in lower case → how it is written in Korean.
+SPELLINGS = ASSETS / "korean_names.json"
+_SEGMENT = re.compile("[A-Za-z]+")
+_CAMEL = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+@lru_cache(maxsize=100_000)
+def searchable(model: str, organisation: str | None) -> str:
+    """All that a search for a model looks in: its name, its maker's, and their Korean spellings."""
+    named = f"{model} {organisation or ''}".rstrip()
+    pieces = [piece for segment in _SEGMENT.findall(named) for piece in (segment, *_CAMEL.findall(segment))]
+    spellings = _spellings()
+    korean = dict.fromkeys(word for piece in pieces for word in spellings.get(piece.lower(), ()))
+    return " ".join([named, *korean])
+
+
+@cache
+def _spellings() -> dict[str, list[str]]:
+    known: dict[str, list[str]] = json.loads(SPELLINGS.read_text(encoding="utf-8"))
+    return known

@@ -1,0 +1,20 @@
+"""What became of a submission, in words."""
+
+from leaderboard.views.render import minutes
+from leaderboard.views.texts import Language, text, translate
+from submissions.checks.submit import Outcome
+from submissions.messages import REFUSALS
+
+
+def outcome_message(outcome: Outcome, language: Language) -> str:
+    """An outcome in words: its place in the queue and expected time, or the first reason it was refused."""
+    if outcome.code == "accepted":
+        parts = [text("accepted", language)]
+        if outcome.wait:
+            parts.append(text("place", language, n=outcome.wait.place))
+        if outcome.wait and outcome.wait.ready_in:
+            parts.append(text("ready_in", language, n=minutes(outcome.wait.ready_in)))
+        return " · ".join(parts)
+    if outcome.code == "refused":
+        return next((translate(REFUSALS[c.refusal], language) for c in outcome.refusals if c.refusal), "")
+    return text({"no_benchmark": "no_benchmark", "store_unavailable": "store_busy"}[outcome.code], language)

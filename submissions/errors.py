@@ -1,0 +1,71 @@
+"""Every exception of this package.
+
+Exception
+├── RefusedError               a model cannot be queued; `code` says why
+├── SettingsError              a setting cannot be used; names it
+├── StoreError                 the store cannot be opened or reached; says what to do
+│   ├── ConflictError          the branch moved after the head a commit was based on
+│   └── StoreUnavailableError  out of reach for now; whether a commit under way has landed is not known
+├── QueueError                 a step of the queue cannot be taken; says why
+│   ├── AlreadySubmittedError
+│   ├── OptedOutError
+│   ├── QuotaSpentError
+│   └── LostLeaseError
+└── TemplateError              a chat template fails, or does not end
+"""
+
+from submissions.messages import REFUSALS, RefusalCode
+from submissions.records import EvalRequest
+
+
+class RefusedError(Exception):
+    """A model cannot be queued; `detail` is what was found instead, the same in every language."""
+
+    def __init__(self, code: RefusalCode, detail: str = "") -> None:
+        super().__init__(f"{REFUSALS[code].en}{f' ({detail})' if detail else ''}")
+        self.code = code
+        self.detail = detail
+
+
+class SettingsError(Exception):
+    """A setting cannot be used; the message names it, in one line."""
+
+
+class StoreError(Exception):
+    """The store cannot be opened or reached; the message says what to do."""
+
+
+class ConflictError(StoreError):
+    """The branch moved after the head this commit was based on."""
+
+
+class StoreUnavailableError(StoreError):
+    """The store is out of reach for now. Whether a commit under way has landed is not known."""
+
+
+class QueueError(Exception):
+    """The step cannot be taken; the message says why, in one line."""
+
+
+class AlreadySubmittedError(QueueError):
+    """The request is there, in whatever state."""
+
+    def __init__(self, request: EvalRequest) -> None:
+        super().__init__(f"already {request.status}: request {request.key}")
+        self.request = request
+
+
+class OptedOutError(QueueError):
+    """The model's owner has asked that it not be evaluated."""
+
+
+class QuotaSpentError(QueueError):
+    """The submitter has had as many evaluations of this benchmark as the quota gives."""
+
+
+class LostLeaseError(QueueError):
+    """Another worker holds the request now, or its lease has expired."""
+
+
+class TemplateError(Exception):
+    """The chat template fails, or does not end; the message says how."""

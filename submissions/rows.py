@@ -1,0 +1,154 @@
+"""Flat rows that summarise results and requests: what the board and the queue view are drawn from."""
+
+import json
+from dataclasses import fields
+
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from submissions.records import BenchmarkName, EvalRequest, Key, Label, Time
+from submissions.results import SINGLE_PROTOCOL, EvalResult, Latency
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class BoardRow:
+    """What the board needs of a result, flat: one row of `index/board/{benchmark}/{yyyy-mm}.parquet`.
+
+    A dataclass with slots: the board holds tens of thousands, and each takes a third of a model's memory.
+    """
+
+    path: str
+    blob: str  # the git blob id of the record this row was made from: how a stale row is noticed
+    key: Key
+    benchmark: BenchmarkName
+    benchmark_version: str
+    model: Label
+    revision: str | None
+    organisation: Label | None
+    role: str
+    params: int | None
+    license: Label | None
+    precision: str | None
+    split: str
+    dataset: str
+    n: int | None
+    em: float | None
+    f1: float | None
+    em_strict: float | None
+    em_low: float | None
+    em_high: float | None
+    f1_low: float | None
+    f1_high: float | None
+    latency_ms: float | None  # the median where questions were asked one at a time, else the mean
+    hardware: Label | None
+    date: float | None
+    outcome: str
+    kind: str
+    source: Label | None
+    source_url: str | None
+    breakdown: str  # JSON, as in the result
+    metrics: str = "{}"  # JSON: what the benchmark has beside these, in percent
+    weights: str | None = None
+    thinking: str | None = None
+    base_model: str | None = None
+    custom_code: bool | None = None
+    server: Label | None = None
+    decoding: str | None = None
+    max_answer_tokens: int | None = None
+    max_reasoning_tokens: int | None = None
+    reasoning_tokens: float | None = None  # per answer
+    reasoning_per_right: float | None = None  # tokens per right answer
+
+
+_STANDARD = ("em", "f1", "em_strict", "em_stderr")
+
+
+def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
+    scores = result.results[result.benchmark]
+    em_low, em_high = result.intervals.get("em", (None, None))
+    f1_low, f1_high = result.intervals.get("f1", (None, None))
+    return BoardRow(
+        path=path,
+        blob=blob,
+        key=result.request_key,
+        benchmark=result.benchmark,
+        benchmark_version=result.versions[result.benchmark],
+        model=result.config.model_name,
+        revision=result.config.model_sha,
+        organisation=result.config.organisation,
+        role=result.config.role,
+        params=result.config.params,
+        weights=result.config.weights,
+        license=result.config.license,
+        precision=result.config.model_dtype,
+        split=result.dataset.split,
+        dataset=result.dataset.id,
+        n=result.dataset.n,
+        em=scores.get("em"),
+        f1=scores.get("f1"),
+        em_strict=scores.get("em_strict"),
+        em_low=em_low,
+        em_high=em_high,
+        f1_low=f1_low,
+        f1_high=f1_high,
+        latency_ms=_typical_ms(result.latency) if result.latency else None,
+        hardware=result.latency.hardware if result.latency else None,
+        date=result.date,
+        outcome=result.outcome,
+        kind=result.provenance.kind,
+        source=result.provenance.source,
+        source_url=result.provenance.source_url,
+        breakdown=json.dumps(
+            {axis: {k: b.model_dump() for k, b in buckets.items()} for axis, buckets in result.breakdown.items()}
+        ),
+        metrics=json.dumps({name: v for name, v in scores.items() if name not in _STANDARD and v is not None}),
+        thinking=result.config.thinking,
+        base_model=result.config.base_model,
+        custom_code=result.config.custom_code or None,
+        server=result.config.server,
+        decoding=result.generation.decoding if result.generation else None,
+        max_answer_tokens=result.generation.max_answer_tokens if result.generation else None,
+        max_reasoning_tokens=result.generation.max_reasoning_tokens if result.generation else None,
+        reasoning_tokens=result.reasoning.tokens_mean if result.reasoning else None,
+        reasoning_per_right=result.reasoning.tokens_per_right if result.reasoning else None,
+    )
+
+
+def _typical_ms(latency: Latency) -> float:
+    return latency.mean_ms if latency.protocol != SINGLE_PROTOCOL or latency.p50_ms is None else latency.p50_ms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class QueueRow:
+    """What the queue view needs of a request: one row of `index/queue.parquet`."""
+
+    path: str
+    blob: str
+    key: Key
+    model_id: str
+    revision: str
+    precision: str
+    benchmark: str
+    params: int | None
+    thinking: str | None = None
+    custom_code: bool | None = None
+    submitted_by: str
+    organisation: str | None = None
+    submitted_at: Time
+    status: str
+    attempt: int
+    started_at: Time | None
+    finished_at: Time | None
+    failure_stage: str | None
+    failure_code: str | None
+
+
+def queue_row(request: EvalRequest, path: str, blob: str) -> QueueRow:
+    own = {"path", "blob", "failure_stage", "failure_code"}
+    return QueueRow(
+        path=path,
+        blob=blob,
+        failure_stage=request.failure.stage if request.failure else None,
+        failure_code=request.failure.code if request.failure else None,
+        **request.model_dump(include={field.name for field in fields(QueueRow)} - own),
+    )
