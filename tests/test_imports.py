@@ -1,52 +1,108 @@
-"""Imports point one way: app → leaderboard → submissions, evaluator → submissions, leaderboard → evaluator.benchmarks."""
+"""Imports point one way: between the packages, between the rooms of a package, and between modules. docs/architecture.md."""
 
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 from submissions.paths import ROOT
 
-OURS = ("app", "leaderboard", "evaluator", "submissions", "scripts", "tests")
+PACKAGES = ("leaderboard", "evaluator", "submissions")
 ALLOWED = {
     "submissions": ("submissions",),
     "evaluator": ("evaluator", "submissions"),
     "leaderboard": ("leaderboard", "evaluator.benchmarks", "submissions"),
 }
+# From the ground up: a room, or a module beside them, imports what comes before it.
+ROOMS = {
+    "submissions": (
+        *("paths", "duration", "confidence_interval", "catalog", "records", "results", "rows", "messages", "errors"),
+        *("settings", "logs", "store", "queue", "models", "checks", "arguments", "commands", "__main__"),
+    ),
+    "evaluator": (
+        *("errors", "data_types", "files", "benchmarks", "engines", "sandbox", "hub", "datasets", "run", "worker"),
+        *("commands", "__main__"),
+    ),
+    "leaderboard": ("data", "views", "web", "pages", "app"),
+}
 
 
-def _imports(path: Path) -> set[str]:
+def _modules() -> dict[str, Path]:
+    files = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    return {_name(path): path for path in files}
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imports(path: Path, known: set[str]) -> set[str]:
+    """The modules of ours that a file imports, inside of functions too."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            names.add(node.module or "")
-    return {n for n in names if n.split(".")[0] in OURS}
+            module = node.module or ""
+            names |= {f"{module}.{a.name}" if f"{module}.{a.name}" in known else module for a in node.names}
+    return {name for name in names if name.split(".")[0] in (*PACKAGES, "app", "scripts", "tests")}
+
+
+def _edges() -> dict[str, set[str]]:
+    modules = _modules()
+    return {name: _imports(path, set(modules)) for name, path in modules.items()}
 
 
 @pytest.mark.parametrize("package", ALLOWED)
 def test_a_package_imports_only_what_lies_below_it(package: str) -> None:
-    files = list((ROOT / package).rglob("*.py"))
-    assert files
+    edges = {name: imported for name, imported in _edges().items() if name.split(".")[0] == package}
+    assert edges
     wrong = {
-        f"{path.relative_to(ROOT)} imports {name}"
-        for path in files
-        for name in _imports(path)
-        if not any(name == ok or name.startswith(f"{ok}.") for ok in ALLOWED[package])
+        f"{name} imports {other}"
+        for name, imported in edges.items()
+        for other in imported
+        if not any(other == ok or other.startswith(f"{ok}.") for ok in ALLOWED[package])
     }
     assert not wrong
 
 
-@pytest.mark.parametrize("module", ["evaluator.benchmarks", "leaderboard.app", "evaluator.worker"])
+@pytest.mark.parametrize("package", ROOMS)
+def test_a_room_imports_only_what_lies_below_it(package: str) -> None:
+    order = ROOMS[package]
+    wrong = set()
+    for name, imported in _edges().items():
+        for other in imported:
+            own, target = (part.split(".") for part in (name, other))
+            if own[0] == target[0] == package and len(own) > 1 and len(target) > 1:
+                assert own[1] in order and target[1] in order, f"{name} or {other} is in no known room"
+                if order.index(target[1]) > order.index(own[1]):
+                    wrong.add(f"{name} imports {other}")
+    assert not wrong
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {name: {other for other in imported if other != name} for name, imported in _edges().items()}
+    TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+@pytest.mark.parametrize(
+    "module", ["evaluator.benchmarks", "leaderboard.app", "evaluator.worker", "evaluator.run.child"]
+)
 def test_serving_and_scheduling_load_no_model_library(module: str) -> None:
     code = f"import sys, {module}; print([m for m in ('torch', 'transformers', 'datasets') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-def test_the_entry_is_short() -> None:
-    assert len((ROOT / "app.py").read_text(encoding="utf-8").splitlines()) < 60
+@pytest.mark.parametrize("package", ["evaluator", "submissions"])
+def test_help_loads_only_the_parser(package: str) -> None:
+    code = f"import sys; import {package}.__main__; print(sorted(m for m in sys.modules if m in {HEAVY!r}))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+HEAVY = ("pydantic", "numpy", "jinja2", "rich", "huggingface_hub", "torch", "yaml")

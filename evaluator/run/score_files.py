@@ -16,7 +16,6 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark, nonempty_text
 from evaluator.data_types import Answer, AnswerStatus, Item, Score, unless_unanswered
 from evaluator.errors import DataError
-from submissions.models.reasoning import strip_reasoning
 
 CHUNK = 1000  # answers scored at once, or fewer when they are long
 CHUNK_LENGTH = 1_000_000  # characters
@@ -105,6 +104,8 @@ def _answers(file: Path, items: dict[str, Item]) -> Iterator[Answer]:
 
 
 def _without_reasoning(answer: Answer) -> Answer:
+    from submissions.models.reasoning import strip_reasoning
+
     reasoning, text = strip_reasoning(answer.text)
     if reasoning is None:
         return answer

@@ -1,0 +1,43 @@
+"""The command line's arguments. Light: `--help` loads nothing that a command needs."""
+
+import argparse
+import getpass
+
+from submissions.catalog import BENCHMARKS, PRECISIONS, THINKING
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m submissions", description="Look after the queue of evaluations.")
+    parser.add_argument("--store", help="the store's path or address (default: HANNUN_STORE)")
+    commands = parser.add_subparsers(dest="command", required=True)
+    submit = commands.add_parser("submit", help="queue a model for evaluation")
+    check = commands.add_parser("check", help="look at all that a submission must pass, and queue nothing")
+    for command in (submit, check):
+        optional = "?" if command is submit else None
+        command.add_argument("model", nargs=optional, help="owner/name, on the Hub or under HANNUN_MODELS_DIR")
+        command.add_argument(
+            "--benchmark", action="extend", nargs="+", choices=list(BENCHMARKS), required=command is submit
+        )
+        command.add_argument("--revision", help="branch, tag or commit (default: the newest)")
+        command.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
+        command.add_argument(
+            "--thinking", choices=THINKING, help="of a model that reasons or not (default: as its template has it)"
+        )
+    submit.add_argument("--api", metavar="NAME", help="instead of a model: one behind an API, as HANNUN_APIS names it")
+    submit.add_argument("--share", action="store_true", help="offer the result to the model's repository")
+    submit.add_argument("--as", dest="submitter", default=getpass.getuser(), help="who submits")
+    commands.add_parser("list", help="open and recent requests")
+    for name, text in (("show", "one request, as JSON"), ("requeue", "put a failed or stuck request back")):
+        commands.add_parser(name, help=text).add_argument("key")
+    commands.add_parser("cancel", help="take a pending request out of the queue").add_argument("key")
+    approve = commands.add_parser("approve-code", help="let the Python files of a model's repository run, once read")
+    approve.add_argument(
+        "model", metavar="OWNER/NAME@COMMIT", help="the commit in full: another one needs its own approval"
+    )
+    approve.add_argument("--yes", action="store_true", help="do not ask")
+    approve.add_argument("--undo", action="store_true", help="withdraw the approval")
+    out = commands.add_parser("opt-out", help="keep an owner's wish that its models, or one of them, not be evaluated")
+    out.add_argument("name", help="owner, or owner/name")
+    out.add_argument("--undo", action="store_true", help="drop that wish")
+    commands.add_parser("reindex", help="rebuild the index from the records")
+    return parser

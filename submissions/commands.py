@@ -1,0 +1,159 @@
+"""The commands of `python -m submissions`."""
+
+import argparse
+import json
+import re
+import sys
+
+from submissions.catalog import BENCHMARKS
+from submissions.checks.check import Report
+from submissions.checks.code_approval import approval_of
+from submissions.checks.request import build_request
+from submissions.checks.submit import Submission, SubmissionService
+from submissions.errors import QueueError, RefusedError, SettingsError, StoreError
+from submissions.messages import CHECKS, FAILURES, REFUSALS
+from submissions.models.model_facts import facts_of_server
+from submissions.queue.queue import Queue
+from submissions.queue.quota import Submitter
+from submissions.records import MODEL_ID, OWNER, FailureCode
+from submissions.settings import Settings, load_settings
+from submissions.store.base import transact
+from submissions.store.index import reindexed
+from submissions.store.open import open_store
+
+
+def dispatch(args: argparse.Namespace) -> int:
+    """Run the command; its exit code."""
+    try:
+        settings = load_settings()
+        queue = Queue(open_store(args.store or settings.store, settings), settings.lease, settings.max_attempts)
+        if args.command in ("submit", "check"):
+            service = SubmissionService(queue, settings)
+            if args.command == "check":
+                return _print_report(service.check(_submission(args)))
+            if args.api:
+                return _submit_api(queue, args, settings)
+            if not args.model:
+                return _complain("name a model, or --api and one that HANNUN_APIS has")
+            return _submit(service, args)
+        if args.command == "list":
+            _list(queue)
+        elif args.command == "show":
+            print(queue.get(args.key).to_bytes().decode(), end="")
+        elif args.command == "requeue":
+            print(f"{queue.requeue(args.key).key} is pending again")
+        elif args.command == "cancel":
+            queue.cancel(args.key)
+            print(f"{args.key} is out of the queue")
+        elif args.command == "approve-code":
+            return _approve_code(queue, args, settings)
+        elif args.command == "opt-out":
+            _opt_out(queue, args.name, args.undo)
+        else:
+            _reindex(queue)
+    except (QueueError, RefusedError, SettingsError, StoreError) as error:
+        return _complain(str(error))
+    return 0
+
+
+def _submission(args: argparse.Namespace) -> Submission:
+    benchmarks = tuple(dict.fromkeys(args.benchmark or BENCHMARKS))
+    return Submission(
+        args.model, benchmarks, args.revision, args.precision, args.thinking, getattr(args, "share", False)
+    )
+
+
+def _print_report(report: Report) -> int:
+    """The list of checks, in the same words as the page's."""
+    for check in report.checks:
+        mark = "-" if check.skipped else "✗" if check.refusal else "✓"
+        where = f" [{check.benchmark}]" if check.benchmark else ""
+        print(f"{mark} {CHECKS[check.name].en}{where}{f': {check.detail}' if check.detail else ''}")
+        if check.refusal:
+            print(f"    {REFUSALS[check.refusal].en}")
+    return 2 if any(check.refusal for check in report.checks) else 0
+
+
+def _submit(service: SubmissionService, args: argparse.Namespace) -> int:
+    """Exit code 2 where one of the benchmarks was refused."""
+    code = 0
+    submission = _submission(args)
+    outcomes, report = service.submit(submission, Submitter(args.submitter, authenticated=False))
+    for outcome in outcomes:
+        # What holds for the model is said for each benchmark it was submitted to.
+        for benchmark in [outcome.benchmark] if outcome.benchmark else submission.benchmarks:
+            if outcome.code == "accepted" and report:
+                print(f"accepted {outcome.key} {report.model_id} {benchmark}")
+            elif outcome.code == "refused":
+                reasons = " ".join(str(RefusedError(c.refusal, c.detail)) for c in outcome.refusals if c.refusal)
+                known = f" (request {outcome.key})" if outcome.key else ""
+                code = _complain(f"{args.model!r} on {benchmark}: {reasons}{known}")
+            else:
+                code = _complain(f"{args.model!r} on {benchmark}: the store is out of reach; try again later")
+    return code
+
+
+def _submit_api(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
+    """Queue a model behind an API. Only an operator can: the worker asks it with the operator's key and money."""
+    if (known := settings.apis.get(args.api)) is None:
+        return _complain(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(settings.apis) or 'nothing'}")
+    code = 0
+    facts = facts_of_server(known.model_id, f"{known.base_url} {known.model}", args.api)
+    for benchmark in args.benchmark:
+        try:
+            request = build_request(facts, benchmark, args.submitter)
+            queue.submit(request)
+            print(f"accepted {request.key} {request.model_id} {benchmark}")
+        except QueueError as error:
+            code = _complain(f"{args.api} on {benchmark}: {error}")
+    return code
+
+
+def _approve_code(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
+    """Print every file that would run, its size and hash, and keep the operator's word that it may."""
+    model_id, _, revision = args.model.partition("@")
+    if not re.fullmatch(MODEL_ID, model_id) or not re.fullmatch("[0-9a-f]{40}", revision):
+        return _complain(f"{args.model!r} is not OWNER/NAME@COMMIT with the 40 digits of a commit")
+    if args.undo:
+        queue.withdraw_approval(model_id, revision)
+        print(f"the code of {args.model} does not run any more")
+        return 0
+    approval, sizes = approval_of(model_id, revision, settings.models_dir, queue.store.now())
+    for name, digest in approval.files.items():
+        print(f"{digest}  {sizes[name]:>9,}  {name}")
+    print(f"{len(approval.files)} files of {model_id} at {revision} would run, in the sandbox, without a network.")
+    if not args.yes and input("Have you read them, and may they run? [y/N] ").strip().lower() not in ("y", "yes"):
+        print("nothing approved")
+        return 2
+    queue.approve_code(approval)
+    print(f"approved {args.model}")
+    return 0
+
+
+def _opt_out(queue: Queue, name: str, undo: bool) -> None:
+    if not re.fullmatch(f"{OWNER}(/{OWNER})?", name):
+        raise QueueError(f"{name!r} is neither an owner nor owner/name")
+    if undo:
+        queue.opt_in(name)
+        print(f"{name} may be evaluated again")
+    else:
+        taken = queue.opt_out(name, queue.store.now())
+        print(f"{name} is not evaluated any more; {len(taken)} pending requests are out of the queue")
+
+
+def _list(queue: Queue) -> None:
+    for row in queue.rows():
+        reason = f"  {FAILURES[FailureCode(row.failure_code)].en}" if row.failure_code else ""
+        print(f"{row.key}  {row.status:<11}  {row.benchmark:<11}  {row.model_id}@{row.revision[:8]}{reason}")
+
+
+def _reindex(queue: Queue) -> None:
+    changes, broken = transact(
+        queue.store, lambda snapshot: ((r := reindexed(queue.store, snapshot))[0], "Rebuild the index", r)
+    )
+    print(json.dumps({"segments_changed": len(changes), "unreadable": {u.path: u.reason for u in broken}}))
+
+
+def _complain(message: str) -> int:
+    print(f"submissions: {message}", file=sys.stderr)
+    return 2
