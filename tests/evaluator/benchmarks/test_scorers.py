@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,13 +14,7 @@ from evaluator.data_types import Answer, Item, Score
 from submissions.paths import SAMPLES
 from tests.conftest import SHARED
 from tests.support.oracles import korquad_mutants, korquad_normalize
-
-
-def vectors(name: str) -> list[dict[str, Any]]:
-    path = SHARED / "reference" / name
-    if not path.exists():
-        pytest.skip(f"the reference vectors are not here: {path.name}")
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+from tests.support.vectors import vectors
 
 
 @pytest.mark.parametrize(

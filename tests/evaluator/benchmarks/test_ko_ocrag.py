@@ -1,0 +1,176 @@
+"""KO-OCRAG's rules, on vectors made by jiwer 3.0.0 and rouge-score 0.1.2 and on cases of our own."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from fastapi import FastAPI, Request
+from PIL import Image
+
+from evaluator.benchmarks.ko_ocrag import INSTRUCTION, KoOCRAG, character_accuracy, split_output, word_accuracy
+from evaluator.data_types import Answer, Item, Score
+from evaluator.datasets.import_dataset import import_dataset
+from evaluator.errors import EvaluationError
+from submissions.paths import SAMPLES
+from tests.conftest import SHARED
+from tests.support.hub.server import serve
+from tests.support.vectors import vectors
+
+BENCHMARK = KoOCRAG()
+PICTURES = "[image] 빨간 등대가 있는 바다 [/image]\n\n[image] 막대그래프 A, B [/image]"
+
+
+def scored(gold: str, images: str, output: str) -> Score:
+    item = BENCHMARK.item_to_score({"id": "1", "answer": gold, "images_described": images})
+    (score,) = BENCHMARK.score_flat([item], [Answer("1", output, "ok", 0.0)])
+    return score
+
+
+def test_it_agrees_with_the_published_libraries() -> None:
+    names = {"wer": "wer", "cer": "cer", "rouge1": "rouge1_recall"}
+    rows = vectors("ko_ocrag.jsonl")
+    items = [
+        Item(str(n), "", row["gold_text"], extra={"images_described": row["gold_images"]}) for n, row in enumerate(rows)
+    ]
+    answers = [Answer(item.id, row["output"], "ok", 0.0) for item, row in zip(items, rows, strict=True)]
+    ours = [BENCHMARK.score_item(item, [answer]).extra for item, answer in zip(items, answers, strict=True)]
+    for row, own in zip(rows, ours, strict=True):
+        for name, theirs in names.items():
+            wanted = row["reference"][theirs]
+            assert (name in own) == (wanted is not None), row
+            assert wanted is None or 100 * own[name] == pytest.approx(wanted, abs=1e-6), row
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "images"),
+    [
+        ("가 [image] 나 [/image] 다", "가\n다", ["나"]),
+        ("[image]가[/image][image]나[/image]", "\n\n", ["가", "나"]),
+        ("[image] 끝이 없다", "", ["끝이 없다"]),
+        ("앞 [image] 끝이 없다", "앞 [image] 끝이 없다", []),
+        ("가[image]나[/image][image]다", "가", ["나", "다"]),
+        ("", "", []),
+    ],
+)
+def test_how_an_output_is_split(output: str, text: str, images: list[str]) -> None:
+    assert split_output(output) == (text, images)
+
+
+def test_hostile_outputs_are_scored_in_time_that_is_linear() -> None:
+    for output in ("[image]" * 100_000, "가\n" * 200_000, "[image][/image]" * 50_000):
+        split_output(output)
+
+
+def test_error_rates_of_text() -> None:
+    assert word_accuracy("하나 둘 셋 넷", "하나 둘 셋 다섯") == 0.75
+    assert word_accuracy("하나 둘", "하나 둘 셋 넷 다섯 여섯") == 0.0, "not below 0"
+    assert word_accuracy("하나\n둘", "하나 둘") == 0.0, "a single line end joins two words"
+    assert word_accuracy("하나\n\n둘", "하나 둘") == 1.0
+    assert character_accuracy("가나다라", "가나다") == 0.75
+
+
+def test_korean_descriptions_count_under_the_strict_rule_alone() -> None:
+    score = scored("글", PICTURES, f"글\n{PICTURES}")
+    assert (score.em, score.f1, score.extra["wer"]) == (1.0, 1.0, 1.0)
+    assert score.extra["rouge1"] == 0.5, "only the second has letters in ASCII"
+    only_korean = "[image] 빨간 등대가 있는 바다 [/image]"
+    same = scored("글", only_korean, f"글\n{only_korean}")
+    assert (same.extra["rouge1"], same.extra["rouge1_strict"]) == (0.0, 1.0)
+    other = scored("글", only_korean, "글\n[image] 푸른 산 위의 나무 [/image]")
+    assert other.extra["rouge1_strict"] < 0.4
+    particles = scored("글", only_korean, "글\n[image] 빨간 등대와 바다 [/image]")
+    assert particles.extra["rouge1_strict"] >= 0.5, "particles do not hide a noun"
+
+
+def test_parts_are_means_over_the_pages_that_have_them() -> None:
+    scores = [
+        scored("가 나", PICTURES, f"가 나\n{PICTURES}"),
+        scored("가 나", "", "가 다"),
+        scored("가", PICTURES, "가"),
+    ]
+    metrics = BENCHMARK.metrics(scores)
+    assert metrics["wer"] == pytest.approx((1 + 0.5 + 1) / 3) and metrics["rouge1"] == pytest.approx(0.25)
+    assert "rouge1" not in scores[1].extra
+    assert "average" not in metrics and "embedding" not in metrics, "no average is invented"
+    assert set(BENCHMARK.metrics([scores[1]])) == {"em", "f1", "wer", "cer"}
+
+
+@pytest.fixture
+def embeddings(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
+    """A server whose vector of a text counts some of its letters."""
+    app, seen = FastAPI(), list[dict[str, Any]]()
+
+    @app.post("/v1/embeddings")
+    async def embed(request: Request) -> Any:
+        body = await request.json()
+        seen.append(body)
+        vectors_ = [[float(text.count(letter)) for letter in "등산빨푸"] for text in body["input"]]
+        data = [{"object": "embedding", "index": n, "embedding": v} for n, v in enumerate(vectors_)]
+        return {
+            "object": "list",
+            "data": data[::-1],
+            "model": body["model"],
+            "usage": {"prompt_tokens": 1, "total_tokens": 1},
+        }
+
+    with serve(app) as url:
+        monkeypatch.setenv("HANNUN_EMBEDDINGS", json.dumps({"base_url": f"{url}/v1", "model": "jina"}))
+        yield seen
+
+
+def test_with_an_embedding_server_there_is_an_average(embeddings: list[dict[str, Any]]) -> None:
+    gold = "[image] 빨간 등대 [/image]"
+    same, other, none = (
+        scored("글", gold, output)
+        for output in ("글\n[image] 빨간 등대 [/image]", "글\n[image] 푸른 산 [/image]", "글")
+    )
+    assert [round(s.extra["embedding"], 6) for s in (same, other, none)] == [1.0, 0.0, 0.0]
+    assert embeddings[0]["model"] == "jina"
+    metrics = BENCHMARK.metrics([same, other])
+    parts = [metrics[name] for name in ("wer", "cer", "embedding", "rouge1")]
+    assert metrics["average"] == pytest.approx(sum(parts) / 4)
+
+
+def test_a_server_that_is_away_scores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANNUN_EMBEDDINGS", '{"base_url": "http://127.0.0.1:9/v1", "model": "m"}')
+    with pytest.raises(EvaluationError) as error:
+        scored("글", PICTURES, f"글\n{PICTURES}")
+    assert error.value.code == "server_failed" and error.value.code.ours
+
+
+def test_the_samples_and_their_own_answers() -> None:
+    items = BENCHMARK.load(SAMPLES / "ko-ocrag")
+    assert len(items) >= 6 and any(not i.extra["images_described"] for i in items)
+    for item in items:
+        score = BENCHMARK.score_item(item, [Answer(item.id, BENCHMARK.gold_output(item), "ok", 0.0)])
+        assert score.em == 1.0 and score.extra.get("rouge1_strict", 1.0) == 1.0
+
+
+def test_import_of_the_makers_workbook(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet: Any = book.active
+    sheet.append(["image", "TEXT_OCR", "IMAGE_DESRIPTION", "Dataset_type"])
+    sheet.append(["가.jpg", "글 하나", PICTURES, "신문 + 그림"])
+    sheet.append(["나.jpg", "글 둘", None, "그림/도식"])
+    sheet.append(["다.jpg", PICTURES, PICTURES, "그림/도식"])
+    (tmp_path / "source").mkdir()
+    book.save(tmp_path / "source/pages.xlsx")
+    for name in ("가", "나", "다"):
+        Image.new("RGB", (9, 9)).save(tmp_path / f"source/{name}.jpg")
+    done = import_dataset(BENCHMARK, tmp_path / "source", tmp_path / "out")
+    assert [item.id for item in done.items] == ["가.jpg", "나.jpg"] and done.unmatched == 0
+    assert [reason for _, reason in done.rejected] == [
+        "column 'TEXT_OCR' holds descriptions of pictures, not the page's text"
+    ]
+    first, second = BENCHMARK.load(tmp_path / "out")
+    assert first.extra["images_described"] == PICTURES and second.extra["images_described"] == ""
+
+
+def test_the_prompt_is_the_protocols() -> None:
+    seed = SHARED / "seeds/004-ko-ocrag.md"
+    if not seed.exists():
+        pytest.skip("the protocol document is not here")
+    assert INSTRUCTION in seed.read_text(encoding="utf-8")

@@ -1,0 +1,103 @@
+"""The numbers of a result, from answers whose scores and times are known."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.data_types import Answer, Item
+from evaluator.datasets.source import Source
+from evaluator.run.job import Job
+from evaluator.run.result import build_result
+from evaluator.run.task import Task, options_of
+from submissions.records import EvalRequest
+from submissions.results import Dataset, EvalResult
+
+Make = Callable[..., EvalRequest]
+SECONDS = [0.1, 0.2, 0.3, 0.4, 2.0]  # of the whole run's answers
+SINGLE = [0.5, 0.6, 1.0, 0.7]  # of those asked one at a time
+
+
+def result_of(
+    make_request: Make, folder: Path, benchmark: str, items: list[Item], texts: list[str], single: list[float]
+) -> EvalResult:
+    request = make_request(benchmark=benchmark, engine="chat")
+    bench = BENCHMARKS[benchmark]
+    options = options_of(request, folder / "model", bench)
+    (folder / "model").mkdir()
+    task = Task(request, options, bench, Source(folder, "x", "test"))
+    prompts = [prompt for item in items for prompt in bench.prompts(item)]
+    job = Job.prepare(folder / "job", options, prompts, {p.id for p in prompts[: len(single)]})
+    keys = job.keys()
+    answers = [Answer(p.id, t, "ok", s) for p, t, s in zip(prompts, texts, SECONDS, strict=True)]
+    alone = [Answer(p.id, t, "ok", s) for p, t, s in zip(prompts, texts, single, strict=False)]
+    job.latency_file.write_text("".join(job.row(keys[a.id], a) for a in alone), encoding="utf-8")
+    job.write_environment({"hardware": "abacus", "calibration_ms": 2.5, "batch_size": 4, "params": 7, "python": "3.11"})
+    scores = bench.score(items, [[answer] for answer in answers])
+    dataset = Dataset(id="x", revision=None, split="test", n=len(items))
+    return build_result(task, items, scores, answers, dataset, job, None, None)
+
+
+def vqa_items() -> list[Item]:
+    return [
+        Item(str(n), "얼마?", f"{n + 10}억", buckets={"domain": "가" if n < 2 else "나"}, cluster=str(n))
+        for n in range(5)
+    ]
+
+
+def test_scores_latency_and_breakdown(make_request: Make, tmp_path: Path) -> None:
+    texts = ["10억", "99억", "12억", "13억", "98억"]
+    result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), texts, SINGLE)
+    scores = result.results["ko-vqa"]
+    assert scores["em"] == 60.0 and scores["f1"] == 60.0 and scores["em_strict"] == 60.0
+    # The sample's standard deviation of 1, 0, 1, 1, 0 over the root of 5.
+    assert scores["em_stderr"] == pytest.approx(100 * 0.3**0.5 / 5**0.5, abs=1e-4)
+    low, high = result.intervals["em"]
+    assert (low, high) == (pytest.approx(23.07, abs=0.01), pytest.approx(88.24, abs=0.01))  # Wilson, 3 of 5
+    assert {k: (b.n, b.em) for k, b in result.breakdown["domain"].items()} == {"가": (2, 50.0), "나": (3, 66.6667)}
+    assert result.total_evaluation_time_seconds == 3.0
+    latency = result.latency
+    assert latency and (latency.protocol, latency.n, latency.hardware) == ("one at a time", 4, "abacus")
+    assert (latency.mean_ms, latency.p50_ms, latency.p95_ms, latency.calibration_ms) == (700.0, 650.0, 700.0, 2.5)
+    assert result.answers and result.answers.ok == 5
+    assert (result.config.params, result.config.batch_size, result.config.max_new_tokens) == (7, 4, 1024)
+
+
+def test_without_latency_samples_the_whole_runs_time_counts(make_request: Make, tmp_path: Path) -> None:
+    result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["x"] * 5, [])
+    assert result.latency and (result.latency.protocol, result.latency.n) == ("total/questions", 5)
+    assert (result.latency.mean_ms, result.latency.p50_ms, result.latency.p95_ms) == (600.0, 300.0, 400.0)
+
+
+def test_korquads_latency_is_all_of_the_time_by_all_questions(make_request: Make, tmp_path: Path) -> None:
+    items = [
+        Item(str(n), "?", "답", page="<p>답</p>", buckets={"length": "short", "form": "table"}, cluster="p")
+        for n in range(5)
+    ]
+    result = result_of(make_request, tmp_path, "korquad-2", items, ["답", "답", "x", "답", ""], SINGLE)
+    latency = result.latency
+    assert latency and (latency.protocol, latency.mean_ms) == ("total/questions", 600.0), "its own rule"
+    assert (latency.p50_ms, latency.p95_ms, latency.n) == (650.0, 700.0, 4), "of those asked one at a time"
+    assert result.results["korquad-2"]["em"] == 60.0
+
+
+def test_infochartqas_f1_is_that_of_the_parts(make_request: Make, tmp_path: Path) -> None:
+    golds = [(1, "287"), (41, "Gaon,Nuri"), (60, "North line"), (202, "B,D"), (71, "A1,B2,C3")]
+    items = [
+        Item(str(n), "?", gold, extra={"question_type_id": kind}, buckets={"question_type": str(kind)}, cluster=str(n))
+        for n, (kind, gold) in enumerate(golds)
+    ]
+    said = ["287", "Gaon,Dasom", "South", "B,C", "A1,B2"]
+    result = result_of(make_request, tmp_path, "infochartqa", items, said, SINGLE)
+    by_type = {kind: (bucket.em, bucket.f1) for kind, bucket in result.breakdown["question_type"].items()}
+    assert by_type["1"] == (100.0, 100.0)
+    assert by_type["41"] == (0.0, 50.0)  # one of two parts
+    assert by_type["60"] == (0.0, 0.0)
+    assert by_type["202"] == (0.0, 50.0)
+    assert by_type["71"] == (100.0, 100.0)  # compared as far as the shorter list goes: F1 is at least EM
+
+
+def test_a_remote_result_names_no_library_of_ours(make_request: Make, tmp_path: Path) -> None:
+    result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["x"] * 5, SINGLE)
+    assert result.environment == {"python": "3.11"}

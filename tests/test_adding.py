@@ -1,0 +1,152 @@
+"""A new benchmark and a new engine are one class and one line of the catalog each: both are made up here."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from fastapi.testclient import TestClient
+from PIL import Image
+
+from evaluator.benchmarks.base import Axis, Benchmark, Card, ScoreColumn
+from evaluator.data_types import Answer, Item, Prompt, Score
+from evaluator.engines.options import EngineOptions
+from evaluator.run.score_files import score_files
+from evaluator.worker import Worker
+from leaderboard.app import build_app
+from leaderboard.data.chart_data import chart_data, charts_of
+from leaderboard.data.columns import OPTIONAL, columns_of
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.views.figures import figure
+from leaderboard.views.render import render
+from leaderboard.views.texts import Language
+from submissions.catalog import BENCHMARKS, ENGINES, BenchmarkEntry, EngineEntry
+from submissions.checks.submit import Submission, SubmissionService
+from submissions.messages import Text
+from submissions.queue.queue import Queue
+from submissions.queue.quota import Submitter
+from submissions.settings import Settings
+from submissions.store.base import Store
+
+STARS = ("1", "2", "3")
+
+
+class StarsBenchmark(Benchmark):
+    """How many stars are in the picture."""
+
+    name = "stars"
+    max_new_tokens = 4
+    card = Card(
+        title="Stars",
+        split="test",
+        n=6,
+        axes=(Axis("colour", Text("색", "Colour")),),
+        summary=Text("별을 셉니다.", "Count the stars."),
+        source_url="https://example.org/stars",
+        hub_task="stars",
+        headline="mean_closeness",
+        headline_title="Closeness",
+        chance=33.3,
+        columns=(ScoreColumn(Text("빨강", "Red"), bucket=("colour", "red")),),
+        histogram=Axis("named", Text("답한 수", "Numbers named")),
+    )
+
+    def prompts(self, item: Item) -> list[Prompt]:
+        return [Prompt(item.id, item.question, item.images)]
+
+    def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
+        right = float(answers[0].text == item.answer)
+        closeness = 1 - abs(int(answers[0].text or 0) - int(item.answer)) / len(STARS)
+        return Score(item.id, right, right, "ok", prediction=answers[0].text, extra={"closeness": closeness})
+
+    def metrics(self, scores: Sequence[Score]) -> dict[str, float]:
+        closeness = sum(s.extra["closeness"] for s in scores) / len(scores)
+        return super().metrics(scores) | {"mean_closeness": closeness}
+
+    def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
+        return {number: sum(s.prediction == number for s in scores) for number in STARS}
+
+
+class TwoEngine:
+    """Says 2 to everything."""
+
+    batch_size = 3
+    params = None
+
+    def __init__(self, options: EngineOptions) -> None:
+        assert options.max_new_tokens == StarsBenchmark.max_new_tokens
+
+    @staticmethod
+    def environment(options: EngineOptions) -> dict[str, str | float]:
+        return {"hardware": "abacus", "calibration_ms": 1.0}
+
+    def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
+        return (Answer(prompt.id, "2", "ok", 0.25) for prompt in prompts)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Both in the catalog, six items, and a model that only the new engine runs."""
+    monkeypatch.setitem(BENCHMARKS, "stars", BenchmarkEntry("1", "image", 64, f"{__name__}:StarsBenchmark"))
+    monkeypatch.setitem(ENGINES, "two", EngineEntry(f"{__name__}:TwoEngine", ("image",), heads=("ForTwo",)))
+    # The sandbox shows no tests, where this engine is.
+    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda command, policy: command)
+    data, model = tmp_path / "data", tmp_path / "models/o/two"
+    data.mkdir()
+    Image.new("RGB", (8, 8)).save(data / "a.png")
+    rows = [
+        {"id": str(n), "question": "?", "answer": STARS[n % 3], "images": ["a.png"], "colour": ["red", "blue"][n % 2]}
+        for n in range(6)
+    ]
+    (data / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model.mkdir(parents=True)
+    for file in (models_dir / "tiny/image-text").iterdir():
+        (model / file.name).write_bytes(file.read_bytes())
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(config | {"architectures": ["LlavaForTwo"]}))
+    return settings.model_copy(update={"data": {"stars": str(data)}, "models_dir": tmp_path / "models"})
+
+
+def test_a_benchmark_and_an_engine_need_no_other_file(stars: Settings, store: Store, tmp_path: Path) -> None:
+    service = SubmissionService(Queue(store), stars)
+    (outcome,), report = service.submit(Submission("o/two", ("stars",)), Submitter("x", authenticated=False))
+    assert outcome.code == "accepted", report
+    assert Worker(stars).run_pending() == 1
+
+    board = LiveBoard(store)
+    (ranked,) = board.view().boards["stars"]
+    assert (ranked.rank, ranked.row.model, ranked.row.em, ranked.row.hardware) == (
+        1,
+        "o/two",
+        pytest.approx(33.3333),
+        "abacus",
+    )
+    result = json.loads(board.result_json(ranked.row.key) or b"")
+    assert result["results"]["stars"]["mean_closeness"] == pytest.approx(77.7778)
+    assert result["breakdown"]["named"]["2"]["n"] == 6
+    assert result["breakdown"]["colour"]["red"]["score"] == pytest.approx(77.7778, abs=1e-3)
+    assert result["config"]["engine"] == "two"
+
+    card = StarsBenchmark.card
+    for language in get_args(Language):
+        table = render(
+            "board.html", language, name="stars", rows=[ranked], found=1, filters="", unreadable=0, version="v",
+            columns=columns_of(card, [ranked], OPTIONAL),
+        )  # fmt: skip
+        assert "77.78" in table and "Closeness" in table and card.columns[0].title[language == "en"] in table
+        for kind in charts_of("stars"):
+            if data := chart_data(kind, [ranked]):
+                figure(kind, data, card, language)
+    assert {row["letter"] for row in chart_data("letters", [ranked])} == set(STARS)
+
+    client = TestClient(build_app(stars))
+    assert b"o/two" in client.get("/boards/stars.csv").content
+    assert client.get("/charts/stars/letters.csv").text.count("\n") == 1 + len(STARS)
+    (tmp_path / "items.jsonl").write_text('{"id": "1", "answer": "2"}\n')
+    (tmp_path / "answers.jsonl").write_text('{"id": "1", "text": "3"}\n')
+    scored = score_files("stars", tmp_path / "items.jsonl", tmp_path / "answers.jsonl", None)
+    assert scored["metrics"]["mean_closeness"] == pytest.approx(66.6667)
