@@ -1,0 +1,37 @@
+# Two images: `docker build --target board .` and `docker build --target worker .`
+#
+#   board    the web application without a worker: no torch
+#   worker   the evaluator. For CUDA, the default; for the CPU build, with the index that has it:
+#            docker build --target worker --build-arg TORCH=torch==2.13.0+cpu --build-arg PIP_EXTRA_INDEX_URL=… .
+#
+# The worker builds a sandbox of its own for each model, which needs user namespaces. Docker's default profiles forbid them:
+#   docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined …
+
+FROM python:3.11-slim AS base
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+RUN useradd --create-home --uid 1000 hannun && mkdir -p /app /data && chown hannun:hannun /app /data
+WORKDIR /app
+COPY requirements.txt ./
+RUN pip install -r requirements.txt
+ENV HANNUN_STORE=/data/store.git HANNUN_PRIVATE_STORE=/data/private.git HANNUN_WORK_DIR=/data/work
+VOLUME /data
+
+FROM base AS worker
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends bubblewrap git \
+    && rm -rf /var/lib/apt/lists/*
+ARG TORCH=torch==2.13.0
+ARG PIP_EXTRA_INDEX_URL=
+COPY evaluator/requirements.txt evaluator/requirements.txt
+RUN pip install "$TORCH" -r requirements.txt -r evaluator/requirements.txt
+COPY --chown=hannun:hannun . .
+RUN python -m scripts.torchvision_operators
+USER hannun
+CMD ["python", "-m", "evaluator", "worker"]
+
+FROM base AS board
+COPY --chown=hannun:hannun . .
+ENV HANNUN_WORKER=off HANNUN_HOST=0.0.0.0 HANNUN_PORT=7860 MALLOC_ARENA_MAX=2
+USER hannun
+EXPOSE 7860
+CMD ["python", "app.py"]
