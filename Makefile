@@ -2,7 +2,9 @@
 #
 #   make serve   the board at http://127.0.0.1:7860, its store under .hannun/, the worker running
 #   make test    formatting, types and all tests, in a real browser too
-#   make test-faults   workers killed, the Hub failing: the long form (docs/reliability.md)
+#   make test-unit     the tests without a browser and without real models
+#   make lint          formatting and types
+#   make test-faults   the long proofs: workers killed, the Hub failing (docs/reliability.md)
 #   make audit   known weaknesses of the installed packages
 #   make demo    three models through the whole loop, no network needed
 #   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board")
@@ -27,23 +29,29 @@ EVALUATOR := $(VENV)/.evaluator-$(subst =,-,$(TORCH))
 TESTS := $(VENV)/.tests
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: serve test test-faults audit demo bench samples screenshots clean
+.PHONY: serve test test-unit lint test-faults audit demo bench samples screenshots clean
 .DEFAULT_GOAL := serve
 
 serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
 	$(if $(filter off,$(HANNUN_WORKER)),,scripts/system_packages.sh bubblewrap)
 	MALLOC_ARENA_MAX=2 $(BIN)/python app.py
 
-test: $(EVALUATOR) $(TESTS)
+test: lint
 	scripts/system_packages.sh chromium fonts git bubblewrap
+	$(BIN)/pytest -n 2
+
+test-unit: $(EVALUATOR) $(TESTS)
+	scripts/system_packages.sh git bubblewrap
+	$(BIN)/pytest -n 2 -m "not browser and not model and not faults"
+
+lint: $(EVALUATOR) $(TESTS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2
 
 test-faults: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git bubblewrap
-	LONG_FAULTS=1 $(BIN)/pytest -n 2 -v --durations=5 tests/faults tests/hub
+	$(BIN)/pytest -n 2 --dist load -m faults --timeout 900 --durations=5
 
 audit: $(EVALUATOR) $(TESTS)
 	$(BIN)/python -m scripts.audit

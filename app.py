@@ -1,4 +1,4 @@
-"""The Space's entry: the board, and by default the worker beside it. Settings: HANNUN_* (see README)."""
+"""The Space's entry: the board, and by default the worker beside it. Settings: HANNUN_* (docs/configuration.md)."""
 
 import gc
 import os

@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +32,7 @@ from tests.support.oracles import korquad_mutants, korquad_normalize, korquad_sc
 
 ROUNDS = 3
 MUTANTS = 100_000
+END_TO_END = 50_000  # answers
 RESULTS = 1000
 
 
@@ -60,8 +63,9 @@ def scoring() -> None:
 def engines() -> None:
     table = Table("what", "ours", "plain", "ratio", title="best of 3, same run")
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        for name, ours, plain in (korquad_scoring(korquad_golds()), *engine_rows(folder), board_reading(folder)):
+        folder, golds = Path(place), korquad_golds()
+        rows = [korquad_scoring(golds), korquad_command(golds, folder), *engine_rows(folder), board_reading(folder)]
+        for name, ours, plain in rows:
             mine, other = _seconds(ours), _seconds(plain)
             table.add_row(name, f"{mine:.3f} s", f"{other:.3f} s", f"{other / mine:.1f}×")
     Console().print(table)
@@ -110,25 +114,26 @@ def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
 
 
 def end_to_end(name: str, folder: Path) -> tuple[str, int, Callable[[], object]]:
-    """`evaluator score` on 20,000 answers, half of them the bare gold: two files read, all rules, the summary."""
+    """`evaluator score` on so many answers, half of them the bare gold: two files read, all rules, the summary."""
     items, answers = folder / f"{name}-items.jsonl", folder / f"{name}-answers.jsonl"
     rows = [json.loads(line) for line in (SAMPLES / name / "items.jsonl").read_text(encoding="utf-8").splitlines()]
     with items.open("w", encoding="utf-8") as golds, answers.open("w", encoding="utf-8") as given:
-        for number in range(20_000):
+        for number in range(END_TO_END):
             row = rows[number % len(rows)] | {"id": str(number)}
             row["answer"] = row.get("answer", "B")
             text = row["answer"] if number % 2 else f"정답은 {row['answer']}"
             golds.write(json.dumps(row, ensure_ascii=False) + "\n")
             given.write(json.dumps({"id": row["id"], "text": text}, ensure_ascii=False) + "\n")
-    return f"{name}, `score` end to end", 20_000, lambda: score_files(name, items, answers, None)
+    return f"{name}, `score` end to end", END_TO_END, lambda: score_files(name, items, answers, None)
 
 
 def korquad_golds() -> list[str]:
     """Every answer of the dev set where it is at hand, else those of our samples many times over."""
-    answers = ROOT.parent / "shared/data/korquad2_dev_answers.json"
-    if answers.exists():
-        return list(json.loads(answers.read_text(encoding="utf-8")).values())
-    return [item.answer for item in KorQuAD2().load(SAMPLES / "korquad-2")] * 230
+    dev = ROOT.parent / "shared/data/korquad2_dev_answers.json"
+    if dev.exists():
+        return list(json.loads(dev.read_text(encoding="utf-8")).values())
+    answers = [item.answer for item in KorQuAD2().load(SAMPLES / "korquad-2")]
+    return [f"{answer}<b>{number}</b>" for number in range(230) for answer in answers]  # all different: none is cached
 
 
 def korquad_scoring(golds: list[str]) -> Row:
@@ -147,6 +152,26 @@ def korquad_scoring(golds: list[str]) -> Row:
         return [korquad_scores(a, b) for a, b in zip(given, golds, strict=True)]
 
     return f"korquad-2, {len(golds):,} answers scored: ours / plain BeautifulSoup", ours, plain
+
+
+def korquad_command(golds: list[str], folder: Path) -> Row:
+    """The whole command, from its start to the last score, against a plain loop over the same two files."""
+    items, answers = folder / "items.jsonl", folder / "answers.jsonl"
+    for target, name, texts in ((items, "answer", golds), (answers, "text", [g[: 1 + len(g) // 2] for g in golds])):
+        lines = (json.dumps({"id": str(n), name: text}, ensure_ascii=False) for n, text in enumerate(texts))
+        target.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def ours() -> object:
+        words = ["-m", "evaluator", "score", "korquad-2", "--items", str(items), "--answers", str(answers)]
+        return subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, check=True)
+
+    def plain() -> object:
+        wanted, given = (
+            [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in (items, answers)
+        )
+        return [korquad_scores(a["text"], w["answer"]) for a, w in zip(given, wanted, strict=True)]
+
+    return f"korquad-2, `score` of {len(golds):,} answers / a plain loop", ours, plain
 
 
 def board_reading(folder: Path) -> Row:

@@ -77,37 +77,37 @@ class CheckName(StrEnum):
 
 CHECKS: dict[CheckName, Text] = {
     CheckName.ID: Text("모델 ID 형식", "Well-formed model ID"),
-    CheckName.PUBLIC: Text("공개 모델과 리비전", "Public model and revision"),
+    CheckName.PUBLIC: Text("모델 공개 여부와 리비전", "Public model and revision"),
     CheckName.BASE: Text("어댑터의 베이스 모델", "Base model of the adapter"),
     CheckName.LICENSE: Text("라이선스", "Licence"),
     CheckName.WEIGHTS: Text("safetensors 가중치", "safetensors weights"),
     CheckName.SIZE: Text("전체 크기", "Total size"),
-    CheckName.CONFIG: Text("읽을 수 있는 설정", "Readable configuration"),
-    CheckName.ARCHITECTURE: Text("지원하는 구조", "Supported architecture"),
+    CheckName.CONFIG: Text("설정 파일(config.json)", "Configuration (config.json)"),
+    CheckName.ARCHITECTURE: Text("지원하는 아키텍처", "Supported architecture"),
     CheckName.QUANTIZATION: Text("양자화 방식", "Quantisation method"),
     CheckName.TOKENIZER: Text("토크나이저와 프로세서", "Tokenizer and processor"),
-    CheckName.CODE: Text("저장소 코드", "Code in the repository"),
+    CheckName.CODE: Text("커스텀 코드", "Custom code"),
     CheckName.MEMORY: Text("필요한 메모리", "Memory needed"),
     CheckName.THINKING: Text("추론(thinking) 모드", "Thinking mode"),
     CheckName.OPT_OUT: Text("소유자의 평가 거부(opt-out) 없음", "Owner has not opted out"),
-    CheckName.INPUTS: Text("입력 형식", "Accepts the inputs"),
+    CheckName.INPUTS: Text("입력 형식", "Input types"),
     CheckName.TEMPLATE: Text("채팅 템플릿", "Chat template"),
     CheckName.CONTEXT: Text("컨텍스트 길이", "Context length"),
-    CheckName.NEW: Text("새로운 제출", "Not submitted before"),
+    CheckName.NEW: Text("중복 제출 아님", "Not a duplicate"),
     CheckName.QUOTA: Text("남은 제출 횟수", "Submissions remaining"),
 }
 
 REFUSALS: dict[RefusalCode, Text] = {
     RefusalCode.MALFORMED_ID: Text(
-        "모델 ID 형식이 아닙니다. `owner/name`처럼 영문자·숫자·`.`·`_`·`-`로 적어 주세요.",
-        "This is not a model ID. Write it as `owner/name`, in ASCII letters, digits, `.`, `_` and `-`.",
+        "올바른 모델 ID가 아닙니다. 영문자·숫자·`.`·`_`·`-`만 써서 `owner/name` 형식으로 입력해 주세요.",
+        "This is not a model ID. Use the form `owner/name` with ASCII letters, digits, `.`, `_` and `-`.",
     ),
     RefusalCode.NOT_FOUND: Text(
         "허브에 이런 공개 모델이 없습니다. 철자를 확인하고, 비공개라면 공개로 바꾼 뒤 다시 제출해 주세요.",
         "The Hub has no such public model. Check the spelling; if it is private, make it public and submit again.",
     ),
     RefusalCode.REVISION_NOT_FOUND: Text(
-        "모델은 있지만 이 리비전이 없습니다. 브랜치·태그·커밋 이름을 확인하거나 비워 두세요.",
+        "모델은 있지만 이 리비전은 없습니다. 브랜치·태그·커밋 이름을 확인하거나 비워 두세요.",
         "The model exists but this revision does not. Check the branch, tag or commit, or leave it empty.",
     ),
     RefusalCode.GATED: Text(
@@ -116,18 +116,18 @@ REFUSALS: dict[RefusalCode, Text] = {
     ),
     RefusalCode.NO_CONFIG: Text(
         "읽을 수 있는 config.json이 없습니다. transformers 형식으로 저장한 모델을 올려 주세요.",
-        "There is no readable config.json. Upload the model as transformers saves it.",
+        "There is no readable config.json. Upload the model in the format that transformers saves.",
     ),
     RefusalCode.NO_WEIGHTS: Text(
         "safetensors 가중치가 없습니다. `save_pretrained(safe_serialization=True)`로 저장해 올려 주세요.",
         "There are no safetensors weights. Save with `save_pretrained(safe_serialization=True)` and upload them.",
     ),
     RefusalCode.CUSTOM_CODE: Text(
-        "저장소의 파이썬 코드가 있어야 실행되는 모델입니다. 운영자가 이 커밋의 코드를 검토해 승인해야 평가할 수 있으니 승인을 요청하거나, transformers에 포함된 구조로 변환해 올려 주세요.",
-        "This model runs only with Python code from its repository. Ask the operator to review and approve this commit, or upload it in an architecture that transformers includes.",
+        "저장소의 파이썬 코드(커스텀 코드)가 필요한 모델입니다. 운영자에게 이 커밋의 코드를 검토하고 승인해 달라고 요청하거나, transformers가 지원하는 아키텍처로 변환해 올려 주세요.",
+        "This model needs custom Python code from its repository. Ask the operator to review and approve this commit, or convert the model to an architecture that transformers supports.",
     ),
     RefusalCode.CODE_SETTING: Text(
-        "설정 파일에 외부 코드를 불러오는 항목이 있습니다. 적힌 항목을 지우고 다시 올려 주세요.",
+        "설정 파일에 외부 코드를 불러오는 항목이 있습니다. 표시된 항목을 지우고 다시 올려 주세요.",
         "A configuration file has a setting that loads code from elsewhere. Remove the setting named here and upload again.",
     ),
     RefusalCode.NO_CODE: Text(
@@ -151,19 +151,19 @@ REFUSALS: dict[RefusalCode, Text] = {
         "The repository has GGUF weights only. Submit the model it was converted from, in safetensors.",
     ),
     RefusalCode.MISSING_SHARD: Text(
-        "인덱스에 적힌 safetensors 조각이 저장소에 없습니다. 빠진 파일을 올려 주세요.",
+        "인덱스에 있는 safetensors 샤드가 저장소에 없습니다. 빠진 파일을 올려 주세요.",
         "A safetensors shard named in the index is not in the repository. Upload the missing file.",
     ),
     RefusalCode.QUANTIZATION: Text(
-        "평가 서버에서 실행할 수 없는 양자화 방식입니다. 적힌 방식 가운데 하나로, 또는 양자화하지 않은 가중치로 제출해 주세요.",
+        "평가 서버에서 실행할 수 없는 양자화 방식입니다. 표시된 방식 중 하나로 양자화하거나 양자화하지 않은 가중치를 제출해 주세요.",
         "The evaluator cannot run this quantisation method. Use one of those listed, or submit the unquantised weights.",
     ),
     RefusalCode.DEVICE_MEMORY: Text(
-        "평가 서버의 장치 메모리보다 큰 모델입니다. 더 작은 모델이나 더 낮은 정밀도로 제출해 주세요.",
+        "평가 서버의 메모리(GPU 등)에 올릴 수 없는 크기의 모델입니다. 더 작은 모델이나 더 낮은 정밀도로 제출해 주세요.",
         "The model needs more device memory than the evaluator has. Submit a smaller model or a lower precision.",
     ),
     RefusalCode.NOT_EXTRACTIVE: Text(
-        "이 구조의 추출형 질의응답은 지원하지 않습니다. BERT 계열 인코더나 생성형 모델로 제출해 주세요.",
+        "이 아키텍처는 추출형 질의응답을 지원하지 않습니다. BERT 계열 인코더나 생성형 모델로 제출해 주세요.",
         "Extractive question answering is not supported for this architecture. Submit an encoder such as BERT, or a generative model.",
     ),
     RefusalCode.NO_TOKENIZER: Text(
@@ -172,27 +172,27 @@ REFUSALS: dict[RefusalCode, Text] = {
     ),
     RefusalCode.NO_PROCESSOR: Text(
         "이미지 프로세서 설정이 없습니다. `processor.save_pretrained()`로 저장한 파일을 함께 올려 주세요.",
-        "There is no configuration of an image processor. Upload the files that `processor.save_pretrained()` writes.",
+        "There is no image processor configuration. Upload the files that `processor.save_pretrained()` writes.",
     ),
     RefusalCode.TEMPLATE_FAILS: Text(
-        "채팅 템플릿으로 사용자 메시지 하나를 렌더링하지 못했습니다. 적힌 오류를 고쳐 주세요.",
+        "채팅 템플릿으로 사용자 메시지 하나를 렌더링하지 못했습니다. 표시된 오류를 고쳐 주세요.",
         "The chat template fails on a single user message. Fix the error shown.",
     ),
     RefusalCode.TEMPLATE_DROPS_IMAGE: Text(
-        "채팅 템플릿이 이미지를 빠뜨립니다. `{'type': 'image'}` 항목에 이미지 토큰을 쓰도록 고쳐 주세요.",
-        "The chat template drops the image. Make it write the image token for a `{'type': 'image'}` part.",
+        "채팅 템플릿이 이미지를 빠뜨립니다. `{'type': 'image'}` 항목이 이미지 토큰으로 렌더링되도록 고쳐 주세요.",
+        "The chat template drops the image. It must render the image token for a `{'type': 'image'}` part.",
     ),
     RefusalCode.TEMPLATE_DROPS_QUESTION: Text(
-        "채팅 템플릿이 질문을 빠뜨립니다. 사용자 메시지의 내용을 그대로 쓰도록 고쳐 주세요.",
-        "The chat template drops the question. Make it write the content of the user message.",
+        "채팅 템플릿이 질문을 빠뜨립니다. 사용자 메시지의 내용이 그대로 렌더링되도록 고쳐 주세요.",
+        "The chat template drops the question. It must render the content of the user message.",
     ),
     RefusalCode.NO_THINKING_SWITCH: Text(
-        "이 모델의 채팅 템플릿에는 추론 모드를 켜고 끄는 변수가 없습니다. 추론 모드를 '자동'으로 두고 제출해 주세요.",
-        "This model's chat template has no variable that turns thinking on or off. Leave the thinking mode on auto.",
+        "이 모델의 채팅 템플릿에는 추론 모드를 켜고 끄는 변수가 없습니다. 추론 모드를 ‘모델 기본값’으로 두고 제출해 주세요.",
+        "This model's chat template has no variable that turns thinking on or off. Leave the thinking mode at “Model default”.",
     ),
     RefusalCode.NO_IMAGE_INPUT: Text(
-        "이미지를 입력받지 않는 모델입니다. 이 벤치마크에는 이미지-텍스트 모델이 필요합니다.",
-        "This model takes no images. This benchmark needs an image-text model.",
+        "이미지를 입력받지 않는 모델입니다. 이 벤치마크에는 비전-언어 모델이 필요합니다.",
+        "This model takes no images. This benchmark needs a vision-language model.",
     ),
     RefusalCode.EXTRACTIVE_ONLY: Text(
         "추출형 질의응답 모델은 KorQuAD 2.0에만 제출할 수 있습니다.",
@@ -207,35 +207,35 @@ REFUSALS: dict[RefusalCode, Text] = {
         "The model card names no licence. Add `license:` to the front matter of README.md.",
     ),
     RefusalCode.BROKEN_WEIGHTS: Text(
-        "safetensors 파일의 헤더를 읽을 수 없습니다. 파일이 온전한지 확인하고 다시 올려 주세요.",
-        "The header of a safetensors file cannot be read. Check that the file is whole and upload it again.",
+        "safetensors 파일의 헤더를 읽을 수 없습니다. 파일이 손상되지 않았는지 확인하고 다시 올려 주세요.",
+        "The header of a safetensors file cannot be read. Check that the file is not damaged and upload it again.",
     ),
     RefusalCode.TOO_LARGE: Text(
         "평가 서버가 받을 수 있는 크기를 넘습니다. 필요 없는 파일을 지우거나 더 작은 모델을 제출해 주세요.",
         "The repository is larger than the evaluator accepts. Remove unneeded files, or submit a smaller model.",
     ),
     RefusalCode.UNSUPPORTED: Text(
-        "고정된 transformers 버전이 지원하지 않는 구조입니다. 지원되는 구조로 변환해 제출해 주세요.",
-        "The pinned transformers does not support this architecture. Convert the model to one it does.",
+        "평가 서버의 transformers 버전이 지원하지 않는 아키텍처입니다. 지원되는 아키텍처로 변환해 제출해 주세요.",
+        "The evaluator's version of transformers does not support this architecture. Convert the model to a supported one.",
     ),
     RefusalCode.NO_TEMPLATE: Text(
         "쓸 수 있는 채팅 템플릿이 없습니다. 문법에 맞는 chat_template.jinja를 올려 주세요.",
-        "There is no usable chat template. Upload a chat_template.jinja that parses.",
+        "There is no usable chat template. Upload a valid chat_template.jinja.",
     ),
     RefusalCode.SHORT_CONTEXT: Text(
         "컨텍스트 길이가 질문과 답변을 담기에 짧습니다. 컨텍스트가 더 긴 모델을 제출해 주세요.",
         "The context length is too short for a question and its answer. Submit a model with a longer context.",
     ),
     RefusalCode.OPTED_OUT: Text(
-        "모델 소유자가 이 리더보드의 평가를 원하지 않는다고 알려 왔습니다. 소유자에게 문의해 주세요.",
-        "The model's owner has asked not to be evaluated here. Ask the owner.",
+        "모델 소유자의 요청에 따라 이 리더보드에서 평가하지 않는 모델입니다. 소유자에게 문의해 주세요.",
+        "The model's owner has opted out of this leaderboard. Contact the owner.",
     ),
     RefusalCode.SUBMITTED: Text(
         "이미 접수된 제출입니다. 대기열에서 상태를 확인하세요. 새 커밋이나 다른 정밀도는 다시 제출할 수 있습니다.",
         "This was submitted before; see the queue for its status. A new commit or another precision can be submitted.",
     ),
     RefusalCode.QUOTA_SPENT: Text(
-        "이 벤치마크의 제출 횟수를 다 썼습니다. 적힌 시각 뒤에 다시 제출해 주세요.",
+        "이 벤치마크의 제출 횟수를 다 썼습니다. 표시된 시각 이후에 다시 제출해 주세요.",
         "You have used all your submissions to this benchmark. Submit again after the time shown.",
     ),
     RefusalCode.SIGN_IN: Text(
@@ -255,15 +255,15 @@ FAILURES: dict[FailureCode, Text] = {
     ),
     FailureCode.MODEL_TOO_LARGE: Text(
         "모델 파일이 평가 서버가 받는 크기나 개수를 넘습니다. 더 작은 모델을 제출해 주세요.",
-        "The model's files are larger or more than the evaluator takes. Submit a smaller model.",
+        "The model has larger or more files than the evaluator accepts. Submit a smaller model.",
     ),
     FailureCode.DISK_FULL: Text(
         "평가 서버의 디스크가 가득 찼습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
         "The evaluator's disk is full. You need not do anything; we will look into it.",
     ),
     FailureCode.UNSUPPORTED_ARCHITECTURE: Text(
-        "고정된 transformers 버전이 지원하지 않는 구조입니다. 지원되는 구조로 변환해 제출해 주세요.",
-        "The pinned transformers does not support this architecture. Convert it to a supported one.",
+        "평가 서버의 transformers 버전이 지원하지 않는 아키텍처입니다. 지원되는 아키텍처로 변환해 제출해 주세요.",
+        "The evaluator's version of transformers does not support this architecture. Convert the model to a supported one.",
     ),
     FailureCode.MISSING_LIBRARY: Text(
         "평가 서버에 이 모델에 필요한 라이브러리가 없습니다. 평가 서버 문제이며 제출 횟수에서 제외됩니다.",
@@ -271,10 +271,10 @@ FAILURES: dict[FailureCode, Text] = {
     ),
     FailureCode.CODE_NOT_APPROVED: Text(
         "저장소의 코드가 승인된 것과 다르거나 승인이 취소되어 실행하지 않았습니다. 저희가 확인합니다.",
-        "The repository's code is not as it was approved, or the approval was withdrawn, so it was not run. We will look into it.",
+        "The repository's code differs from what was approved, or the approval was withdrawn, so it was not run. We will look into it.",
     ),
     FailureCode.INVALID_WEIGHTS: Text(
-        "가중치가 빠졌거나 구조와 맞지 않습니다. 모든 safetensors 조각이 올라갔는지 확인해 주세요.",
+        "가중치가 빠졌거나 아키텍처와 맞지 않습니다. 모든 safetensors 샤드가 올라갔는지 확인해 주세요.",
         "Weights are missing or do not fit the architecture. Check that every safetensors shard is uploaded.",
     ),
     FailureCode.NO_CHAT_TEMPLATE: Text(
@@ -282,20 +282,20 @@ FAILURES: dict[FailureCode, Text] = {
         "The tokenizer has no chat template. Add a chat_template.jinja.",
     ),
     FailureCode.TEMPLATE_ERROR: Text(
-        "채팅 템플릿이 사용자 메시지 하나를 렌더링하지 못합니다. 템플릿의 조건과 예외를 확인해 주세요.",
-        "The chat template cannot render a single user message. Check its conditions and exceptions.",
+        "채팅 템플릿으로 사용자 메시지 하나를 렌더링하지 못했습니다. 템플릿의 조건문과 예외 처리를 확인해 주세요.",
+        "The chat template cannot render a single user message. Check its conditionals and raised exceptions.",
     ),
     FailureCode.NO_IMAGE_INPUT: Text(
-        "모델이 이미지를 입력받지 못합니다. 이미지-텍스트 모델을 제출해 주세요.",
-        "The model cannot take images. Submit an image-text model.",
+        "이미지를 입력받지 못하는 모델입니다. 비전-언어 모델을 제출해 주세요.",
+        "The model cannot take images. Submit a vision-language model.",
     ),
     FailureCode.NAN_LOGITS: Text(
         "모델이 NaN을 출력했습니다. 가중치와 정밀도를 확인해 주세요.",
         "The model produced NaN. Check the weights and the precision.",
     ),
     FailureCode.MODEL_ERROR: Text(
-        "모델을 불러오거나 실행하는 중 오류가 났습니다. transformers로 직접 실행되는지 확인해 주세요.",
-        "The model failed while loading or answering. Check that it runs with transformers itself.",
+        "모델을 불러오거나 실행하는 중 오류가 났습니다. transformers만으로 실행되는지 확인해 주세요.",
+        "The model failed while loading or running. Check that it runs with transformers alone.",
     ),
     FailureCode.OUT_OF_MEMORY: Text(
         "평가 서버의 메모리가 모자랐습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
@@ -318,16 +318,16 @@ FAILURES: dict[FailureCode, Text] = {
         "The benchmark data has an error. You need not do anything; we will look into it.",
     ),
     FailureCode.BATCH_VARIANCE: Text(
-        "배치로 물을 때와 한 문항씩 물을 때의 점수가 너무 달라 결과를 게시하지 않았습니다. 저희가 확인합니다.",
-        "Scores differ too much between questions asked in batches and one at a time. We will look into it.",
+        "배치 크기에 따라 점수가 너무 달라져 결과를 게시하지 않았습니다. 저희가 확인합니다.",
+        "Scores depend too much on the batch size, so the result was not published. We will look into it.",
     ),
     FailureCode.API_REFUSED: Text(
         "모델 서버가 저희 요청을 거절했습니다. 주소·키·모델 이름은 저희가 확인합니다.",
-        "The model's server refuses our requests. We will check its address, key and model name.",
+        "The model's server refused our requests. We will check its address, key and model name.",
     ),
     FailureCode.BUDGET_SPENT: Text(
-        "이 평가에 정한 요청·토큰·비용 한도를 다 썼습니다. 받은 답은 남아 있습니다.",
-        "The limit set for requests, tokens or cost is reached. The answers so far are kept.",
+        "이 평가에 정해진 요청·토큰·비용 한도에 도달했습니다. 지금까지 받은 답변은 보관됩니다.",
+        "The limit on requests, tokens or cost was reached. The answers received so far are kept.",
     ),
     FailureCode.DEADLINE: Text(
         "정해진 시간 안에 평가가 끝나지 않았습니다. 더 작은 모델이나 낮은 정밀도로 제출해 주세요.",
@@ -338,11 +338,11 @@ FAILURES: dict[FailureCode, Text] = {
         "The result contained text of the private test set and was not published. We will look into it.",
     ),
     FailureCode.SERVER_FAILED: Text(
-        "모델 서버를 띄우지 못했습니다. 저희가 확인합니다.",
+        "모델 서버를 시작하지 못했습니다. 저희가 확인합니다.",
         "The model's server could not be started. We will look into it.",
     ),
     FailureCode.INTERNAL_ERROR: Text(
-        "저희 쪽 오류입니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
+        "내부 오류입니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
         "An internal error. You need not do anything; we will look into it.",
     ),
 }

@@ -1,4 +1,4 @@
-"""Settings, from environment variables named HANNUN_* (the README has them in one table)."""
+"""Settings, from environment variables named HANNUN_* (docs/configuration.md has them in one table)."""
 
 import os
 from datetime import timedelta
@@ -96,9 +96,9 @@ class Settings(BaseSettings):
     apis: dict[str, ApiModel] = {}  # models behind an API that the operator may queue, by name
     embeddings: EmbeddingServer | None = None  # for benchmarks that score by the similarity of texts
     details_key: SecretStr | None = None  # keys the item ids in the private details
-    # A Space says where to listen in Gradio's own variable.
+    # A Space says where to listen in Gradio's own variables.
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", "GRADIO_SERVER_NAME"))
-    port: int = Field(default=7860, ge=1, le=65535)
+    port: int = Field(default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", "GRADIO_SERVER_PORT"))
 
     @property
     def heartbeat_interval(self) -> timedelta:

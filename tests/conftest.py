@@ -2,6 +2,8 @@
 
 import itertools
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,15 +12,16 @@ import pytest
 from filelock import FileLock
 from huggingface_hub import constants
 
+from evaluator.engines.dummy import DummyEngine
 from submissions.paths import ROOT
 from submissions.records import EvalRequest, request_key
 from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.open import open_store
+from tests.support.engines import use_engine
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.hub.server import serve
 from tests.support.serving import bare_environment
-from tests.support.tiny_models import make_extractive, make_image_text
 
 SHARED = ROOT.parent / "shared"
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -38,8 +41,8 @@ def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shared = tmp_path_factory.getbasetemp().parent / "models"
     with FileLock(f"{shared}.lock"):
         if not (shared / "done").exists():
-            make_image_text(shared / "tiny/image-text")
-            make_extractive(shared / "tiny/extractive")
+            # In a process of its own: most tests need the folders, and no torch.
+            subprocess.run([sys.executable, "-m", "tests.support.tiny_models", str(shared)], cwd=ROOT, check=True)
             (shared / "done").touch()
     return shared
 
@@ -95,6 +98,13 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         monkeypatch.setenv("HANNUN_WORK_DIR", str(tmp_path / "hub-work"))
         yield own
         own.released.set()
+
+
+@pytest.fixture
+def dummy_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models are run by an engine that answers at once, in the sandbox as ever: for tests of all that is around it."""
+    for name in ("chat", "extractive"):
+        use_engine(monkeypatch, DummyEngine, name)
 
 
 def request_numbered(number: int, **fields: object) -> EvalRequest:

@@ -119,12 +119,8 @@ def test_a_benchmark_and_an_engine_need_no_other_file(stars: Settings, store: St
 
     board = LiveBoard(store)
     (ranked,) = board.view().boards["stars"]
-    assert (ranked.rank, ranked.row.model, ranked.row.em, ranked.row.hardware) == (
-        1,
-        "o/two",
-        pytest.approx(33.3333),
-        "abacus",
-    )
+    assert (ranked.rank, ranked.row.model, ranked.row.hardware) == (1, "o/two", "abacus")
+    assert ranked.row.em == pytest.approx(33.3333)
     result = json.loads(board.result_json(ranked.row.key) or b"")
     assert result["results"]["stars"]["mean_closeness"] == pytest.approx(77.7778)
     assert result["breakdown"]["named"]["2"]["n"] == 6

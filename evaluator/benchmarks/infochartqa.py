@@ -33,7 +33,7 @@ class InfoChartQA(Benchmark):
         split="text",
         n=50920,
         axes=(
-            Axis("subset", Text("부분 집합", "Subset")),
+            Axis("subset", Text("서브셋", "Subset")),
             Axis("question_type", Text("질문 유형", "Question type")),
         ),
         hub_task="infochartqa",
@@ -43,8 +43,8 @@ class InfoChartQA(Benchmark):
             ScoreColumn(Text("시각 은유", "Metaphor"), bucket=("subset", "visual_metaphor")),
         ),
         summary=Text(
-            "인포그래픽 차트에 대한 질의응답입니다. 공개된 EM은 인포그래픽 텍스트 질문의 정확도입니다.",
-            "Questions about infographic charts. Published EM is that of text questions over infographics.",
+            "인포그래픽 차트에 대한 질의응답입니다. 공개 수치의 EM은 인포그래픽에 대한 텍스트 기반 질문의 정확도입니다.",
+            "Question answering over infographic charts. The reported EM is the accuracy on text-based questions about infographics.",
         ),
         source_url="https://github.com/CoolDawnAnt/InfoChartQA",
     )

@@ -73,8 +73,8 @@ class KoOCRAG(Benchmark):
         n=100,
         axes=(Axis("dataset_type", Text("문서 유형", "Document type")),),
         summary=Text(
-            "한국어 문서 한 쪽을 그대로 옮겨 적고 그림은 설명문으로 바꿉니다. 텍스트 정확도와 설명문 점수의 평균입니다.",
-            "Transcribe a page of a Korean document, with a description in place of each picture. The score averages both.",
+            "한국어 문서 한 페이지를 텍스트로 옮기고(OCR) 그림은 설명문으로 바꿉니다. 점수는 텍스트 정확도와 설명문 점수의 평균입니다.",
+            "Transcribe a page of a Korean document (OCR), with a description in place of each picture. The score averages text accuracy and description quality.",
         ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
         hub_task="ko_ocrag",
@@ -84,7 +84,7 @@ class KoOCRAG(Benchmark):
         columns=(
             ScoreColumn(Text("1−WER", "1−WER"), metric="wer"),
             ScoreColumn(Text("1−CER", "1−CER"), metric="cer"),
-            ScoreColumn(Text("임베딩 유사도", "Embedding"), metric="embedding"),
+            ScoreColumn(Text("임베딩 유사도", "Embedding similarity"), metric="embedding"),
             ScoreColumn(Text("ROUGE-1", "ROUGE-1"), metric="rouge1"),
             ScoreColumn(Text("엄격 ROUGE-1", "Strict ROUGE-1"), metric="rouge1_strict"),
         ),

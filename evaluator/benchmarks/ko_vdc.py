@@ -40,15 +40,15 @@ class KoVDC(Benchmark):
         title="KO-VDC",
         split="test",
         n=200,
-        axes=(Axis("doc_type", Text("문서 종류", "Document type")),),
+        axes=(Axis("doc_type", Text("문서 유형", "Document type")),),
         chance=25.0,
         summary=Text(
-            "문단을 지운 문서의 표·도식·그래프만 보고 네 설명 가운데 맞는 것을 고릅니다. 보고서·보도자료 200문항.",
-            "From the chart alone, its text removed, choose the right one of four descriptions.",
+            "본문을 지운 문서의 표·도식·그래프만 보고 네 가지 설명 중 맞는 것을 고릅니다. 보고서·보도자료 200문항.",
+            "Choose which of four descriptions matches the charts and diagrams of a page whose body text is removed. 200 questions.",
         ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
         hub_task="ko_vdc",
-        histogram=Axis("letter", Text("고른 보기", "Letters chosen")),
+        histogram=Axis("letter", Text("선택한 보기", "Chosen letters")),
     )
 
     def item(self, row: Row, folder: Path) -> Item:

@@ -41,7 +41,7 @@ class KoVQA(Benchmark):
         axes=(Axis("domain", Text("분야", "Domain")),),
         summary=Text(
             "한국어 공공 문서의 표·그래프·인포그래픽을 보고 숫자와 단위로 답합니다. 15개 분야 × 100문항.",
-            "Read tables, charts and infographics in Korean public documents; answer with number and unit.",
+            "Read tables, charts and infographics in Korean public documents and answer with a number and unit. 15 domains × 100 questions.",
         ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
         hub_task="ko_vqa",

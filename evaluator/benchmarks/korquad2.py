@@ -13,7 +13,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, checked_text, file_in, text_in
-from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.data_types import PAGE, Answer, Item, Prompt, Score
 from evaluator.errors import DataError
@@ -36,16 +35,16 @@ class KorQuAD2(Benchmark):
         split="test",
         n=9309,
         axes=(
-            Axis("length", Text("답의 길이", "Length of the answer")),
-            Axis("form", Text("답의 형태", "Form of the answer")),
-            Axis("length_form", Text("길이와 형태", "Length and form")),
+            Axis("length", Text("정답 길이", "Answer length")),
+            Axis("form", Text("정답 형태", "Answer form")),
+            Axis("length_form", Text("정답 길이·형태", "Answer length and form")),
         ),
         hub_task="korquad2",
         headline="f1",
         headline_title="F1",
         summary=Text(
-            "위키백과 한 페이지 전체(HTML)에서 답을 찾습니다. 문단·표·리스트 전체가 답이 되기도 합니다.",
-            "Find the answer in a whole Wikipedia page of HTML: a word, a cell, a paragraph, a whole table.",
+            "위키백과 한 페이지 전체(HTML)에서 답을 찾습니다. 문단·표·리스트 전체가 정답인 경우도 있습니다.",
+            "Find the answer in the full HTML of a Wikipedia page. It may be a phrase or a whole paragraph, table or list.",
         ),
         source_url="https://korquad.github.io/",
     )
@@ -98,6 +97,8 @@ class KorQuAD2(Benchmark):
         return [Prompt(item.id, text, question=item.question, page=item.page)]
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
+        from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many  # the board has no lxml
+
         # All at once: over many short texts the calls cost, not the work.
         texts = [own[0].text for own in answers] + [item.answer for item in items]
         normalized = normalize_many(texts)

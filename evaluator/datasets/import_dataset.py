@@ -123,7 +123,8 @@ def _unmatched(benchmark: Benchmark, items: list[Item]) -> int:
 
 def _card(benchmark: Benchmark, imported: Imported, rows: list[Row]) -> str:
     """A Hub dataset card: what the folder holds, never a question or an answer."""
-    lines = ["---", "configs:", "- config_name: default", "  data_files:", "  - split: test", "    path: items.parquet"]
+    lines = ["---", "configs:", "- config_name: default", "  data_files:"]
+    lines += [f"  - split: {benchmark.card.split}", "    path: items.parquet"]
     lines += ["---", "", f"# {benchmark.card.title}: test set for Hannun", ""]
     lines += ["Private: publishing it would spoil it as a test. Converted from what its makers hand out;"]
     lines += [f"their terms hold: {benchmark.card.source_url}", ""]

@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.data_types import Item
+from evaluator.errors import LeakError
 
 PIECE = 15  # characters of a question or an answer, white space aside, that nobody writes by chance: about 20 with it
 CANARY = "canary.txt"  # beside the items: a line that stands nowhere else
-
-
-class LeakError(Exception):
-    """What is to become public holds a piece of the test set. The message does not quote it."""
 
 
 def check_public(records: Iterable[bytes], items: Iterable[Item], data: Path) -> None:

@@ -41,7 +41,9 @@ def benchmark_yaml(name: str) -> str:
     """`eval.yaml` of a dataset repository: the tasks under which results stand on model pages."""
     card = BENCHMARKS[name].card
     # One value a task, as the format has it.
-    tasks = [{"id": f"{card.hub_task}_{metric}", "config": "default", "split": "test"} for metric in card.hub_metrics]
+    tasks = [
+        {"id": f"{card.hub_task}_{metric}", "config": "default", "split": card.split} for metric in card.hub_metrics
+    ]
     content = {"name": card.title, "description": card.summary.en, "evaluation_framework": "hannun", "tasks": tasks}
     text: str = yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
     return text

@@ -118,6 +118,7 @@ class JobScheduler:
         values = {f"HANNUN_{name.upper()}": value for name, value in self._settings}
         secrets = {name: v.get_secret_value() for name, v in values.items() if isinstance(v, SecretStr)}
         others = {"HF_TOKEN", *(known.key for known in self._settings.apis.values())}
+        others |= {self._settings.embeddings.key} if self._settings.embeddings else set()
         return secrets | {name: os.environ[name] for name in sorted(others) if name in os.environ}
 
 

@@ -233,5 +233,9 @@ def batch_invariance(
     pairs = [[[answered[i] for i in ids] for _, ids in measured] for answered in (answers, singly)]
     changed = sum([a.text for a in x] != [a.text for a in y] for x, y in zip(*pairs, strict=True))
     scored = [task.benchmark.score(items, own) for own in pairs]
-    differ = sum((x.em, x.f1, x.em_strict) != (y.em, y.f1, y.em_strict) for x, y in zip(*scored, strict=True))
+    differ = sum(_numbers(x) != _numbers(y) for x, y in zip(*scored, strict=True))
     return BatchInvariance(n=len(items), answers_changed=changed, scores_changed=differ)
+
+
+def _numbers(score: Score) -> tuple[object, ...]:
+    return score.em, score.f1, score.em_strict, score.extra

@@ -177,14 +177,18 @@ def environment() -> ImmutableSandboxedEnvironment:
 def main() -> int:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     given = json.loads(sys.stdin.readline())
-    try:
-        template, fault = environment().from_string(given["template"]), ""
-    except Exception as error:  # told at the first rendering
-        template, fault = None, _told(error)
+    template, fault = None, ""
     _answer("ready")
     for line in sys.stdin:
         asked = json.loads(line)
         most = len(line) + GROWTH
+        if (
+            template is None and not fault
+        ):  # within the time of the first batch: Jinja computes constants as it compiles
+            try:
+                template = environment().from_string(given["template"])
+            except Exception as error:
+                fault = _error_line(error)
         if template is None:
             _answer(fault)
             continue
@@ -198,11 +202,11 @@ def main() -> int:
             longest = max(map(len, rendered), default=0)
             _answer(rendered if longest <= most else f"the chat template writes {longest:,} characters")
         except Exception as error:  # whatever a template does, it is its fault
-            _answer(_told(error))
+            _answer(_error_line(error))
     return 0
 
 
-def _told(error: Exception) -> str:
+def _error_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:500]
 
 

@@ -157,7 +157,7 @@ class Queue:
         transact(self.store, lambda _: ({path: lease.to_bytes()}, f"Heartbeat {request.key}", None), LEASES)
 
     def leases(self, keys: Iterable[str]) -> dict[str, Lease]:
-        """The last sign of life of running requests, by key; those that have given none yet are not there."""
+        """The last heartbeat of running requests, by key; those that have sent none yet are not there."""
         beats = self.store.snapshot(LEASES)
         paths = {key: _lease_path(key) for key in keys}
         return {key: self._beat(path, beats) for key, path in paths.items() if path in beats.files}

@@ -2,14 +2,35 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, expect, sync_playwright
 
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.chart_data import Kind, chart_data, charts_of
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.views.texts import Language, text
+from leaderboard.web.language import ADDRESSES
 from scripts.chromium import CHROMIUM, launch
+from submissions.queue.queue import Queue
+from submissions.records import EvalRequest
+from submissions.settings import Settings
+from submissions.store.base import Store
+from submissions.store.open import open_store
+from tests.conftest import environment_of, request_numbered, settings_in
+from tests.support.evaluated import evaluated, of_each_kind
 from tests.support.serving import serving
 
-expect.set_options(timeout=20_000)  # ms: two browsers, their boards and models share two cores
+# Every page is seen in both languages and at both widths; in each combination of them by `make test-faults` only.
+WIDTHS = (1400, 390)
+VIEWS = [(language, width) for language in ADDRESSES for width in WIDTHS]
+MAIN_VIEWS = (("ko", 1400), ("en", 390))
+VIEW_PARAMS = [pytest.param(v, id=f"{v[0]}-{v[1]}", marks=() if v in MAIN_VIEWS else pytest.mark.faults) for v in VIEWS]
+
+expect.set_options(timeout=8_000)  # ms: two browsers, their boards and models share two cores
 
 
 @contextmanager
@@ -19,7 +40,29 @@ def running_app(environment: dict[str, str], **settings: str) -> Iterator[str]:
         yield server.address
 
 
-@pytest.fixture(scope="module")
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.browser)
+
+
+@dataclass(frozen=True)
+class EmptyBoard:
+    """A board with the published rows alone, and no worker."""
+
+    address: str
+    settings: Settings
+
+
+@pytest.fixture(scope="session")
+def empty_board(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[EmptyBoard]:
+    """One for all tests that leave nothing in it."""
+    settings = settings_in(tmp_path_factory.mktemp("board"), models_dir)
+    with running_app(environment_of(settings), HANNUN_WORKER="off") as address:
+        yield EmptyBoard(address, settings)
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     assert CHROMIUM, "Chromium is missing: make test installs it, or apt-get install chromium"
     with sync_playwright() as playwright:
@@ -53,3 +96,65 @@ def page(browser: Browser) -> Iterator[Page]:
     yield page
     page.close()
     assert trouble == []
+
+
+@dataclass(frozen=True)
+class Site:
+    address: str
+    store: Store
+    requests: dict[str, EvalRequest]
+    board: LiveBoard
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A board as somebody sees it."""
+
+    site: Site
+    page: Page
+    language: Language
+    width: int
+
+    def t(self, key: str, **fields: object) -> str:
+        return text(key, self.language, **fields)
+
+    def open(self, query: str) -> None:
+        self.page.goto(f"{self.site.address}{ADDRESSES[self.language]}?{query}")
+        self.page.wait_for_function("window.hannunReady")
+
+    def query(self) -> dict[str, str]:
+        return {name: values[0] for name, values in parse_qs(urlsplit(self.page.url).query).items()}
+
+    def fits(self) -> None:
+        assert self.page.evaluate("document.documentElement.scrollWidth") <= self.width, "it scrolls sideways"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[Site]:
+    """Two models on every benchmark, a little apart, and a request of each kind; the published rows come along."""
+    settings = settings_in(tmp_path_factory.mktemp("site"), models_dir)
+    store, queue, number = open_store(settings.store), None, 0
+    for benchmark in BENCHMARKS:
+        for model, em, days in (("o/alpha", 71.0, 40), ("o/beta", 70.5, 2)):
+            number += 1
+            result = evaluated(request_numbered(number, model_id=model, benchmark=benchmark), em, days)
+            store.commit({result.path: result.to_bytes()}, store.head(), "a result")
+    queue = Queue(store)
+    numbers = iter(range(100, 200))
+    requests = of_each_kind(queue, lambda **fields: request_numbered(next(numbers), **fields))
+    environment = environment_of(settings) | {"FORWARDED_ALLOW_IPS": "127.0.0.1"}
+    with running_app(environment, HANNUN_WORKER="off") as address:
+        yield Site(address, store, requests, LiveBoard(store))
+
+
+@pytest.fixture(params=VIEW_PARAMS)
+def seen(request: pytest.FixtureRequest, site: Site, page: Page) -> Seen:
+    language, width = request.param
+    page.set_viewport_size({"width": width, "height": 900})
+    return Seen(site, page, language, width)
+
+
+def drawn_charts(board: LiveBoard, benchmark: str) -> list[Kind]:
+    """The charts that have something in them; the others are left out."""
+    rows = board.refresh().boards[benchmark]
+    return [kind for kind in charts_of(benchmark) if chart_data(kind, rows)]

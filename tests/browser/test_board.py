@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, Request, Route, expect
 from submissions.records import EvalRequest
 from submissions.settings import Settings
 from submissions.store.open import open_store
-from tests.browser.conftest import running_app
+from tests.browser.conftest import EmptyBoard, running_app
 from tests.submissions.queue.test_queue import result_of
 
 WORDS = {
@@ -20,7 +20,7 @@ WORDS = {
         "license": "라이선스",
     },
     "/en/": {
-        "search": "Search models and makers",
+        "search": "Search models and organisations",
         "filters": "Filters and columns",
         "open": "open",
         "latency": "Latency",
@@ -30,78 +30,75 @@ WORDS = {
 
 
 @pytest.mark.parametrize("path", ["/", "/en/"])
-def test_filters_columns_and_order_stand_in_the_address(page: Page, environment: dict[str, str], path: str) -> None:
+def test_filters_columns_and_order_stand_in_the_address(page: Page, empty_board: EmptyBoard, path: str) -> None:
     words = WORDS[path]
-    with running_app(environment, HANNUN_WORKER="off") as address:
-        page.goto(address + path)
-        page.get_by_role("tab", name="InfoChartQA").click()
-        table = page.locator("#board-infochartqa")
-        expect(table.locator("tbody tr")).to_have_count(21)
-        page.get_by_text(words["filters"], exact=True).locator("visible=true").click()
-        page.get_by_label(words["open"], exact=True).locator("visible=true").check()
-        expect(table.locator("tbody tr")).to_have_count(14)
-        page.get_by_label("4-10 B").locator("visible=true").check()
-        expect(table.locator("tbody tr")).to_have_count(3)
-        columns = page.locator("fieldset", has_text=words["license"]).locator("visible=true").last
-        columns.get_by_label("F1").uncheck()
-        expect(table.locator("thead")).not_to_contain_text("F1")
-        columns.get_by_label(words["license"]).check()
-        expect(table.locator("thead")).to_contain_text(words["license"])
-        page.get_by_label(words["search"]).locator("visible=true").fill("vl ")
-        expect(table.locator("tbody tr")).to_have_count(1)
-        page.wait_for_url(lambda url: "q=vl" in url and "weights=open" in url and "size=4-10" in url)
-        copied = page.url
-        page.goto("about:blank")
-        page.goto(copied)
-        expect(table.locator("tbody tr")).to_have_count(1)
-        expect(table.locator("tbody tr")).to_contain_text("Intern-VL3-8B")
-        expect(table.locator("thead")).to_contain_text(words["license"])
-        expect(page.get_by_label(words["search"]).locator("visible=true")).to_have_value("vl ")
-        assert page.url == copied
+    page.goto(empty_board.address + path)
+    page.get_by_role("tab", name="InfoChartQA").click()
+    table = page.locator("#board-infochartqa")
+    expect(table.locator("tbody tr")).to_have_count(21)
+    page.get_by_text(words["filters"], exact=True).locator("visible=true").click()
+    page.get_by_label(words["open"], exact=True).locator("visible=true").check()
+    expect(table.locator("tbody tr")).to_have_count(14)
+    page.get_by_label("4-10 B").locator("visible=true").check()
+    expect(table.locator("tbody tr")).to_have_count(3)
+    columns = page.locator("fieldset", has_text=words["license"]).locator("visible=true").last
+    columns.get_by_label("F1").uncheck()
+    expect(table.locator("thead")).not_to_contain_text("F1")
+    columns.get_by_label(words["license"]).check()
+    expect(table.locator("thead")).to_contain_text(words["license"])
+    page.get_by_label(words["search"]).locator("visible=true").fill("vl ")
+    expect(table.locator("tbody tr")).to_have_count(1)
+    page.wait_for_url(lambda url: "q=vl" in url and "weights=open" in url and "size=4-10" in url)
+    copied = page.url
+    page.goto("about:blank")
+    page.goto(copied)
+    expect(table.locator("tbody tr")).to_have_count(1)
+    expect(table.locator("tbody tr")).to_contain_text("Intern-VL3-8B")
+    expect(table.locator("thead")).to_contain_text(words["license"])
+    expect(page.get_by_label(words["search"]).locator("visible=true")).to_have_value("vl ")
+    assert page.url == copied
 
 
-def test_a_tab_in_the_address_is_opened_and_written_there(page: Page, environment: dict[str, str]) -> None:
-    with running_app(environment, HANNUN_WORKER="off") as address:
-        page.goto(f"{address}/?tab=queue")
-        expect(page.locator("#queue")).to_contain_text("아직 제출된 모델이 없습니다")
-        page.locator("#queue").get_by_role("link", name="제출").click()
-        page.wait_for_url("**/?tab=submit")
-        expect(page.locator("#model-id")).to_be_visible()
-        page.get_by_role("tab", name="KO-VDC").click()
-        page.wait_for_url("**/?tab=ko-vdc")
-        page.goto(f"{address}/?tab=<script>&n=-1&columns=,,")
-        expect(page.locator("#overview tbody tr")).to_have_count(68)
-        page.goto(f"{address}/?tab=ko-vqa&q=%F0%9F%98%80&n=-1&columns=,,")
-        expect(page.locator("#board-ko-vqa .hn-empty")).to_be_visible()
+def test_a_tab_in_the_address_is_opened_and_written_there(page: Page, empty_board: EmptyBoard) -> None:
+    page.goto(f"{empty_board.address}/?tab=queue")
+    expect(page.locator("#queue")).to_contain_text("아직 제출된 모델이 없습니다")
+    page.locator("#queue").get_by_role("link", name="제출").click()
+    page.wait_for_url("**/?tab=submit")
+    expect(page.locator("#model-id")).to_be_visible()
+    page.get_by_role("tab", name="KO-VDC").click()
+    page.wait_for_url("**/?tab=ko-vdc")
+    page.goto(f"{empty_board.address}/?tab=<script>&n=-1&columns=,,")
+    expect(page.locator("#overview tbody tr")).to_have_count(68)
+    page.goto(f"{empty_board.address}/?tab=ko-vqa&q=%F0%9F%98%80&n=-1&columns=,,")
+    expect(page.locator("#board-ko-vqa .hn-empty")).to_be_visible()
 
 
-def test_what_is_typed_while_a_tab_is_entered_is_what_is_shown(page: Page, environment: dict[str, str]) -> None:
+def test_what_is_typed_while_a_tab_is_entered_is_what_is_shown(page: Page, empty_board: EmptyBoard) -> None:
     """Where the answer to entering comes after that to typing, as it may on a slow line."""
-    with running_app(environment, HANNUN_WORKER="off") as address:
-        page.goto(address)
-        page.wait_for_function("window.hannunReady")
-        entering: list[Route] = []
+    page.goto(empty_board.address)
+    page.wait_for_function("window.hannunReady")
+    entering: list[Route] = []
 
-        def hold_the_first(route: Route) -> None:
-            if _of_a_benchmark(route.request) and not entering:
-                entering.append(route)
-            else:
-                route.continue_()
+    def hold_the_first(route: Route) -> None:
+        if _of_a_benchmark(route.request) and not entering:
+            entering.append(route)
+        else:
+            route.continue_()
 
-        page.route("**/queue/join*", hold_the_first)
-        with page.expect_request(_of_a_benchmark):
-            page.get_by_role("tab", name="InfoChartQA").click()
-        page.locator("#search-infochartqa textarea, #search-infochartqa input").fill("vl3")
-        rows = page.locator("#board-infochartqa tbody tr")
-        expect(rows).to_have_count(2)
-        page.evaluate(
-            """() => new MutationObserver(() => {
-                window.whole ||= document.querySelectorAll('#board-infochartqa tbody tr').length === 21;
-            }).observe(document.querySelector('#board-infochartqa'), {childList: true, subtree: true})"""
-        )
-        entering[0].continue_()
-        page.wait_for_function("window.whole")
-        expect(rows).to_have_count(2)
+    page.route("**/queue/join*", hold_the_first)
+    with page.expect_request(_of_a_benchmark):
+        page.get_by_role("tab", name="InfoChartQA").click()
+    page.locator("#search-infochartqa textarea, #search-infochartqa input").fill("vl3")
+    rows = page.locator("#board-infochartqa tbody tr")
+    expect(rows).to_have_count(2)
+    page.evaluate(
+        """() => new MutationObserver(() => {
+            window.whole ||= document.querySelectorAll('#board-infochartqa tbody tr').length === 21;
+        }).observe(document.querySelector('#board-infochartqa'), {childList: true, subtree: true})"""
+    )
+    entering[0].continue_()
+    page.wait_for_function("window.whole")
+    expect(rows).to_have_count(2)
 
 
 def _of_a_benchmark(request: Request) -> bool:
@@ -109,24 +106,20 @@ def _of_a_benchmark(request: Request) -> bool:
     return "em_strict" in (request.post_data or "")
 
 
-@pytest.mark.parametrize("width", [1400, 390])
 def test_a_long_table_is_shown_a_piece_at_a_time(
-    browser: Browser,
-    environment: dict[str, str],
-    settings: Settings,
-    make_request: Callable[..., EvalRequest],
-    width: int,
+    browser: Browser, environment: dict[str, str], settings: Settings, make_request: Callable[..., EvalRequest]
 ) -> None:
     results = [result_of(make_request(benchmark="ko-vqa", model_id=f"owner/model-{n}")) for n in range(120)]
     store = open_store(settings.store)
     store.commit({r.path: r.to_bytes() for r in results}, store.head(), "many")
     with running_app(environment, HANNUN_WORKER="off") as address:
-        page = browser.new_page(viewport={"width": width, "height": 900})
-        page.goto(f"{address}/?tab=ko-vqa")
-        rows = page.locator("#board-ko-vqa tbody tr")
-        expect(rows).to_have_count(100)
-        page.get_by_role("button", name="더 보기").click()
-        expect(rows).to_have_count(143)
-        expect(page.get_by_role("button", name="더 보기")).to_have_count(0)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.close()
+        for width in (1400, 390):
+            page = browser.new_page(viewport={"width": width, "height": 900})
+            page.goto(f"{address}/?tab=ko-vqa")
+            rows = page.locator("#board-ko-vqa tbody tr")
+            expect(rows).to_have_count(100)
+            page.get_by_role("button", name="더 보기").click()
+            expect(rows).to_have_count(143)
+            expect(page.get_by_role("button", name="더 보기")).to_have_count(0)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            page.close()

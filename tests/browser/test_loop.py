@@ -10,7 +10,7 @@ from submissions.records import EvalRequest
 from submissions.results import EvalResult
 from submissions.settings import Settings
 from submissions.store.open import open_store
-from tests.browser.conftest import running_app
+from tests.browser.conftest import EmptyBoard, running_app
 from tests.submissions.queue.test_queue import result_of
 
 EVALUATED = 180_000  # ms: loading torch, a tiny model and 45 questions on a busy machine
@@ -54,39 +54,37 @@ def test_the_whole_loop(page: Page, environment: dict[str, str], settings: Setti
     assert (result.request_key, result.dataset.n) == (key, 45)
 
 
-def test_refusals_are_shown_and_nothing_is_queued(page: Page, environment: dict[str, str], settings: Settings) -> None:
-    with running_app(environment, HANNUN_WORKER="off") as address:
-        page.goto(f"{address}/en/")
-        page.get_by_role("tab", name="Submit").click()
-        for model, said in (
-            ("<img src=x onerror=alert(1)>/x", "no model ID"),
-            ("tiny/extractive", "KorQuAD 2.0 only"),
-        ):
-            page.locator("#model-id input, #model-id textarea").fill(model)
-            page.locator("#benchmarks").get_by_label("KO-VDC").check()
-            page.locator("#submit").click()
-            expect(page.locator("#outcome li.refused")).to_contain_text(said)
-        page.get_by_role("tab", name="Queue").click()
-        expect(page.locator("#queue")).to_contain_text("Nothing has been submitted yet")
-    assert not [p for p in open_store(settings.store).snapshot().files if p.startswith("requests/")]
+def test_refusals_are_shown_and_nothing_is_queued(page: Page, empty_board: EmptyBoard) -> None:
+    page.goto(f"{empty_board.address}/en/")
+    page.get_by_role("tab", name="Submit").click()
+    for model, said in (
+        ("<img src=x onerror=alert(1)>/x", "not a model ID"),
+        ("tiny/extractive", "KorQuAD 2.0 only"),
+    ):
+        page.locator("#model-id input, #model-id textarea").fill(model)
+        page.locator("#benchmarks").get_by_label("KO-VDC").check()
+        page.locator("#submit").click()
+        expect(page.locator("#outcome li.refused")).to_contain_text(said)
+    page.get_by_role("tab", name="Queue").click()
+    expect(page.locator("#queue")).to_contain_text("Nothing has been submitted yet")
+    assert not [p for p in open_store(empty_board.settings.store).snapshot().files if p.startswith("requests/")]
 
 
-def test_search_sort_and_language(page: Page, environment: dict[str, str]) -> None:
-    with running_app(environment, HANNUN_WORKER="off") as address:
-        page.goto(address)
-        page.get_by_role("tab", name="KorQuAD 2.0").click()
-        table = page.locator("#board-korquad-2")
-        expect(table.locator("tbody tr").first).to_contain_text("EXAONE")
-        table.get_by_role("button", name="지연 시간").click()
-        expect(table.locator("tbody tr").first).to_contain_text("SkERT-Petit 1.0")
-        page.get_by_label("모델·기관 검색").locator("visible=true").fill("samsung")
-        expect(table.locator("tbody tr")).to_have_count(3)
-        page.get_by_label("모델·기관 검색").locator("visible=true").fill("<b>없는 모델</b>")
-        expect(table).to_contain_text("일치하는 모델이 없습니다")
-        page.get_by_role("link", name="Read this page in English").click()
-        expect(page.get_by_role("tab", name="Queue")).to_be_visible()
-        page.get_by_role("tab", name="KorQuAD 2.0").click()
-        expect(page.locator("#board-korquad-2 thead")).to_contain_text("Latency")
+def test_search_sort_and_language(page: Page, empty_board: EmptyBoard) -> None:
+    page.goto(empty_board.address)
+    page.get_by_role("tab", name="KorQuAD 2.0").click()
+    table = page.locator("#board-korquad-2")
+    expect(table.locator("tbody tr").first).to_contain_text("EXAONE")
+    table.get_by_role("button", name="지연 시간").click()
+    expect(table.locator("tbody tr").first).to_contain_text("SkERT-Petit 1.0")
+    page.get_by_label("모델·기관 검색").locator("visible=true").fill("samsung")
+    expect(table.locator("tbody tr")).to_have_count(3)
+    page.get_by_label("모델·기관 검색").locator("visible=true").fill("<b>없는 모델</b>")
+    expect(table).to_contain_text("일치하는 모델이 없습니다")
+    page.get_by_role("link", name="Read this page in English").click()
+    expect(page.get_by_role("tab", name="Queue")).to_be_visible()
+    page.get_by_role("tab", name="KorQuAD 2.0").click()
+    expect(page.locator("#board-korquad-2 thead")).to_contain_text("Latency")
 
 
 def test_hostile_and_broken_records_do_no_harm(
@@ -107,17 +105,16 @@ def test_hostile_and_broken_records_do_no_harm(
         row = page.locator("#board-korquad-2 tr", has_text="evil/model")
         expect(row).to_contain_text("<script>alert(1)</script>")
         expect(row.locator("img, script")).to_have_count(0)
-        expect(page.locator("#board-korquad-2")).to_contain_text("읽을 수 없는 기록 1건을 뺐습니다")
+        expect(page.locator("#board-korquad-2")).to_contain_text("읽을 수 없는 기록 1건을 제외했습니다")
 
 
 @pytest.mark.parametrize("path", ["/", "/en/"])
 def test_a_phone_shows_the_page_without_sideways_scrolling(
-    browser: Browser, environment: dict[str, str], path: str
+    browser: Browser, empty_board: EmptyBoard, path: str
 ) -> None:
-    with running_app(environment, HANNUN_WORKER="off") as address:
-        page = browser.new_page(viewport={"width": 390, "height": 844})
-        page.goto(f"{address}{path}?tab=ko-vqa")
-        expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        expect(page.locator("#board-ko-vqa tbody tr").first.locator("td.em")).to_be_in_viewport()
-        page.close()
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{empty_board.address}{path}?tab=ko-vqa")
+    expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(page.locator("#board-ko-vqa tbody tr").first.locator("td.em")).to_be_in_viewport()
+    page.close()

@@ -12,7 +12,7 @@ from submissions.records import EvalRequest, Lease
 from submissions.results import EvalResult
 from submissions.settings import Settings
 from submissions.store.open import open_store
-from tests.browser.conftest import running_app
+from tests.browser.conftest import EmptyBoard, running_app
 from tests.conftest import NOW
 from tests.submissions.queue.test_queue import result_of
 
@@ -112,18 +112,17 @@ def test_no_text_of_a_record_is_ever_run(
 
 
 @pytest.mark.parametrize("path", ["/", "/en/"])
-def test_no_text_of_a_visitor_is_ever_run(page: Page, environment: dict[str, str], path: str) -> None:
+def test_no_text_of_a_visitor_is_ever_run(page: Page, empty_board: EmptyBoard, path: str) -> None:
     """What is typed comes back in no form but text, and an address with a script in it does nothing."""
-    with running_app(environment, HANNUN_WORKER="off") as address:
-        page.goto(f"{address}{path}?model={EVIL}&compare={EVIL}&__theme={EVIL}#{EVIL}")
-        expect(page.locator("#model")).to_contain_text("<img src=x")
-        page.get_by_role("tab", name="KO-VQA").click()
-        expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
-        search = page.get_by_label("모델·기관 검색" if path == "/" else "Search models and makers")
-        search.locator("visible=true").fill(EVIL)
-        expect(page.locator("#board-ko-vqa .hn-empty")).to_be_visible()
-        page.get_by_role("tab", name="제출" if path == "/" else "Submit").click()
-        page.locator("#model-id input, #model-id textarea").fill(EVIL)
-        page.locator("#check").click()
-        expect(page.locator("#outcome li.refused")).to_be_visible()
-        expect(page.locator("#outcome").locator("img, script, svg")).to_have_count(0)
+    page.goto(f"{empty_board.address}{path}?model={EVIL}&compare={EVIL}&__theme={EVIL}#{EVIL}")
+    expect(page.locator("#model")).to_contain_text("<img src=x")
+    page.get_by_role("tab", name="KO-VQA").click()
+    expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
+    search = page.get_by_label("모델·기관 검색" if path == "/" else "Search models and organisations")
+    search.locator("visible=true").fill(EVIL)
+    expect(page.locator("#board-ko-vqa .hn-empty")).to_be_visible()
+    page.get_by_role("tab", name="제출" if path == "/" else "Submit").click()
+    page.locator("#model-id input, #model-id textarea").fill(EVIL)
+    page.locator("#check").click()
+    expect(page.locator("#outcome li.refused")).to_be_visible()
+    expect(page.locator("#outcome").locator("img, script, svg")).to_have_count(0)

@@ -32,6 +32,7 @@ from tests.support.hub.server import serve
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import CARD, change_json
 
+pytestmark = pytest.mark.model
 LIMIT = 3  # questions
 ANSWER = 16  # tokens
 
@@ -95,7 +96,10 @@ def test_a_hybrid_model_has_a_row_thinking_and_a_row_not_thinking(
     assert "--thinking on" in (on_result.reproduce or "") and "--thinking off" in (off_result.reproduce or "")
 
 
-@pytest.mark.parametrize("family", ["qwen2_5_vl", "gemma3", "internvl", "smolvlm", "phi4_multimodal"])
+MORE = [pytest.param(name, marks=pytest.mark.faults) for name in ("gemma3", "internvl", "smolvlm", "phi4_multimodal")]
+
+
+@pytest.mark.parametrize("family", ["qwen2_5_vl", *MORE])
 def test_families_go_through_the_queue_with_images(
     zoo_settings: Settings, store: Store, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,6 +111,7 @@ def test_families_go_through_the_queue_with_images(
     assert result.generation and result.generation.decoding == "greedy"
 
 
+@pytest.mark.faults
 def test_reasoning_is_kept_in_the_private_details_and_is_no_part_of_the_answer(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -119,6 +124,7 @@ def test_reasoning_is_kept_in_the_private_details_and_is_no_part_of_the_answer(
     assert result.reasoning and result.reasoning.tokens_mean > 0
 
 
+@pytest.mark.faults
 def test_an_adapter_stands_beside_its_base(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -206,6 +212,7 @@ def test_an_adapter_beside_a_whole_model_is_not_put_on_it(zoo_settings: Settings
     assert answered() == expected
 
 
+@pytest.mark.faults
 def test_a_quantised_model_is_named_by_its_method(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -367,6 +374,7 @@ def test_a_model_behind_an_api_is_evaluated_like_any_other(
 SERVE = "transformers serve {model} --device cpu --dtype {precision} --host 127.0.0.1 --port {port}"
 
 
+@pytest.mark.faults
 def test_the_queue_is_served_by_a_server_that_falls_back(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:

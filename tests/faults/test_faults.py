@@ -29,11 +29,11 @@ from tests.faults.worker import EARLY, INFERENCE, LAST, LATE, PAUSED
 from tests.support.engines import ASKED, STOP
 
 QUESTIONS = 44  # in the sample set of KorQuAD
-LONG = "LONG_FAULTS" in os.environ  # `make test-faults`
-ROUNDS = 8 if LONG else 1
-WORKERS, REQUESTS = (8, 50) if LONG else (3, 6)
-SUBMISSIONS = 500 if LONG else 40
+ROUNDS = 8
+WORKERS, REQUESTS = 8, 50
+SUBMISSIONS = 500
 KINDS = ["git", "hub"]
+pytestmark = pytest.mark.faults
 
 
 @pytest.fixture(params=KINDS)

@@ -3,26 +3,25 @@
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.confidence_interval import wilson
+from submissions.paths import SAMPLES
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest, Failure, FailureCode, Progress, Stage
 from submissions.results import EvalResult
 from tests.conftest import NOW
 from tests.submissions.queue.test_queue import result_of
 
-BUCKETS = {
-    "ko-vqa": {"domain": [f"분야 {n}" for n in range(1, 16)]},
-    "ko-vdc": {"doc_type": ["보고서", "보도자료"]},
-    "korquad-2": {
-        "length": ["long", "short"],
-        "form": ["paragraph", "table", "list"],
-        "length_form": [f"{length}/{form}" for length in ("long", "short") for form in ("paragraph", "table", "list")],
-    },
-    "infochartqa": {"subset": ["text_infographic", "text_plain", "visual_basic", "visual_metaphor"]},
-}
+
+@cache
+def buckets(benchmark: str) -> dict[str, list[str]]:
+    """Every axis of a benchmark with the buckets that its sample set has."""
+    items = BENCHMARKS[benchmark].load(SAMPLES / benchmark)
+    axes = BENCHMARKS[benchmark].card.axes
+    return {axis.name: sorted({item.buckets[axis.name] for item in items}) for axis in axes}
 
 
 def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes: Any) -> EvalResult:
@@ -36,11 +35,13 @@ def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes:
         return {"n": n, "em": round(score, 2), "f1": round(min(100.0, score + 8), 2)}
 
     breakdown: dict[str, Any] = {
-        axis: {place: bucket(card.n // len(places)) for place in places} for axis, places in BUCKETS[name].items()
+        axis: {place: bucket(card.n // len(places)) for place in places} for axis, places in buckets(name).items()
     }
-    if name == "ko-vdc":
+    if card.histogram:
         counts = [rng.randint(100, 300) for _ in "ABCD"]
-        breakdown["letter"] = {letter: {"n": n} for letter, n in zip("ABCD-", [*counts, 9], strict=True)}
+        breakdown[card.histogram.name] = {kind: {"n": n} for kind, n in zip("ABCD-", [*counts, 9], strict=True)}
+    own = {} if card.headline in ("em", "f1") else {card.headline: em}
+    own |= {column.metric: em for column in card.columns if column.metric}
 
     def interval(score: float) -> tuple[float, float]:
         low, high = wilson(score / 100, card.n)
@@ -59,7 +60,7 @@ def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes:
                 "batch_size": 8,
                 "max_new_tokens": 1024,
             },
-            "results": {name: {"em": em, "em_stderr": 1.0, "f1": f1, "em_strict": max(0.0, em - 3)}},
+            "results": {name: {"em": em, "em_stderr": 1.0, "f1": f1, "em_strict": max(0.0, em - 3)} | own},
             "intervals": {"em": interval(em), "f1": interval(f1)},
             "dataset": {"id": f"hannun/{name}", "revision": "1", "split": card.split, "n": card.n},
             "breakdown": breakdown,

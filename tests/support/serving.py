@@ -48,4 +48,8 @@ def serving(command: Sequence[str], environment: dict[str, str]) -> Iterator[Ser
             yield Server(f"http://127.0.0.1:{port}", process)
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(timeout=60)
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:  # nothing that a test starts outlives it
+                process.kill()
+                raise

@@ -36,7 +36,7 @@ def test_what_is_nobodys_secret_passes(tmp_path: Path) -> None:
     check_public(['"가온시의 예산, 2,434억 7천만 원, 짧다"'.encode()], [ITEM], tmp_path)
 
 
-def test_a_result_that_would_leak_is_withheld(settings: Settings, tmp_path: Path) -> None:
+def test_a_result_that_would_leak_is_withheld(settings: Settings, tmp_path: Path, dummy_engine: None) -> None:
     """The licence is a stranger's text that becomes public: here it is a question of the test set."""
     question = "누리 마을 도서관에는 몇 권의 책이 있었다고 하는가"
     data = tmp_path / "data"

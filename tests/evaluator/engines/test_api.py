@@ -94,6 +94,7 @@ def test_a_server_that_does_not_start_says_so(tmp_path: Path, command: str, said
     assert error.value.code == "server_failed"
 
 
+@pytest.mark.faults
 def test_run_with_a_server_of_its_own(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "evaluator", "run", "--model", str(models_dir / "tiny/image-text")]
     command += ["--benchmark", "ko-vdc", "--limit", "2", "--alone", "4", "--spawn", SERVE]
@@ -106,6 +107,7 @@ def test_run_with_a_server_of_its_own(environment: dict[str, str], models_dir: P
     assert result.batch_invariance and result.batch_invariance.scores_changed == 0
 
 
+@pytest.mark.faults
 def test_parity_says_how_two_engines_differ(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "evaluator", "parity", str(models_dir / "tiny/image-text"), "--items", "3"]
     done = subprocess.run([*command, "--spawn", SERVE], cwd=ROOT, env=environment, capture_output=True, text=True)

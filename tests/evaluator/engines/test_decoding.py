@@ -18,6 +18,8 @@ from submissions.models.reasoning import THINK
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import change_json
 
+pytestmark = pytest.mark.model
+
 PROMPTS = [Prompt(str(n), text) for n, text in enumerate(("합계는 얼마입니까?", "가장 큰 것은 무엇입니까?", "1"))]
 # Each changes what `generate(do_sample=False)` writes, or has it raise.
 TASTES: list[dict[str, Any]] = [

@@ -20,6 +20,8 @@ from evaluator.engines.pages import fit_page, page_windows, rank
 from evaluator.errors import EvaluationError
 from tests.support.tiny_models import make_extractive, make_image_text
 
+pytestmark = pytest.mark.model
+
 PARAGRAPHS = [
     f"<p>{n}번째 문단에는 {n * 37}개의 돌이 있다고 한다. 가온산 아래 누리천이 흐른다.</p>\n" for n in range(60)
 ]

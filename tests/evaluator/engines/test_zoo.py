@@ -24,6 +24,8 @@ from submissions.models.reasoning import values_of
 from submissions.models.repository import folder_repository
 from tests.support.zoo import Family, all_families
 
+pytestmark = pytest.mark.model
+
 # What cannot be run, and what the check says of it.
 REFUSED = {
     "paligemma": "no_template",

@@ -53,8 +53,7 @@ def test_scores_latency_and_breakdown(make_request: Make, tmp_path: Path) -> Non
     assert scores["em"] == 60.0 and scores["f1"] == 60.0 and scores["em_strict"] == 60.0
     # The sample's standard deviation of 1, 0, 1, 1, 0 over the root of 5.
     assert scores["em_stderr"] == pytest.approx(100 * 0.3**0.5 / 5**0.5, abs=1e-4)
-    low, high = result.intervals["em"]
-    assert (low, high) == (pytest.approx(23.07, abs=0.01), pytest.approx(88.24, abs=0.01))  # Wilson, 3 of 5
+    assert result.intervals["em"] == pytest.approx((23.07, 88.24), abs=0.01)  # Wilson, 3 of 5
     assert {k: (b.n, b.em) for k, b in result.breakdown["domain"].items()} == {"가": (2, 50.0), "나": (3, 66.6667)}
     assert result.total_evaluation_time_seconds == 3.0
     latency = result.latency

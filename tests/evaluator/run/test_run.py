@@ -12,16 +12,18 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.data_types import Answer, Prompt
 from evaluator.engines.options import EngineOptions
 from evaluator.run.job import Job
+from evaluator.run.latency import WARM_UP
 from evaluator.run.process import child_environment
 from scripts.demo import make_smollm2
 from submissions.paths import ROOT, SAMPLES
 from submissions.results import EvalResult
 from tests.conftest import SHARED
-
-KORQUAD = SAMPLES / "korquad-2"
+from tests.support.cli import Cli, Done, in_process
+from tests.support.engines import STOP, LoggingEngine
 
 
 def run(environment: dict[str, str], *args: str, timeout: int = 300) -> subprocess.CompletedProcess[str]:
@@ -43,47 +45,59 @@ def timeless(result: Path) -> dict[str, Any]:
     return dict(content)
 
 
-@pytest.mark.parametrize(
-    ("model", "benchmark", "n"),
-    [
-        ("image-text", "ko-vqa", 45),
-        ("image-text", "ko-vdc", 20),
-        ("image-text", "infochartqa", 31),
-        ("extractive", "korquad-2", 44),
-        ("image-text", "korquad-2", 6),
-    ],
-)
-def test_each_benchmark_on_its_samples(
-    environment: dict[str, str], models_dir: Path, tmp_path: Path, model: str, benchmark: str, n: int
-) -> None:
-    limit = ["--limit", "6"] if n == 6 else []
-    done = run(
-        environment, "run", "--model", str(models_dir / "tiny" / model), "--benchmark", benchmark,
-        "--precision", "float32", "--out", str(tmp_path / "out"), *limit,
-    )  # fmt: skip
+@pytest.fixture
+def cli(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    return in_process(environment, monkeypatch, capsys)
+
+
+def check_outputs(done: Done, out: Path, benchmark: str, n: int, split: str = "sample") -> EvalResult:
+    """What holds of every run, whatever the model and the benchmark."""
     assert done.returncode == 0, done.stderr
     assert f"n = {n}" in done.stdout
-    result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
-    assert result.dataset.n == n
-    assert result.dataset.split == ("sample[:6]" if limit else "sample")
+    result = EvalResult.model_validate_json((out / "result.json").read_bytes())
+    card = BENCHMARKS[benchmark].card
+    assert (result.dataset.n, result.dataset.split) == (n, split)
     assert result.answers and sum(result.answers.model_dump().values()) == n
     assert result.latency and result.latency.mean_ms > 0 and result.latency.hardware and result.latency.calibration_ms
-    assert (result.latency.protocol == "total/questions") == (benchmark == "korquad-2")
+    assert (result.latency.protocol == "total/questions") == (BENCHMARKS[benchmark].latency_protocol == "total")
     assert result.batch_invariance and result.batch_invariance.n == min(n, 25 if benchmark == "ko-vdc" else 100)
-    assert result.inputs and (result.inputs.visual_tokens_mean is None) == (benchmark == "korquad-2")
-    extra = {"em_strict", "em_chance_corrected", "consistency"}
-    assert set(result.results[benchmark]) - extra == {"em", "em_stderr", "f1"}
+    assert {"em", "em_stderr", "f1"} <= set(result.results[benchmark])
     for metric, (low, high) in result.intervals.items():
         assert low <= (result.results[benchmark][metric] or 0) <= high and low < high
-    assert ("f1" in result.intervals) == (benchmark != "ko-vdc"), "macro-F1 is no mean"
-    if benchmark == "ko-vdc":
-        assert sum(b.n or 0 for b in result.breakdown["letter"].values()) == 4 * n
-    assert ("em_strict" in result.results[benchmark]) == (benchmark != "korquad-2")
+    assert ("f1" in result.intervals) == BENCHMARKS[benchmark].f1_is_mean
     for axis, buckets in result.breakdown.items():
-        assert axis == "letter" or sum(b.n or 0 for b in buckets.values()) == n
-    details = (tmp_path / "out/details.jsonl").read_text(encoding="utf-8").splitlines()
+        counted = 4 * n if card.histogram and axis == card.histogram.name else n
+        assert sum(b.n or 0 for b in buckets.values()) == counted
+    assert set(result.breakdown) == {a.name for a in (*card.axes, *((card.histogram,) if card.histogram else ()))}
+    details = (out / "details.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(details) == n
-    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["details.jsonl", "result.json"]
+    assert sorted(p.name for p in out.iterdir()) == ["details.jsonl", "result.json"]
+    return result
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_each_benchmark_on_its_samples(cli: Cli, dummy_engine: None, tmp_path: Path, benchmark: str) -> None:
+    n = len(BENCHMARKS[benchmark].load(SAMPLES / benchmark))
+    model = "tiny/image-text" if BENCHMARKS[benchmark].inputs == "image" else "tiny/extractive"
+    done = cli("run", "--model", model, "--benchmark", benchmark, "--out", str(tmp_path / "out"))
+    check_outputs(done, tmp_path / "out", benchmark, n)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("model", "benchmark", "limit"), [("image-text", "ko-vqa", 12), ("extractive", "korquad-2", 20)]
+)
+def test_real_models_in_a_process_of_their_own(
+    environment: dict[str, str], models_dir: Path, tmp_path: Path, model: str, benchmark: str, limit: int
+) -> None:
+    done = run(
+        environment, "run", "--model", str(models_dir / "tiny" / model), "--benchmark", benchmark,
+        "--precision", "float32", "--limit", str(limit), "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    ended = Done(done.returncode, done.stdout, done.stderr)
+    result = check_outputs(ended, tmp_path / "out", benchmark, limit, f"sample[:{limit}]")
+    assert result.inputs and (result.inputs.visual_tokens_mean is None) == (benchmark == "korquad-2")
+    assert result.environment["torch"] and result.config.params
 
 
 @pytest.mark.parametrize(
@@ -92,60 +106,62 @@ def test_each_benchmark_on_its_samples(
         (["--model", "no such folder", "--benchmark", "ko-vqa"], "not a model ID"),
         (["--model", "tiny/extractive", "--benchmark", "ko-vqa"], "KorQuAD 2.0 only"),
         (["--model", "tiny/extractive", "--benchmark", "korquad-2", "--data", "/nowhere"], "/nowhere"),
-        (["--model", "tiny/extractive", "--benchmark", "korquad-2", "--engine", "chat"], "no_chat_template"),
     ],
 )
-def test_bad_input_is_one_line_and_code_2(
-    environment: dict[str, str], tmp_path: Path, args: list[str], said: str
-) -> None:
-    done = run(environment, "run", *args, "--out", str(tmp_path / "out"))
+def test_bad_input_is_one_line_and_code_2(cli: Cli, tmp_path: Path, args: list[str], said: str) -> None:
+    done = cli("run", *args, "--out", str(tmp_path / "out"))
     assert done.returncode == 2
-    assert said in done.stderr and "Traceback" not in done.stderr
+    assert said in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_a_broken_row_stops_the_run_before_inference(environment: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("code", "exit_code"), [("no_chat_template", 2), ("out_of_memory", 1)])
+def test_a_models_fault_is_code_2_and_ours_1(
+    cli: Cli, dummy_engine: None, models_dir: Path, tmp_path: Path, code: str, exit_code: int
+) -> None:
+    shutil.copytree(models_dir / "tiny/extractive", tmp_path / "model")
+    (tmp_path / "model/dummy.json").write_text(json.dumps({"fail": code}))
+    done = cli("run", "--model", str(tmp_path / "model"), "--benchmark", "korquad-2", "--out", str(tmp_path / "out"))
+    assert done.returncode == exit_code and f"evaluator: {code}: " in done.stderr
+
+
+def test_a_broken_row_stops_the_run_before_inference(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     (folder / "pages").mkdir(parents=True)
     (folder / "pages/1.html").write_text("<p>가</p>")
     good = {"id": "1", "question": "?", "answer": "가", "page": "pages/1.html", "length": "short", "form": "paragraph"}
     rows = [good, {**good, "id": "2", "answer": ""}]
     (folder / "items.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
-    done = run(
-        environment, "run", "--model", "tiny/extractive", "--benchmark", "korquad-2",
-        "--data", str(folder), "--out", str(tmp_path / "out"),
-    )  # fmt: skip
+    where = ("--data", str(folder), "--out", str(tmp_path / "out"))
+    done = cli("run", "--model", "tiny/extractive", "--benchmark", "korquad-2", *where)
     assert done.returncode == 2
     assert "items.jsonl, row 2" in done.stderr and len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "out").exists()
 
 
-def _many_questions(folder: Path) -> Path:
-    """The sample pages with their questions thirty times over: seconds of work, to be killed in."""
-    data = folder / "data"
-    shutil.copytree(KORQUAD, data)
-    rows = [json.loads(line) for line in (KORQUAD / "items.jsonl").read_text(encoding="utf-8").splitlines()]
-    many = [{**row, "id": f"{row['id']}-{n}", "question": f"{row['question']} {n}"} for n in range(30) for row in rows]
-    (data / "items.jsonl").write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in many), encoding="utf-8")
-    return data
-
-
 def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str, str], tmp_path: Path) -> None:
-    data = _many_questions(tmp_path)
-    args = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--data", str(data), "--out"]
-    assert run(environment, *args, str(tmp_path / "undisturbed")).returncode == 0
-    environment["HANNUN_WORK_DIR"] = str(tmp_path / "another")  # none of those answers at hand
-    out = tmp_path / "killed"
+    engine = f"{LoggingEngine.__module__}:{LoggingEngine.__name__}"
+    arguments = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--sandbox", "none", "--alone", "5"]
+    command = [sys.executable, "-m", "tests.support.cli", engine, *arguments, "--fresh", "--out"]
+    out, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
     answers = out / "job/out/answers.jsonl"
-    for lines in (5, 150):
+    out.mkdir()
+
+    def ended(folder: Path) -> None:
+        subprocess.run([*command, str(folder)], cwd=ROOT, env=environment, check=True, capture_output=True)
+
+    ended(undisturbed)
+    for lines, stop_after in ((5, 5), (17, 12)):
+        (out / STOP).write_text(str(stop_after))
         with (
             subprocess.Popen(
-                [sys.executable, "-m", "evaluator", *args, str(out)],
-                cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                [*command, str(out)], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             ) as running,
             subprocess.Popen(
-                ["tail", "-n", "+1", "-s", "0.05", "-F", str(answers)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                ["tail", "-n", "+1", "-s", "0.05", "-F", str(answers)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
             ) as tail,
-        ):  # fmt: skip
+        ):
             assert tail.stdout is not None
             for _ in range(lines):
                 tail.stdout.readline()
@@ -154,30 +170,34 @@ def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str,
             tail.kill()
         assert running.returncode == -signal.SIGKILL
         assert not (out / "result.json").exists(), "killed in the middle"
-    before = answers.read_bytes()
-    assert 150 <= before.count(b"\n") < 44 * 30
-    assert run(environment, *args, str(out)).returncode == 0
-    assert timeless(out / "result.json") == timeless(tmp_path / "undisturbed/result.json")
-    assert (out / "details.jsonl").read_bytes() == (tmp_path / "undisturbed/details.jsonl").read_bytes()
+    assert answers.read_bytes().count(b"\n") == 17
+    (out / STOP).unlink()
+    ended(out)
+    assert timeless(out / "result.json") == timeless(undisturbed / "result.json")
+    assert (out / "details.jsonl").read_bytes() == (undisturbed / "details.jsonl").read_bytes()
+    asked = (out / "asked.log").read_text().split()
+    assert len(asked) == 44 + 5 + WARM_UP, "each question once, and again those that are measured"
 
 
-def test_a_longer_run_uses_the_answers_of_a_shorter_one(environment: dict[str, str], tmp_path: Path) -> None:
-    args = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--alone", "0", "--out"]
-
+def test_a_longer_run_uses_the_answers_of_a_shorter_one(cli: Cli, dummy_engine: None, tmp_path: Path) -> None:
     def seconds(*more: str) -> float:
         out = tmp_path / "-".join(more or ["whole"])
-        assert run(environment, *args, str(out), *more).returncode == 0
+        args = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--alone", "0", "--out", str(out)]
+        assert cli(*args, *more).returncode == 0
         return float(json.loads((out / "result.json").read_text())["total_evaluation_time_seconds"])
 
     first = seconds("--limit", "10")
     whole = seconds()
     assert whole > first
     assert seconds("--limit", "44") == whole, "the answers and the time they took are those of the run before"
-    assert seconds("--fresh") != whole
+    kept = next((tmp_path / "work/answers").glob("*.jsonl"))
+    kept.write_text(kept.read_text().replace('"seconds": 0.001', '"seconds": 0.5'))
+    assert seconds("--limit", "43") > 20, "read from there"
+    assert seconds("--fresh") == whole
 
 
 def _job(folder: Path, model: Path, prompts: list[Prompt]) -> Job:
-    options = EngineOptions(model, "float32", 16, engine="extractive")
+    options = EngineOptions(model, "float32", 16, engine="evaluator.engines.dummy:DummyEngine")
     return Job.prepare(folder, options, prompts)
 
 
@@ -238,8 +258,6 @@ def test_the_inference_process_sees_no_gold_answer_and_no_token(
     assert not {"HF_TOKEN", "HANNUN_DETAILS_KEY", "HOME"} & set(
         child_environment(EngineOptions(Path("m"), "float32", 16))
     )
-    from evaluator.benchmarks import BENCHMARKS
-
     benchmark = BENCHMARKS["ko-vqa"]
     items = benchmark.load(SAMPLES / "ko-vqa")
     job = Job.prepare(
@@ -253,8 +271,9 @@ def test_the_inference_process_sees_no_gold_answer_and_no_token(
 
 
 def test_the_inference_process_ends_with_its_parent(models_dir: Path, tmp_path: Path) -> None:
-    prompts = [Prompt(str(n), "", question=f"질문 {n}", page="<p>문단</p>" * 3000) for n in range(500)]
-    job = _job(tmp_path / "job", models_dir / "tiny/extractive", prompts)
+    prompts = [Prompt(str(n), "", question=f"질문 {n}") for n in range(500)]
+    (tmp_path / "dummy.json").write_text('{"seconds": 0.05}')
+    job = _job(tmp_path / "job", tmp_path, prompts)
     reader, writer = os.pipe()
     child = subprocess.Popen(
         [sys.executable, "-m", "evaluator.run.child", str(job.folder)],
@@ -269,6 +288,7 @@ def test_the_inference_process_ends_with_its_parent(models_dir: Path, tmp_path: 
     assert len(job.answers()) < 500
 
 
+@pytest.mark.faults
 def test_smollm2_reads_a_real_page(
     environment: dict[str, str], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -298,10 +318,10 @@ def test_extra_figures_are_cut_out_and_shown_after_the_image(tmp_path: Path) -> 
     assert Image.open(prompt.images[1]).getcolors() == [(900, (255, 0, 0))]
 
 
-def test_a_blind_run_sees_no_image(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_blind_run_sees_no_image(cli: Cli, dummy_engine: None, tmp_path: Path) -> None:
     args = ["run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", "--limit", "4", "--no-images"]
-    done = run(environment, *args, "--out", str(tmp_path / "out"))
+    done = cli(*args, "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
     assert result.dataset.split == "sample[:4]/blind"
-    assert result.reproduce and result.reproduce.endswith("--limit 4 --no-images")
+    assert result.reproduce and "--limit 4" in result.reproduce and result.reproduce.endswith("--no-images")

@@ -222,9 +222,12 @@ def test_without_bubblewrap_nothing_of_the_queue_is_run(settings: Settings, monk
     sandbox.detect_backend.cache_clear()
 
 
+DUMMY_CLI = [sys.executable, "-m", "tests.support.cli", "evaluator.engines.dummy:DummyEngine"]
+
+
 @pytest.fixture(params=["bubblewrap", "unshare"])
 def built_by(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path) -> str:
-    """What builds the walls, in this environment: unshare where there is no bubblewrap."""
+    """What builds the sandbox, in this environment: unshare where there is no bubblewrap."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in (*TOOLS, "prlimit", "setpriv", "true", *(["bwrap"] if request.param == "bubblewrap" else [])):
@@ -239,15 +242,23 @@ def test_a_model_of_links_as_in_a_hub_cache_is_read_inside(
     folder, blobs = tmp_path / "cache/snapshots/a", tmp_path / "cache/blobs"
     folder.mkdir(parents=True)
     blobs.mkdir()
+    (blobs / "said").write_text('{"answer": "read through a link"}')
+    (folder / "dummy.json").symlink_to("../../blobs/said")
     for number, file in enumerate(sorted((models_dir / "tiny/extractive").iterdir())):
         (blobs / str(number)).write_bytes(file.read_bytes())
         (folder / file.name).symlink_to(f"../../blobs/{number}")
     arguments = ["run", "--model", str(folder), "--benchmark", "korquad-2", "--limit", "3", "--alone", "0"]
-    command = [sys.executable, "-m", "evaluator", *arguments, "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [*DUMMY_CLI, *arguments, "--out", str(tmp_path / "out")],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
     assert result.environment["sandbox"] == built_by
+    assert (tmp_path / "out/details.jsonl").read_text().count("read through a link") == 3
 
 
 def test_a_board_with_a_worker_says_what_is_missing(environment: dict[str, str], tmp_path: Path) -> None:
@@ -261,7 +272,7 @@ def test_a_board_with_a_worker_says_what_is_missing(environment: dict[str, str],
 def test_a_local_run_may_do_without_and_says_so(environment: dict[str, str], tmp_path: Path, how: str) -> None:
     arguments = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--limit", "3", "--alone", "0"]
     path = f"{tmp_path}:{Path(sys.executable).parent}"
-    command = [sys.executable, "-m", "evaluator", *arguments, "--out", str(tmp_path / "out"), "--sandbox", how]
+    command = [*DUMMY_CLI, *arguments, "--out", str(tmp_path / "out"), "--sandbox", how]
     done = subprocess.run(command, cwd=ROOT, env=environment | {"PATH": path}, capture_output=True, text=True)
     if how == "auto":
         assert done.returncode == 2 and "--sandbox none" in done.stderr and "Traceback" not in done.stderr

@@ -208,6 +208,7 @@ def test_who_asks_too_often_is_told_to_wait(client: httpx.Client, settings: Sett
     assert "1분 뒤에" in said
 
 
+@pytest.mark.faults
 def test_ten_thousand_submissions_in_a_burst(client: httpx.Client, address: str, settings: Settings) -> None:
     """Nearly all are turned away at the door, none gets in twice, and the page still answers."""
     _, submit = forms(client)

@@ -62,6 +62,7 @@ FAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("call", CALLS)
 def test_every_fault_at_every_call_of_a_whole_way(hub: Hub, make_request: Make, call: str, fault: str) -> None:
@@ -142,6 +143,7 @@ def test_a_commit_that_would_change_nothing_is_no_win(hub: Hub) -> None:
     assert hub.commits == 1
 
 
+@pytest.mark.faults
 def test_a_refresh_after_one_new_result_costs_few_requests(
     hub: Hub, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +181,7 @@ print(sorted(rows["em"]))
 """
 
 
+@pytest.mark.faults
 def test_datasets_reads_the_results(hub: Hub, make_request: Make, tmp_path: Path) -> None:
     queue = Queue(open_store(URL))
     for em in (10.0, 20.0):

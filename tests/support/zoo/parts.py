@@ -11,6 +11,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from submissions.paths import SAMPLES
+from tests.support.tiny_models import CORPUS
 
 CARD = "---\nlicense: apache-2.0\n---\nA tiny model with random weights, for tests.\n"
 # A decoder of about 100,000 parameters. Families add what is theirs.
@@ -39,7 +40,7 @@ def byte_bpe(size: int) -> str:
 
 def texts() -> list[str]:
     """What the tokenizers are learned from."""
-    return [p.read_text(encoding="utf-8") for p in sorted(SAMPLES.rglob("*.jsonl"))]
+    return [(SAMPLES / name / "items.jsonl").read_text(encoding="utf-8") for name in CORPUS]
 
 
 def byte_level(special: Sequence[str], *, size: int = 1000, **settings: Any) -> Any:

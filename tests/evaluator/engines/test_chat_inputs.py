@@ -1,0 +1,51 @@
+"""Prompts as a chat model gets them: what the renderer of templates makes is what transformers would."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from transformers import AutoProcessor
+
+from evaluator.engines.chat import ChatEngine
+from evaluator.engines.options import EngineOptions
+from submissions.models.chat_template import TemplateRenderer
+from tests.support.tiny_models import TEMPLATE
+
+pytestmark = pytest.mark.model
+
+
+def test_ordinary_conversations_are_as_transformers_renders_them(models_dir: Path) -> None:
+    """Images, special tokens, Korean: the same tokens as without a process in between."""
+    folder = models_dir / "tiny/image-text"
+    processor = AutoProcessor.from_pretrained(folder)
+    conversations = [
+        [{"role": "user", "content": [{"type": "image", "image": "image"}, {"type": "text", "text": text}]}]
+        for text in ("합계는 몇 천 명입니까?", "{{ 7 * 7 }} {% raw %}", 'quote " and \\ and </s>', "여러\n줄\t끝 ")
+    ]
+    renderer = TemplateRenderer(TEMPLATE, processor.tokenizer.special_tokens_map)
+    try:
+        rendered = renderer.render(conversations)
+    finally:
+        renderer.close()
+    expected = [
+        processor.apply_chat_template(
+            [{"role": "user", "content": [{"type": "image"}, c[0]["content"][1]]}], add_generation_prompt=True
+        )
+        for c in conversations
+    ]
+    assert rendered == expected
+
+
+def test_a_template_of_several_by_name_is_taken_by_its_default(models_dir: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "named"
+    shutil.copytree(models_dir / "tiny/image-text", folder)
+    (folder / "chat_template.jinja").unlink()
+    named = {"default": TEMPLATE, "tool_use": "{{ raise_exception('no tools') }}"}
+    (folder / "additional_chat_templates").mkdir()
+    for name, text in named.items():
+        target = folder / ("chat_template.jinja" if name == "default" else f"additional_chat_templates/{name}.jinja")
+        target.write_text(text)
+    engine = ChatEngine(EngineOptions(folder, "float32", 4))
+    engine.close()
+    assert json.loads((folder / "config.json").read_text())["model_type"] == "llava"

@@ -1,0 +1,41 @@
+"""The command line of the evaluator: in this process, or as `python -m tests.support.cli ENGINE …` with another engine."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from evaluator.__main__ import main
+from submissions.catalog import ENGINES
+
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Cli = Callable[..., Done]
+
+
+def in_process(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """What runs `python -m evaluator` with these arguments, without a process of its own."""
+    for name, value in environment.items():
+        if name.startswith("HANNUN_"):
+            monkeypatch.setenv(name, value)
+
+    def run(*arguments: str) -> Done:
+        capsys.readouterr()
+        code = main(list(arguments))
+        said = capsys.readouterr()
+        return Done(code, said.out, said.err)
+
+    return run
+
+
+if __name__ == "__main__":
+    for name in ("chat", "extractive"):
+        ENGINES[name] = ENGINES[name]._replace(location=sys.argv[1])
+    sys.exit(main(sys.argv[2:]))
