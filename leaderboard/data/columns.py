@@ -177,7 +177,7 @@ EXPORTED = tuple(name for column in COLUMNS for name in column.export)
 
 
 def columns_of(card: Card, rows: Sequence[RankedRow], chosen: Sequence[str]) -> list[Column]:
-    """The columns of a benchmark's table: those chosen, but for the ones that are empty in all rows."""
+    """The columns of a benchmark's table: those chosen; of the default ones those that are not empty in all rows."""
     columns: list[Column] = []
     for column in COLUMNS:
         if column.optional and column.key not in chosen:
@@ -195,6 +195,6 @@ def columns_of(card: Card, rows: Sequence[RankedRow], chosen: Sequence[str]) -> 
 
 
 def _is_empty(column: Column, rows: Sequence[RankedRow]) -> bool:
-    """Out of memory is told in the column of EM, so that is not empty there."""
+    """Whether a default column says nothing. Out of memory is told in the column of EM, so that is not empty there."""
     told = column.key == "em" and any(r.row.outcome != "scored" for r in rows)
-    return bool(rows) and not told and all(column.value(r.row) is None for r in rows)
+    return column.default and bool(rows) and not told and all(column.value(r.row) is None for r in rows)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from submissions.paths import ROOT
 
@@ -25,16 +26,23 @@ def bare_environment() -> dict[str, str]:
 
 
 @contextmanager
-def serving(command: Sequence[str], environment: dict[str, str]) -> Iterator[Server]:
-    """Run `python command…` with HANNUN_PORT in its environment; gives the server once it listens.
+def serving(
+    command: Sequence[str],
+    environment: dict[str, str],
+    *,
+    python: Path = Path(sys.executable),
+    folder: Path = ROOT,
+    port_variable: str = "HANNUN_PORT",
+) -> Iterator[Server]:
+    """Run `python command…` with a free port in its environment; gives the server once it listens.
 
     Raises RuntimeError, with what it said, where it ends before.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    own = {**environment, "HANNUN_PORT": str(port)}
-    with subprocess.Popen([sys.executable, *command], cwd=ROOT, env=own, stderr=subprocess.PIPE, text=True) as process:
+    own = {**environment, port_variable: str(port)}
+    with subprocess.Popen([python, *command], cwd=folder, env=own, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:
             said = ""

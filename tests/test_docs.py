@@ -1,0 +1,151 @@
+"""The documents say what is so: every setting, option and address stands in them, and the READMEs' blocks run."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from evaluator.commands.arguments import build_parser as evaluator_parser
+from leaderboard.web.routes import routes
+from submissions.arguments import build_parser as submissions_parser
+from submissions.paths import ROOT
+from submissions.queue.queue import Queue
+from submissions.settings import ApiModel, EmbeddingServer, Settings
+from submissions.store.open import open_store
+from tests.conftest import NOW, environment_of, request_numbered, settings_in
+from tests.support.evaluated import evaluated
+from tests.support.serving import serving
+
+ADDRESS = "http://127.0.0.1:7860"
+PLACEHOLDER = r"[A-Z]{3}|one_word|echo"  # for a name of the reader's own
+KEYS_ALONE = {"HANNUN_API_KEY"}  # read by the name that a server's `key` gives
+
+
+def _text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def _first_cells(text: str) -> list[str]:
+    """What stands in the first column of the tables, heads left out."""
+    rows = re.findall(r"^\| (.+?) \|.*\n(?!\|---)", text, re.MULTILINE)
+    return [row.replace("\\|", "|") for row in rows]
+
+
+def test_every_setting_stands_in_the_configuration() -> None:
+    text = _text("docs/configuration.md")
+    named = set(re.findall(r"`(HANNUN_\w+)`", "\n".join(_first_cells(text))))
+    assert named == {f"HANNUN_{name.upper()}" for name in Settings.model_fields} | KEYS_ALONE
+    for heading, model in (("HANNUN_APIS", ApiModel), ("HANNUN_EMBEDDINGS", EmbeddingServer)):
+        section = text.partition(f"### `{heading}`")[2].partition("\n#")[0]
+        assert _first_cells(section) == [f"`{name}`" for name in model.model_fields], heading
+
+
+def test_the_targets_of_make_stand_in_the_configuration() -> None:
+    phony = re.search(r"^\.PHONY: (.+)$", _text("Makefile"), re.MULTILINE)
+    assert phony
+    named = re.findall(r"`make ([a-z-]+)`", "\n".join(_first_cells(_text("docs/configuration.md"))))
+    assert set(named) == set(phony[1].split())
+
+
+def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    (group,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return dict(group.choices)
+
+
+@pytest.mark.parametrize(
+    ("program", "parser"), [("evaluator", evaluator_parser()), ("submissions", submissions_parser())]
+)
+def test_every_command_and_option_stands_in_the_command_line_s_document(
+    program: str, parser: argparse.ArgumentParser
+) -> None:
+    text = _text("docs/cli.md")
+    sections = dict(re.findall(rf"^## {program} ([a-z-]+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    commands = _commands(parser)
+    assert set(sections) == set(commands)
+    for name, command in commands.items():
+        options = {o for a in command._actions for o in a.option_strings if o.startswith("--")} - {"--help"}
+        told = set(re.findall(r"^`(--[a-z-]+)", "\n".join(_first_cells(sections[name])), re.MULTILINE))
+        assert told == options, f"{program} {name}"
+
+
+def test_every_address_stands_in_the_api_s_document() -> None:
+    text = _text("docs/api.md")
+    told = set(re.findall(r"`(/[^`?]*)", "\n".join(_first_cells(text.partition("### Filters")[0]))))
+    told = {re.sub(r"\.(csv|json|parquet)$", ".KIND", re.sub(r"NAME|KEY|KIND", "*", address)) for address in told}
+    for route in routes(None, "").routes:  # type: ignore[arg-type]  # the routes are only named
+        path = re.sub(r"\{\w+\}", "*", route.path)  # type: ignore[attr-defined]
+        path = path.replace("/boards/*.*", "/boards/*.KIND")
+        assert re.sub(r"\.(csv|json|parquet)$", ".KIND", path) in told, path
+
+
+def test_files_that_documents_name_exist() -> None:
+    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+    for document in documents:
+        text = document.read_text(encoding="utf-8")
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+            assert (document.parent / link).exists(), f"{document.name}: {link}"
+        for path in re.findall(
+            r"`((?:tests|docs|scripts|evaluator|submissions|leaderboard|assets)/[\w/.-]+\.\w+)`", text
+        ):
+            assert (ROOT / path).exists() or re.search(PLACEHOLDER, path), f"{document.name}: {path}"
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[tuple[Path, dict[str, str]]]:
+    """A folder that looks like the repository, its environment, and in it a board with one result."""
+    folder = tmp_path_factory.mktemp("readme")
+    for path in ROOT.iterdir():
+        if not path.name.startswith("."):
+            (folder / path.name).symlink_to(path)
+    (folder / ".venv").symlink_to(sys.prefix)
+    (folder / "models/owner").mkdir(parents=True)
+    (folder / "models/owner/name").symlink_to(models_dir / "tiny/image-text")
+    settings = settings_in(folder, folder / "models")
+    store = open_store(settings.store)
+    request = request_numbered(1, benchmark="ko-vqa")
+    queue = Queue(store)
+    queue.submit(request)
+    running = queue.claim("w", NOW)
+    assert running
+    queue.publish(running, evaluated(running, 50.0), NOW)
+    environment = environment_of(settings)
+    with serving(["app.py"], environment | {"HANNUN_WORKER": "off"}) as server:
+        yield folder, environment | {"BOARD": server.address, "KEY": request.key}
+
+
+def test_every_endpoint_stands_in_the_api_s_document(workshop: tuple[Path, dict[str, str]]) -> None:
+    served = httpx2.get(f"{workshop[1]['BOARD']}/gradio_api/info").json()["named_endpoints"]
+    section = _text("docs/api.md").partition("## Endpoints")[2].partition("## MCP")[0]
+    assert set(re.findall(r"`(/\w+)`", "\n".join(_first_cells(section)))) == set(served)
+
+
+def _blocks() -> list[tuple[str, str]]:
+    """Language and text of each block, those that both READMEs have once."""
+    both = _text("README.md") + _text("README.ko.md")
+    return list(dict.fromkeys(re.findall(r"^```(\w+)\n(.*?)^```", both, re.MULTILINE | re.DOTALL)))
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("language", "block"), _blocks())
+def test_every_block_of_a_readme_runs(
+    workshop: tuple[Path, dict[str, str]], tmp_path: Path, language: str, block: str
+) -> None:
+    """As it stands, but for the board's port, a real result's key, and `make`, which is asked what it would do."""
+    folder, environment = workshop
+    block = block.replace(ADDRESS, environment["BOARD"]).replace("KEY", environment["KEY"])
+    block = re.sub(r"\bmake (?=[a-z])", "make -n ", block)
+    for made in (*folder.glob("*.csv"), *folder.glob("*.json")):
+        made.unlink()  # which curl -O would not overwrite
+    command = {"bash": ["bash", "-euo", "pipefail", "-c", block], "python": [sys.executable, "-c", block]}[language]
+    path = os.pathsep.join([str(folder / ".venv/bin"), environment["PATH"]])
+    own = {"PATH": path, "HANNUN_STORE": str(tmp_path / "store.git")}  # the board goes on with its own
+    done = subprocess.run(
+        command, cwd=folder, env=environment | own, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, f"{block}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"

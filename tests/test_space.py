@@ -1,0 +1,79 @@
+"""A Space has the repository's files and requirements.txt, and nothing more."""
+
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+
+import httpx2
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from submissions.paths import ROOT
+from tests.support.serving import bare_environment, serving
+
+
+def _closure(requirements: list[str]) -> dict[str, Distribution]:
+    """The installed distributions that these requirements lead to, extras and markers heeded."""
+    found: dict[str, Distribution] = {}
+    seen: set[tuple[str, str]] = set()
+    todo = [(Requirement(line), "") for line in requirements]
+    while todo:
+        requirement, extra = todo.pop()
+        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
+            continue
+        name = canonicalize_name(requirement.name)
+        installed = distribution(name)
+        for wanted in ("", *requirement.extras):
+            if (name, wanted) not in seen:
+                seen.add((name, wanted))
+                found[name] = installed
+                todo += [(Requirement(line), wanted) for line in installed.requires or []]
+    return found
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The tracked files, and the Python of an environment with what requirements.txt names."""
+    folder = tmp_path_factory.mktemp("space")
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, names.split("\0")):
+        if (ROOT / name).exists():
+            copy = folder / "app" / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True)
+    packages = next((folder / "venv/lib").glob("python*/site-packages"))
+    lines = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line and line[0] != "#"]
+    for one in _closure(lines).values():
+        for top in {file.parts[0] for file in one.files or [] if file.parts[0] not in ("..", "__pycache__")}:
+            if not (packages / top).exists():
+                (packages / top).symlink_to(Path(str(one.locate_file(top))))
+    return folder / "app", folder / "venv/bin/python"
+
+
+def test_a_space_starts_with_its_requirements_alone(space: tuple[Path, Path]) -> None:
+    folder, python = space
+    missing = subprocess.run([python, "-c", "import torch"], capture_output=True, check=False)
+    assert missing.returncode == 1  # what the evaluator alone needs is not there
+    environment = bare_environment() | {"HANNUN_WORKER": "off", "HANNUN_AUTH": "off", "MALLOC_ARENA_MAX": "2"}
+    with serving(["app.py"], environment, python=python, folder=folder, port_variable="GRADIO_SERVER_PORT") as server:
+        for path in (
+            "/",
+            "/en/?tab=ko-ocrag",
+            "/boards/korquad-2.csv",
+            "/boards/ko-vqa.parquet",
+            "/charts/ko-vdc/time.csv",
+        ):
+            answer = httpx2.get(server.address + path, timeout=60)
+            assert answer.status_code == 200, path
+            assert len(answer.content) > 200, path
+
+
+def test_the_front_matter_names_the_pinned_gradio() -> None:
+    version = re.search(r"^sdk_version: (.+)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert version
+    assert f"gradio[oauth]=={version[1]}\n" in (ROOT / "requirements.txt").read_text()
