@@ -20,7 +20,7 @@ def check_public(records: Iterable[bytes], items: Iterable[Item], data: Path) ->
     if canary.is_file() and any(_plain(canary.read_text(encoding="utf-8")) in text for text in texts):
         raise LeakError("the canary of the test set")
     for item in items:
-        for private in (item.question, item.answer, *item.choices):
+        for private in (item.question, item.answer, *item.choices, *_strings(list(item.extra.values()))):
             text = _plain(private)
             if any(text[i : i + PIECE] in pieces for i in range(len(text) - PIECE + 1)):
                 raise LeakError(f"a piece of item {item.id}")

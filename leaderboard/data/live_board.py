@@ -85,7 +85,7 @@ class LiveBoard:
 
     @property
     def queue_version(self) -> str:
-        """The same of the queue: a commit, or a sign of life."""
+        """The same of the queue: a commit, or a heartbeat."""
         view = self.view()
         beats = "".join(f"{key}{lease.heartbeat_at:%H%M%S}" for key, lease in sorted(self._leases.items()))
         return blob_id(f"{view.snapshot.head}{beats}".encode())

@@ -22,7 +22,7 @@ from submissions.store.index import parse_record, queue_reader, with_requests, w
 
 LEASES = "leases"  # a branch of their own: a repository slows down after thousands of commits to main
 SKEW = timedelta(minutes=2)
-BEATS = 500  # heartbeats after which their branch is squashed
+MAX_HEARTBEATS = 500  # heartbeats after which their branch is squashed
 
 
 class Queue:
@@ -165,7 +165,7 @@ class Queue:
     def tidy(self) -> None:
         """Drop the heartbeats of what no longer runs, with all their history, once there are many."""
         head = self.store.head(LEASES)
-        if len(list(islice(self.store.history(head), BEATS))) < BEATS:
+        if len(list(islice(self.store.history(head), MAX_HEARTBEATS))) < MAX_HEARTBEATS:
             return
         running = {_lease_path(row.key) for row in self.rows() if row.status == Status.RUNNING}
 

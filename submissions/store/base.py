@@ -38,7 +38,7 @@ Changes = Mapping[str, bytes | None]  # path → new content, or None to delete
 
 class Store(Protocol):
     url: str
-    turn: threading.Lock  # the writers of one process take turns: they never race each other
+    write_lock: threading.Lock  # the writers of one process never race each other
 
     def head(self, branch: str = MAIN) -> str:
         """The commit the branch points at. A branch that was never written is made."""
@@ -92,7 +92,7 @@ def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]],
     after too many lost races.
     """
     for attempt in range(TRIES):
-        with store.turn:
+        with store.write_lock:
             snapshot = store.snapshot(branch)
             changes, message, value = decide(snapshot)
             if all(unchanged(snapshot, path, content) for path, content in changes.items()):

@@ -27,21 +27,21 @@ from submissions.store.base import MAIN, Changes, Commit, Snapshot
 
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 _FILE = 0o100644
-GIT_LOCK_LASTS = 2.0  # seconds
-PATIENCE = 60.0  # seconds for another writer; a commit takes milliseconds unless its process stands still
+STALE_LOCK_S = 2.0  # seconds
+LOCK_TIMEOUT_S = 60.0  # seconds for another writer; a commit takes milliseconds unless its process stands still
 OBJECT_ID_BYTES = 20
 
 
 class GitStore:
     def __init__(self, path: Path) -> None:
         self.url = str(path)
-        self.turn = threading.Lock()
+        self.write_lock = threading.Lock()
         self._path = path
         self._folders: dict[ObjectID, list[tuple[str, bool, ObjectID]]] = {}
         self._lock = FileLock(f"{path}.lock")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with self._alone():
+            with self._locked():
                 if not (path / "HEAD").exists():
                     Repo.init_bare(str(path), mkdir=not path.exists(), default_branch=MAIN.encode()).close()
                 with self._repo():
@@ -83,7 +83,7 @@ class GitStore:
             return blob.data
 
     def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
-        with self._alone(), self._repo() as repo:
+        with self._locked(), self._repo() as repo:
             if repo.refs[_ref(branch)].decode() != parent:
                 raise ConflictError(branch)
             entries: list[tuple[bytes, int | None, ObjectID | None]] = []
@@ -111,7 +111,7 @@ class GitStore:
                 following = commit.parents[0].decode() if commit.parents else None
 
     def squash(self, branch: str) -> None:
-        with self._alone(), self._repo() as repo:
+        with self._locked(), self._repo() as repo:
             tree = _commit(repo, repo.refs[_ref(branch)].decode()).tree
             commit = _new_commit(tree, "Squash", [])
             repo.object_store.add_object(commit)
@@ -131,7 +131,7 @@ class GitStore:
 
     def fetch(self, client: HttpGitClient, path: str) -> None:
         """Take over every branch of a repository on a git server, with all that hangs on it."""
-        with self._alone(), self._repo() as repo:
+        with self._locked(), self._repo() as repo:
 
             def wanted(refs: Mapping[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
                 branches = {sha for ref, sha in refs.items() if ref.startswith(_ref("")) and sha}
@@ -147,7 +147,7 @@ class GitStore:
         """Give a new branch its empty first commit, the same in every process that tries."""
         tree = Tree()
         commit = _new_commit(tree.id, "Start", [], when=0)
-        with self._alone():
+        with self._locked():
             repo.object_store.add_object(tree)
             repo.object_store.add_object(commit)
             self._drop_stale_ref_lock(branch)
@@ -162,22 +162,22 @@ class GitStore:
         """
         leftover = self._path / f"refs/heads/{branch}.lock"
         try:
-            while time.time() - leftover.stat().st_mtime < GIT_LOCK_LASTS:
+            while time.time() - leftover.stat().st_mtime < STALE_LOCK_S:
                 time.sleep(0.05)
             leftover.unlink()
         except FileNotFoundError:
             pass
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         """Keeps other writers out. Raises StoreUnavailableError where one of them does not leave."""
         try:
-            with self._lock.acquire(timeout=PATIENCE):
+            with self._lock.acquire(timeout=LOCK_TIMEOUT_S):
                 yield
         except Timeout as error:
             advice = "if a process that writes here was stopped, continue it or end it"
             raise StoreUnavailableError(
-                f"{self.url}: another writer has held it for {PATIENCE:g} s; {advice}"
+                f"{self.url}: another writer has held it for {LOCK_TIMEOUT_S:g} s; {advice}"
             ) from error
 
     @contextmanager

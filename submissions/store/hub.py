@@ -69,17 +69,17 @@ class HubStore:
         self._api = HfApi(endpoint=self._endpoint, token=token or False)
         self._mirror = GitStore(mirrors / f"{self._repo.replace('/', '--')}.git")
         self._cache = mirrors / "lfs"
-        self.turn = self._mirror.turn
+        self.write_lock = self._mirror.write_lock
         self._clock: tuple[datetime, float] | None = None  # the Hub's time, and ours by a clock that is never set
 
     def head(self, branch: str = MAIN) -> str:
         """From the branch itself: the Hub's `sha` of a dataset may lag behind."""
         for _ in range(2):
-            refs = self._patiently(lambda: self._api.list_repo_refs(self._repo, repo_type="dataset"))
+            refs = self._with_retries(lambda: self._api.list_repo_refs(self._repo, repo_type="dataset"))
             for ref in refs.branches:
                 if ref.name == branch:
                     return ref.target_commit
-            self._patiently(
+            self._with_retries(
                 lambda: self._api.create_branch(self._repo, branch=branch, repo_type="dataset", exist_ok=True)
             )
         raise StoreUnavailableError(
@@ -97,19 +97,19 @@ class HubStore:
         content = self._mirror.read(path, head)
         if not content.startswith(POINTER):
             return content
-        return self._patiently(lambda: self._download(path, head))  # the Hub keeps binary files outside of git
+        return self._with_retries(lambda: self._download(path, head))  # the Hub keeps binary files outside of git
 
     def history(self, head: str) -> Iterator[Commit]:
         self._fetch(head)
         return self._mirror.history(head)
 
     def squash(self, branch: str) -> None:
-        self._patiently(lambda: self._api.super_squash_history(self._repo, branch=branch, repo_type="dataset"))
+        self._with_retries(lambda: self._api.super_squash_history(self._repo, branch=branch, repo_type="dataset"))
 
     def now(self) -> datetime:
         """By the Hub's clock, which all workers share."""
         if self._clock is None or time.monotonic() - self._clock[1] > CLOCK_LASTS:
-            self._clock = self._patiently(self._ask_the_time), time.monotonic()
+            self._clock = self._with_retries(self._ask_the_time), time.monotonic()
         return self._clock[0] + timedelta(seconds=time.monotonic() - self._clock[1])
 
     def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
@@ -151,7 +151,7 @@ class HubStore:
                 raise ConflictError(branch)
             return landed
 
-        return self._patiently(attempt)
+        return self._with_retries(attempt)
 
     def _landed(self, head: str, parent: str, nonce: str) -> str | None:
         """The commit with this nonce between the head and its parent, if there is one."""
@@ -181,7 +181,7 @@ class HubStore:
             except Exception as error:  # dulwich and urllib3 have many, and a pack that is cut off has more
                 raise _Interrupted(f"git fetch: {type(error).__name__}: {error}") from error
 
-        self._patiently(attempt)
+        self._with_retries(attempt)
         if not self._mirror.has(head):
             raise KeyError(head)
 
@@ -203,14 +203,14 @@ class HubStore:
         )
         return parsedate_to_datetime(response.headers["Date"]).astimezone(UTC)
 
-    def _patiently(self, work: Callable[[], T]) -> T:
+    def _with_retries(self, work: Callable[[], T]) -> T:
         """Try again what may pass. Raises StoreUnavailableError after some tries, StoreError for what trying does not mend."""
-        tries = Retrying(stop=stop_after_attempt(TRIES), wait=_wait, retry=retry_if_exception(_passing), reraise=True)
+        tries = Retrying(stop=stop_after_attempt(TRIES), wait=_wait, retry=retry_if_exception(_is_retryable), reraise=True)
         try:
             return tries(work)
         except HfHubHTTPError as error:
             status = error.response.status_code
-            if _passing(error):
+            if _is_retryable(error):
                 raise StoreUnavailableError(f"{self.url}: the Hub answers {status}; try again later") from error
             advice = "name a dataset that exists, and a token in HANNUN_HUB_TOKEN that may read and write it"
             raise StoreError(f"{self.url}: the Hub answers {status}; {advice}") from error
@@ -218,7 +218,7 @@ class HubStore:
             raise StoreUnavailableError(f"{self.url}: the Hub is out of reach; try again later ({error})") from error
 
 
-def _passing(error: BaseException) -> bool:
+def _is_retryable(error: BaseException) -> bool:
     """Whether another try may fare better."""
     if isinstance(error, HfHubHTTPError):
         return error.response.status_code in (408, 425, 429) or error.response.status_code >= 500

@@ -14,7 +14,13 @@ from submissions.settings import Settings
 from submissions.store.open import open_store
 from tests.evaluator.test_worker import submit
 
-ITEM = Item("7", "2019년 가온시의 정수장 예산은 모두 얼마였는가?", "2,434억 7천만 원", choices=("짧다",))
+ITEM = Item(
+    "7",
+    "2019년 가온시의 정수장 예산은 모두 얼마였는가?",
+    "2,434억 7천만 원",
+    choices=("짧다",),
+    extra={"images_described": "정수장에 밝은 등이 세 개 달린 정수장 모습의 사진"},
+)
 
 
 @pytest.mark.parametrize(
@@ -22,6 +28,7 @@ ITEM = Item("7", "2019년 가온시의 정수장 예산은 모두 얼마였는�
     [
         "정수장 예산은 모두 얼마였는가?" + " 2019년 가온시의 정수장 예산은 모두",
         "2019년 가온시의\n정수장   예산은 모두 얼마였는가",
+        "밝은 등이 세 개 달린 정수장 모습의 사진",
         "x HANNUN-CANARY-3f1c x",
     ],
 )

@@ -168,7 +168,7 @@ def test_the_queue_goes_on_behind_a_poison_record(queue: Queue, make_request: Ma
 
 
 def test_many_heartbeats_are_tidied_up(queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("submissions.queue.queue.BEATS", 5)
+    monkeypatch.setattr("submissions.queue.queue.MAX_HEARTBEATS", 5)
     done, running = make_request(), make_request()
     for request in (done, running):
         queue.submit(request)

@@ -33,7 +33,7 @@ class Counting:
     """A store that counts what is read from it."""
 
     def __init__(self, store: Store) -> None:
-        self.url, self.turn, self._store = store.url, store.turn, store
+        self.url, self.write_lock, self._store = store.url, store.write_lock, store
         self.head, self.snapshot, self.commit = store.head, store.snapshot, store.commit
         self.history, self.now, self.squash = store.history, store.now, store.squash
         self.paths: list[str] = []

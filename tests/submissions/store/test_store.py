@@ -166,7 +166,7 @@ def test_a_writer_that_stands_still_is_not_waited_for_without_end(
     url = str(tmp_path / "still.git")
     store = open_store(url)
     head = store.commit({"a": b"1"}, store.head(), "before")
-    monkeypatch.setattr("submissions.store.git.PATIENCE", 0.1)
+    monkeypatch.setattr("submissions.store.git.LOCK_TIMEOUT_S", 0.1)
     with FileLock(f"{url}.lock"):
         assert store.read("a", store.head()) == b"1"
         for write in (lambda: store.commit({"a": b"2"}, head, "meanwhile"), lambda: open_store(url)):
