@@ -6,6 +6,7 @@ source: Marker-Inc-Korea/KO-VQA-Benchmark (1,500 items, 15 domains × 100; promp
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row
 from evaluator.benchmarks.scoring.quantities import strict_match
@@ -74,29 +75,39 @@ class KoVQA(Benchmark):
         )
 
 
-@lru_cache(maxsize=8)  # EM and F1 of an item read the same texts
-def quantities(text: str, *, collapse: bool) -> tuple[Quantity, ...]:
-    """Every number of a text with the unit character after its first occurrence, as the published rule reads them.
+class Quantities(NamedTuple):
+    """The numbers of a text, each with the unit character after its first occurrence: `"61.5조"`, or a bare number.
 
-    With a unit it is text (`"61.5조"`), without one a number. `collapse` makes whole floats ints, which the rule
-    does on the answer's side only: a gold `5.0조` is never matched.
+    `collapsed` has whole floats as ints, which the published rule does on the answer's side only: a gold `5.0조` is
+    never matched.
     """
-    found: list[Quantity] = []
+
+    written: tuple[Quantity, ...]
+    collapsed: tuple[Quantity, ...]
+
+
+@lru_cache(maxsize=8)  # EM and F1 of an item read the same texts
+def quantities(text: str) -> Quantities:
+    """Every number of a text, as the published rule reads them."""
+    written: list[Quantity] = []
+    collapsed: list[Quantity] = []
     for literal in _NUMBER.findall(text):
         end = text.find(literal) + len(literal)
         unit = text[end : end + 1]
+        unit = unit if unit and unit in _UNITS else ""
         plain = literal.replace(",", "")
         value: int | float = float(plain) if "." in plain else int(plain)
-        if collapse and isinstance(value, float) and value.is_integer():
+        written.append(f"{value}{unit}" if unit else value)
+        if isinstance(value, float) and value.is_integer():
             value = int(value)
-        found.append(f"{value}{unit}" if unit and unit in _UNITS else value)
-    return tuple(found)
+        collapsed.append(f"{value}{unit}" if unit else value)
+    return Quantities(tuple(written), tuple(collapsed))
 
 
 def reference_match(gold: str, output: str) -> bool:
     """The published rule: the gold answer's first quantity is among the output's. No number in gold: wrong."""
-    wanted = quantities(gold, collapse=False)
-    return bool(wanted) and wanted[0] in quantities(output, collapse=True)
+    wanted = quantities(gold).written
+    return bool(wanted) and wanted[0] in quantities(output).collapsed
 
 
 def quantity_f1(question: str, gold: str, output: str) -> float:
@@ -104,9 +115,9 @@ def quantity_f1(question: str, gold: str, output: str) -> float:
 
     Naming every number in sight is punished by precision, unlike under the reference rule. From 0 to 1.
     """
-    wanted = set(quantities(gold, collapse=True))
-    stated = set(quantities(output, collapse=True))
+    wanted = set(quantities(gold).collapsed)
+    stated = set(quantities(output).collapsed)
     if stated - wanted:
-        stated -= set(quantities(question, collapse=True)) - wanted
+        stated -= set(quantities(question).collapsed) - wanted
     shared = len(wanted & stated)
     return 2 * shared / (len(wanted) + len(stated)) if shared else 0.0

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
+import orjson
+
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark, nonempty_text
 from evaluator.data_types import Answer, AnswerStatus, Item, Score, unless_unanswered
@@ -120,14 +122,21 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 if not line.strip():
                     continue
                 try:
-                    row = _DECODER.decode(line)
-                except (ValueError, RecursionError) as error:
-                    raise DataError(f"{where}: no JSON: {error}") from None
+                    row = orjson.loads(line)
+                except ValueError:  # the standard library takes more, half a surrogate pair say, and tells more
+                    row = _decoded(line, where)
                 if not isinstance(row, dict):
                     raise DataError(f"{where}: no JSON object")
                 yield where, row
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{file}: {error}") from None
+
+
+def _decoded(line: str, where: str) -> Any:
+    try:
+        return _DECODER.decode(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{where}: no JSON: {error}") from None
 
 
 def _no_constant(name: str) -> Any:

@@ -205,7 +205,9 @@ class HubStore:
 
     def _with_retries(self, work: Callable[[], T]) -> T:
         """Try again what may pass. Raises StoreUnavailableError after some tries, StoreError for what trying does not mend."""
-        tries = Retrying(stop=stop_after_attempt(TRIES), wait=_wait, retry=retry_if_exception(_is_retryable), reraise=True)
+        tries = Retrying(
+            stop=stop_after_attempt(TRIES), wait=_wait, retry=retry_if_exception(_is_retryable), reraise=True
+        )
         try:
             return tries(work)
         except HfHubHTTPError as error:

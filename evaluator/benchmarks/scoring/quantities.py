@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Quantity(NamedTuple):
-    value: Decimal
+    value: int | Decimal
     unit: str  # canonical, "" where none is stated
 
     def agrees(self, other: "Quantity") -> bool:
@@ -39,6 +39,8 @@ UNITS = {
     "gwh": "gwh", "kw": "kw", "mw": "mw", "gw": "gw", "kcal": "kcal", "ppm": "ppm", "db": "db", "℃": "도", "도": "도", "포인트": "포인트",
 }  # fmt: skip
 
+MAX_INT_DIGITS = 100  # int() refuses thousands of them, Decimal does not
+_DIGIT = re.compile(r"\d")  # quickly says that nothing is left for _PART, which is slow to find nothing
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
 # 조 in 조각, 백 in 백분율 and the like are no multipliers.
 _MULTIPLIER = r"(?:십|백(?!분|제|화|신)|천(?!안)|만(?!큼)|억|조(?!각|사|항|직))"
@@ -60,7 +62,7 @@ def quantities(text: str) -> list[Quantity]:
     text = _plain(text)
     found: list[Quantity] = []
     position = 0
-    while match := _PART.search(text, position):
+    while _DIGIT.search(text, position) and (match := _PART.search(text, position)):
         sign, number, words = match.groups()
         value, lowest = _value(number, words)
         position = match.end()
@@ -89,6 +91,8 @@ def strict_match(question: str, gold: str, output: str) -> bool:
     if not wanted:
         return _words(gold) == _words(output)
     stated = quantities(output)
+    if stated == wanted:
+        return True
     if len(wanted) > 1 or not all(_among(q, wanted) for q in stated):  # only then does the question matter
         asked = quantities(question)
         wanted = [q for q in wanted if q not in asked] or wanted[:1]
@@ -97,7 +101,10 @@ def strict_match(question: str, gold: str, output: str) -> bool:
 
 
 def _among(quantity: Quantity, others: Sequence[Quantity]) -> bool:
-    return any(quantity.agrees(other) for other in others)
+    for other in others:  # noqa: SIM110 - three times as fast as any() of a generator
+        if quantity.agrees(other):
+            return True
+    return False
 
 
 def _plain(text: str) -> str:
@@ -114,9 +121,10 @@ def _plain(text: str) -> str:
     return _LIST_MARK.sub("", text)
 
 
-def _value(number: str, words: str) -> tuple[Decimal, int]:
+def _value(number: str, words: str) -> tuple[int | Decimal, int]:
     """The value, and where it ends in 만, 억 or 조 that factor, below which a number may go on; else 0."""
-    value = Decimal(number.replace(",", ""))
+    plain = number.replace(",", "")
+    value = int(plain) if len(plain) < MAX_INT_DIGITS and "." not in plain else Decimal(plain)
     lowest = 0
     for word in words:
         if word in MULTIPLIERS:
