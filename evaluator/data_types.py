@@ -12,7 +12,7 @@ MAX_MESSAGE = 300  # characters of what is told about a failure
 PAGE = "{page}"  # where a prompt's text takes its page; an engine may put fewer windows of the page there
 
 Box = tuple[int, int, int, int]  # x, y, width, height in pixels
-Decoding = Literal["greedy", "repository"]  # what can be asked for; a provider's own a result can only tell
+RequestedDecoding = Literal["greedy", "repository"]  # what can be asked for; a provider's own a result can only tell
 AnswerStatus = Literal["ok", "empty", "refused", "truncated", "infra_error"]
 
 

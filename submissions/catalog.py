@@ -24,7 +24,7 @@ class BenchmarkEntry(NamedTuple):
 class EngineEntry(NamedTuple):
     location: str  # module:class
     inputs: tuple[Inputs, ...]  # what it can ask about
-    heads: tuple[str, ...] = ()  # words in the class names of the models it runs; none: whatever no other engine runs
+    heads: tuple[str, ...] = ()  # words in the class names of the models it runs; without any, only by --engine
     generates: bool = True  # whether its answers are generated, and so decoded in one way or another
 
 

@@ -64,7 +64,7 @@ class QuotaSpentError(QueueError):
 
 
 class LostLeaseError(QueueError):
-    """Another worker holds the request now, or its lease has expired."""
+    """Another worker holds the request now, or it is no longer running."""
 
 
 class TemplateError(Exception):

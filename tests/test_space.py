@@ -4,8 +4,10 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
+from threading import Event, Thread
 
 import httpx2
 import pytest
@@ -71,6 +73,15 @@ def test_a_space_starts_with_its_requirements_alone(space: tuple[Path, Path]) ->
             answer = httpx2.get(server.address + path, timeout=60)
             assert answer.status_code == 200, path
             assert len(answer.content) > 200, path
+        # An open page's stream never ends; a board that is told to end does all the same (`serving` waits for that).
+        Thread(target=_listen, args=(f"{server.address}/gradio_api/heartbeat/page", listening := Event())).start()
+        assert listening.wait(20)
+
+
+def _listen(address: str, listening: Event) -> None:
+    with suppress(httpx2.TransportError), httpx2.stream("GET", address, timeout=60) as answer:
+        listening.set()
+        answer.read()
 
 
 def test_the_front_matter_names_the_pinned_gradio() -> None:

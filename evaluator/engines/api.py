@@ -34,7 +34,7 @@ from submissions.models.chat_template import TemplateRenderer
 from submissions.models.model_facts import QUESTION, folder_template
 from submissions.models.reasoning import find_tags, opens, reasoning_of, strip_reasoning, unmarked, values_of
 from submissions.records import FailureCode
-from submissions.store.retry import wait_retry_after
+from submissions.store.backoff import wait_retry_after
 
 ATTEMPTS = 8
 CONCURRENCY = 32  # requests under way, at most

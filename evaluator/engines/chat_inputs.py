@@ -20,14 +20,14 @@ from submissions.models.model_facts import QUESTION, folder_template
 from submissions.models.reasoning import Tags, learn_tags, opens, values_of
 from submissions.records import FailureCode
 
-TEMPLATE = 64  # tokens left to the chat template itself
+TEMPLATE_TOKENS = 64  # tokens left to the chat template itself
 VISUAL_TOKENS = 1024  # reserved for an image, where the processor does not tell
 OPENERS = 4  # threads that decode images
 # What processors raise for an image of a shape they do not take.
 PROCESSOR_ERRORS = (ValueError, RuntimeError, TypeError, IndexError, ZeroDivisionError)
 MARK = "대답입니다"  # an answer that stands in no template
 # A template of ours, that prints what has been rendered.
-PRINT = "{% for message in messages %}{{ message['rendered'] }}{% endfor %}"
+PASSTHROUGH_TEMPLATE = "{% for message in messages %}{{ message['rendered'] }}{% endfor %}"
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
 PROCESSOR_FILES = ("processor_config.json", "preprocessor_config.json")
 
@@ -84,7 +84,7 @@ class ChatInputs:
             tokenizer.pad_token = [*tokenizer.all_special_tokens, tokenizer.convert_ids_to_tokens(0)][0]
         self.pad_id = int(tokenizer.pad_token_id)
         spent = options.max_new_tokens + (options.max_reasoning_tokens if self.reasons else 0)
-        self._room = context and max(context - spent - TEMPLATE, TEMPLATE)  # tokens for a prompt
+        self._room = context and max(context - spent - TEMPLATE_TOKENS, TEMPLATE_TOKENS)  # tokens for a prompt
 
     def close(self) -> None:
         self._renderer.close()
@@ -106,7 +106,7 @@ class ChatInputs:
         text, windows = fit_page(prompt, self._room, self._length)
         for token in self._media:  # a question that names one asks for no further image
             text = text.replace(token, f"{token[0]} {token[1:]}")
-        cost = self._length(text) + TEMPLATE
+        cost = self._length(text) + TEMPLATE_TOKENS
         if not prompt.images:
             return PreparedPrompt(prompt, text, windows, (), None, None, cost)
         try:
@@ -166,7 +166,7 @@ class ChatInputs:
         kwargs = {"padding": True}
         return self._processor.apply_chat_template(
             conversations,
-            chat_template=PRINT,
+            chat_template=PASSTHROUGH_TEMPLATE,
             tokenize=True,
             return_dict=True,
             return_tensors="pt",

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from transformers import GenerationConfig, StoppingCriteria
 
-from evaluator.data_types import Decoding
+from evaluator.data_types import RequestedDecoding
 from evaluator.engines.generation_config import TOKEN_IDS
 from submissions.models.reasoning import THINK, Tags, reopens
 
@@ -26,7 +26,7 @@ def plain_config(settings: Mapping[str, Any]) -> Any:
     return GenerationConfig(**ids | {"eos_token_id": token_ids(settings.get("eos_token_id")) or None})
 
 
-def greedy(own: Any, decoding: Decoding, stops: Iterable[int], pad: int, max_new_tokens: int) -> Any:
+def greedy(own: Any, decoding: RequestedDecoding, stops: Iterable[int], pad: int, max_new_tokens: int) -> Any:
     """The generation config to decode by. Under "repository" the model's own penalties stay, as with
     `generate(do_sample=False)`; sampling goes in either case."""
     if decoding == "repository":

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluator.data_types import Decoding
+from evaluator.data_types import RequestedDecoding
 from submissions.catalog import Thinking
 from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS
 
@@ -47,7 +47,7 @@ class EngineOptions:
     api: ApiOptions | None = None  # where a server answers
     max_reasoning_tokens: int = MAX_REASONING_TOKENS  # beside those of the answer
     thinking: Thinking | None = None  # None: the model's template has no switch for it
-    decoding: Decoding = "greedy"
+    decoding: RequestedDecoding = "greedy"
     adapter: Path | None = None  # folder of a LoRA adapter that is put on the model
     custom_code: bool = False  # whether the Python files in the model's folder may run
     spent: tuple[int, int] = (0, 0)  # tokens in and out that earlier answers of this job took

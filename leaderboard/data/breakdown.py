@@ -40,7 +40,7 @@ def answer_counts(breakdown: str, axis: str) -> dict[str, int]:
 
 
 @lru_cache(maxsize=100_000)
-def extra_metrics(metrics: str) -> dict[str, float]:
+def parse_metrics(metrics: str) -> dict[str, float]:
     """A row's metrics beside EM and F1, in percent."""
     found: dict[str, float] = json.loads(metrics)
     return found

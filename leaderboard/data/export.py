@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from leaderboard.data.breakdown import extra_metrics
+from leaderboard.data.breakdown import parse_metrics
 from leaderboard.data.columns import EXPORTED
 from leaderboard.data.ranking import RankedRow
 
@@ -46,7 +46,7 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow]], bytes]]] = {
 def flat(ranked: RankedRow) -> dict[str, Any]:
     """A row as it is in files and answers. Scores are percentages, latencies milliseconds a question."""
     ranks = {"rank": ranked.rank, "rank_best": ranked.best, "rank_worst": ranked.worst}
-    return ranks | {name: getattr(ranked.row, name) for name in EXPORTED} | extra_metrics(ranked.row.metrics)
+    return ranks | {name: getattr(ranked.row, name) for name in EXPORTED} | parse_metrics(ranked.row.metrics)
 
 
 def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

@@ -46,7 +46,7 @@ class View:
 class LiveBoard:
     def __init__(self, store: Store, published: Path = PUBLISHED) -> None:
         self._store = store
-        self._beats = Queue(store)
+        self._queue = Queue(store)
         self._published_files: dict[str, Path] = {}
         self._published, self._broken = self._read_published(published)
         self._published_version = blob_id("".join(row.blob for row in self._published).encode())
@@ -67,7 +67,7 @@ class LiveBoard:
         return self._view
 
     def refresh_if_stale(self) -> None:
-        """Look for a newer view, if that is due and nobody else is at it: for who asks for news, and can wait."""
+        """Refresh now where that is due and no other thread does; for polling endpoints, which may block."""
         if self._due():
             self._refresh()
 
@@ -106,11 +106,11 @@ class LiveBoard:
         return self._store.read(view.paths[key], view.snapshot.head) if key in view.paths else None
 
     def _due(self) -> bool:
-        """Whether it is time to look, and the caller is who does."""
+        """Whether a refresh is due. Where it is, the caller holds `_refreshing` and must refresh."""
         return time.monotonic() - self._checked >= HEAD_POLL_S and self._refreshing.acquire(blocking=False)
 
     def _refresh(self) -> None:
-        """Whoever holds the lock calls this, and it gives it back."""
+        """The caller holds `_refreshing`; it is released here."""
         try:
             head = self._store.head()
             if head != self._view.snapshot.head:
@@ -122,7 +122,7 @@ class LiveBoard:
                 self._version = version
             running = [row.key for row in self._view.queue if row.status == Status.RUNNING]
             if time.monotonic() - self._looked >= LEASE_POLL_S or self._leases.keys() - running:
-                self._leases = self._beats.leases(running) if running else {}
+                self._leases = self._queue.leases(running) if running else {}
                 self._looked = time.monotonic()
         except StoreError as error:  # the last view is better than none
             log.warning("%s", error)

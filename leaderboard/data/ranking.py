@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.breakdown import extra_metrics
+from leaderboard.data.breakdown import parse_metrics
 from submissions.records import MAX_REASONING_TOKENS
 from submissions.rows import BoardRow
 
@@ -64,7 +64,7 @@ def metric_of(row: BoardRow, metric: str) -> float | None:
     if metric in STANDARD_METRICS:
         value: float | None = getattr(row, metric)
         return value
-    return extra_metrics(row.metrics).get(metric)
+    return parse_metrics(row.metrics).get(metric)
 
 
 def score_of(row: BoardRow) -> float | None:

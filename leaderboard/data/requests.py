@@ -32,7 +32,9 @@ def _public_request(board: LiveBoard, row: QueueRow, wait: Wait | None) -> dict[
     lease = board.leases().get(row.key)
     public["progress"] = lease.progress.model_dump(mode="json") if lease and lease.progress else None
     public["place"] = wait.place if wait else None
-    public["ready_in_minutes"] = round(wait.ready_in.total_seconds() / 60) if wait and wait.ready_in else None
+    public["ready_in_minutes"] = (
+        round(wait.ready_in.total_seconds() / 60) if wait and wait.ready_in is not None else None
+    )
     failure = next((code for code in FAILURES if code == row.failure_code), None)
     public["failure"] = (
         {"stage": row.failure_stage, "code": failure, "ours": failure.ours, "message": FAILURES[failure].en}

@@ -31,9 +31,9 @@ from huggingface_hub.utils._http import default_client_factory, parse_ratelimit_
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from submissions.errors import ConflictError, StoreError, StoreUnavailableError
+from submissions.store.backoff import wait_retry_after
 from submissions.store.base import MAIN, POINTER, Changes, Commit, Snapshot
 from submissions.store.git import GitStore
-from submissions.store.retry import wait_retry_after
 
 T = TypeVar("T")
 TRIES = 6

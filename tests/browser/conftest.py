@@ -54,7 +54,7 @@ class EmptyBoard:
     settings: Settings
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def empty_board(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[EmptyBoard]:
     """One for all tests that leave nothing in it."""
     settings = settings_in(tmp_path_factory.mktemp("board"), models_dir)
@@ -62,7 +62,7 @@ def empty_board(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> I
         yield EmptyBoard(address, settings)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     assert CHROMIUM, "Chromium is missing: make test installs it, or apt-get install chromium"
     with sync_playwright() as playwright:
@@ -129,7 +129,7 @@ class Seen:
         assert self.page.evaluate("document.documentElement.scrollWidth") <= self.width, "it scrolls sideways"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[Site]:
     """Two models on every benchmark, a little apart, and a request of each kind; the published rows come along."""
     settings = settings_in(tmp_path_factory.mktemp("site"), models_dir)

@@ -81,6 +81,7 @@ def submitted(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out.split()[1]
 
 
+@pytest.mark.faults
 def test_a_hybrid_model_has_a_row_thinking_and_a_row_not_thinking(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -279,6 +280,7 @@ def make_custom(settings: Settings) -> Path:
     return folder
 
 
+@pytest.mark.faults
 def test_custom_code_runs_once_it_is_approved_and_as_that_commit(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,7 +24,7 @@ from evaluator.engines.options import ApiOptions, EngineOptions
 from evaluator.errors import EvaluationError
 from submissions.paths import ROOT, SAMPLES
 from submissions.results import EvalResult
-from submissions.store import retry
+from submissions.store import backoff
 from tests.support.hub.server import serve
 
 SERVE = "transformers serve {model} --device cpu --dtype float32 --host 127.0.0.1 --port {port}"
@@ -191,7 +191,7 @@ FAULTS: dict[str, tuple[Reply, tuple[str, str]]] = {
 
 def test_each_fault_ends_in_a_status_and_the_others_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
-    monkeypatch.setattr(retry, "LONGEST_WAIT", 0.01)
+    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     served = Served(lambda body, n: FAULTS[body["messages"][0]["content"][-1]["text"]][0](body, n))
     given = ask(served, [Prompt(name, name) for name in FAULTS])
     assert given == {name: expected for name, (_, expected) in FAULTS.items()}
@@ -201,7 +201,7 @@ def test_each_fault_ends_in_a_status_and_the_others_are_answered(monkeypatch: py
 
 def test_a_server_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
-    monkeypatch.setattr(retry, "LONGEST_WAIT", 0.01)
+    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     import threading
 
     released = threading.Event()

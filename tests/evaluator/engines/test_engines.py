@@ -153,6 +153,7 @@ def test_pages_are_tokenised_once_for_their_questions(models_dir: Path, monkeypa
     assert len(list(extractive.answer(prompts))) == 40 and read == pages
 
 
+@pytest.mark.faults
 def test_a_page_of_half_a_million_tokens(models_dir: Path) -> None:
     extractive = engine("extractive", models_dir / "tiny/extractive", batch_size=16)
     page = " ".join(map(str, range(150_000)))

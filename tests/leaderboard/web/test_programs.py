@@ -1,8 +1,10 @@
 """What programs do with the board: gradio_client, plain HTTP, tools of agents, the feed, a table to embed."""
 
 import asyncio
+import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -19,21 +21,27 @@ from leaderboard.web.language import preferred
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
 from submissions.settings import Settings
-from submissions.store.base import Store
 from submissions.store.open import open_store
+from tests.conftest import request_numbered, settings_in
 from tests.support.evaluated import of_each_kind
 from tests.support.hub.server import serve
 
-Make = Callable[..., EvalRequest]
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
-@pytest.fixture
-def requests(store: Store, make_request: Make) -> dict[str, EvalRequest]:
-    return of_each_kind(Queue(store), make_request)
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Settings:
+    """Of one board for all of these tests; the only one that submits uses a model of its own."""
+    return settings_in(tmp_path_factory.mktemp("programs"), models_dir)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def requests(settings: Settings) -> dict[str, EvalRequest]:
+    numbers = itertools.count(1)
+    return of_each_kind(Queue(open_store(settings.store)), lambda **fields: request_numbered(next(numbers), **fields))
+
+
+@pytest.fixture(scope="module")
 def address(settings: Settings, requests: dict[str, EvalRequest]) -> Iterator[str]:
     with serve(build_app(settings)) as address:
         yield address
@@ -60,7 +68,7 @@ def test_gradio_client_reads_and_submits(address: str, requests: dict[str, EvalR
         False,
         "load",
     )
-    assert {r["model_id"] for r in client.predict(api_name="/queue")} == {r.model_id for r in requests.values()}
+    assert {r["model_id"] for r in client.predict(api_name="/queue")} >= {r.model_id for r in requests.values()}
     (line,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
     assert line["accepted"] and line["benchmark"] == "ko-vdc"
     (again,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")

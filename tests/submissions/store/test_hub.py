@@ -14,8 +14,8 @@ from huggingface_hub import set_client_factory
 from submissions.errors import ConflictError, StoreError, StoreUnavailableError
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
+from submissions.store import backoff
 from submissions.store import hub as hub_store
-from submissions.store import retry
 from submissions.store.index import board_reader, queue_reader
 from submissions.store.open import open_store
 from tests.conftest import NOW
@@ -29,7 +29,7 @@ Make = Callable[..., EvalRequest]
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No waiting between tries, and little for a server that hangs."""
-    monkeypatch.setattr(retry, "LONGEST_WAIT", 0.01)
+    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     monkeypatch.setattr(hub_store, "TIMEOUT", 1.0)
     monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)
     set_client_factory(hub_store.client)

@@ -119,6 +119,7 @@ def _add_twenty(url: str, writer: int) -> None:
                 continue
 
 
+@pytest.mark.faults
 def test_racing_processes_lose_nothing(url: str) -> None:
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=_add_twenty, args=(url, w)) for w in range(4)]
