@@ -63,7 +63,9 @@ def main() -> None:
     _submit(queue, settings, *LANGUAGE_MODEL)
     Worker(settings.model_copy(update={"limit": LANGUAGE_MODEL_ITEMS, "alone": 0})).run_pending()
     _print(LiveBoard(store), queue)
-    Console().print(f"{time.monotonic() - started:.0f} s; board: HANNUN_STORE={settings.store} make serve")
+    Console().print(
+        f"{time.monotonic() - started:.0f} s; board: HANNUN_STORE={settings.store} HANNUN_MODELS_DIR={settings.models_dir} make serve"
+    )
 
 
 def make_smollm2(folder: Path) -> None:

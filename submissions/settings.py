@@ -13,10 +13,13 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    field_validator,
     model_validator,
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsError as UnreadableError
 
+from submissions.catalog import BENCHMARKS
 from submissions.duration import parse_duration
 from submissions.errors import SettingsError
 from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS, MODEL_ID
@@ -63,7 +66,9 @@ class EmbeddingServer(BaseModel):
 
 
 class Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix="HANNUN_", extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(
+        env_prefix="HANNUN_", env_ignore_empty=True, extra="ignore", populate_by_name=True
+    )
 
     store: str = ".hannun/store.git"
     private_store: str = ".hannun/private.git"
@@ -100,6 +105,20 @@ class Settings(BaseSettings):
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", "GRADIO_SERVER_NAME"))
     port: int = Field(default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", "GRADIO_SERVER_PORT"))
 
+    @field_validator("data", "eval_datasets", "quota")
+    @classmethod
+    def _of_benchmarks(cls, value: dict[str, Any]) -> dict[str, Any]:
+        if unknown := [name for name in value if name not in BENCHMARKS]:
+            raise ValueError(f"{unknown[0]!r} is no benchmark: {', '.join(BENCHMARKS)}")
+        return value
+
+    @model_validator(mode="after")
+    def _stores_apart(self) -> Self:
+        """Answers by item would give the test sets away."""
+        if self.store.removeprefix("file://") == self.private_store.removeprefix("file://"):
+            raise ValueError("HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores: the private one holds answers")
+        return self
+
     @property
     def heartbeat_interval(self) -> timedelta:
         """How often a running evaluation tells how far it is."""
@@ -112,5 +131,9 @@ def load_settings() -> Settings:
         return Settings()
     except ValidationError as error:
         first = error.errors()[0]
-        name = str(first["loc"][0]).upper().removeprefix("HANNUN_")
-        raise SettingsError(f"setting HANNUN_{name}: {first['msg']}") from None
+        said = first["msg"].removeprefix("Value error, ")
+        name = str(first["loc"][0]).upper().removeprefix("HANNUN_") if first["loc"] else ""
+        raise SettingsError(f"setting HANNUN_{name}: {said}" if name else said) from None
+    except UnreadableError as error:
+        name = str(error).partition('field "')[2].partition('"')[0].upper()
+        raise SettingsError(f"setting HANNUN_{name}: no JSON: {error.__cause__}") from None

@@ -39,9 +39,11 @@ def _closure(requirements: list[str]) -> dict[str, Distribution]:
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The tracked files, and the Python of an environment with what requirements.txt names."""
+    """The files of the repository, and the Python of an environment with what requirements.txt names."""
     folder = tmp_path_factory.mktemp("space")
-    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    names = subprocess.run(
+        ["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     for name in filter(None, names.split("\0")):
         if (ROOT / name).exists():
             copy = folder / "app" / name

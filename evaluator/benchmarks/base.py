@@ -190,15 +190,18 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 number += 1
                 yield number, row
         return
-    with file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise DataError(f"{file}, row {number}: no JSON: {error}") from None
-            if not isinstance(row, dict):
-                raise DataError(f"{file}, row {number}: no JSON object")
-            yield number, row
+    try:
+        with file.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    row = json.loads(line)
+                except (ValueError, RecursionError) as error:
+                    raise DataError(f"{file}, row {number}: no JSON: {error}") from None
+                if not isinstance(row, dict):
+                    raise DataError(f"{file}, row {number}: no JSON object")
+                yield number, row
+    except UnicodeDecodeError as error:
+        raise DataError(f"{file}: {error}") from None
 
 
 def fault_of(error: Exception) -> str:

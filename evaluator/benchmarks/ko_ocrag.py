@@ -98,15 +98,12 @@ class KoOCRAG(Benchmark):
             images=images_in(folder, row),
             buckets={"dataset_type": text_in(row, "dataset_type")},
             cluster=row["images"][0],
-            extra={DESCRIBED: row.get(DESCRIBED) or ""},
+            extra={DESCRIBED: _described(row)},
         )
 
     def item_to_score(self, row: Row) -> Item:
         """With `images_described`, the gold descriptions as `[image] … [/image]`; missing or empty where there are none."""
-        described = row.get(DESCRIBED) or ""
-        if not isinstance(described, str):
-            raise ValueError(f"'{DESCRIBED}' must be text")
-        return replace(super().item_to_score(row), extra={DESCRIBED: described})
+        return replace(super().item_to_score(row), extra={DESCRIBED: _described(row)})
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
         """A row of the makers' workbook; its image has the name of the page."""
@@ -158,6 +155,18 @@ class KoOCRAG(Benchmark):
         parts = [metrics.get(name) for name in ("wer", "cer", "embedding", "rouge1")]
         known = [part for part in parts if part is not None]
         return metrics | ({"average": sum(known) / len(parts)} if len(known) == len(parts) else {})
+
+
+def _described(row: Row) -> str:
+    """The gold descriptions of a row's pictures; empty where it has none. Raises ValueError."""
+    described = row.get(DESCRIBED)
+    if described is None:
+        return ""
+    if not isinstance(described, str):
+        raise ValueError(f"'{DESCRIBED}' must be text")
+    if described.strip() and not split_output(described)[1]:
+        raise ValueError(f"'{DESCRIBED}' holds no {OPEN} … {CLOSE}")
+    return described
 
 
 def split_output(text: str) -> tuple[str, list[str]]:

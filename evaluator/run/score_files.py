@@ -32,6 +32,8 @@ def score_files(
 
     Raises DataError naming file and line.
     """
+    if per_item and per_item.resolve() in (items_file.resolve(), answers_file.resolve()):
+        raise DataError(f"--per-item {per_item}: that file is read from; name another one")
     bench = BENCHMARKS[benchmark]
     items = _items(bench, items_file)
     scores: dict[str, Score] = {}
@@ -116,7 +118,7 @@ def _without_reasoning(answer: Answer) -> Answer:
 
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
-        with file.open(encoding="utf-8") as lines:
+        with file.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
                 where = f"{file}, line {number}"
                 if not line.strip():
@@ -147,8 +149,13 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _write(file: Path, scores: list[Score]) -> None:
-    with file.open("w", encoding="utf-8") as lines:
-        for score in scores:
-            row = {"id": score.id, "em": score.em, "f1": score.f1, "em_strict": score.em_strict, "status": score.status}
-            row |= score.extra
-            lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+    rows = (
+        {"id": s.id, "em": s.em, "f1": s.f1, "em_strict": s.em_strict, "status": s.status} | dict(s.extra)
+        for s in scores
+    )
+    try:
+        # Half a surrogate pair in an id is written as JSON escapes it.
+        with file.open("w", encoding="utf-8", errors="backslashreplace") as lines:
+            lines.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    except OSError as error:
+        raise DataError(f"--per-item {file}: {error.strerror}") from None

@@ -1,7 +1,7 @@
 """The columns of a benchmark's table. One entry drives the board, its sorting and choosing, the address and the files."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from evaluator.benchmarks.base import Card, ScoreColumn
@@ -187,8 +187,10 @@ def columns_of(card: Card, rows: Sequence[RankedRow], chosen: Sequence[str]) -> 
         else:
             columns.append(column)
     columns = [column for column in columns if column.key == card.headline or not _is_empty(column, rows)]
-    if card.headline not in BY_KEY:  # else EM or F1 is the headline
-        title = Text(card.headline_title, card.headline_title)
+    title = Text(card.headline_title, card.headline_title)
+    if card.headline in BY_KEY:
+        columns = [replace(column, label=title) if column.key == card.headline else column for column in columns]
+    else:
         headline = Column(card.headline, title, cell="headline", own=ScoreColumn(title, card.headline))
         columns.insert(next((n for n, column in enumerate(columns) if column.cell not in BEFORE_SCORES), 0), headline)
     return columns

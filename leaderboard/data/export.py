@@ -21,7 +21,8 @@ def to_csv(rows: Sequence[RankedRow]) -> bytes:
 def rows_to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None) -> bytes:
     """UTF-8 with a byte-order mark, as Excel needs it for Korean. No text begins a formula: it gets a ' before it
     (https://owasp.org/www-community/attacks/CSV_Injection). The columns are for a table without rows."""
-    frame = _frame(rows).map(_inert) if rows else pd.DataFrame(columns=list(columns or ()))
+    safe = [{name: _inert(value) for name, value in row.items()} for row in rows]
+    frame = _frame(safe) if rows else pd.DataFrame(columns=list(columns or ()))
     content: str = frame.to_csv(index=False, lineterminator="\r\n")
     return content.encode("utf-8-sig")
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from submissions.errors import StoreError
 from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.git import GitStore
@@ -19,4 +20,7 @@ def open_store(url: str, settings: Settings | None = None) -> Store:
         settings = settings or Settings()
         token = settings.hub_token.get_secret_value() if settings.hub_token else None
         return HubStore(url, settings.work_dir / "mirrors", token)
-    return GitStore(Path(url.removeprefix("file://")))
+    path = url.removeprefix("file://")
+    if "://" in path:
+        raise StoreError(f"{url} is no store: a path, file://PATH or hf://datasets/OWNER/NAME")
+    return GitStore(Path(path))

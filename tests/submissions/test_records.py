@@ -64,7 +64,7 @@ def test_durations(text: str, seconds: int) -> None:
     assert parse_duration(text).total_seconds() == seconds
 
 
-@pytest.mark.parametrize("text", ["", "ten", "10w", "-1", "1m30s"])
+@pytest.mark.parametrize("text", ["ten", "10w", "-1", "1m30s"])
 def test_durations_that_are_none(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_LEASE", text)
     with pytest.raises(ValidationError, match="lease"):

@@ -208,3 +208,10 @@ def test_a_broken_document_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"no KorQuAD 2\.x file"):
         (tmp_path / "dev.json").write_text("{}")
         BENCHMARKS["korquad-2"].load(tmp_path / "dev.json")
+
+
+@pytest.mark.parametrize("content", [b'{"id": "\xff"}', b"[" * 200_000])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "items.jsonl").write_bytes(content)
+    with pytest.raises(DataError, match=r"items\.jsonl"):
+        BENCHMARKS["ko-vqa"].load(tmp_path)

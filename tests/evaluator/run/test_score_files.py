@@ -155,3 +155,30 @@ def test_reasoning_is_taken_out_of_raw_transcripts_where_that_is_asked(
     assert (stripped["answers"]["ok"], stripped["answers"]["truncated"]) == (2, 1)
     assert score(tmp_path, "ko-vdc", items, answers) == 0
     assert json.loads(capsys.readouterr().out)["metrics"]["em"] == pytest.approx(33.3333), "as the vectors do"
+
+
+def test_items_are_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    items = [{"id": "1", "answer": "5개"}]
+    assert score(tmp_path, "ko-vqa", items, [], "--per-item", str(tmp_path / "items.jsonl")) == 2
+    assert "name another one" in capsys.readouterr().err
+    assert json.loads((tmp_path / "items.jsonl").read_text(encoding="utf-8")) == items[0]
+    assert score(tmp_path, "ko-vqa", items, [], "--per-item", str(tmp_path / "none" / "x.jsonl")) == 2
+    assert "--per-item" in capsys.readouterr().err
+
+
+def test_half_a_surrogate_pair_and_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").write_text('\ufeff{"id": "\\ud800", "answer": "5개"}\n', encoding="utf-8")
+    (tmp_path / "answers.jsonl").write_text('{"id": "\\ud800", "text": "5개 \\ud83d"}\n', encoding="utf-8")
+    words = ["--items", str(tmp_path / "items.jsonl"), "--answers", str(tmp_path / "answers.jsonl")]
+    assert main(["score", "ko-vqa", *words, "--per-item", str(tmp_path / "scores.jsonl")]) == 0
+    row = json.loads((tmp_path / "scores.jsonl").read_text(encoding="utf-8"))
+    assert (row["id"], row["em"]) == ("\ud800", 1.0)
+
+
+@pytest.mark.parametrize("described", [0, ["a"], "나무 그림", "나무 [image] 그림"])
+def test_descriptions_that_are_none_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], described: object
+) -> None:
+    item = {"id": "1", "answer": "글", "images_described": described}
+    assert score(tmp_path, "ko-ocrag", [item], []) == 2
+    assert "images_described" in capsys.readouterr().err

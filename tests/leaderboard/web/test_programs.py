@@ -1,6 +1,8 @@
 """What programs do with the board: gradio_client, plain HTTP, tools of agents, the feed, a table to embed."""
 
 import asyncio
+import csv
+import io
 import itertools
 import json
 from collections.abc import Iterator
@@ -31,7 +33,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Settings:
-    """Of one board for all of these tests; the only one that submits uses a model of its own."""
+    """Of one board for all tests that only read."""
     return settings_in(tmp_path_factory.mktemp("programs"), models_dir)
 
 
@@ -53,7 +55,7 @@ def http(address: str) -> Iterator[httpx.Client]:
         yield client
 
 
-def test_gradio_client_reads_and_submits(address: str, requests: dict[str, EvalRequest], settings: Settings) -> None:
+def test_gradio_client_reads(address: str, requests: dict[str, EvalRequest]) -> None:
     client = Client(address, analytics_enabled=False, verbose=False)
     rows = client.predict("ko-vqa", api_name="/leaderboard")
     assert rows[0]["model"] == "Gemini-3-pro" and rows[0]["rank"] == 1 and rows[0]["em"] == 92.6
@@ -68,11 +70,17 @@ def test_gradio_client_reads_and_submits(address: str, requests: dict[str, EvalR
         False,
         "load",
     )
-    assert {r["model_id"] for r in client.predict(api_name="/queue")} >= {r.model_id for r in requests.values()}
-    (line,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
-    assert line["accepted"] and line["benchmark"] == "ko-vdc"
-    (again,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
-    assert not again["accepted"] and again["request"] is None
+    assert {r["model_id"] for r in client.predict(api_name="/queue")} == {r.model_id for r in requests.values()}
+
+
+def test_gradio_client_submits(tmp_path: Path, models_dir: Path) -> None:
+    settings = settings_in(tmp_path, models_dir)
+    with serve(build_app(settings)) as address:
+        client = Client(address, analytics_enabled=False, verbose=False)
+        (line,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
+        assert line["accepted"] and line["benchmark"] == "ko-vdc"
+        (again,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
+        assert not again["accepted"] and again["request"] is None
     assert [r.model_id for r in Queue(open_store(settings.store)).rows() if r.key == line["request"]] == [
         "tiny/image-text"
     ]
@@ -123,6 +131,12 @@ def test_a_table_downloads_as_it_is_filtered(http: httpx.Client) -> None:
     assert [row["model"] for row in http.get("/boards/ko-vqa.json?q=o/done").json()] == ["o/done"]
     open_ones = http.get("/boards/infochartqa.json?weights=open&size=4-10").json()
     assert len(open_ones) == 3 and all(4e9 <= row["params"] < 10e9 for row in open_ones)
+
+
+def test_whole_numbers_of_a_csv_stay_whole(http: httpx.Client) -> None:
+    rows = list(csv.DictReader(io.StringIO(http.get("/boards/infochartqa.csv").content.decode("utf-8-sig"))))
+    wholes = [row[name] for row in rows for name in ("rank", "params", "n") if row[name]]
+    assert wholes and all(value.isdecimal() for value in wholes)
 
 
 def test_requests_tell_place_progress_and_failure(http: httpx.Client, requests: dict[str, EvalRequest]) -> None:

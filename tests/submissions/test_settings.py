@@ -1,0 +1,40 @@
+"""Settings that are wrong stop a program with one line that names the variable."""
+
+import pytest
+
+from submissions.errors import SettingsError, StoreError
+from submissions.settings import Settings, load_settings
+from submissions.store.open import open_store
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("HANNUN_DATA", "{bad", "HANNUN_DATA: no JSON"),
+        ("HANNUN_APIS", "x", "HANNUN_APIS: no JSON"),
+        ("HANNUN_DATA", '{"ko-vaq": "/data"}', "HANNUN_DATA: 'ko-vaq' is no benchmark: ko-vqa"),
+        ("HANNUN_QUOTA", '{"ko-vaq": 2}', "HANNUN_QUOTA: 'ko-vaq' is no benchmark"),
+        ("HANNUN_LEASE", "ten", "HANNUN_LEASE: 'ten' is not a duration"),
+        ("HANNUN_PORT", "0", "HANNUN_PORT"),
+        (
+            "HANNUN_PRIVATE_STORE",
+            "file://.hannun/store.git",
+            "HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores",
+        ),
+    ],
+)
+def test_a_wrong_one_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match=said) as error:
+        load_settings()
+    assert "\n" not in str(error.value)
+
+
+def test_an_empty_one_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANNUN_STORE", "")
+    assert load_settings() == Settings()
+
+
+def test_a_store_elsewhere_is_refused() -> None:
+    with pytest.raises(StoreError, match="http://x is no store"):
+        open_store("http://x")
