@@ -210,7 +210,7 @@ async def _events(server: Server, store: Store) -> list[Measured]:
     """How long an event takes when nobody else is there, and while new results come in."""
     rng = random.Random(3)
     async with httpx.AsyncClient(base_url=server.address, timeout=60) as client:
-        function = Events((await client.get("/config")).json()).figure(f"board-{BENCHMARK}")
+        function = Events((await client.get("/config")).json()).view_function(f"board-{BENCHMARK}")
         alone = [await call(client, function, table_fields(rng), "alone") for _ in range(CALLS)]
         coming = asyncio.create_task(asyncio.to_thread(lambda: [_add(store, NEW + n) for n in range(NEW)]))
         meanwhile = [await call(client, function, table_fields(rng), "meanwhile") for _ in range(CALLS)]

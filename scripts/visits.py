@@ -48,7 +48,7 @@ class Events:
         self._ids = {c["props"].get("elem_id"): c["id"] for c in config["components"]}
         self._functions = config["dependencies"]
 
-    def figure(self, html: str) -> int:
+    def view_function(self, html: str) -> int:
         """The function that draws this HTML anew when a field changes."""
         wanted = [self._ids[html]]
         drawing = (f for f in self._functions if f["outputs"] == wanted)
@@ -57,7 +57,7 @@ class Events:
 
 def table_fields(rng: random.Random) -> list[Any]:
     """A benchmark's fields after one thing was done to them: a word, an order, a filter, a column."""
-    fields: list[Any] = [None, "", "score", [], [], False, list(DEFAULT), PAGE]
+    fields: list[Any] = [None, "", "score", [], [], False, list(DEFAULT), PAGE, []]
     match rng.randrange(4):
         case 0:
             fields[1] = rng.choice(WORDS)
@@ -92,7 +92,7 @@ def visit(address: str, benchmarks: Sequence[str]) -> Visits:
 
 async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
     events = Events(httpx.get(f"{address}/config").json())
-    functions = [events.figure(f"board-{name}") for name in benchmarks]
+    functions = [events.view_function(f"board-{name}") for name in benchmarks]
     visits = Visits()
     # Made before the clock runs: making one takes as long as many an event.
     browsers = [httpx.AsyncClient(base_url=address, headers=_from(n), timeout=30) for n in range(VISITORS)]

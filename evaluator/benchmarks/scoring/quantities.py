@@ -87,6 +87,8 @@ def strict_match(question: str, gold: str, output: str) -> bool:
     A gold answer without a number must be given as text.
     """
     output = output.rpartition("</think>")[2]
+    if output == gold:
+        return True
     wanted = quantities(gold)
     if not wanted:
         return _words(gold) == _words(output)
@@ -118,7 +120,7 @@ def _plain(text: str) -> str:
         text = _POWER.sub(lambda m: f"{m[1]}{'제곱' if m[2] == '2' else '세제곱'}", text)
         text = _MINUS.sub("-", _TRIANGLE.sub(" -", text))
         text = _MARKUP.sub("", text)
-    return _LIST_MARK.sub("", text)
+    return _LIST_MARK.sub("", text) if "." in text or ")" in text else text
 
 
 def _value(number: str, words: str) -> tuple[int | Decimal, int]:
