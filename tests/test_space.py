@@ -45,7 +45,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         ["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
     for name in filter(None, names.split("\0")):
-        if (ROOT / name).exists():
+        if (ROOT / name).is_file():
             copy = folder / "app" / name
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy)
