@@ -1,43 +1,36 @@
 """The sandbox of `evaluator.sandbox.policy` by bubblewrap (https://github.com/containers/bubblewrap)."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-NOBODY = "65534"
+from evaluator.sandbox.layout import NOBODY, Layout
+
 _EXISTING = {Path("/"), Path("/tmp"), Path("/usr")}  # noqa: S108 - folders that bubblewrap makes, or we do
 
 
-def command_line(
-    command: Sequence[str],
-    *,
-    shown: Sequence[Path],
-    devices: Sequence[Path],
-    writable: Path,
-    scratch: Mapping[str, int],
-    environment: Mapping[str, str],
-    folder: Path,
-) -> list[str]:
-    """The command line that runs a command inside, in `folder`. `scratch` is memory, in bytes, by path."""
+def command_line(command: Sequence[str], layout: Layout) -> list[str]:
+    """The command line that runs a command inside."""
     words = ["bwrap", *_namespaces(), "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
-    for name, value in environment.items():
+    for name, value in layout.environment.items():
         words += ["--setenv", name, value]
     words += ["--proc", "/proc", "--dev", "/dev"]
-    for place, size in scratch.items():
+    for place, size in layout.scratch.items():
         words += ["--size", str(size), "--perms", "1777", "--tmpfs", place]
-    for device in devices:
+    for device in layout.devices:
         words += ["--dev-bind", str(device), str(device)]
-    for parent in sorted({parent for path in (*shown, writable) for parent in path.parents} - _EXISTING):
+    for parent in sorted({parent for path in (*layout.shown, layout.writable) for parent in path.parents} - _EXISTING):
         words += ["--perms", "0755", "--dir", str(parent)]  # else only root could pass through
-    for path in shown:
+    for path in layout.shown:
         words += ["--ro-bind", str(path), str(path)]
-    return [*words, "--bind", str(writable), str(writable), "--chdir", str(folder), "--", *command]
+    writable = str(layout.writable)
+    return [*words, "--bind", writable, writable, "--chdir", str(layout.folder), "--", *command]
 
 
 def _namespaces() -> list[str]:
     names = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     # Root needs no user namespace, and outside of one its process becomes another user, whom limits hold for.
-    return names if os.geteuid() == 0 else [*names, "--unshare-user", "--uid", NOBODY, "--gid", NOBODY]
+    return names if os.geteuid() == 0 else [*names, "--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
 
 
 TRIAL = ["bwrap", *_namespaces(), "--ro-bind", "/", "/", "--proc", "/proc", "--"]  # whether it may build one here

@@ -19,9 +19,9 @@ from typing import Literal
 
 from evaluator.errors import SandboxError
 from evaluator.sandbox import bubblewrap, unshare
+from evaluator.sandbox.layout import NOBODY, Layout
 from submissions.paths import ROOT
 
-NOBODY = 65534
 PROCESSES = 2048  # and threads
 FILE_BYTES = 2**30  # of any file written inside
 SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108 - inside, and memory; the latter for locks between processes
@@ -47,8 +47,7 @@ def sandbox_command(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
     build = {"bubblewrap": bubblewrap.command_line, "unshare": unshare.command_line}[detect_backend()]
     devices = sorted(Path("/dev").glob(DEVICES))
     code = [*_python(), *(ROOT / package for package in CODE)]
-    return build(
-        [*_limits(policy.memory or _memory()), *_drop_privileges(), *command],
+    layout = Layout(
         shown=[*_system(), *([Path("/sys")] if devices else []), *code, *policy.visible],
         devices=devices,
         writable=policy.writable,
@@ -56,6 +55,7 @@ def sandbox_command(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
         environment=policy.environment,
         folder=ROOT,
     )
+    return build([*_limits(policy.memory or _memory()), *_drop_privileges(), *command], layout)
 
 
 def grant_access(writable: Path, readable: Path) -> None:
@@ -79,12 +79,11 @@ def detect_backend() -> Backend:
     """What can build a sandbox here. Raises SandboxError where bubblewrap and unshare are missing or may not."""
     reason = "bubblewrap is missing: apt-get install bubblewrap"
     if shutil.which("bwrap"):
-        reason = _failure([*bubblewrap.TRIAL, *_limits(2**30), *_drop_privileges(), "true"])
+        reason = _failure([*bubblewrap.TRIAL, *_trial()])
         if not reason:
             return "bubblewrap"
     if all(map(shutil.which, unshare.TOOLS)):
-        trial = unshare.command_line(
-            [*_limits(2**30), *_drop_privileges(), "true"],
+        layout = Layout(
             shown=_system(),
             devices=[],
             writable=Path("/tmp"),  # noqa: S108 - any folder
@@ -92,9 +91,13 @@ def detect_backend() -> Backend:
             environment={"PATH": os.environ.get("PATH", "")},
             folder=Path("/"),
         )
-        if not _failure(trial):
+        if not _failure(unshare.command_line(_trial(), layout)):
             return "unshare"
     raise SandboxError(f"no sandbox can be built here ({reason}); allow user namespaces, or run as root")
+
+
+def _trial() -> list[str]:
+    return [*_limits(2**30), *_drop_privileges(), "true"]
 
 
 def _system() -> list[Path]:
