@@ -8,8 +8,6 @@ from collections.abc import Callable
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1_000_000_000")  # else statistics of all events after each
 
-from apscheduler.schedulers.background import BackgroundScheduler
-
 from evaluator.errors import SandboxError
 from leaderboard.app import build_app, serve
 from submissions.errors import SettingsError, StoreError
@@ -41,12 +39,10 @@ def start_worker(settings: Settings) -> Callable[[], None]:
     """Run the worker in this process, unless it runs elsewhere. Returns what stops it."""
     if settings.worker == "off":
         return lambda: None
-    from evaluator.worker import Worker, schedule
+    from evaluator.worker import Worker, start_schedule
 
     worker = Worker(settings)
-    scheduler = BackgroundScheduler()
-    schedule(scheduler, settings.worker_every, worker)
-    scheduler.start()
+    scheduler = start_schedule(settings.worker_every, worker)
 
     def stop() -> None:
         worker.stop()

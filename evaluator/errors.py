@@ -9,9 +9,11 @@ Exception
 └── SandboxError            no sandbox can be built on this machine; says what to do
 """
 
+from typing import Any
+
 from submissions.records import FailureCode
 
-Details = list[dict[str, object]]  # private: answers and scores by item
+Details = list[dict[str, Any]]  # private: answers and scores by item
 
 
 class EvaluationError(Exception):

@@ -18,7 +18,6 @@ from functools import partial
 from pathlib import Path
 
 from apscheduler.schedulers.background import BackgroundScheduler
-from apscheduler.schedulers.base import BaseScheduler
 from filelock import FileLock, Timeout
 from httpx2 import HTTPError
 
@@ -26,7 +25,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.leak_check import check_public
 from evaluator.datasets.source import open_source
 from evaluator.engines.options import ApiOptions
-from evaluator.errors import EvaluationError, EvaluationStopped
+from evaluator.errors import Details, EvaluationError, EvaluationStopped
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.model_download import fetch_model
 from evaluator.run.evaluate import evaluate
@@ -116,15 +115,23 @@ class Worker:
             task = self._task(request)
             stage = Stage.LOAD
             items, dataset = load_items(task)
-            run = partial(evaluate, items=items, dataset=dataset, job_dir=job_dir, worker=self._name)
+            run = partial(
+                evaluate,
+                items=items,
+                dataset=dataset,
+                job_dir=job_dir,
+                on_progress=progress,
+                stop=self._interrupted,
+                worker=self._name,
+            )
             try:
-                evaluation = run(task, on_progress=progress, stop=self._interrupted)
+                evaluation = run(task)
             except EvaluationError as error:
                 if error.code != FailureCode.SERVER_FAILED or request.api or task.options.api is None:
                     raise
                 log.warning("%s is run by the built-in engine, since its server failed: %s", request.key, error)
                 built_in = replace(task, options=replace(task.options, engine=request.engine, api=None))
-                evaluation = run(built_in, on_progress=progress, stop=self._interrupted)
+                evaluation = run(built_in)
             stage = Stage.PUBLISH
             check_public([evaluation.result.to_bytes(), request.to_bytes()], items, task.source.path)
             self._save_details(request.key, evaluation.details)
@@ -234,7 +241,7 @@ class Worker:
                 continue
         yield
 
-    def _save_details(self, key: str, details: list[dict[str, object]]) -> None:
+    def _save_details(self, key: str, details: Details) -> None:
         """Item ids leave keyed. Before the result and by key: a worker that dies in between writes the same again."""
         secret = self._details_key()
         rows = [
@@ -289,8 +296,9 @@ class Worker:
             thread.join()
 
 
-def schedule(scheduler: BaseScheduler, interval: timedelta, worker: Worker) -> None:
+def start_schedule(interval: timedelta, worker: Worker) -> BackgroundScheduler:
     """Look at the queue now and every `interval`. A round that takes longer is not joined by a second one."""
+    scheduler = BackgroundScheduler(timezone=UTC)
     scheduler.add_job(
         worker.round,
         "interval",
@@ -300,12 +308,12 @@ def schedule(scheduler: BaseScheduler, interval: timedelta, worker: Worker) -> N
         coalesce=True,
         misfire_grace_time=None,
     )
+    scheduler.start()
+    return scheduler
 
 
 def run_every(interval: timedelta, worker: Worker) -> None:
     """Evaluate what is queued, again and again, until the worker is stopped."""
-    scheduler = BackgroundScheduler(timezone=UTC)
-    schedule(scheduler, interval, worker)
-    scheduler.start()
+    scheduler = start_schedule(interval, worker)
     worker.stopped.wait()
     scheduler.shutdown(wait=True)

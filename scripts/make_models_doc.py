@@ -10,11 +10,10 @@ import sys
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.models.architectures import architectures
-from submissions.paths import ROOT
+from submissions.paths import PUBLISHED, ROOT
 from submissions.results import EvalResult
 
 DOC = ROOT / "docs/models.md"
-PUBLISHED = ROOT / "assets/published"
 MODELS = ROOT / "assets/published_models.json"
 TABLES = ("ko-vqa", "ko-vdc", "infochartqa")
 MARK = "<!-- made by scripts.make_models_doc -->\n"

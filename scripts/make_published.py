@@ -17,10 +17,9 @@ from typing import Any, Literal
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.run.result import TOTAL_PROTOCOL
 from submissions.confidence_interval import wilson
-from submissions.paths import ASSETS
+from submissions.paths import PUBLISHED
 from submissions.results import Bucket, Dataset, EvalResult, Latency, Provenance, ResultConfig
 
-OUT = ASSETS / "published"
 NAMES = {"KO-VQA": "ko-vqa", "KO-VDC": "ko-vdc", "InfoChartQA": "infochartqa"}
 SPLITS = {"KorQuAD 2.0 test": "test", "KorQuAD 2.0 dev": "dev", "KorQuAD 2.1 dev": "dev-2.1"}
 TABLE_4 = "KorQuAD 2.0 (split not stated in table 4; text says test)"
@@ -32,7 +31,7 @@ N = {("korquad-2", "dev"): 10165, ("korquad-2", "dev-2.1"): None, ("infochartqa"
 def main(folder: str) -> None:
     published = _rows(Path(folder) / "published_results.csv")
     board = _rows(Path(folder) / "korquad2_leaderboard.csv")
-    shutil.rmtree(OUT, ignore_errors=True)
+    shutil.rmtree(PUBLISHED, ignore_errors=True)
     for result in [
         *_accuracies(published),
         *_infochartqa(published),
@@ -40,10 +39,10 @@ def main(folder: str) -> None:
         *_korquad_papers(published),
         *_korquad(board),
     ]:
-        target = OUT / result.benchmark / f"{result.request_key}.json"
+        target = PUBLISHED / result.benchmark / f"{result.request_key}.json"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(result.to_bytes())
-    for benchmark in sorted(OUT.iterdir()):
+    for benchmark in sorted(PUBLISHED.iterdir()):
         print(f"{benchmark.name}: {len(list(benchmark.iterdir()))} records")
 
 
@@ -59,7 +58,7 @@ def _accuracies(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
 
 
 def _infochartqa(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
-    for (model,), own in _grouped(rows, "InfoChartQA", "model").items():
+    for model, own in _by_model(rows, "InfoChartQA").items():
         values = {row["metric"]: row["value"] for row in own}
         subsets = ("text_infographic", "text_plain", "visual_basic", "visual_metaphor")
         yield _result(
@@ -81,7 +80,7 @@ def _ko_ocrag(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
         "sentence_bert": "embedding",
         "rouge1_recall": "rouge1",
     }
-    for (model,), own in _grouped(rows, "KO-OCRAG", "model").items():
+    for model, own in _by_model(rows, "KO-OCRAG").items():
         values = {names[row["metric"]]: row["value"] for row in own}
         yield _result("ko-ocrag", model, values, own[0]["source"])
 
@@ -90,7 +89,7 @@ def _korquad_papers(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
     """Numbers of papers and repositories; those of KorQuAD's own board come from its own file."""
     by_length = {row["metric"]: Bucket(f1=float(row["value"])) for row in rows if row["benchmark"] == TABLE_4}
     for benchmark, split in SPLITS.items():
-        for (model,), own in _grouped(rows, benchmark, "model").items():
+        for model, own in _by_model(rows, benchmark).items():
             if "_layouts/home.html" in own[0]["source"]:
                 continue
             values = {row["metric"]: row["value"] for row in own}
@@ -199,11 +198,11 @@ def _url(source: str) -> str:
     return f"https://github.com/{named[1] if named else 'Marker-Inc-Korea/KO-VQA-Benchmark'}"
 
 
-def _grouped(rows: list[dict[str, str]], benchmark: str, *by: str) -> dict[tuple[str, ...], list[dict[str, str]]]:
-    groups: dict[tuple[str, ...], list[dict[str, str]]] = {}
+def _by_model(rows: list[dict[str, str]], benchmark: str) -> dict[str, list[dict[str, str]]]:
+    groups: dict[str, list[dict[str, str]]] = {}
     for row in rows:
         if row["benchmark"] == benchmark:
-            groups.setdefault(tuple(row[name] for name in by), []).append(row)
+            groups.setdefault(row["model"], []).append(row)
     return groups
 
 

@@ -1,7 +1,6 @@
 """The command line's arguments. Light: `--help` loads nothing that a command needs."""
 
 import argparse
-import getpass
 
 from submissions.catalog import BENCHMARKS, PRECISIONS, THINKING
 
@@ -25,7 +24,7 @@ def build_parser() -> argparse.ArgumentParser:
         )
     submit.add_argument("--api", metavar="NAME", help="instead of a model: one behind an API, as HANNUN_APIS names it")
     submit.add_argument("--share", action="store_true", help="offer the result to the model's repository")
-    submit.add_argument("--as", dest="submitter", default=getpass.getuser(), help="who submits")
+    submit.add_argument("--as", dest="submitter", metavar="NAME", help="who submits (default: this user)")
     commands.add_parser("list", help="open and recent requests")
     for name, text in (("show", "one request, as JSON"), ("requeue", "put a failed or stuck request back")):
         commands.add_parser(name, help=text).add_argument("key")

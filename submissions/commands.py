@@ -1,6 +1,7 @@
 """The commands of `python -m submissions`."""
 
 import argparse
+import getpass
 import json
 import re
 import sys
@@ -74,11 +75,19 @@ def _print_report(report: Report) -> int:
     return 2 if any(check.refusal for check in report.checks) else 0
 
 
+def _submitter(args: argparse.Namespace) -> str:
+    """Raises SettingsError where nobody is named and this user has no name."""
+    try:
+        return args.submitter or getpass.getuser()
+    except (KeyError, OSError):  # a container's user, say
+        raise SettingsError("this user has no name here: say who submits with --as NAME") from None
+
+
 def _submit(service: SubmissionService, args: argparse.Namespace) -> int:
     """Exit code 2 where one of the benchmarks was refused."""
     code = 0
     submission = _submission(args)
-    outcomes, report = service.submit(submission, Submitter(args.submitter, authenticated=False))
+    outcomes, report = service.submit(submission, Submitter(_submitter(args), authenticated=False))
     for outcome in outcomes:
         # What holds for the model is said for each benchmark it was submitted to.
         for benchmark in [outcome.benchmark] if outcome.benchmark else submission.benchmarks:
@@ -101,7 +110,7 @@ def _submit_api(queue: Queue, args: argparse.Namespace, settings: Settings) -> i
     facts = facts_of_server(known.model_id, f"{known.base_url} {known.model}", args.api)
     for benchmark in args.benchmark:
         try:
-            request = build_request(facts, benchmark, args.submitter)
+            request = build_request(facts, benchmark, _submitter(args))
             queue.submit(request)
             print(f"accepted {request.key} {request.model_id} {benchmark}")
         except QueueError as error:

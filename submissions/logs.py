@@ -4,11 +4,9 @@ import logging
 import os
 import re
 
-from pydantic import SecretStr
-
 from submissions.settings import Settings
 
-VARIABLES = ("HF_TOKEN", "HANNUN_API_KEY", "OAUTH_CLIENT_SECRET")  # secrets that are no settings
+VARIABLES = ("HANNUN_API_KEY", "OAUTH_CLIENT_SECRET")  # secrets that no setting names
 TOKENS = re.compile(r"hf_[A-Za-z0-9]{8,}|(?<=Bearer )[\w.~+/-]{8,}")  # whoever's they are
 SHORTEST = 6  # characters: less is no secret, and would be taken out of every word
 
@@ -18,9 +16,7 @@ class Redacting(logging.Formatter):
 
     def __init__(self, format: str, settings: Settings) -> None:
         super().__init__(format)
-        values = [getattr(settings, name) for name in type(settings).model_fields]
-        secrets = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
-        secrets += [os.environ.get(name, "") for name in VARIABLES]
+        secrets = {*settings.secrets.values(), *(os.environ.get(name, "") for name in VARIABLES)}
         self._secrets = sorted((s for s in secrets if len(s) >= SHORTEST), key=len, reverse=True)
 
     def format(self, record: logging.LogRecord) -> str:

@@ -4,4 +4,5 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 ASSETS = ROOT / "assets"
+PUBLISHED = ASSETS / "published"  # results that others have measured
 SAMPLES = ASSETS / "samples"  # a small set of invented items for each benchmark

@@ -1,7 +1,6 @@
-"""What crosses a boundary: requests, results and the rows that summarise them.
+"""What crosses a boundary: requests, leases and what the operator decides; results are in submissions.results.
 
-Everything here may become public, so it is closed: no extra fields, enums instead of prose, UTC times,
-finite numbers. Scores are percentages from 0 to 100, times are milliseconds where the name ends in `_ms`.
+Every record may become public, so it is closed: no extra fields, enums instead of prose, UTC times, finite numbers.
 """
 
 import hashlib

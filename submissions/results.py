@@ -1,4 +1,7 @@
-"""The result of one evaluation, as it becomes public. Closed like every record, see submissions.records."""
+"""The result of one evaluation, as it becomes public. Closed like every record, see submissions.records.
+
+Scores are percentages from 0 to 100, times are milliseconds where the name ends in `_ms`.
+"""
 
 from typing import Annotated, Any, Literal
 
@@ -90,7 +93,7 @@ class AnswerCounts(Record):
     empty: int = Field(default=0, ge=0)
     refused: int = Field(default=0, ge=0)
     truncated: int = Field(default=0, ge=0)
-    unparsed: int = Field(default=0, ge=0)
+    unparsed: int = Field(default=0, ge=0)  # of older records
     infra_error: int = Field(default=0, ge=0)
 
 

@@ -120,6 +120,14 @@ class Settings(BaseSettings):
         return self
 
     @property
+    def secrets(self) -> dict[str, str]:
+        """What must not be shown, by the variable it stands in: secret settings, and keys that settings name."""
+        own = {f"HANNUN_{n.upper()}": v.get_secret_value() for n, v in self if isinstance(v, SecretStr)}
+        named = {"HF_TOKEN", *(api.key for api in self.apis.values())}
+        named |= {self.embeddings.key} if self.embeddings else set()
+        return own | {name: os.environ[name] for name in sorted(named) if name in os.environ}
+
+    @property
     def heartbeat_interval(self) -> timedelta:
         """How often a running evaluation tells how far it is."""
         return self.heartbeat or timedelta(seconds=600 if self.store.startswith("hf://") else 30)

@@ -6,13 +6,13 @@ The documented data schema, for private test sets and samples alike: a folder wi
 and one column for each breakdown axis of the benchmark. A benchmark may have columns of its own.
 """
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from evaluator.benchmarks.source_rows import TABLES, ImageFolder, SourceRow, table_rows
+from evaluator.benchmarks.source_rows import TABLES, ImageFolder, SourceRow, json_lines, parquet_rows, table_rows
 from evaluator.data_types import Answer, Item, Prompt, Score
 from evaluator.errors import DataError
 from submissions.catalog import BENCHMARKS, Inputs
@@ -84,7 +84,10 @@ class Benchmark:
 
     def load(self, source: Path) -> list[Item]:
         """All items of a folder in the documented schema. Raises DataError naming file and row."""
-        return list(load_folder(source, self.item))
+        file = next((source / name for name in ITEM_FILES if (source / name).is_file()), None)
+        if file is None:
+            raise DataError(f"{source}: holds neither {' nor '.join(ITEM_FILES)}")
+        return build_items(file, ((f"{file}, row {n}", partial(self.item, row, source)) for n, row in _rows(file)))
 
     def item(self, row: Row, folder: Path) -> Item:
         """An item from a row of the documented schema. Raises KeyError or ValueError for a broken one."""
@@ -156,52 +159,28 @@ class Benchmark:
         return {}
 
 
-def load_folder(source: Path, build: Callable[[Row, Path], Item]) -> Iterator[Item]:
-    """The items of a folder, each built from its row. Raises DataError naming file and row."""
-    file = next((source / name for name in ITEM_FILES if (source / name).is_file()), None)
-    if file is None:
-        raise DataError(f"{source}: holds neither {' nor '.join(ITEM_FILES)}")
-    seen: set[str] = set()
-    for number, row in _rows(file):
-        where = f"{file}, row {number}"
+def build_items(source: Path, rows: Iterable[tuple[str, Callable[[], Item]]]) -> list[Item]:
+    """The item of each row, given with where it stands. Raises DataError naming file and row."""
+    items: dict[str, Item] = {}
+    for where, build in rows:
         try:
-            item = build(row, source)
+            item = build()
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"{where}: {fault_of(error)}") from None
-        if item.id in seen:
+        if item.id in items:
             raise DataError(f"{where}: the id {item.id!r} stands twice")
-        seen.add(item.id)
-        yield item
-    if not seen:
-        raise DataError(f"{file}: has no rows")
+        items[item.id] = item
+    if not items:
+        raise DataError(f"{source}: has no rows")
+    return list(items.values())
 
 
-def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    if file.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        try:
-            table = pq.ParquetFile(file)
-        except (OSError, ValueError) as error:
-            raise DataError(f"{file}: no Parquet file: {error}") from None
-        number = 0
-        for batch in table.iter_batches(use_threads=False):
-            for row in batch.to_pylist():
-                number += 1
-                yield number, row
-        return
+def _rows(file: Path) -> Iterator[tuple[int, Row]]:
+    parquet = file.suffix == ".parquet"
     try:
-        with file.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    row = json.loads(line)
-                except (ValueError, RecursionError) as error:
-                    raise DataError(f"{file}, row {number}: no JSON: {error}") from None
-                if not isinstance(row, dict):
-                    raise DataError(f"{file}, row {number}: no JSON object")
-                yield number, row
-    except UnicodeDecodeError as error:
-        raise DataError(f"{file}: {error}") from None
+        yield from enumerate(parquet_rows(file), 1) if parquet else json_lines(file)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{file}: no {'Parquet' if parquet else 'text'} file: {error}") from None
 
 
 def fault_of(error: Exception) -> str:

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
@@ -50,9 +51,7 @@ class InfoChartQA(Benchmark):
     )
 
     def item(self, row: Row, folder: Path) -> Item:
-        question_type_id = row[TYPE]
-        if not isinstance(question_type_id, int) or isinstance(question_type_id, bool):
-            raise ValueError(f"column '{TYPE}' must be a whole number, not {question_type_id!r}")
+        question_type_id = _question_type_id(row[TYPE])
         subset = text_in(row, "subset")
         if subset not in SUBSETS:
             raise ValueError(f"column 'subset' must be one of {', '.join(SUBSETS)}, not {subset!r}")
@@ -71,10 +70,7 @@ class InfoChartQA(Benchmark):
 
     def item_to_score(self, row: Row) -> Item:
         """With `question_type_id`, which says how the answer is compared."""
-        question_type_id = row.get(TYPE)
-        if not isinstance(question_type_id, int) or isinstance(question_type_id, bool) or not question_type_id:
-            raise ValueError(f"'{TYPE}' must be a whole number")
-        return replace(super().item_to_score(row), extra={TYPE: question_type_id})
+        return replace(super().item_to_score(row), extra={TYPE: _question_type_id(row.get(TYPE))})
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
         """A row of a split's file (`text-….parquet`, say); its figure was downloaded under its id or its link's name."""
@@ -119,6 +115,12 @@ def _figure(source: SourceRow, images: ImageFolder) -> Path:
 def _links(source: SourceRow) -> list[str]:
     link = source.row.get("url") or []
     return link if isinstance(link, list) else [link]
+
+
+def _question_type_id(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not value:
+        raise ValueError(f"'{TYPE}' must be a whole number, not {value!r}")
+    return value
 
 
 def build_question(row: Row) -> str:

@@ -9,10 +9,10 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
-from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, checked_text, file_in, text_in
+from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, build_items, checked_text, file_in, text_in
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.data_types import PAGE, Answer, Item, Prompt, Score
 from evaluator.errors import DataError
@@ -53,18 +53,12 @@ class KorQuAD2(Benchmark):
         """Items of a folder in the documented schema, or of KorQuAD 2.x JSON as published (file, folder or zip)."""
         if source.is_dir() and not any(source.glob("*.json")):
             return super().load(source)
-        items = []
-        for source_row in self.source_rows(source):
-            try:
-                row = self.convert_row(source_row)
-            except (KeyError, TypeError, ValueError) as error:
-                raise DataError(f"{source_row.where}: {type(error).__name__}: {error}") from None
-            items.append(_item(row, source_row.row["title"]))
-        if not items:
-            raise DataError(f"{source}: holds no questions")
-        if repeated := [i for i, n in Counter(item.id for item in items).items() if n > 1]:
-            raise DataError(f"{source}: the question id {repeated[0]!r} stands twice")
-        return items
+        return build_items(
+            source, ((row.where, partial(self._published_item, row)) for row in self.source_rows(source))
+        )
+
+    def _published_item(self, source_row: SourceRow) -> Item:
+        return _item(self.convert_row(source_row), source_row.row["title"])
 
     def item(self, row: Row, folder: Path) -> Item:
         return _item({**row, "page": _page(file_in(folder, row["page"]))}, row["page"])

@@ -89,6 +89,17 @@ def table_rows(source: Path, kinds: tuple[str, ...] = TABLES) -> Iterator[Source
             raise DataError(f"{file}: cannot be read: {error}") from None
 
 
+def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The object of each line that is not blank, with the line's number. Raises DataError naming both."""
+    with file.open(encoding="utf-8-sig") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    yield number, _object(json.loads(line))
+                except (ValueError, RecursionError) as error:
+                    raise DataError(f"{file}, row {number}: no JSON object: {error}") from None
+
+
 def _csv(file: Path) -> Iterator[dict[str, Any]]:
     content = file.read_bytes()
     for encoding in ENCODINGS:
@@ -120,8 +131,7 @@ def _json(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def _jsonl(file: Path) -> Iterator[dict[str, Any]]:
-    with file.open(encoding="utf-8-sig") as lines:
-        yield from (_object(json.loads(line)) for line in lines if line.strip())
+    return (row for _, row in json_lines(file))
 
 
 def _object(row: Any) -> dict[str, Any]:
@@ -130,11 +140,11 @@ def _object(row: Any) -> dict[str, Any]:
     return row
 
 
-def _parquet(file: Path) -> Iterator[dict[str, Any]]:
+def parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
     import pyarrow.parquet as pq
 
     for batch in pq.ParquetFile(file).iter_batches(use_threads=False):
         yield from batch.to_pylist()
 
 
-_READERS = {".csv": _csv, ".xlsx": _xlsx, ".json": _json, ".jsonl": _jsonl, ".parquet": _parquet}
+_READERS = {".csv": _csv, ".xlsx": _xlsx, ".json": _json, ".jsonl": _jsonl, ".parquet": parquet_rows}

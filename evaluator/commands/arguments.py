@@ -46,7 +46,9 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "--thinking", choices=THINKING, help="of a model that reasons or not (default: as its template has it)"
     )
     run.add_argument("--max-new-tokens", type=_positive, metavar="N", help="of an answer (default: the benchmark's)")
-    run.add_argument("--max-reasoning-tokens", type=_positive, metavar="N", help="before it (default: 8192)")
+    run.add_argument(
+        "--max-reasoning-tokens", type=_positive, metavar="N", help="before it (default: HANNUN_MAX_REASONING_TOKENS)"
+    )
     run.add_argument(
         "--decoding",
         choices=["greedy", "repository"],
@@ -60,7 +62,10 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--batch-size", type=_batch_size, metavar="auto|N", help="default: auto")
     run.add_argument("--max-pixels", type=_positive, metavar="N", help="scale larger images down to N pixels")
     run.add_argument(
-        "--alone", type=int, metavar="N", help="ask N questions again one at a time, for latency (default: 100)"
+        "--alone",
+        type=int,
+        metavar="N",
+        help="ask N questions again one at a time, for latency (default: HANNUN_ALONE)",
     )
     run.add_argument("--fresh", action="store_true", help="use no answers of earlier runs")
     run.add_argument(

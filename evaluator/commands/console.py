@@ -1,10 +1,14 @@
 """What commands show while they work."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
+
+from evaluator.run.process import OnProgress
 
 
 class _Rate(ProgressColumn):
@@ -23,3 +27,15 @@ def progress_bar() -> Progress:
         TimeRemainingColumn(),
     ]
     return Progress(*columns, console=Console(stderr=True))
+
+
+@contextmanager
+def shown_progress() -> Iterator[OnProgress]:
+    """A progress bar, and what moves it."""
+    with progress_bar() as progress:
+        bar = progress.add_task("load", total=None)
+
+        def show(stage: str, done: int, total: int) -> None:
+            progress.update(bar, description=stage, completed=done, total=total)
+
+        yield show

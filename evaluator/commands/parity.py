@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.commands.console import progress_bar
+from evaluator.commands.console import shown_progress
 from evaluator.commands.find_model import find_model
 from evaluator.datasets.source import open_source
 from evaluator.engines.options import ApiOptions
@@ -38,12 +38,7 @@ def main(args: argparse.Namespace) -> int:
     source = open_source(args.benchmark, args.data, settings)
     task = Task(request, options, benchmark, source, sandbox=args.sandbox == "auto")
     served = replace(task, options=replace(options, engine="api", api=ApiOptions(spawn=command)))
-    with TemporaryDirectory() as scratch, progress_bar() as progress:
-        bar = progress.add_task("load", total=None)
-
-        def show(stage: str, done: int, total: int) -> None:
-            progress.update(bar, description=stage, completed=done, total=total)
-
+    with TemporaryDirectory() as scratch, shown_progress() as show:
         found = parity(task, served, args.items, Path(scratch), show)
     low, high = (100 * end for end in found.comparison.interval)
     print(

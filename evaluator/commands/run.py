@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.commands.console import progress_bar
+from evaluator.commands.console import shown_progress
 from evaluator.commands.find_model import find_model
 from evaluator.datasets.source import open_source
 from evaluator.engines.options import ApiOptions
@@ -21,12 +21,7 @@ from submissions.settings import Settings, load_settings
 def main(args: argparse.Namespace) -> int:
     task = _task(args, load_settings())
     items, dataset = load_items(task)
-    with progress_bar() as progress:
-        bar = progress.add_task("load", total=None)
-
-        def show(stage: str, answered: int, total: int) -> None:
-            progress.update(bar, description=stage, completed=answered, total=total)
-
+    with shown_progress() as show:
         try:
             evaluation = evaluate(task, items, dataset, args.out / "job", on_progress=show)
         except IncompleteRunError as error:

@@ -53,7 +53,7 @@ class ApiEngine:
     @staticmethod
     def environment(options: EngineOptions) -> dict[str, str | float]:
         """That of this machine where the server runs here, too; nothing of one elsewhere."""
-        return {} if options.api is None or options.api.remote else torch_environment(options)
+        return {} if options.api is None or options.remote else torch_environment(options)
 
     def __init__(self, options: EngineOptions) -> None:
         if options.api is None:
@@ -139,14 +139,12 @@ class ApiEngine:
         started = time.perf_counter()
         try:
             completion = await self._complete(client, concurrency, content)
-        except openai.APIStatusError as error:
-            if error.status_code in REFUSED or _is_quota(error):
+        except (openai.OpenAIError, InvalidCompletionError, json.JSONDecodeError) as error:
+            if isinstance(error, openai.APIStatusError) and (error.status_code in REFUSED or _is_quota(error)):
                 said = _reason(error, os.environ.get(self._api.key))
                 raise EvaluationError(
                     FailureCode.API_REFUSED, f"the server answers {error.status_code}: {said}"
                 ) from None
-            return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
-        except (openai.OpenAIError, InvalidCompletionError, json.JSONDecodeError):
             return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
         if completion.usage:
             self._budget.settle(reserved, (completion.usage.prompt_tokens, completion.usage.completion_tokens))

@@ -18,6 +18,7 @@ from submissions.errors import TemplateError
 from submissions.models.chat_template import Conversation, TemplateRenderer, default_template
 from submissions.models.model_facts import QUESTION, folder_template
 from submissions.models.reasoning import Tags, learn_tags, opens, values_of
+from submissions.models.repository import PROCESSORS
 from submissions.records import FailureCode
 
 TEMPLATE_TOKENS = 64  # tokens left to the chat template itself
@@ -29,7 +30,6 @@ MARK = "대답입니다"  # an answer that stands in no template
 # A template of ours, that prints what has been rendered.
 PASSTHROUGH_TEMPLATE = "{% for message in messages %}{{ message['rendered'] }}{% endfor %}"
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
-PROCESSOR_FILES = ("processor_config.json", "preprocessor_config.json")
 
 
 @dataclass(frozen=True)
@@ -224,4 +224,4 @@ def _load_processor(loader: Any, options: EngineOptions) -> Any:
 
 def _has_own(adapter: Path, loader: Any) -> bool:
     tokenizes = any((adapter / name).exists() for name in TOKENIZER_FILES)
-    return tokenizes and (loader is AutoTokenizer or any((adapter / name).exists() for name in PROCESSOR_FILES))
+    return tokenizes and (loader is AutoTokenizer or any((adapter / name).exists() for name in PROCESSORS))

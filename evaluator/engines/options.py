@@ -29,11 +29,6 @@ class ApiOptions:
     max_cost: float | None = None
     prices: tuple[float, float] = (0.0, 0.0)
 
-    @property
-    def remote(self) -> bool:
-        """Whether the server is somebody else's, of whose weights and machine nothing is known."""
-        return self.spawn is None
-
 
 @dataclass(frozen=True)
 class EngineOptions:
@@ -54,3 +49,8 @@ class EngineOptions:
     engine: str = "chat"
     revision: str = ""  # 40 hex: the commit, or the content hash of a local folder
     base_revision: str | None = None  # that of the model an adapter is put on
+
+    @property
+    def remote(self) -> bool:
+        """Whether a server elsewhere answers, of whose weights and machine nothing is known."""
+        return self.api is not None and self.api.spawn is None

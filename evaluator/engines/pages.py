@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
 from evaluator.data_types import PAGE, Prompt
 
@@ -51,12 +52,17 @@ def page_windows(page: str) -> list[str]:
 
 def rank(question: str, windows: Sequence[str]) -> list[int]:
     """Window indexes, most relevant to the question first: BM25 over character bigrams, which suit Korean."""
+    scores = _index(tuple(windows)).get_scores(_bigrams(question))
+    return sorted(range(len(windows)), key=lambda i: (-scores[i], i))
+
+
+@lru_cache(maxsize=1)
+def _index(windows: tuple[str, ...]) -> Any:
     import bm25s
 
     retriever = bm25s.BM25()
     retriever.index([_bigrams(w) for w in windows], show_progress=False)
-    scores = retriever.get_scores(_bigrams(question))
-    return sorted(range(len(windows)), key=lambda i: (-scores[i], i))
+    return retriever
 
 
 def _bigrams(text: str) -> list[str]:

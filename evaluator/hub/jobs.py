@@ -10,7 +10,6 @@ from datetime import timedelta
 from typing import Any
 
 from huggingface_hub import HfApi, constants
-from pydantic import SecretStr
 
 from submissions.errors import SettingsError
 from submissions.settings import Settings
@@ -85,7 +84,9 @@ class JobScheduler:
         watched: list[Any] = [
             {"type": "dataset", "name": self._settings.store.removeprefix("hf://datasets/").strip("/")}
         ]
-        return self._api.create_webhook(job_id=first.id, watched=watched, domains=["repo"], secrets=self._secrets()).id
+        return self._api.create_webhook(
+            job_id=first.id, watched=watched, domains=["repo"], secrets=self._settings.secrets
+        ).id
 
     def list(self, namespace: str | None) -> list[Scheduled]:
         jobs = self._api.list_scheduled_jobs(labels=LABELS, namespace=namespace)
@@ -102,7 +103,7 @@ class JobScheduler:
             "image": job.image,
             "command": ["bash", "-c", COMMAND.format(code=code, torch=TORCH)],
             "env": self._environment(),
-            "secrets": self._secrets(),
+            "secrets": self._settings.secrets,
             "flavor": job.flavor,
             "timeout": int(job.timeout.total_seconds()),
             "namespace": job.namespace,
@@ -111,15 +112,9 @@ class JobScheduler:
     def _environment(self) -> dict[str, str]:
         """Settings of this environment that hold for a job too, without the secret ones."""
         names = [f"HANNUN_{name.upper()}" for name in Settings.model_fields]
-        own = {n: os.environ[n] for n in names if n in os.environ and n not in (*NEVER_SENT, *self._secrets())}
+        kept = {*NEVER_SENT, *self._settings.secrets}
+        own = {n: os.environ[n] for n in names if n in os.environ and n not in kept}
         return {**own, "HANNUN_STORE": self._settings.store, "HANNUN_PRIVATE_STORE": self._settings.private_store}
-
-    def _secrets(self) -> dict[str, str]:
-        values = {f"HANNUN_{name.upper()}": value for name, value in self._settings}
-        secrets = {name: v.get_secret_value() for name, v in values.items() if isinstance(v, SecretStr)}
-        others = {"HF_TOKEN", *(known.key for known in self._settings.apis.values())}
-        others |= {self._settings.embeddings.key} if self._settings.embeddings else set()
-        return secrets | {name: os.environ[name] for name in sorted(others) if name in os.environ}
 
 
 def cron(every: timedelta) -> str:

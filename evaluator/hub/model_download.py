@@ -6,7 +6,6 @@ them, with `--code`, and only if their bytes are those that were approved.
 """
 
 import errno
-import hashlib
 import os
 import shutil
 import subprocess
@@ -19,7 +18,7 @@ from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
 from evaluator.errors import EvaluationError
-from submissions.models.repository import CODE, FETCHED, MAX_FILES, content_revision, local_model
+from submissions.models.repository import CODE, FETCHED, MAX_FILES, code_digests, content_revision, local_model
 from submissions.paths import ROOT
 from submissions.records import CodeApproval, FailureCode
 from submissions.settings import Settings
@@ -64,10 +63,7 @@ def _check_code(folder: Path, code: CodeApproval | None) -> None:
     """Where code may run, it is what was approved, all of it and nothing else. Raises EvaluationError."""
     if code is None:
         return
-    files = {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.rglob(CODE)
-    }
+    files = code_digests(folder)
     if files != code.files:
         changed = sorted({name for name, _ in files.items() ^ code.files.items()})
         raise EvaluationError(FailureCode.CODE_NOT_APPROVED, f"{', '.join(changed)[:200]}: not as approved")

@@ -24,7 +24,7 @@ class AnswerCache:
             return 0
         wanted: dict[str, list[str]] = {}
         known = job.answers()
-        for prompt_id, key in job.keys().items():
+        for prompt_id, key in job.keys.items():
             if prompt_id not in known:
                 wanted.setdefault(key, []).append(prompt_id)
         found = 0
@@ -51,7 +51,7 @@ class AnswerCache:
             content = file.read_bytes() if file.exists() else b""
             whole = content[: content.rfind(b"\n") + 1]
             known = {json.loads(line)["key"] for line in whole.decode().split("\n")[:-1]}
-            keys = job.keys()
+            keys = job.keys
             new = {
                 keys[a.id]: job.row(keys[a.id], a)
                 for a in job.answers().values()

@@ -1,6 +1,6 @@
 """How sure a score is: intervals of a mean, and the paired comparison of two models.
 
-Shares are from 0 to 1. Intervals are two-sided, 95 % unless said otherwise. Items that share a document or image are
+Shares are from 0 to 1. Intervals are two-sided, 95 %. Items that share a document or image are
 not independent, so they are drawn together (cluster bootstrap; Cameron, Gelbach & Miller 2008).
 """
 
@@ -30,13 +30,9 @@ class PairedComparison(NamedTuple):
     second_only: int
 
 
-def cluster_bootstrap(
-    scores: Sequence[float], clusters: Sequence[str], confidence: float = 0.95, resamples: int = RESAMPLES
-) -> Interval:
+def cluster_bootstrap(scores: Sequence[float], clusters: Sequence[str], resamples: int = RESAMPLES) -> Interval:
     """Percentile interval of the mean score, whole clusters redrawn. The same input gives the same interval."""
-    means = _redrawn_means(np.asarray(scores, dtype=np.float64), clusters, resamples)
-    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(float(low), float(high))
+    return _interval(_redrawn_means(np.asarray(scores, dtype=np.float64), clusters, resamples))
 
 
 def mean_interval(scores: Sequence[float], clusters: Sequence[str]) -> Interval:
@@ -56,9 +52,13 @@ def paired_comparison(first: Sequence[float], second: Sequence[float], clusters:
     first_only, second_only = int((a > b).sum()), int((b > a).sum())
     flipped = first_only + second_only
     p_value = float(stats.binomtest(first_only, flipped).pvalue) if flipped else 1.0
-    low, high = np.quantile(_redrawn_means(a - b, clusters, RESAMPLES), [0.025, 0.975])
-    interval = Interval(float(low), float(high))
+    interval = _interval(_redrawn_means(a - b, clusters, RESAMPLES))
     return PairedComparison(float((a - b).mean()), interval, p_value, first_only, second_only)
+
+
+def _interval(means: Floats) -> Interval:
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Interval(float(low), float(high))
 
 
 def _redrawn_means(scores: Floats, clusters: Sequence[str], resamples: int) -> Floats:

@@ -16,8 +16,7 @@ from typing import Any, TextIO
 from filelock import FileLock
 
 from evaluator.data_types import MAX_MESSAGE, Answer
-from evaluator.engines import engine_class
-from evaluator.engines.base import Engine
+from evaluator.engines import engine_class, load_engine
 from evaluator.errors import EvaluationError
 from evaluator.run.job import Job
 from evaluator.run.latency import WARM_UP, one_at_a_time
@@ -44,14 +43,14 @@ def main(folder: str) -> int:
 
 
 def _answer(job: Job, events: TextIO) -> None:
-    keys, answers = job.keys(), job.answers()
+    keys, answers = job.keys, job.answers()
     done = {key for key, answer in answers.items() if answer.status != "infra_error"}
     paid = [*answers.values(), *job.latency_answers().values()]
     spent = sum(a.prompt_tokens or 0 for a in paid), sum(a.tokens or 0 for a in paid)
     options = replace(job.options(), spent=spent)
-    engine_type = engine_class(options.engine)
-    _emit_event(events, event="environment", values=engine_type.environment(options))  # before the model is read
-    engine: Engine = engine_type(options)
+    environment = engine_class(options.engine).environment(options)
+    _emit_event(events, event="environment", values=environment)  # before the model is read
+    engine = load_engine(options.engine, options)
     _emit_event(events, event="loaded", batch_size=engine.batch_size, params=engine.params)
 
     def keep(file: TextIO, answer: Answer) -> None:
@@ -67,7 +66,7 @@ def _answer(job: Job, events: TextIO) -> None:
             with job.latency_file.open("w", encoding="utf-8") as file:
                 failed = False
                 # A server elsewhere is warm, and asks money for each question.
-                warm_up = 0 if options.api and options.api.remote else WARM_UP
+                warm_up = 0 if options.remote else WARM_UP
                 for answer in one_at_a_time(engine, job.latency_prompts(), warm_up):
                     keep(file, answer)
                     failed |= answer.status == "infra_error"

@@ -5,11 +5,14 @@ prompts.jsonl   what to ask, each with a key over all that its answer depends on
 images/ pages/  the files the prompts name
 batches.json    batch sizes that were discarded, see Job.discarded_batch_sizes
 environment.json  library versions and device, as told before the model was loaded; batch size, parameters
+model/          the model's folder with a plain generation config, for a server that would take settings from it
+inference.log   what the inference process and its libraries print
 out/            all that the inference process can write, and nothing in it is believed to be well-formed:
   answers.jsonl   one line an answer with its prompt's key, appended as they come
   single.jsonl    the latency samples: some prompts asked again, one at a time
   measured        there once that has been done
   done            there once everything has been asked
+  lock            held by the inference process
 """
 
 import filecmp
@@ -18,6 +21,7 @@ import io
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, fields
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -100,8 +104,9 @@ class Job:
         """What of it to ask again, one at a time."""
         return (self._unpacked(row) for row in self._rows() if row["latency_sample"])
 
+    @cached_property
     def keys(self) -> dict[str, str]:
-        """Each prompt's key, by prompt id."""
+        """Each prompt's key, by prompt id; read once, for a job that is prepared anew is another Job."""
         return {row["id"]: row["key"] for row in self._rows()}
 
     def answers(self) -> dict[str, Answer]:
@@ -123,7 +128,7 @@ class Job:
 
     def _read_answers(self, file: Path) -> dict[str, Answer]:
         answers: dict[str, Answer] = {}
-        keys, size = self.keys(), 0
+        size = 0
         try:
             with open_regular_file(file) as lines:
                 for line in lines:
@@ -131,7 +136,7 @@ class Job:
                         break
                     size += len(line)
                     row = json.loads(line)
-                    if keys.get(row["id"]) == row.pop("key"):
+                    if self.keys.get(row["id"]) == row.pop("key"):
                         answers[row["id"]] = _ANSWER.validate_python(row)
                 lines.truncate(size)
         except FileNotFoundError:
@@ -175,7 +180,7 @@ def config_fingerprint(options: EngineOptions) -> str:
     values = {name: value for name, value in asdict(options).items() if name not in NON_SEMANTIC_OPTIONS}
     if values["api"]:
         values["api"] = {k: v for k, v in values["api"].items() if k not in NON_SEMANTIC_API_OPTIONS}
-    libraries = REMOTE_LIBRARIES if options.api and options.api.remote else LIBRARIES
+    libraries = REMOTE_LIBRARIES if options.remote else LIBRARIES
     return json.dumps([values, {name: version(name) for name in libraries}])
 
 

@@ -15,7 +15,7 @@ WARM_UP = 2  # prompts asked before the clock starts
 MAX_SECONDS = 300.0
 
 
-def one_at_a_time(engine: Engine, prompts: Iterable[Prompt], warm_up: int = WARM_UP) -> Iterator[Answer]:
+def one_at_a_time(engine: Engine, prompts: Iterable[Prompt], warm_up: int) -> Iterator[Answer]:
     """Each prompt's answer when it is asked alone, `seconds` by the clock; no new one is begun after MAX_SECONDS."""
     remaining = list(prompts)
     for prompt in islice(remaining, warm_up):

@@ -3,18 +3,16 @@
 `python -m evaluator parity MODEL` asks some questions, evenly spread over a benchmark, both ways. Nothing is published.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluator.errors import Details
 from evaluator.run.bootstrap import PairedComparison, paired_comparison
 from evaluator.run.evaluate import evaluate
+from evaluator.run.process import OnProgress
 from evaluator.run.task import Task, evenly_spaced, load_items
 
 SHOWN = 10  # answers that differ
-
-Show = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Parity:
         return self.comparison.interval.low <= 0 <= self.comparison.interval.high
 
 
-def parity(task: Task, served: Task, items: int, out: Path, show: Show = lambda *_: None) -> Parity:
+def parity(task: Task, served: Task, items: int, out: Path, show: OnProgress = lambda *_: None) -> Parity:
     """Ask `items` questions by both; `served` is the task with its server. Raises DataError, EvaluationError."""
     everything, dataset = load_items(replace(task, limit=None))
     chosen = evenly_spaced(everything, items)
@@ -51,23 +49,12 @@ def parity(task: Task, served: Task, items: int, out: Path, show: Show = lambda 
         evaluate(replace(run, latency_samples=0, cache=None), chosen, dataset, out / name, on_progress=show).details
         for name, run in (("built-in", task), ("served", served))
     ]
-    scores = [[_number(row["em"]) for row in rows] for rows in details]
+    scores = [[float(row["em"]) for row in rows] for rows in details]
     different = [
-        Difference(str(a["id"]), _texts(a), _texts(b))
+        Difference(a["id"], a["answers"], b["answers"])
         for a, b in zip(*details, strict=True)
         if a["answers"] != b["answers"]
     ]
     comparison = paired_comparison(scores[0], scores[1], [item.cluster for item in chosen])
     means = [sum(own) / len(own) for own in scores]
     return Parity(len(chosen), means[0], means[1], comparison, different)
-
-
-def _number(value: object) -> float:
-    assert isinstance(value, float | int)
-    return float(value)
-
-
-def _texts(row: dict[str, object]) -> list[str]:
-    answers = row["answers"]
-    assert isinstance(answers, list)
-    return [str(answer) for answer in answers]

@@ -158,7 +158,7 @@ def _installation(command: str) -> list[Path]:
 def child_environment(options: EngineOptions) -> dict[str, str]:
     """No token, no setting of ours, nothing that could reach a hub; for a server's engine, what reaches that server."""
     keep = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "TMPDIR"]
-    if options.api and options.api.remote:
+    if options.api and options.remote:
         keep += [options.api.key, "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"]
     elif options.api:
         keep += ["HOME"]  # where servers keep what they compile

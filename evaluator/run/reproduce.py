@@ -13,7 +13,7 @@ def reproduce(task: Task) -> str:
     """The `python -m evaluator run` of a task, without what only the operator has (addresses, folders)."""
     request, options = task.request, task.options
     command, api = ["python", "-m", "evaluator", "run"], options.api
-    if api and api.remote:
+    if api and options.remote:
         command += ["--engine", "api", "--base-url", "BASE_URL", "--model", str(api.model)]
     else:
         command += ["--model", request.model_id, "--revision", request.revision, "--precision", request.precision]

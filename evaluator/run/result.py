@@ -46,7 +46,7 @@ def build_result(
 ) -> EvalResult:
     """The public record of a scored evaluation."""
     name, n = task.benchmark.name, len(scores)
-    environment = job.environment()
+    environment, singly = job.environment(), list(job.latency_answers().values())
     counts = {status: sum(s.status == status for s in scores) for status in get_args(AnswerStatus)}
     seconds = [a.seconds for a in answers]
     metrics = task.benchmark.metrics(scores) | {"em_stderr": _stderr([s.em for s in scores])}
@@ -98,7 +98,7 @@ def build_result(
         },
         answers=AnswerCounts(**counts),
         inputs=_inputs(answers),
-        latency=_latency(task, answers, job, environment),
+        latency=_latency(task, answers, singly, environment),
         batch_invariance=invariance,
         generation=Generation(
             decoding="provider" if any(a.sampled for a in answers) else task.options.decoding,
@@ -109,7 +109,7 @@ def build_result(
         if ENGINES[task.request.engine].generates
         else None,
         reasoning=reasoning,
-        cost=_cost(api, [*answers, *job.latency_answers().values()]) if remote and api else None,
+        cost=_cost(api, [*answers, *singly]) if remote and api else None,
         environment={k: str(v) for k, v in environment.items() if k in ("python", "torch", "transformers", "sandbox")},
         provenance=Provenance(kind="verified", worker=worker)
         if worker
@@ -118,9 +118,11 @@ def build_result(
     )
 
 
-def _latency(task: Task, answers: Sequence[Answer], job: Job, environment: Mapping[str, Any]) -> Latency:
+def _latency(
+    task: Task, answers: Sequence[Answer], singly: Sequence[Answer], environment: Mapping[str, Any]
+) -> Latency:
     """By the latency samples, or as the benchmark's own protocol has it: the mean over the whole run in batches."""
-    single = [answer.seconds for answer in job.latency_answers().values()]
+    single = [answer.seconds for answer in singly]
     whole = [answer.seconds for answer in answers]
     total = task.benchmark.latency_protocol == "total" or not single
     ordered = sorted(single or whole)

@@ -1,7 +1,7 @@
 """`python -m evaluator score`: golds and answers from two files, for other programs.
 
-Items are JSON lines `{"id", "answer"}`; ko-vqa may add `question`, infochartqa adds `question_type_id`, and ko-vdc's
-answer is its letter. Answers are `{"id", "text"}` in any order. Memory holds the items and their numbers, never the
+Items are JSON lines `{"id", "answer"}`; ko-vqa may add `question`, infochartqa adds `question_type_id`, ko-ocrag adds
+`images_described`, and ko-vdc's answer is its letter. Answers are `{"id", "text"}` in any order. Memory holds the items and their numbers, never the
 answers: they are scored as they are read.
 """
 

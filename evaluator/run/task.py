@@ -34,8 +34,7 @@ class Task:
 
     @property
     def remote(self) -> bool:
-        """Whether a server elsewhere answers, of whose weights and machine nothing is known."""
-        return self.options.api is not None and self.options.api.remote
+        return self.options.remote
 
 
 def options_of(request: EvalRequest, model: Path, benchmark: Benchmark, **others: Any) -> EngineOptions:

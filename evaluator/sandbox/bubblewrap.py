@@ -31,6 +31,3 @@ def _namespaces() -> list[str]:
     names = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     # Root needs no user namespace, and outside of one its process becomes another user, whom limits hold for.
     return names if os.geteuid() == 0 else [*names, "--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
-
-
-TRIAL = ["bwrap", *_namespaces(), "--ro-bind", "/", "/", "--proc", "/proc", "--"]  # whether it may build one here

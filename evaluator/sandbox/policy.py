@@ -11,7 +11,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,6 +32,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/a
 DEVICES = "nvidia*"  # in /dev, where there are any
 CODE = ("evaluator", "submissions")
 Backend = Literal["bubblewrap", "unshare"]
+Build = Callable[[Sequence[str], Layout], list[str]]
 
 
 @dataclass(frozen=True)
@@ -77,35 +78,29 @@ def grant_access(writable: Path, readable: Path) -> None:
 @cache
 def detect_backend() -> Backend:
     """What can build a sandbox here. Raises SandboxError where bubblewrap and unshare are missing or may not."""
+    trial = Layout(
+        shown=_system(),
+        devices=[],
+        writable=Path("/tmp"),  # noqa: S108 - any folder
+        scratch={},
+        environment={"PATH": os.environ.get("PATH", "")},
+        folder=Path("/"),
+    )
     reason = "bubblewrap is missing: apt-get install bubblewrap"
-    if shutil.which("bwrap"):
-        reason = _failure([*bubblewrap.TRIAL, *_trial()])
-        if not reason:
-            return "bubblewrap"
-    if all(map(shutil.which, unshare.TOOLS)):
-        layout = Layout(
-            shown=_system(),
-            devices=[],
-            writable=Path("/tmp"),  # noqa: S108 - any folder
-            scratch={},
-            environment={"PATH": os.environ.get("PATH", "")},
-            folder=Path("/"),
-        )
-        if not _failure(unshare.command_line(_trial(), layout)):
-            return "unshare"
+    if shutil.which("bwrap") and not (reason := _failure(bubblewrap.command_line, trial)):
+        return "bubblewrap"
+    if all(map(shutil.which, unshare.TOOLS)) and not _failure(unshare.command_line, trial):
+        return "unshare"
     raise SandboxError(f"no sandbox can be built here ({reason}); allow user namespaces, or run as root")
-
-
-def _trial() -> list[str]:
-    return [*_limits(2**30), *_drop_privileges(), "true"]
 
 
 def _system() -> list[Path]:
     return [Path(path) for path in SYSTEM if Path(path).exists()]
 
 
-def _failure(command: Sequence[str]) -> str:
-    """What a command says that fails; nothing where it does not."""
+def _failure(build: Build, layout: Layout) -> str:
+    """What is said where a sandbox built like this fails; nothing where it does not."""
+    command = build([*_limits(2**30), *_drop_privileges(), "true"], layout)
     tried = subprocess.run(command, capture_output=True, text=True)
     return (" ".join(tried.stderr.split())[:200] or "it fails") if tried.returncode else ""
 

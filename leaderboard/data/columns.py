@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from evaluator.benchmarks.base import Card, ScoreColumn
-from leaderboard.data.breakdown import bucket_scores
+from leaderboard.data.breakdown import BucketKey, bucket_scores
 from leaderboard.data.ranking import RankedRow, metric_of
 from submissions.messages import Text
 from submissions.rows import BoardRow
@@ -37,8 +37,8 @@ class Column:
         if self.own and self.own.metric:
             return metric_of(row, self.own.metric)
         if self.own:
-            scores = bucket_scores(row.breakdown)
-            return next((score.em for key, score in scores.items() if key == self.own.bucket), None)
+            part = bucket_scores(row.breakdown).get(BucketKey(*self.own.bucket)) if self.own.bucket else None
+            return part.em if part else None
         return getattr(row, self.field)
 
 

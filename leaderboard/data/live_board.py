@@ -9,10 +9,10 @@ from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.models import ModelRow, Summary, model_rows, summary
-from leaderboard.data.rank_changes import RankChange, as_of, rank_changes
+from leaderboard.data.rank_changes import RankChange, rank_changes
 from leaderboard.data.ranking import Boards, ranked
 from submissions.errors import StoreError
-from submissions.paths import ASSETS
+from submissions.paths import PUBLISHED
 from submissions.queue.queue import Queue
 from submissions.records import Lease, Status
 from submissions.results import EvalResult
@@ -22,7 +22,6 @@ from submissions.store.index import Unreadable, board_reader, parse_record, queu
 
 log = logging.getLogger(__name__)
 
-PUBLISHED = ASSETS / "published"
 HEAD_POLL_S = 1.0  # seconds between looks at the store's head
 LEASE_POLL_S = 5.0  # seconds between looks at how far the running evaluations are
 RECENT = timedelta(days=7)
@@ -117,8 +116,7 @@ class LiveBoard:
                 self._view = self._read(head)
             version = f"{self._view.version}-{datetime.now(UTC):%d%H}"
             if version != self._version:
-                before = as_of(self._view.boards, datetime.now(UTC) - RECENT)
-                self._changes = rank_changes(before, self._view.boards)
+                self._changes = rank_changes(self._view.boards, datetime.now(UTC) - RECENT)
                 self._version = version
             running = [row.key for row in self._view.queue if row.status == Status.RUNNING]
             if time.monotonic() - self._looked >= LEASE_POLL_S or self._leases.keys() - running:

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-
-import pandas as pd
+from statistics import median
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import BucketKey, BucketScore, bucket_scores
@@ -79,6 +78,8 @@ def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
 @lru_cache(maxsize=16)
 def _statistics(breakdowns: Sequence[str]) -> dict[BucketKey, tuple[float, float]]:
     """The best and the median score of each axis and bucket."""
-    rows = [(*key, own.score) for breakdown in breakdowns for key, own in bucket_scores(breakdown).items()]
-    grouped = pd.DataFrame(rows, columns=["axis", "bucket", "score"]).groupby(["axis", "bucket"])["score"]
-    return {BucketKey(*key): (best, median) for key, best, median in grouped.agg(["max", "median"]).itertuples()}
+    scores: dict[BucketKey, list[float]] = {}
+    for breakdown in breakdowns:
+        for key, own in bucket_scores(breakdown).items():
+            scores.setdefault(key, []).append(own.score)
+    return {key: (max(own), median(own)) for key, own in scores.items()}

@@ -2,7 +2,6 @@
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from functools import partial
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import parse_metrics
@@ -27,26 +26,27 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
     """Rows by headline score, best first. Models measured on the benchmark's own split, and decoded like all others,
     have ranks; ties share one."""
     card = BENCHMARKS[benchmark].card
-    score = partial(metric_of, metric=card.headline)
-    ordered = sorted(rows, key=lambda r: (score(r) is None, -(score(r) or 0.0), r.model.casefold()))
-    entered = [
-        r for r in ordered if r.role == "model" and r.split == card.split and score(r) is not None and decoded_alike(r)
-    ]
+    scored = [(metric_of(row, card.headline), row) for row in rows]
+    scored.sort(key=lambda pair: (pair[0] is None, -(pair[0] or 0.0), pair[1].model.casefold()))
     # Where no interval is known, the bare score stands for it.
-    intervals = {r.key: interval_of(r) or (score_of(r) or 0.0, score_of(r) or 0.0) for r in entered}
-    losses = [-(score_of(r) or 0.0) for r in entered]  # ascending, as bisect needs them
-    lows, highs = (sorted(bounds) for bounds in zip(*intervals.values(), strict=True)) if intervals else ([], [])
+    entered = {
+        row.key: (score, *(interval_of(row) or (score, score)))
+        for score, row in scored
+        if score is not None and row.role == "model" and row.split == card.split and decoded_alike(row)
+    }
+    losses = [-score for score, _, _ in entered.values()]  # ascending, as bisect needs them
+    lows, highs = sorted(low for _, low, _ in entered.values()), sorted(high for _, _, high in entered.values())
 
     def standing(row: BoardRow) -> RankedRow:
-        if row.key not in intervals:
+        if row.key not in entered:
             return RankedRow(None, row)
-        rank = bisect_left(losses, -(score_of(row) or 0.0)) + 1
-        low, high = intervals[row.key]
+        score, low, high = entered[row.key]
+        rank = bisect_left(losses, -score) + 1
         if low == high:
             return RankedRow(rank, row)
         return RankedRow(rank, row, len(lows) - bisect_right(lows, high) + 1, len(highs) - bisect_left(highs, low))
 
-    return [standing(row) for row in ordered]
+    return [standing(row) for _, row in scored]
 
 
 def decoded_alike(row: BoardRow) -> bool:

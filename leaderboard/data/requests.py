@@ -5,11 +5,13 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.live_board import LiveBoard, View
 from submissions.messages import FAILURES
 from submissions.queue.wait_time import Wait, waits
+from submissions.records import Lease
 from submissions.rows import QueueRow
 
+_ROW = TypeAdapter(QueueRow)
 HIDDEN = {"path", "blob", "submitted_by", "organisation"}  # of a request: what only the board needs
 MAX_ROWS = 1000  # of an answer
 
@@ -17,19 +19,21 @@ MAX_ROWS = 1000  # of an answer
 def queue_json(board: LiveBoard) -> list[dict[str, Any]]:
     view = board.view()
     waiting = waits(view.queue, datetime.now(UTC))
-    return [_public_request(board, row, waiting.get(row.key)) for row in view.queue[:MAX_ROWS]]
+    leases = board.leases()
+    return [_public_request(row, view, leases.get(row.key), waiting.get(row.key)) for row in view.queue[:MAX_ROWS]]
 
 
 def request_json(board: LiveBoard, key: str) -> dict[str, Any] | None:
     view = board.view()
     row = next((row for row in view.queue if row.key == key), None)
-    return _public_request(board, row, waits(view.queue, datetime.now(UTC)).get(key)) if row else None
+    if row is None:
+        return None
+    return _public_request(row, view, board.leases().get(key), waits(view.queue, datetime.now(UTC)).get(key))
 
 
-def _public_request(board: LiveBoard, row: QueueRow, wait: Wait | None) -> dict[str, Any]:
+def _public_request(row: QueueRow, view: View, lease: Lease | None, wait: Wait | None) -> dict[str, Any]:
     """A request without what only the board needs."""
-    public = TypeAdapter(QueueRow).dump_python(row, mode="json", exclude=HIDDEN)
-    lease = board.leases().get(row.key)
+    public = _ROW.dump_python(row, mode="json", exclude=HIDDEN)
     public["progress"] = lease.progress.model_dump(mode="json") if lease and lease.progress else None
     public["place"] = wait.place if wait else None
     public["ready_in_minutes"] = (
@@ -41,5 +45,5 @@ def _public_request(board: LiveBoard, row: QueueRow, wait: Wait | None) -> dict[
         if failure
         else None
     )
-    public["result"] = f"/results/{row.key}.json" if row.key in board.view().paths else None
+    public["result"] = f"/results/{row.key}.json" if row.key in view.paths else None
     return {name: value for name, value in public.items() if not name.startswith("failure_")}

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 import gradio as gr
@@ -45,7 +44,7 @@ def overview_tab(board: LiveBoard, language: Language) -> TabView:
             language,
             summaries=view.summaries,
             bins=BINS,
-            changes=list(islice((c for c in board.changes() if c.after), CHANGES)),
+            changes=board.changes()[:CHANGES],
             models=found[:shown],
             found=len(found),
             version=version,

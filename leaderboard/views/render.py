@@ -1,6 +1,5 @@
 """HTML from templates. Everything is escaped by the template engine; nothing else writes HTML."""
 
-from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any, get_args
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.benchmarks.base import Card
 from leaderboard.data.columns import BY_KEY, RANK_LABEL
 from leaderboard.data.ranking import interval_of, score_of
 from leaderboard.views.texts import Language, text, translate
@@ -80,26 +78,13 @@ def _environment(language: Language) -> Environment:
         label=label,
         axis_title=axis_title,
         language=language,
-        cards=_Cards(),
+        benchmarks=BENCHMARKS,
         score_of=score_of,
         interval_of=interval_of,
         float_precisions=PRECISIONS,
         rank_label=RANK_LABEL,
     )
     return made
-
-
-class _Cards(Mapping[str, Card]):
-    """The cards by benchmark, as the registry has them now."""
-
-    def __getitem__(self, name: str) -> Card:
-        return BENCHMARKS[name].card
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(BENCHMARKS)
-
-    def __len__(self) -> int:
-        return len(BENCHMARKS)
 
 
 _environments: dict[Language, Environment] = {language: _environment(language) for language in get_args(Language)}

@@ -70,7 +70,6 @@ TEXTS: dict[str, Text] = {
     "compare": Text("비교", "Compare"),
     "feed": Text("새 결과", "New results"),
     "sort_borda": Text("종합", "Overall"),
-    "borda": Text("종합", "Overall"),
     "borda_hint": Text(
         "종합 점수는 보르다(Borda) 점수입니다. 벤치마크마다 자기보다 순위가 낮은 모델의 비율을 구해 평균하며, 결과가 없는 벤치마크는 0으로 계산합니다.",
         "Overall is a Borda count: the share of models outranked, averaged over benchmarks. A benchmark without a result counts as 0.",
@@ -268,7 +267,6 @@ TEXTS: dict[str, Text] = {
     "queue_empty": Text("아직 제출된 모델이 없습니다.", "Nothing has been submitted yet."),
     "ours": Text("평가 서버 문제", "Evaluator error"),
     "yours": Text("모델 문제", "Model error"),
-    "see_result": Text("결과 JSON", "Result JSON"),
     "queue_note": Text(
         "변경 사항은 자동으로 표시됩니다. 시각은 한국 시간(KST)입니다.",
         "Updates appear automatically. Times are in Korea Standard Time (KST).",

@@ -1,7 +1,7 @@
 """What programs read over plain HTTP: tables, charts, results, requests, the feed, a table to embed."""
 
+import heapq
 import json
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, get_args
@@ -37,7 +37,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
     @router.get("/results/{name}.json")
     def result(request: Request, name: str) -> Response:
         key, _, form = name.partition(".")
-        content = board.result_json(key) if re.fullmatch(r"[0-9a-f]{32}", key) else None
+        content = board.result_json(key)
         if content is None or form not in ("", "lm-eval"):
             raise HTTPException(404, "no such result")
         if form:
@@ -85,19 +85,21 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
 
     @router.get("/feed.xml")
     def feed(request: Request, lang: str = "ko") -> Response:
-        rows = sorted(
-            (r for rows in board.view().boards.values() for r in rows if r.row.date and score_of(r.row) is not None),
-            key=lambda r: (-(r.row.date or 0.0), r.row.key),
-        )[:NEWEST]
-        content = render(
-            "feed.xml",
-            _language(lang),
-            rows=rows,
-            base=str(request.base_url),
-            moments={r.row.key: datetime.fromtimestamp(r.row.date or 0.0, UTC).isoformat() for r in rows},
-            ids={r.row.key: UUID(hex=r.row.key).urn for r in rows},
-        ).encode()
-        return _fresh(request, blob_id(content), "application/atom+xml; charset=utf-8", lambda: content)
+        view = board.view()
+
+        def write() -> bytes:
+            dated = (r for rows in view.boards.values() for r in rows if r.row.date and score_of(r.row) is not None)
+            rows = heapq.nsmallest(NEWEST, dated, key=lambda r: (-(r.row.date or 0.0), r.row.key))
+            return render(
+                "feed.xml",
+                _language(lang),
+                rows=rows,
+                base=str(request.base_url),
+                moments={r.row.key: datetime.fromtimestamp(r.row.date or 0.0, UTC).isoformat() for r in rows},
+                ids={r.row.key: UUID(hex=r.row.key).urn for r in rows},
+            ).encode()
+
+        return _fresh(request, view.version, "application/atom+xml; charset=utf-8", write)
 
     @router.get("/embed/{name}")
     def embed(request: Request, name: str, lang: str = "ko", n: str = "") -> Response:

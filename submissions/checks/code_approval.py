@@ -1,6 +1,5 @@
 """What an operator approves: the Python files of a model's repository at one commit, byte by byte."""
 
-import hashlib
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +9,7 @@ from huggingface_hub import snapshot_download
 
 from submissions.errors import RefusedError
 from submissions.messages import RefusalCode
-from submissions.models.repository import CODE, local_model, open_repository
+from submissions.models.repository import CODE, code_digests, local_model, open_repository
 from submissions.records import CodeApproval
 
 
@@ -22,20 +21,18 @@ def approval_of(
     if repository.revision != revision:
         raise RefusedError(RefusalCode.REVISION_NOT_FOUND, repository.revision)
     if folder := local_model(model_id, models_dir):
-        files = _python_files(folder)
+        files, sizes = code_digests(folder), _sizes(folder)
     else:
         with TemporaryDirectory() as scratch:
             try:
                 snapshot_download(model_id, revision=revision, allow_patterns=[CODE], local_dir=scratch)
             except (HTTPError, OSError) as error:
                 raise RefusedError(RefusalCode.HUB_UNREACHABLE) from error
-            files = _python_files(Path(scratch))
+            files, sizes = code_digests(Path(scratch)), _sizes(Path(scratch))
     if not files:
         raise RefusedError(RefusalCode.NO_CODE)
-    digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    approval = CodeApproval(model_id=repository.model_id, revision=revision, files=digests, approved_at=now)
-    return approval, {name: len(content) for name, content in files.items()}
+    return CodeApproval(model_id=repository.model_id, revision=revision, files=files, approved_at=now), sizes
 
 
-def _python_files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob(CODE))}
+def _sizes(folder: Path) -> dict[str, int]:
+    return {path.relative_to(folder).as_posix(): path.stat().st_size for path in sorted(folder.rglob(CODE))}

@@ -19,6 +19,7 @@ from submissions.models.repository import (
     ADAPTER,
     INDEX,
     MAX_FILES,
+    PROCESSORS,
     Repository,
     folder_repository,
     open_repository,
@@ -32,7 +33,6 @@ CODE_KEYS = {"custom_pipelines", "custom_generate", "trust_remote_code", "kernel
 SPELLINGS = {"__float__", "__type", "__type__"}  # how transformers writes what JSON cannot say
 ADAPTERS = {"LORA"}
 TOKENIZERS = {"tokenizer.json", "vocab.json", "vocab.txt", "merges.txt"}  # or a .model, a .tiktoken
-PROCESSORS = {"processor_config.json", "preprocessor_config.json"}
 BYTE_LEVEL = {"canine", "perceiver", "t5"}  # whose tokenizers may need no file
 
 IsApproved = Callable[[str, str], bool]  # whether the operator lets the code of a model at a commit run

@@ -34,10 +34,10 @@ from submissions.store.base import Snapshot
 HUB = "https://huggingface.co/"
 MAX_ID, MAX_REVISION = 250, 100  # characters
 # What another submission may have done between the checks and the commit.
-_LATE: dict[type[QueueError], RefusalCode] = {
-    AlreadySubmittedError: RefusalCode.SUBMITTED,
-    QuotaSpentError: RefusalCode.QUOTA_SPENT,
-    OptedOutError: RefusalCode.OPTED_OUT,
+_LATE: dict[type[QueueError], tuple[CheckName, RefusalCode]] = {
+    AlreadySubmittedError: (CheckName.NEW, RefusalCode.SUBMITTED),
+    QuotaSpentError: (CheckName.QUOTA, RefusalCode.QUOTA_SPENT),
+    OptedOutError: (CheckName.OPT_OUT, RefusalCode.OPTED_OUT),
 }
 
 OutcomeCode = Literal["accepted", "refused", "store_unavailable", "no_benchmark"]
@@ -147,9 +147,7 @@ class SubmissionService:
             return Outcome("accepted", benchmark, key=request.key, wait=wait)
         except (AlreadySubmittedError, QuotaSpentError, OptedOutError) as late:
             key = late.request.key if isinstance(late, AlreadySubmittedError) else None
-            name = {RefusalCode.SUBMITTED: CheckName.NEW, RefusalCode.QUOTA_SPENT: CheckName.QUOTA}
-            code = _LATE[type(late)]
-            return Outcome("refused", benchmark, (Check(name.get(code, CheckName.OPT_OUT), code),), key)
+            return Outcome("refused", benchmark, (Check(*_LATE[type(late)]),), key)
         except StoreError:
             return Outcome("store_unavailable", benchmark)
 

@@ -55,9 +55,9 @@ class TemplateRenderer:
         """
         return self._render(conversations, True, switches)
 
-    def render_whole(self, conversation: Conversation, **switches: Any) -> str:
+    def render_whole(self, conversation: Conversation) -> str:
         """A conversation that ends with an answer, and no invitation to another. Raises TemplateError."""
-        return self._render([conversation], False, switches)[0]
+        return self._render([conversation], False, {})[0]
 
     def _render(self, conversations: Sequence[Conversation], asks: bool, switches: Mapping[str, Any]) -> list[str]:
         with self._lock:

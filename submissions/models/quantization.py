@@ -23,8 +23,8 @@ BESIDE = (
 
 def quantization_of(config: Mapping[str, Any]) -> str | None:
     """The method's name as transformers has it; "" for one that has none, None for an unquantised model."""
-    settings = config.get("quantization_config") or config.get("compression_config")
-    if not isinstance(settings, Mapping):
+    settings = _settings(config)
+    if settings is None:
         return None
     method = settings.get("quant_method")
     if method == "bitsandbytes" or (method is None and ("load_in_4bit" in settings or "load_in_8bit" in settings)):
@@ -47,11 +47,14 @@ def parameters(shapes: Mapping[str, tuple[str, list[int]]], config: Mapping[str,
     return count
 
 
+def _settings(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    settings = config.get("quantization_config") or config.get("compression_config")
+    return settings if isinstance(settings, Mapping) else None
+
+
 def _bits(config: Mapping[str, Any]) -> int:
     """Of a weight: as the settings say, or the groups of layers in them, the smallest; else 4."""
-    settings = config.get("quantization_config") or config.get("compression_config")
-    if not isinstance(settings, Mapping):
-        return 4
+    settings = _settings(config) or {}
     groups = settings.get("config_groups")
     weights = (
         [g.get("weights") for g in groups.values() if isinstance(g, Mapping)] if isinstance(groups, Mapping) else []

@@ -6,6 +6,7 @@ Nothing here is a list of models: tags and switches are looked for in the templa
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from jinja2 import TemplateSyntaxError
@@ -149,13 +150,14 @@ def unmarked(answer: str) -> str:
     return answer.strip()
 
 
-def switches(template: str) -> list[str]:
+@lru_cache(maxsize=8)  # asked several times of a model's own
+def switches(template: str) -> tuple[str, ...]:
     """The variables by which a template can be told to reason or not, as far as it reads them."""
     try:
         read = find_undeclared_variables(environment().parse(template))
     except (TemplateSyntaxError, RecursionError):
-        return []
-    return [name for name in SWITCHES if name in read]
+        return ()
+    return tuple(name for name in SWITCHES if name in read)
 
 
 def values_of(template: str, thinking: Thinking | None) -> dict[str, Any]:

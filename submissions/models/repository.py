@@ -53,6 +53,7 @@ TEXTS = (
     ADAPTER,
     INDEX,
 )
+PROCESSORS = {"processor_config.json", "preprocessor_config.json"}  # one of them is there where images are taken
 CONNECTIONS = 8
 
 
@@ -133,6 +134,14 @@ def content_revision(source: Path) -> str:
         with path.open("rb") as file:
             digest.update(f"{relative.as_posix()}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
     return digest.hexdigest()[:40]
+
+
+def code_digests(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each Python file of a model, by name: what an operator approves, and what may run."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob(CODE))
+    }
 
 
 def open_repository(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:

@@ -121,9 +121,11 @@ class Queue:
 
         Requests whose lease has run out are returned to pending, or quarantined after too many attempts, first.
         """
-        self._take_back(now)
 
-        def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest | None]:
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest | bool]:
+            if lost := self._expired(snapshot, now):
+                changes = self._move(snapshot, [before for before, _ in lost], [after for _, after in lost])
+                return changes, "Take back lost leases", True
             rows = self.rows(snapshot)
             for row in fair_order(rows):
                 request = self._try_load(row.path, snapshot)
@@ -136,17 +138,11 @@ class Queue:
                     status=Status.RUNNING, attempt=request.attempt + 1, lease=lease, started_at=now, failure=None
                 )
                 return self._move(snapshot, [request], [claimed]), f"Claim {request.key}", claimed
-            return {}, "", None
+            return {}, "", False
 
-        return transact(self.store, decide)
-
-    def _take_back(self, now: datetime) -> None:
-        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-            lost = self._expired(snapshot, now)
-            changes = self._move(snapshot, [b for b, _ in lost], [a for _, a in lost]) if lost else {}
-            return changes, "Take back lost leases", None
-
-        transact(self.store, decide)
+        while (claimed := transact(self.store, decide)) is True:
+            continue  # leases were taken back: now there may be something to claim
+        return claimed or None
 
     def heartbeat(self, request: EvalRequest, now: datetime, progress: Progress | None = None) -> None:
         """Extend the lease of a running request. Raises LostLeaseError if it is no longer held."""

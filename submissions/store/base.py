@@ -38,7 +38,7 @@ Changes = Mapping[str, bytes | None]  # path → new content, or None to delete
 
 class Store(Protocol):
     url: str
-    write_lock: threading.Lock  # the writers of one process never race each other
+    write_lock: threading.Lock  # whoever writes through one Store does so in turn
 
     def head(self, branch: str = MAIN) -> str:
         """The commit the branch points at. A branch that was never written is made."""

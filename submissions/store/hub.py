@@ -89,7 +89,7 @@ class HubStore:
     def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
         head = head or self.head(branch)
         self._fetch(head)
-        files = self._mirror.snapshot(head=head).files
+        files = self._mirror.snapshot(branch, head).files
         return Snapshot(head, {path: blob for path, blob in files.items() if path != ".gitattributes"})
 
     def read(self, path: str, head: str) -> bytes:
@@ -119,7 +119,7 @@ class HubStore:
         nonce, and is a conflict here. Raises StoreUnavailableError where the Hub cannot be reached.
         """
         nonce = secrets.token_hex(16)
-        there = self._mirror.snapshot(head=parent).files if self._mirror.has(parent) else {}
+        there = self._mirror.snapshot(branch, parent).files if self._mirror.has(parent) else {}
         gone = [path for path, content in changes.items() if content is None and path in there]
         new = {path: content for path, content in changes.items() if content is not None}
 

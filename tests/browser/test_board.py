@@ -106,20 +106,24 @@ def _of_a_benchmark(request: Request) -> bool:
     return "em_strict" in (request.post_data or "")
 
 
-def test_a_long_table_is_shown_a_piece_at_a_time(
+def test_a_long_table_is_shown_a_piece_at_a_time_and_stays_when_the_board_is_gone(
     browser: Browser, environment: dict[str, str], settings: Settings, make_request: Callable[..., EvalRequest]
 ) -> None:
     results = [result_of(make_request(benchmark="ko-vqa", model_id=f"owner/model-{n}")) for n in range(120)]
     store = open_store(settings.store)
     store.commit({r.path: r.to_bytes() for r in results}, store.head(), "many")
+    page = browser.new_page(locale="ko-KR")
+    rows, more = page.locator("#board-ko-vqa tbody tr"), page.get_by_role("button", name="더 보기")
     with running_app(environment, HANNUN_WORKER="off") as address:
         for width in (1400, 390):
-            page = browser.new_page(viewport={"width": width, "height": 900})
+            page.set_viewport_size({"width": width, "height": 900})
             page.goto(f"{address}/?tab=ko-vqa")
-            rows = page.locator("#board-ko-vqa tbody tr")
             expect(rows).to_have_count(100)
-            page.get_by_role("button", name="더 보기").click()
+            more.click()
             expect(rows).to_have_count(143)
-            expect(page.get_by_role("button", name="더 보기")).to_have_count(0)
+            expect(more).to_have_count(0)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-            page.close()
+    page.get_by_label("모델·기관 검색").locator("visible=true").fill("gpt")
+    expect(page.get_by_text("Connection", exact=False).first).to_be_visible(timeout=30_000)
+    expect(rows).to_have_count(143)
+    page.close()

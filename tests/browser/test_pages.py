@@ -1,7 +1,6 @@
 """Every page as a visitor uses it, in both languages and at both widths, on published rows and evaluated ones."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -12,8 +11,8 @@ from leaderboard.views.texts import text
 from leaderboard.web.language import ADDRESSES
 from submissions.messages import FAILURES
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, FailureCode, Progress, Stage
-from tests.browser.conftest import WIDTHS, Seen, Site, drawn_charts, running_app
+from submissions.records import FailureCode, Progress, Stage
+from tests.browser.conftest import WIDTHS, Seen, Site, drawn_charts
 from tests.conftest import request_numbered
 from tests.support.evaluated import evaluated
 
@@ -236,18 +235,4 @@ def test_the_browsers_language_chooses_the_first_page(site: Site, browser: Brows
     expect(page.get_by_role("tab", name=text("queue", there))).to_be_visible()  # type: ignore[arg-type]
     page.reload()
     expect(page.get_by_role("tab", name=text("queue", there))).to_be_visible()  # type: ignore[arg-type]
-    page.close()
-
-
-def test_a_board_that_cannot_be_reached_says_so(
-    browser: Browser, environment: dict[str, str], make_request: Callable[..., EvalRequest]
-) -> None:
-    page = browser.new_page(locale="ko-KR")
-    with running_app(environment, HANNUN_WORKER="off") as address:
-        page.goto(f"{address}/?tab=ko-vqa")
-        page.wait_for_function("window.hannunReady")
-        expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
-    page.get_by_label(text("search", "ko")).locator("visible=true").fill("gpt")
-    expect(page.get_by_text("Connection", exact=False).first).to_be_visible(timeout=30_000)
-    expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
     page.close()

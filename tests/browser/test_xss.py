@@ -8,6 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evaluator.benchmarks import BENCHMARKS
+from leaderboard.views.texts import Language, text
+from leaderboard.web.language import ADDRESSES
 from submissions.records import EvalRequest, Lease
 from submissions.results import EvalResult
 from submissions.settings import Settings
@@ -83,7 +85,7 @@ def full_request(request: EvalRequest) -> EvalRequest:
 def test_no_text_of_a_record_is_ever_run(
     page: Page, environment: dict[str, str], settings: Settings, make_request: Callable[..., EvalRequest]
 ) -> None:
-    records: dict[str, bytes] = {}
+    records = {f"results/evil/broken/{'0' * 32}.json": b"{}"}
     places: set[Place] = set()
     for name in BENCHMARKS:
         result, in_result = evil(full_result(make_request(benchmark=name)))
@@ -98,14 +100,16 @@ def test_no_text_of_a_record_is_ever_run(
     store.commit(records, store.head(), "evil")
 
     with running_app(environment, HANNUN_WORKER="off") as address:
-        for path, queue in (("/", "대기열"), ("/en/", "Queue")):
-            page.goto(address + path)
+        languages: dict[Language, str] = {"ko": "대기열", "en": "Queue"}
+        for language, queue in languages.items():
+            page.goto(address + ADDRESSES[language])
             for name, benchmark in BENCHMARKS.items():
                 page.get_by_role("tab", name=benchmark.card.title, exact=True).click()
                 table = page.locator(f"#board-{name}")
                 expect(table.locator("tbody tr", has_text="onerror=alert(1)")).to_have_count(1)
                 expect(table).to_contain_text("${alert(4)}{{7*7}}")
                 expect(table.locator("img, svg, script, a[href^=javascript]")).to_have_count(0)
+                expect(table).to_contain_text(text("unreadable", language, n=1))
             page.get_by_role("tab", name=queue).click()
             expect(page.locator("#queue tbody tr")).to_have_count(len(BENCHMARKS))
             expect(page.locator("#queue").locator("img, script, a[href^=javascript]")).to_have_count(0)

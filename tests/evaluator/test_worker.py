@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from apscheduler.schedulers.background import BackgroundScheduler
 
 from evaluator.run.evaluate import evaluate
-from evaluator.worker import Worker, schedule
+from evaluator.worker import Worker, start_schedule
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
 from submissions.errors import StoreUnavailableError
@@ -159,21 +158,20 @@ def test_heartbeats_have_the_progress(
     assert answered == sorted(answered) and {p.total for p in told if p.stage == Stage.INFER} == {80}
 
 
-def test_the_schedule_runs_one_round_at_a_time(settings: Settings, dummy_engine: None) -> None:
+def test_the_schedule_runs_one_round_at_a_time(
+    settings: Settings, dummy_engine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     submit(settings, "tiny/extractive", "korquad-2")
-    scheduler = BackgroundScheduler()
-    worker = Worker(settings)
-    schedule(scheduler, timedelta(seconds=1), worker)
-    (job,) = scheduler.get_jobs()
-    assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, None)
-    finished = threading.Event()
+    worker, finished = Worker(settings), threading.Event()
 
     def round_then_tell() -> None:
         worker.run_pending()
         finished.set()
 
-    job.modify(func=round_then_tell)
-    scheduler.start()
+    monkeypatch.setattr(worker, "round", round_then_tell)
+    scheduler = start_schedule(timedelta(seconds=1), worker)
+    (job,) = scheduler.get_jobs()
+    assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, None)
     assert finished.wait(timeout=120)
     scheduler.shutdown()
     assert [r.status for r in Queue(open_store(settings.store)).rows()] == ["finished"]

@@ -51,6 +51,19 @@ def test_bad_input_is_one_line_and_code_2(args: list[str], said: str, capsys: py
     assert said in error and len(error.splitlines()) == 1
 
 
+def test_a_user_without_a_name_is_asked_for_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_name() -> str:
+        raise KeyError("getpwuid(): uid not found: 4711")
+
+    monkeypatch.setattr("getpass.getuser", no_name)
+    assert main(["list"]) == 0
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 2
+    assert "--as NAME" in capsys.readouterr().err
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa", "--as", "kim"]) == 0
+
+
 def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("HANNUN_LEASE", "soon")
     assert main(["list"]) == 2

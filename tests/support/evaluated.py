@@ -10,7 +10,7 @@ from evaluator.benchmarks import BENCHMARKS
 from submissions.confidence_interval import wilson
 from submissions.paths import SAMPLES
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, Failure, FailureCode, Progress, Stage
+from submissions.records import EvalRequest, Failure, FailureCode, Progress, Stage, Status
 from submissions.results import EvalResult
 from tests.conftest import NOW
 from tests.submissions.queue.test_queue import result_of
@@ -79,9 +79,10 @@ def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes:
 
 
 def of_each_kind(queue: Queue, make_request: Callable[..., EvalRequest]) -> dict[str, EvalRequest]:
-    """A request that is finished, one failed, one on its way and one waiting, of the models o/done and so on."""
-    made = {name: make_request(model_id=f"o/{name}", benchmark="ko-vqa") for name in ("done", "wrong", "busy", "next")}
-    for name in ("done", "wrong", "busy"):
+    """A request of each status, of the models o/done, o/wrong, o/stuck, o/busy and o/next."""
+    names = ("done", "wrong", "stuck", "busy", "next")
+    made = {name: make_request(model_id=f"o/{name}", benchmark="ko-vqa") for name in names}
+    for name in names[:-1]:
         queue.submit(made[name])
         running = queue.claim("w", NOW)
         assert running is not None
@@ -89,6 +90,11 @@ def of_each_kind(queue: Queue, make_request: Callable[..., EvalRequest]) -> dict
             queue.publish(running, evaluated(running, 55.5), NOW)
         elif name == "wrong":
             queue.fail(running, Failure(stage=Stage.LOAD, code=FailureCode.NO_CHAT_TEMPLATE), NOW)
+        elif name == "stuck":
+            failure = Failure(stage=Stage.LOAD, code=FailureCode.OUT_OF_MEMORY)
+            while queue.fail(running, failure, NOW).status == Status.PENDING:
+                running = queue.claim("w", NOW)
+                assert running is not None
         else:
             queue.heartbeat(running, NOW, Progress(stage=Stage.INFER, done=30, total=45))
     queue.submit(made["next"])

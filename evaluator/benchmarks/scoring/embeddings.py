@@ -37,7 +37,7 @@ def embedder() -> Callable[[Sequence[str]], Vectors] | None:
                     vectors[text] = vector / (np.linalg.norm(vector) or 1.0)
         except (openai.OpenAIError, ValueError, TypeError) as error:
             message = f"the embedding server {settings.base_url}: {type(error).__name__}"
-            raise EvaluationError(FailureCode.SERVER_FAILED, message) from error
+            raise EvaluationError(FailureCode.INTERNAL_ERROR, message) from error
         size = max((len(vector) for vector in vectors.values()), default=1)
         return {text: v if len(v) == size else np.zeros(size) for text, v in vectors.items()}
 

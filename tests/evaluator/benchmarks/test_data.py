@@ -203,6 +203,8 @@ def test_answer_length_and_form_come_from_the_page(tmp_path: Path) -> None:
 def test_a_broken_document_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="row 4"):
         BENCHMARKS["korquad-2"].load(_official(tmp_path, DOCUMENT, {"title": "x", "context": "y", "qas": [{}]}))
+    with pytest.raises(DataError, match="row 1: column 'title' is missing"):
+        BENCHMARKS["korquad-2"].load(_official(tmp_path, {k: v for k, v in DOCUMENT.items() if k != "title"}))
     with pytest.raises(DataError, match="stands twice"):
         BENCHMARKS["korquad-2"].load(_official(tmp_path, DOCUMENT, DOCUMENT))
     with pytest.raises(DataError, match=r"no KorQuAD 2\.x file"):

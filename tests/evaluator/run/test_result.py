@@ -29,7 +29,7 @@ def result_of(
     task = Task(request, options, bench, Source(folder, "x", "test"))
     prompts = [prompt for item in items for prompt in bench.prompts(item)]
     job = Job.prepare(folder / "job", options, prompts, {p.id for p in prompts[: len(single)]})
-    keys = job.keys()
+    keys = job.keys
     answers = [Answer(p.id, t, "ok", s) for p, t, s in zip(prompts, texts, SECONDS, strict=True)]
     alone = [Answer(p.id, t, "ok", s) for p, t, s in zip(prompts, texts, single, strict=False)]
     job.latency_file.write_text("".join(job.row(keys[a.id], a) for a in alone), encoding="utf-8")

@@ -234,7 +234,7 @@ def test_answers_may_hold_any_line_separator(tmp_path: Path) -> None:
     texts = ["가\u2028나", "가\x85나", "가\x0b\x0c\x1c나", "줄\n바꿈\r\n"]
     answers = [Answer(str(n), text, "ok", 0.1) for n, text in enumerate(texts)]
     job = _job(tmp_path / "job", tmp_path, [Prompt(answer.id, "") for answer in answers])
-    keys = job.keys()
+    keys = job.keys
     job.answers_file.write_text("".join(job.row(keys[a.id], a) for a in answers), encoding="utf-8")
     assert list(job.answers().values()) == answers
 

@@ -173,7 +173,7 @@ def job(tmp_path: Path) -> Job:
 def test_answers_that_are_none_are_the_models_fault(job: Job, name: str) -> None:
     content = LEAVINGS[name]
     raw = content if isinstance(content, bytes) else content.encode()
-    job.answers_file.write_bytes(raw.replace(b"KEY", job.keys()["1"].encode()))
+    job.answers_file.write_bytes(raw.replace(b"KEY", job.keys["1"].encode()))
     with pytest.raises(EvaluationError) as error:
         job.answers()
     assert error.value.code == "model_error"

@@ -3,16 +3,18 @@
 import csv
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.live_board import PUBLISHED, LiveBoard
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query, select
 from leaderboard.data.rank_changes import RankChange, rank_changes
 from submissions.errors import StoreUnavailableError
+from submissions.paths import PUBLISHED
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
 from submissions.results import EvalResult
@@ -174,18 +176,20 @@ def test_published_records_carry_their_source(board: LiveBoard) -> None:
 
 def test_what_a_result_changed(board: LiveBoard, store: Store, make_request: Make) -> None:
     dataset = {"id": "korquad-2", "revision": None, "split": "test", "n": 9309}
-    middling = publish(store, make_request(), dataset=dataset, results={"korquad-2": {"em": 70.0, "f1": 80.0}})
+    scores = {"em": 70.0, "f1": 80.0}
+    middling = publish(store, make_request(), dataset=dataset, results={"korquad-2": scores}, date=NOW.timestamp())
     before = board.refresh()
-    best = publish(store, make_request(), dataset=dataset, results={"korquad-2": {"em": 99.0, "f1": 99.0}})
+    scores, since = {"em": 99.0, "f1": 99.0}, datetime.now(UTC)  # later than any published row
+    best = publish(store, make_request(), dataset=dataset, results={"korquad-2": scores}, date=since.timestamp())
     after = board.refresh()
     names_before = [r.row.model for r in before.boards["korquad-2"]]
     assert middling.config.model_name in names_before and best.config.model_name not in names_before
-    changes = rank_changes(before.boards, after.boards)
+    changes = rank_changes(after.boards, since)
     assert changes[0] == RankChange("korquad-2", best.config.model_name, None, 1)
     moved = [c for c in changes if c.before]
     assert len(moved) == len({r.row.model for r in before.boards["korquad-2"] if r.rank})
-    assert all(c.after == c.before + 1 for c in moved if c.before and c.after)
-    assert rank_changes(before.boards, before.boards) == []
+    assert all(c.before and c.after == c.before + 1 for c in moved)
+    assert rank_changes(before.boards, since) == []
 
 
 def test_a_store_out_of_reach_leaves_the_last_view(

@@ -1,11 +1,14 @@
 """Who may share a rank, and how a model stands to the one it was made from."""
 
+import random
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from leaderboard.data.comparison import base_difference
+from leaderboard.data.rank_changes import rank_changes
 from leaderboard.data.ranking import RankedRow, ranked
 from submissions.records import EvalRequest
 from submissions.results import Generation
@@ -56,3 +59,28 @@ def test_a_model_stands_beside_its_base_measured_in_the_same_mode(make_request: 
     assert found.interval and found.interval.low < 5.0 < found.interval.high
     alone = RankedRow(1, own.row)
     assert base_difference(alone, [alone]) is None
+
+
+def test_what_changed_is_as_if_the_older_rows_were_ranked_alone(make_request: Make) -> None:
+    rng, since = random.Random(5), datetime.now(UTC) - timedelta(days=10)
+    results = [
+        evaluated(
+            make_request(model_id=f"o/m{rng.randrange(30)}", benchmark="ko-vqa"), float(rng.randrange(10, 40)), age
+        )
+        for age in (rng.uniform(0, 20) for _ in range(60))
+    ]
+    rows = [board_row(result, result.path, result.request_key) for result in results]
+
+    def best(of: list[BoardRow]) -> dict[str, int]:
+        ranks: dict[str, int] = {}
+        for r in ranked(of, "ko-vqa"):
+            if r.rank:
+                ranks.setdefault(r.row.model, r.rank)
+        return ranks
+
+    before, after = best([r for r in rows if (r.date or 0) < since.timestamp()]), best(rows)
+    changes = rank_changes({"ko-vqa": ranked(rows, "ko-vqa")}, since)
+    assert {(c.model, c.before, c.after) for c in changes} == {
+        (model, before.get(model), rank) for model, rank in after.items() if rank != before.get(model)
+    }
+    assert {c.before is None for c in changes} == {True, False}

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -10,12 +11,14 @@ from starlette.types import Receive, Scope, Send
 
 from leaderboard.app import build_app
 from leaderboard.web.page_cache import KEPT, PageCacheMiddleware
-from submissions.settings import Settings
+from tests.conftest import settings_in
 from tests.support.hub.server import serve
 
 
-@pytest.fixture
-def client(settings: Settings) -> Iterator[httpx.Client]:
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[httpx.Client]:
+    """Of one board for all tests, which only read."""
+    settings = settings_in(tmp_path_factory.mktemp("cache"), models_dir)
     with serve(build_app(settings)) as address, httpx.Client(base_url=address, timeout=60) as client:
         yield client
 

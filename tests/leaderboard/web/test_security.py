@@ -29,7 +29,6 @@ from submissions.paths import ROOT
 from submissions.records import EvalRequest
 from submissions.rows import board_row
 from submissions.settings import Settings
-from submissions.store.base import Store
 from submissions.store.open import open_store
 from tests.conftest import settings_in
 from tests.submissions.queue.test_queue import result_of
@@ -59,6 +58,12 @@ def attacked(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iter
 def address(settings: Settings) -> Iterator[str]:
     with serve(build_app(settings)) as address:
         yield address
+
+
+@pytest.fixture(scope="module")
+def reader(quiet: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=quiet, timeout=60) as client:
+        yield client
 
 
 @pytest.fixture
@@ -132,9 +137,9 @@ def test_what_the_board_does_not_need_is_closed(quiet: str, method: str, path: s
         assert httpx.request(method, quiet + prefix + path, json={"data": []}).status_code == 404
 
 
-def test_what_it_needs_is_open(client: httpx.Client) -> None:
+def test_what_it_needs_is_open(reader: httpx.Client) -> None:
     for path in ("/", "/en/", "/config", "/theme.css", f"{API}/info", f"{API}/app_id", "/robots.txt"):
-        answer = client.get(path)
+        answer = reader.get(path)
         assert answer.status_code == 200, path
         policy = answer.headers["Content-Security-Policy"]
         assert "default-src 'self'" in policy and "script-src 'self'" in policy
@@ -161,14 +166,14 @@ def forms(client: httpx.Client) -> tuple[int, int]:
     return by_fields[5], by_fields[6]
 
 
-def test_a_long_body_is_refused_however_it_is_announced(client: httpx.Client, address: str) -> None:
+def test_a_long_body_is_refused_however_it_is_announced(reader: httpx.Client, quiet: str) -> None:
     long = b"x" * (guard.MAX_BODY + 1)
-    assert client.post(f"{API}/queue/join", content=long).status_code == 413
+    assert reader.post(f"{API}/queue/join", content=long).status_code == 413
     head = f"POST {API}/queue/join HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n"
     chunked = b"Transfer-Encoding: chunked\r\n\r\n" + f"{len(long):x}\r\n".encode() + long + b"\r\n0\r\n\r\n"
-    assert raw(address, head.encode() + chunked).split()[1] in (b"400", b"413")
+    assert raw(quiet, head.encode() + chunked).split()[1] in (b"400", b"413")
     for length in ("-5", "many", "9" * 30):
-        answer = raw(address, f"{head}Content-Length: {length}\r\n\r\n{{}}".encode())
+        answer = raw(quiet, f"{head}Content-Length: {length}\r\n\r\n{{}}".encode())
         assert answer.split()[1] in (b"400", b"413")
 
 
@@ -248,19 +253,17 @@ def test_ten_thousand_submissions_in_a_burst(client: httpx.Client, address: str,
     assert len(requests) == 1
 
 
-def test_the_tables_as_files(client: httpx.Client, store: Store, make_request: Callable[..., EvalRequest]) -> None:
-    answer = client.get("/boards/ko-vqa.csv")
+def test_the_tables_as_files(reader: httpx.Client) -> None:
+    answer = reader.get("/boards/ko-vqa.csv")
     assert answer.headers["Content-Encoding"] == "gzip"
     rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
     assert (rows[0]["rank"], rows[0]["model"], rows[0]["em"]) == ("1", "Gemini-3-pro", "92.6") and len(rows) == 23
-    assert client.get("/boards/ko-vqa.json").json()[0]["model"] == "Gemini-3-pro"
-    table = pq.read_table(io.BytesIO(client.get("/boards/ko-vqa.parquet").content))
+    assert reader.get("/boards/ko-vqa.json").json()[0]["model"] == "Gemini-3-pro"
+    table = pq.read_table(io.BytesIO(reader.get("/boards/ko-vqa.parquet").content))
     assert table.num_rows == 23 and table["em"][0].as_py() == 92.6
     etag = answer.headers["ETag"]
-    assert client.get("/boards/ko-vqa.csv", headers={"If-None-Match": etag}).status_code == 304
-    result = result_of(make_request(benchmark="ko-vqa"))
-    store.commit({result.path: result.to_bytes()}, store.head(), "one more")
-    assert client.get("/boards/none.csv").status_code == 404 and client.get("/boards/ko-vqa.exe").status_code == 404
+    assert reader.get("/boards/ko-vqa.csv", headers={"If-None-Match": etag}).status_code == 304
+    assert reader.get("/boards/none.csv").status_code == 404 and reader.get("/boards/ko-vqa.exe").status_code == 404
 
 
 @pytest.mark.parametrize("start", FORMULA)
@@ -283,16 +286,21 @@ def test_no_text_of_a_file_begins_a_formula(start: str, make_request: Callable[.
 def test_secrets_are_left_out_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_HUB_TOKEN", "the-writing-token")
     monkeypatch.setenv("HF_TOKEN", "the-reading-token")
+    api = {"model_id": "o/m", "base_url": "http://x/v1", "model": "m", "key": "OTHER_KEY"}
+    monkeypatch.setenv("HANNUN_APIS", json.dumps({"gpt": api}))
+    monkeypatch.setenv("OTHER_KEY", "the-key-a-setting-names")
     formatter = Redacting("%(name)s %(message)s", Settings())
     try:
-        raise RuntimeError("401 for url https://kim:the-writing-token@hub with Bearer abc.def-ghi123")
+        raise RuntimeError(
+            "the-key-a-setting-names 401 for url https://kim:the-writing-token@hub with Bearer abc.def-ghi123"
+        )
     except RuntimeError:
         record = logging.LogRecord(
             "a", 20, "f", 1, "got %s and hf_abcdefgh12345", ("the-reading-token",), sys.exc_info()
         )
     text = formatter.format(record)
     assert "got [secret] and [secret]" in text and "RuntimeError" in text
-    for secret in ("the-writing-token", "the-reading-token", "hf_abcdefgh", "abc.def"):
+    for secret in ("the-writing-token", "the-reading-token", "hf_abcdefgh", "abc.def", "setting-names"):
         assert secret not in text
 
 

@@ -82,6 +82,6 @@ def test_a_switch_is_one_the_template_reads_and_that_has_an_effect(renderers: li
     idle = "{% if thinking is defined and thinking %}{% endif %}{{ messages[0].content }}"
     spoken = "We are thinking. {{ messages[0].content }} {# enable_thinking #}"
     renderers += [TemplateRenderer(template, {}) for template in (HYBRID, idle, spoken)]
-    assert (switches(HYBRID), switches(idle), switches(spoken)) == (["enable_thinking"], ["thinking"], [])
+    assert (switches(HYBRID), switches(idle), switches(spoken)) == (("enable_thinking",), ("thinking",), ())
     assert default_thinking(HYBRID, renderers[0], [QUESTION]) == "on"
     assert default_thinking(idle, renderers[1], [QUESTION]) is None

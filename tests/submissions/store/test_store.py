@@ -107,6 +107,16 @@ def test_branches_are_apart(url: str) -> None:
     assert set(store.snapshot("leases").files) == {"beat"}
 
 
+def test_folders_that_did_not_change_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(str(tmp_path / "s.git"))
+    store.commit({f"{n}/record": b"1" for n in range(5)}, store.head(), "records")
+    store.commit({"beat": b"1"}, store.head("leases"), "beat", "leases")
+    store.snapshot()
+    store.snapshot("leases")
+    monkeypatch.setattr("submissions.store.git._entries", lambda *_: pytest.fail("read again"))
+    assert len(store.snapshot().files) == 5 and set(store.snapshot("leases").files) == {"beat"}
+
+
 def _add_twenty(url: str, writer: int) -> None:
     store = open_store(url)
     for i in range(20):
