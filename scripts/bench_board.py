@@ -25,8 +25,8 @@ from scripts.visits import LASTING, VISITORS, WORDS, Events, call, table_fields,
 from submissions.paths import ROOT
 from submissions.store.base import Store
 from submissions.store.index import with_result
-from tests.conftest import request_numbered
 from tests.support.evaluated import evaluated
+from tests.support.records import request_numbered
 from tests.support.serving import Server, bare_environment, serving
 
 CONNECTIONS, PAGES = 4, 500  # that ask for the page at once, and how often each

@@ -12,8 +12,8 @@ from submissions.rows import BoardRow, board_row
 from submissions.store.base import Store, blob_id
 from submissions.store.index import segment_of, to_parquet
 from submissions.store.open import open_store
-from tests.conftest import request_numbered
 from tests.support.evaluated import evaluated
+from tests.support.records import request_numbered
 
 MODELS = 10_000
 COMMITTED = 4000  # records at a time

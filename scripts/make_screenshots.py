@@ -16,8 +16,8 @@ from leaderboard.views.texts import text
 from scripts.chromium import launch
 from submissions.paths import ASSETS
 from submissions.store.open import open_store
-from tests.conftest import request_numbered
 from tests.support.evaluated import evaluated
+from tests.support.records import request_numbered
 from tests.support.serving import bare_environment, serving
 from tests.support.tiny_models import make_image_text
 

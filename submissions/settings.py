@@ -25,6 +25,10 @@ from submissions.errors import SettingsError
 from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS, MODEL_ID
 
 
+# A Space says where to listen in Gradio's own variables.
+GRADIO = {"HANNUN_HOST": "GRADIO_SERVER_NAME", "HANNUN_PORT": "GRADIO_SERVER_PORT"}
+
+
 def _duration(value: Any) -> Any:
     return value if isinstance(value, timedelta) else parse_duration(str(value))
 
@@ -101,9 +105,8 @@ class Settings(BaseSettings):
     apis: dict[str, ApiModel] = {}  # models behind an API that the operator may queue, by name
     embeddings: EmbeddingServer | None = None  # for benchmarks that score by the similarity of texts
     details_key: SecretStr | None = None  # keys the item ids in the private details
-    # A Space says where to listen in Gradio's own variables.
-    host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", "GRADIO_SERVER_NAME"))
-    port: int = Field(default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", "GRADIO_SERVER_PORT"))
+    host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", GRADIO["HANNUN_HOST"]))
+    port: int = Field(default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", GRADIO["HANNUN_PORT"]))
 
     @field_validator("data", "eval_datasets", "quota")
     @classmethod
@@ -140,8 +143,10 @@ def load_settings() -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         said = first["msg"].removeprefix("Value error, ")
-        name = str(first["loc"][0]).upper().removeprefix("HANNUN_") if first["loc"] else ""
-        raise SettingsError(f"setting HANNUN_{name}: {said}" if name else said) from None
+        if not first["loc"]:
+            raise SettingsError(said) from None
+        name = f"HANNUN_{str(first['loc'][0]).upper().removeprefix('HANNUN_')}"
+        raise SettingsError(f"setting {name if name in os.environ else GRADIO.get(name, name)}: {said}") from None
     except UnreadableError as error:
         name = str(error).partition('field "')[2].partition('"')[0].upper()
         raise SettingsError(f"setting HANNUN_{name}: no JSON: {error.__cause__}") from None

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,17 +13,17 @@ from huggingface_hub import constants
 
 from evaluator.engines.dummy import DummyEngine
 from submissions.paths import ROOT
-from submissions.records import EvalRequest, request_key
+from submissions.records import EvalRequest
 from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.open import open_store
 from tests.support.engines import use_engine
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.hub.server import serve
+from tests.support.records import request_numbered
 from tests.support.serving import bare_environment
 
 SHARED = ROOT.parent / "shared"
-NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 @pytest.fixture(autouse=True)
@@ -105,29 +104,6 @@ def dummy_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Models are run by an engine that answers at once, in the sandbox as ever: for tests of all that is around it."""
     for name in ("chat", "extractive"):
         use_engine(monkeypatch, DummyEngine, name)
-
-
-def request_numbered(number: int, **fields: object) -> EvalRequest:
-    """A valid request, of another model for each number unless fields say otherwise."""
-    model_id = str(fields.pop("model_id", f"owner/model-{number}"))
-    benchmark = str(fields.pop("benchmark", "korquad-2"))
-    revision = f"{number:040x}"
-    return EvalRequest.model_validate(
-        {
-            "key": request_key(model_id, revision, "float32", benchmark, "1"),
-            "model_id": model_id,
-            "requested_revision": "main",
-            "revision": revision,
-            "precision": "float32",
-            "benchmark": benchmark,
-            "benchmark_version": "1",
-            "engine": "extractive",
-            "model_type": "bert",
-            "submitted_by": "someone",
-            "submitted_at": NOW,
-            **fields,
-        }
-    )
 
 
 @pytest.fixture

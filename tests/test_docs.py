@@ -18,8 +18,9 @@ from submissions.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.settings import ApiModel, EmbeddingServer, Settings
 from submissions.store.open import open_store
-from tests.conftest import NOW, environment_of, request_numbered, settings_in
+from tests.conftest import environment_of, settings_in
 from tests.support.evaluated import evaluated
+from tests.support.records import NOW, request_numbered
 from tests.support.serving import serving
 
 ADDRESS = "http://127.0.0.1:7860"

@@ -16,6 +16,7 @@ from submissions.rows import BoardRow
 Weights = Literal["open", "closed"]
 SIZES = {"0-4": (0.0, 4e9), "4-10": (4e9, 10e9), "10-40": (10e9, 40e9), "40-": (40e9, float("inf"))}  # parameters
 PREFIXES = ("license:", "org:", "hardware:")
+MAX_WORDS = 100  # characters of a search
 PAGE = 100  # rows shown at first, and more each time
 T = TypeVar("T", bound=str)
 
@@ -40,12 +41,12 @@ class Query:
         sizes: Iterable[str] | None,
         verified: bool | None,
         columns: Iterable[str] | None,
-        shown: float | None,
+        shown: float | str | None,
         thinking: Iterable[str] | None = None,
     ) -> "Query":
         """From a form's fields, whatever they hold: what is unknown is left out."""
         return cls(
-            words=str(words or "")[:100],
+            words=clean_words(words),
             sort=next((s for s in SORTS if s == sort), RANK),
             weights=_known(weights, get_args(Weights)),
             sizes=_known(sizes, tuple(SIZES)),
@@ -69,7 +70,7 @@ class Query:
             several("size"),
             params.get("verified") == "1",
             several("columns"),
-            page_size(params.get("n")),
+            params.get("n"),
             several("thinking"),
         )
 
@@ -90,6 +91,9 @@ class Named(Protocol):
     def organisation(self) -> str | None: ...
 
 
+N = TypeVar("N", bound=Named)
+
+
 def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     """The rows wanted, in the wanted order ("score" keeps the ranking's). `shown` is not looked at."""
     tests = [_test(word) for word in query.words.split()]
@@ -99,10 +103,15 @@ def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     return found if query.sort == RANK else sorted(found, key=lambda r: _order(r.row, query.sort))
 
 
-def finder(words: str) -> Callable[[Named], bool]:
-    """Tells whether all of the words stand in a model's or its maker's name."""
-    tests = [_name_test(word) for word in words.split()]
-    return lambda named: all(test(named) for test in tests)
+def find(named: Sequence[N], words: str | None) -> list[N]:
+    """Those that have all of the words in their own or their maker's name."""
+    tests = [_name_test(word) for word in clean_words(words).split()]
+    return [one for one in named if all(test(one) for test in tests)]
+
+
+def clean_words(words: object) -> str:
+    """What is searched for, from a field or an address, whatever it holds."""
+    return str(words or "")[:MAX_WORDS]
 
 
 def page_size(given: float | str | None) -> int:

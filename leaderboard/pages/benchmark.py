@@ -11,7 +11,7 @@ from leaderboard.data.chart_data import chart_data, charts_of
 from leaderboard.data.columns import BY_KEY, DEFAULT, OPTIONAL, RANK, RANK_LABEL, SORTS, columns_of
 from leaderboard.data.live_board import LiveBoard, View
 from leaderboard.data.query import PAGE, SIZES, Query, select
-from leaderboard.pages.tab import CACHED_VIEWS, COPY, LIVE, QUIET, TabView
+from leaderboard.pages.tab import CACHED_VIEWS, COPY, LIVE, QUIET, TabView, search_field
 from leaderboard.views.figures import figure
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text, translate
@@ -42,13 +42,7 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
         return [(text(f"{prefix}_{value}", language), value) for value in values]
 
     with gr.Row(elem_classes="hn-controls"):
-        words = gr.Textbox(
-            label=text("search", language),
-            placeholder=text("search_hint", language),
-            max_length=100,
-            scale=3,
-            elem_id=f"search-{name}",
-        )
+        words = search_field("search", language, scale=3, elem_id=f"search-{name}")
         order = gr.Dropdown(
             [(_order_label(sort, language), sort) for sort in SORTS],
             value=RANK,

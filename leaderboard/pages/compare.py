@@ -7,10 +7,10 @@ import gradio as gr
 
 from leaderboard.data.comparison import MAX_MODELS, compare
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.pages.overview import sorted_models
-from leaderboard.pages.tab import LIVE, QUIET, TabView
+from leaderboard.data.query import clean_words, find
+from leaderboard.pages.tab import LIVE, QUIET, TabView, search_field
 from leaderboard.views.render import render
-from leaderboard.views.texts import Language, text
+from leaderboard.views.texts import Language
 
 DEFAULTS = {"compare": "", "q": ""}
 OFFERED = 12  # models to add
@@ -23,12 +23,7 @@ element.addEventListener('click', event => {
 
 
 def compare_tab(board: LiveBoard, language: Language) -> TabView:
-    words = gr.Textbox(
-        label=text("add_model", language),
-        placeholder=text("search_hint", language),
-        max_length=100,
-        elem_id="add-model",
-    )
+    words = search_field("add_model", language, elem_id="add-model")
     chosen = gr.Textbox("", visible=False)
     html = gr.HTML(elem_id="compare", js_on_load=CLICKS + LIVE, apply_default_css=False)
 
@@ -40,14 +35,14 @@ def compare_tab(board: LiveBoard, language: Language) -> TabView:
     html.click(toggle, chosen, [chosen, words], trigger_mode="multiple", **QUIET)
 
     def read(params: Mapping[str, str]) -> list[Any]:
-        return [params.get("compare", "")[:1000], params.get("q", "")[:100]]
+        return [params.get("compare", "")[:1000], clean_words(params.get("q"))]
 
     def show(chosen: str | None, words: str | None) -> str:
         view, version = board.view(), board.version
         known = {m.model for m in view.models}
         asked = _names(chosen)
         models = [m for m in asked if m in known]
-        found = sorted_models(view, str(words or "")[:100], "borda")
+        found = find(view.models, words)
         return render(
             "compare.html",
             language,

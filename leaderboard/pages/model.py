@@ -7,27 +7,22 @@ import gradio as gr
 
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
-from leaderboard.pages.overview import sorted_models
-from leaderboard.pages.tab import COPY, LIVE, TabView
+from leaderboard.data.query import clean_words, find
+from leaderboard.pages.tab import COPY, LIVE, TabView, search_field
 from leaderboard.views.render import render
-from leaderboard.views.texts import Language, text
+from leaderboard.views.texts import Language
 
 DEFAULTS = {"model": "", "q": ""}
 OFFERED = 24  # models to choose from
 
 
 def model_tab(board: LiveBoard, language: Language) -> TabView:
-    words = gr.Textbox(
-        label=text("find_model", language),
-        placeholder=text("search_hint", language),
-        max_length=100,
-        elem_id="find-model",
-    )
+    words = search_field("find_model", language, elem_id="find-model")
     chosen = gr.Textbox("", visible=False)
     html = gr.HTML(elem_id="model", js_on_load=COPY + LIVE, apply_default_css=False)
 
     def read(params: Mapping[str, str]) -> list[Any]:
-        return [params.get("model", "")[:200], params.get("q", "")[:100]]
+        return [params.get("model", "")[:200], clean_words(params.get("q"))]
 
     def show(name: str | None, words: str | None) -> str:
         view, version = board.view(), board.queue_version
@@ -38,7 +33,7 @@ def model_tab(board: LiveBoard, language: Language) -> TabView:
             language,
             name=str(name or "")[:200],
             page=page,
-            offered=sorted_models(view, str(words or "")[:100], "borda")[:OFFERED] if looking else [],
+            offered=find(view.models, words)[:OFFERED] if looking else [],
             version=version,
         )
 

@@ -9,10 +9,10 @@ import gradio as gr
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard, View
 from leaderboard.data.models import BINS, ModelRow
-from leaderboard.data.query import PAGE, finder, page_size
+from leaderboard.data.query import PAGE, clean_words, find, page_size
 from leaderboard.data.ranking import score_of
 from leaderboard.pages.benchmark import CLICKS, clicked
-from leaderboard.pages.tab import CACHED_VIEWS, LIVE, QUIET, TabView
+from leaderboard.pages.tab import CACHED_VIEWS, LIVE, QUIET, TabView, search_field
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text
 
@@ -23,9 +23,7 @@ CHANGES = 12  # shown at most
 def overview_tab(board: LiveBoard, language: Language) -> TabView:
     orders = [(text("sort_borda", language), "borda"), *((b.card.title, name) for name, b in BENCHMARKS.items())]
     with gr.Row(elem_classes="hn-controls"):
-        words = gr.Textbox(
-            label=text("search", language), placeholder=text("search_hint", language), max_length=100, scale=3
-        )
+        words = search_field("search", language, scale=3)
         order = gr.Dropdown(orders, value="borda", label=text("sort", language), scale=1, filterable=False)
     shown = gr.Number(PAGE, visible=False)
     html = gr.HTML(elem_id="overview", js_on_load=CLICKS + LIVE, apply_default_css=False)
@@ -33,7 +31,7 @@ def overview_tab(board: LiveBoard, language: Language) -> TabView:
 
     def read(params: Mapping[str, str]) -> list[Any]:
         order = params.get("sort", "")
-        return [params.get("q", "")[:100], order if order in BENCHMARKS else "borda", page_size(params.get("n"))]
+        return [clean_words(params.get("q")), order if order in BENCHMARKS else "borda", page_size(params.get("n"))]
 
     @lru_cache(maxsize=CACHED_VIEWS)
     def drawn(words: str, order: str, shown: int, version: str) -> str:
@@ -51,15 +49,14 @@ def overview_tab(board: LiveBoard, language: Language) -> TabView:
         )
 
     def show(words: str | None, order: str | None, shown: float | None) -> str:
-        return drawn(str(words or "")[:100], order if order in BENCHMARKS else "borda", page_size(shown), board.version)
+        return drawn(clean_words(words), order if order in BENCHMARKS else "borda", page_size(shown), board.version)
 
     return TabView("overview", DEFAULTS, [words, order, shown], html, read, show)
 
 
 def sorted_models(view: View, words: str, order: str) -> list[ModelRow]:
     """The models that the words find, best first on a benchmark or over all."""
-    wanted = finder(words)
-    found = [m for m in view.models if wanted(m)] if words.strip() else view.models
+    found = find(view.models, words)
     if order not in BENCHMARKS:
         return found
 

@@ -71,7 +71,7 @@ def submit_tab(service: SubmissionService, visitors: Visitors, language: Languag
         profile: gr.OAuthProfile | None,
     ) -> str:
         submitter = visitors.submitter(profile)
-        if not visitors.within_rate_limit(_address(request), submitter):
+        if not visitors.within_rate_limit(request, submitter):
             return _render([_refused(RefusalCode.TOO_OFTEN, language)], (), language)
         if submitter is None:
             return _render([_refused(RefusalCode.SIGN_IN, language)], (), language)
@@ -90,7 +90,7 @@ def submit_tab(service: SubmissionService, visitors: Visitors, language: Languag
         profile: gr.OAuthProfile | None,
     ) -> str:
         submitter = visitors.submitter(profile)
-        if not visitors.within_rate_limit(_address(request), submitter):
+        if not visitors.within_rate_limit(request, submitter):
             return _render([_refused(RefusalCode.TOO_OFTEN, language)], (), language)
         submission = Submission.parse(model, benchmarks, named_revision, wanted, mode)
         try:
@@ -119,10 +119,6 @@ def _line(outcome: Outcome, language: Language) -> Line:
 
 def _refused(code: RefusalCode, language: Language) -> Line:
     return Line(False, translate(REFUSALS[code], language))
-
-
-def _address(request: gr.Request) -> str:
-    return request.client.host if request.client else ""
 
 
 def _render(lines: Sequence[Line], checks: Sequence[Check], language: Language) -> str:

@@ -7,7 +7,9 @@ from typing import Any
 
 import gradio as gr
 
+from leaderboard.data.query import MAX_WORDS
 from leaderboard.pages.url_state import ALREADY_FILLED, FIRST, parameters, remember, tab_of
+from leaderboard.views.texts import Language, text
 
 # While it is seen, the HTML asks whether it still shows the newest there is: what it was drawn from stands in it.
 LIVE = """
@@ -46,6 +48,12 @@ REDRAW_IF_CHANGED = """
 """
 CACHED_VIEWS = 32  # views of a tab that are kept as they were drawn, for many ask for the same
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+
+
+def search_field(label: str, language: Language, **options: Any) -> gr.Textbox:
+    """A field for names of models and makers; `label` is a key of the texts."""
+    hint = text("search_hint", language)
+    return gr.Textbox(label=text(label, language), placeholder=hint, max_length=MAX_WORDS, **options)
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ TEXTS: dict[str, Text] = {
         "종합 점수는 보르다(Borda) 점수입니다. 벤치마크마다 자기보다 순위가 낮은 모델의 비율을 구해 평균하며, 결과가 없는 벤치마크는 0으로 계산합니다.",
         "Overall is a Borda count: the share of models outranked, averaged over benchmarks. A benchmark without a result counts as 0.",
     ),
-    "models_shown": Text("모델 {n}개", "{n} models"),
+    "models_shown": Text("모델 {n}개", "Models: {n}"),
     "rank_n": Text("{n}위", "rank {n}"),
     "distribution": Text("모델 {n}개의 점수 분포", "Distribution of the scores of {n} models"),
     "blind": Text("이미지·문서 없이", "no image or page"),
@@ -222,7 +222,7 @@ TEXTS: dict[str, Text] = {
     ),
     "unreadable": Text("읽을 수 없는 기록 {n}건을 제외했습니다.", "{n} unreadable records were skipped."),
     "about": Text("벤치마크 소개", "About this benchmark"),
-    "results_shown": Text("결과 {n}건", "{n} results"),
+    "results_shown": Text("결과 {n}건", "Results: {n}"),
     "submit_intro": Text(
         "허깅페이스 모델 ID를 입력하고 벤치마크를 고르세요. 모델 저장소를 바로 확인하고, 통과하면 대기열에 추가합니다.",
         "Enter a Hugging Face model ID and choose benchmarks. The repository is checked right away and queued for evaluation if it passes.",

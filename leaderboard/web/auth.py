@@ -45,8 +45,9 @@ class Visitors:
             return None
         return Submitter(str(who["name"]), _names(who.get("orgs"), "name")) if who.get("type") == "user" else None
 
-    def within_rate_limit(self, address: str, submitter: Submitter | None) -> bool:
+    def within_rate_limit(self, request: gr.Request | None, submitter: Submitter | None) -> bool:
         """Count one more question of this visitor; False where there were too many."""
+        address = request.client.host if request and request.client else ""
         known = submitter is not None and submitter.authenticated
         return self._asked.allows(f"address {address}", *([f"user {submitter.name}"] if known and submitter else []))
 

@@ -15,7 +15,7 @@ from mcp.types import ImageContent, TextContent
 
 from leaderboard.data.export import flat
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.query import PAGE, Query, select
+from leaderboard.data.query import PAGE, Query, clean_words, select
 from leaderboard.data.requests import MAX_ROWS, queue_json, request_json
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.web.auth import Visitors
@@ -46,7 +46,7 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
             raise _refusal(f"no benchmark {benchmark!r}: one of {', '.join(boards)}")
         if not isinstance(limit, int) or not 1 <= limit <= MAX_ROWS:
             raise _refusal(f"limit must be a whole number from 1 to {MAX_ROWS}")
-        found = select(boards[benchmark], Query(words=str(search)[:100], verified=bool(verified)))
+        found = select(boards[benchmark], Query(words=clean_words(search), verified=bool(verified)))
         return [flat(row) for row in found[:limit]]
 
     def result(key: str) -> dict[str, Any]:
@@ -99,8 +99,8 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
         if not isinstance(benchmarks, list):
             raise _refusal("benchmarks must be a list")
         submitter = visitors.submitter(profile) or visitors.bearer(_token(request))
-        if not visitors.within_rate_limit(request.client.host if request and request.client else "", submitter):
-            raise _refusal("too many submissions; try again in a minute")
+        if not visitors.within_rate_limit(request, submitter):
+            raise _refusal(REFUSALS[RefusalCode.TOO_OFTEN].en)
         if submitter is None:
             return [_answer(False, REFUSALS[RefusalCode.SIGN_IN].en)]
         outcomes, _ = service.submit(

@@ -78,7 +78,7 @@ class SecurityMiddleware:
         if not (READ if reading else CALL).fullmatch(scope["path"]):
             return PlainTextResponse("not found", 404)
         if not reading:
-            if int_or_none(Headers(scope=scope).get("content-length", "0")) not in range(MAX_BODY + 1):
+            if _int_or_none(Headers(scope=scope).get("content-length", "0")) not in range(MAX_BODY + 1):
                 return PlainTextResponse("the request is too long", 413)
             if not self._calls.allows((scope.get("client") or ("",))[0]):
                 return PlainTextResponse("too many requests", 429, {"Retry-After": "60"})
@@ -142,5 +142,5 @@ def _hashes(page: bytes) -> str:
     return "".join(f" 'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in scripts)
 
 
-def int_or_none(text: str) -> int | None:
+def _int_or_none(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() else None

@@ -20,8 +20,9 @@ from submissions.records import EvalRequest
 from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.open import open_store
-from tests.conftest import environment_of, request_numbered, settings_in
+from tests.conftest import environment_of, settings_in
 from tests.support.evaluated import evaluated, of_each_kind
+from tests.support.records import request_numbered
 from tests.support.serving import serving
 
 # Every page is seen in both languages and at both widths; in each combination of them by `make test-faults` only.
@@ -30,7 +31,7 @@ VIEWS = [(language, width) for language in ADDRESSES for width in WIDTHS]
 MAIN_VIEWS = (("ko", 1400), ("en", 390))
 VIEW_PARAMS = [pytest.param(v, id=f"{v[0]}-{v[1]}", marks=() if v in MAIN_VIEWS else pytest.mark.faults) for v in VIEWS]
 
-expect.set_options(timeout=8_000)  # ms: two browsers, their boards and models share two cores
+expect.set_options(timeout=15_000)  # ms: two browsers, their boards and models share two cores
 
 
 @contextmanager

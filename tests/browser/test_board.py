@@ -9,7 +9,7 @@ from submissions.records import EvalRequest
 from submissions.settings import Settings
 from submissions.store.open import open_store
 from tests.browser.conftest import EmptyBoard, running_app
-from tests.submissions.queue.test_queue import result_of
+from tests.support.records import result_of
 
 WORDS = {
     "/": {

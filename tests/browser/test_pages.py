@@ -13,8 +13,8 @@ from submissions.messages import FAILURES
 from submissions.queue.queue import Queue
 from submissions.records import FailureCode, Progress, Stage
 from tests.browser.conftest import WIDTHS, Seen, Site, drawn_charts
-from tests.conftest import request_numbered
 from tests.support.evaluated import evaluated
+from tests.support.records import request_numbered
 
 TAKEN = ("ko-vqa", "ko-vdc", "korquad-2", "infochartqa")  # benchmarks that the tiny models can be submitted to
 STEPS = 150  # presses of the tabulator, at most, to whatever is on a page

@@ -15,8 +15,7 @@ from submissions.results import EvalResult
 from submissions.settings import Settings
 from submissions.store.open import open_store
 from tests.browser.conftest import EmptyBoard, running_app
-from tests.conftest import NOW
-from tests.submissions.queue.test_queue import result_of
+from tests.support.records import NOW, result_of
 
 # No slash, for a name is part of a path too. `${…}` and `{{…}}` are what Gradio's own templates would run.
 EVIL = "\"'><img src=x onerror=alert(1)><svg onload=alert(2)><a href=javascript:alert(3)>${alert(4)}{{7*7}}"

@@ -9,7 +9,7 @@ from submissions.duration import parse_duration
 from submissions.messages import FAILURES, REFUSALS, RefusalCode
 from submissions.records import EvalRequest, FailureCode, request_key
 from submissions.settings import Settings
-from tests.submissions.queue.test_queue import result_of
+from tests.support.records import result_of
 
 Make = Callable[..., EvalRequest]
 

@@ -12,8 +12,7 @@ from submissions.paths import SAMPLES
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest, Failure, FailureCode, Progress, Stage, Status
 from submissions.results import EvalResult
-from tests.conftest import NOW
-from tests.submissions.queue.test_queue import result_of
+from tests.support.records import NOW, result_of
 
 
 @cache

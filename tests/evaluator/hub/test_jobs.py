@@ -16,8 +16,8 @@ from submissions.errors import SettingsError
 from submissions.paths import ROOT
 from submissions.records import EvalRequest
 from submissions.settings import Settings
-from tests.submissions.queue.test_queue import result_of
 from tests.support.hub.repos import TOKEN, Hub
+from tests.support.records import result_of
 
 STORES = {"HANNUN_STORE": "hf://datasets/org/store", "HANNUN_PRIVATE_STORE": "hf://datasets/org/private"}
 

@@ -20,8 +20,8 @@ from submissions.records import EvalRequest
 from submissions.results import EvalResult
 from submissions.rows import BoardRow
 from submissions.store.base import Store
-from tests.conftest import NOW, SHARED
-from tests.submissions.queue.test_queue import result_of
+from tests.conftest import SHARED
+from tests.support.records import NOW, result_of
 
 Make = Callable[..., EvalRequest]
 

@@ -10,7 +10,7 @@ from leaderboard.data.query import PAGE, Query, select
 from leaderboard.data.ranking import RankedRow
 from submissions.records import EvalRequest
 from submissions.rows import board_row
-from tests.submissions.queue.test_queue import result_of
+from tests.support.records import result_of
 
 Make = Callable[..., EvalRequest]
 

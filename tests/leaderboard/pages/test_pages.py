@@ -29,8 +29,8 @@ from submissions.rows import board_row
 from submissions.settings import Settings
 from submissions.store.base import Store
 from tests.conftest import settings_in
-from tests.submissions.queue.test_queue import result_of
 from tests.support.hub.server import serve
+from tests.support.records import result_of
 
 Make = Callable[..., EvalRequest]
 EVIL = "<img src=x onerror=alert(1)>\"'&"
@@ -154,7 +154,10 @@ def test_what_is_not_there_is_404(address: str, path: str) -> None:
     error.value.close()
 
 
-@pytest.mark.parametrize(("name", "value"), [("HANNUN_PORT", "many"), ("HANNUN_STORE", "/proc/none/store.git")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("HANNUN_PORT", "many"), ("GRADIO_SERVER_PORT", "many"), ("HANNUN_STORE", "/proc/none/store.git")],
+)
 def test_a_bad_setting_stops_the_app_with_one_clear_message(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, value: str
 ) -> None:

@@ -24,9 +24,10 @@ from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
 from submissions.settings import Settings
 from submissions.store.open import open_store
-from tests.conftest import request_numbered, settings_in
+from tests.conftest import settings_in
 from tests.support.evaluated import of_each_kind
 from tests.support.hub.server import serve
+from tests.support.records import request_numbered
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 

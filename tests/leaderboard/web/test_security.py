@@ -31,8 +31,8 @@ from submissions.rows import board_row
 from submissions.settings import Settings
 from submissions.store.open import open_store
 from tests.conftest import settings_in
-from tests.submissions.queue.test_queue import result_of
 from tests.support.hub.server import serve
+from tests.support.records import result_of
 
 API = "/gradio_api"
 

@@ -7,9 +7,8 @@ from submissions.errors import AlreadySubmittedError, LostLeaseError, QueueError
 from submissions.queue.queue import SKEW, Queue
 from submissions.queue.wait_time import waits
 from submissions.records import EvalRequest, Failure, FailureCode, Stage, Status
-from submissions.results import Dataset, EvalResult, Latency, Provenance, ResultConfig
 from submissions.store.base import Store
-from tests.conftest import NOW
+from tests.support.records import NOW, result_of
 
 LEASE = timedelta(minutes=30)
 Make = Callable[..., EvalRequest]
@@ -18,21 +17,6 @@ Make = Callable[..., EvalRequest]
 @pytest.fixture
 def queue(store: Store) -> Queue:
     return Queue(store, LEASE, max_attempts=3)
-
-
-def result_of(request: EvalRequest, em: float = 50.0) -> EvalResult:
-    name = request.benchmark
-    return EvalResult(
-        request_key=request.key,
-        config=ResultConfig(model_name=request.model_id, model_sha=request.revision, model_dtype="float32"),
-        results={name: {"em": em, "f1": em}},
-        versions={name: "1"},
-        n_samples={name: {"original": 2, "effective": 2}},
-        date=NOW.timestamp(),
-        dataset=Dataset(id="samples", revision=None, split="sample", n=2),
-        latency=Latency(protocol="total/questions", mean_ms=1.0),
-        provenance=Provenance(kind="verified", worker="w"),
-    )
 
 
 def fail(code: FailureCode) -> Failure:

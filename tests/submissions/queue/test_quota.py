@@ -12,8 +12,7 @@ from submissions.queue.quota import Quota, Submitter
 from submissions.records import EvalRequest, Failure, FailureCode, Stage
 from submissions.settings import Settings
 from submissions.store.base import Store
-from tests.conftest import NOW
-from tests.submissions.queue.test_queue import result_of
+from tests.support.records import NOW, result_of
 
 Make = Callable[..., EvalRequest]
 WEEK = Quota({}, timedelta(days=7))

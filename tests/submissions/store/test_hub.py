@@ -18,9 +18,8 @@ from submissions.store import backoff
 from submissions.store import hub as hub_store
 from submissions.store.index import board_reader, queue_reader
 from submissions.store.open import open_store
-from tests.conftest import NOW
-from tests.submissions.queue.test_queue import result_of
 from tests.support.hub.repos import TOKEN, Fault, Hub
+from tests.support.records import NOW, result_of
 
 URL = "hf://datasets/org/store"
 Make = Callable[..., EvalRequest]

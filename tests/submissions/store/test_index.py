@@ -11,8 +11,7 @@ from submissions.records import EvalRequest
 from submissions.results import EvalResult
 from submissions.store.base import Store
 from submissions.store.index import QUEUE, board_reader, queue_reader, reindexed
-from tests.conftest import NOW
-from tests.submissions.queue.test_queue import result_of
+from tests.support.records import NOW, result_of
 
 Make = Callable[..., EvalRequest]
 

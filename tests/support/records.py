@@ -1,0 +1,47 @@
+"""Valid records to begin with."""
+
+from datetime import UTC, datetime
+
+from submissions.records import EvalRequest, request_key
+from submissions.results import Dataset, EvalResult, Latency, Provenance, ResultConfig
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def request_numbered(number: int, **fields: object) -> EvalRequest:
+    """A valid request, of another model for each number unless fields say otherwise."""
+    model_id = str(fields.pop("model_id", f"owner/model-{number}"))
+    benchmark = str(fields.pop("benchmark", "korquad-2"))
+    revision = f"{number:040x}"
+    return EvalRequest.model_validate(
+        {
+            "key": request_key(model_id, revision, "float32", benchmark, "1"),
+            "model_id": model_id,
+            "requested_revision": "main",
+            "revision": revision,
+            "precision": "float32",
+            "benchmark": benchmark,
+            "benchmark_version": "1",
+            "engine": "extractive",
+            "model_type": "bert",
+            "submitted_by": "someone",
+            "submitted_at": NOW,
+            **fields,
+        }
+    )
+
+
+def result_of(request: EvalRequest, em: float = 50.0) -> EvalResult:
+    """The smallest result of a request."""
+    name = request.benchmark
+    return EvalResult(
+        request_key=request.key,
+        config=ResultConfig(model_name=request.model_id, model_sha=request.revision, model_dtype="float32"),
+        results={name: {"em": em, "f1": em}},
+        versions={name: "1"},
+        n_samples={name: {"original": 2, "effective": 2}},
+        date=NOW.timestamp(),
+        dataset=Dataset(id="samples", revision=None, split="sample", n=2),
+        latency=Latency(protocol="total/questions", mean_ms=1.0),
+        provenance=Provenance(kind="verified", worker="w"),
+    )
