@@ -24,7 +24,6 @@ from submissions.duration import parse_duration
 from submissions.errors import SettingsError
 from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS, MODEL_ID
 
-
 # A Space says where to listen in Gradio's own variables.
 GRADIO = {"HANNUN_HOST": "GRADIO_SERVER_NAME", "HANNUN_PORT": "GRADIO_SERVER_PORT"}
 
