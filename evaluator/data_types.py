@@ -5,12 +5,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from pydantic import AllowInfNan
 
 MAX_MESSAGE = 300  # characters of what is told about a failure
+MAX_ANSWER = 50_000  # characters of an answer; the longest gold answer, a table of KorQuAD 2.0, has 10,850
 PAGE = "{page}"  # where a prompt's text takes its page; an engine may put fewer windows of the page there
 
+Count = Annotated[int, Ge(0), Le(10**9)]
 Box = tuple[int, int, int, int]  # x, y, width, height in pixels
 RequestedDecoding = Literal["greedy", "repository"]  # what can be asked for; a provider's own a result can only tell
 AnswerStatus = Literal["ok", "empty", "refused", "truncated", "infra_error"]
@@ -57,16 +59,35 @@ class Answer:
     id: str
     text: str
     status: AnswerStatus
-    seconds: Annotated[float, Ge(0), AllowInfNan(False)]
-    windows: int | None = None  # pieces of the page that were read; None where the page was read whole
-    visual_tokens: int | None = None  # of its images
-    resize: float | None = None  # what its most reduced image was scaled by, 1 for not at all
+    seconds: Annotated[float, Ge(0), Le(10**6), AllowInfNan(False)]
+    windows: Count | None = None  # pieces of the page that were read; None where the page was read whole
+    visual_tokens: Count | None = None  # of its images
+    resize: Annotated[float, Ge(0), AllowInfNan(False)] | None = (
+        None  # what its most reduced image was scaled by, 1 for not at all
+    )
     raw: str | None = None
-    prompt_tokens: Annotated[int, Ge(0)] | None = None
-    tokens: Annotated[int, Ge(0)] | None = None  # new ones, reasoning included
-    reasoning_tokens: Annotated[int, Ge(0)] | None = None  # None: it did not reason
+    prompt_tokens: Count | None = None
+    tokens: Count | None = None  # new ones, reasoning included
+    reasoning_tokens: Count | None = None  # None: it did not reason
     model: str | None = None  # what a server says has answered
     sampled: bool = False  # by a server that takes no temperature
+
+
+def cleaned(answer: Answer) -> Answer:
+    """The answer as it can be kept and scored: a vocabulary may have tokens of any length, and halves of characters."""
+    text, raw = _cleaned(answer.text), None if answer.raw is None else _cleaned(answer.raw)
+    if text is answer.text and raw is answer.raw:
+        return answer
+    return replace(answer, text=text, raw=raw, status="truncated" if len(answer.text) > MAX_ANSWER else answer.status)
+
+
+def _cleaned(text: str) -> str:
+    text = text if len(text) <= MAX_ANSWER else text[:MAX_ANSWER]
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair
+        return text.encode(errors="replace").decode()
+    return text
 
 
 @dataclass(frozen=True)

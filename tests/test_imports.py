@@ -93,7 +93,9 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     "module", ["evaluator.benchmarks", "leaderboard.app", "evaluator.worker", "evaluator.run.child"]
 )
 def test_serving_and_scheduling_load_no_model_library(module: str) -> None:
-    code = f"import sys, {module}; print([m for m in ('torch', 'transformers', 'datasets') if m in sys.modules])"
+    code = (
+        f"import sys, {module}; print([m for m in ('torch', 'transformers', 'datasets', 'scipy') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -23,7 +23,7 @@ LETTERS = "ABCD"
 # Ways to assert a letter, the surest first: said outright, standing first, in brackets or bold, standing anywhere.
 _ALONE = r"(?<![A-Za-z])([A-D])(?![A-Za-z])"
 _ASSERTIONS = [
-    re.compile(rf"(?:정답|답변|답|answer)(?:은|는|이|:|\s|is)*[\s(\[*\"']*{_ALONE}", re.IGNORECASE),
+    re.compile(rf"(?:정답|답변|답|answer)(?:은|는|이|:|\s|is)*+[\s(\[*\"']*+{_ALONE}", re.IGNORECASE),
     re.compile(
         r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이,]|\Z)(?!\s*(?:[—,/~-]|or|and)\s*[A-D](?![A-Za-z]))"
     ),

@@ -29,6 +29,8 @@ INSTRUCTION = """이미지를 보고 질문에 대한 답변을 제공해주세�
 _NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _UNITS = "조억백천민"  # 민 is the published rule's own slip for 만
 
+MAX_DIGITS = 4000  # of a whole number; Python's int() takes no more than 4,300
+
 Quantity = str | int | float
 
 
@@ -91,12 +93,14 @@ def quantities(text: str) -> Quantities:
     """Every number of a text, as the published rule reads them."""
     written: list[Quantity] = []
     collapsed: list[Quantity] = []
+    units: dict[str, str] = {}  # of each literal, behind its first occurrence
     for literal in _NUMBER.findall(text):
-        end = text.find(literal) + len(literal)
-        unit = text[end : end + 1]
-        unit = unit if unit and unit in _UNITS else ""
-        plain = literal.replace(",", "")
-        value: int | float = float(plain) if "." in plain else int(plain)
+        if literal not in units:
+            end = text.find(literal) + len(literal)
+            unit = text[end : end + 1]
+            units[literal] = unit if unit and unit in _UNITS else ""
+        unit, plain = units[literal], literal.replace(",", "")
+        value: int | float | str = float(plain) if "." in plain else int(plain) if len(plain) < MAX_DIGITS else plain
         written.append(f"{value}{unit}" if unit else value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from submissions.confidence_interval import Interval, wilson
 
@@ -51,7 +50,9 @@ def paired_comparison(first: Sequence[float], second: Sequence[float], clusters:
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     first_only, second_only = int((a > b).sum()), int((b > a).sum())
     flipped = first_only + second_only
-    p_value = float(stats.binomtest(first_only, flipped).pvalue) if flipped else 1.0
+    from scipy.stats import binomtest  # here, for it takes longer to import than all the rest
+
+    p_value = float(binomtest(first_only, flipped).pvalue) if flipped else 1.0
     interval = _interval(_redrawn_means(a - b, clusters, RESAMPLES))
     return PairedComparison(float((a - b).mean()), interval, p_value, first_only, second_only)
 

@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from evaluator.data_types import Answer, Item, Score, unless_unanswered
+from evaluator.data_types import Answer, Item, Score
 from evaluator.engines import engine_location
 from evaluator.engines.generation_config import greedy_view
 from evaluator.errors import Details, IncompleteRunError
-from evaluator.run.answer_cache import AnswerCache
 from evaluator.run.job import Job
+from evaluator.run.limited import run_limited
 from evaluator.run.process import OnProgress, run_inference
-from evaluator.run.result import batch_invariance, build_result
+from evaluator.run.result import build_result
+from evaluator.run.scoring import count_answers, keep_answers, score_answers
 from evaluator.run.task import Task, evenly_spaced, prompts_of
 from submissions.results import Dataset, EvalResult
 
@@ -43,38 +44,39 @@ def evaluate(
     ids = {item.id: [prompt.id for prompt in prompts_of(task, item)] for item in items}
     total = sum(map(len, ids.values()))
     sampled = evenly_spaced(items, -(-task.latency_samples // len(ids[items[0].id])))
-    samples = [(item, ids[item.id]) for item in sampled]
-    sample_ids = frozenset(own for _, own_ids in samples for own in own_ids)
+    sample_ids = frozenset(own for item in sampled for own in ids[item.id])
     prepare = partial(_prepare, task, job_dir, items, sample_ids)
     job = prepare()
-    if task.cache and not job.discarded_batch_sizes():
-        AnswerCache(task.cache).fill(job)
+    cache = None if job.discarded_batch_sizes() else task.cache
+    answered = run_limited(count_answers, job.folder, cache, stop=stop)
+    bare = [replace(item, page=None, images=(), links=()) for item in items]  # a score needs none of them
     while True:
-        run_inference(job, total, len(sample_ids), on_progress, stop, sandbox=task.sandbox and not task.remote)
-        answers = job.answers()
-        invariance = batch_invariance(task, samples, answers, job.latency_answers())
+        if answered < total or not job.done_mark.exists():
+            sandbox = task.sandbox and not task.remote
+            run_inference(job, answered, total, len(sample_ids), on_progress, stop, sandbox=sandbox)
+        on_progress("score", total, total)
+        scored = run_limited(
+            score_answers, job.folder, task.benchmark, bare, ids, [item.id for item in sampled], stop=stop
+        )
+        invariance = scored.invariance
         batch_size = int(job.environment()["batch_size"])
         varies = invariance is not None and invariance.scores_changed > task.max_score_changes * invariance.n
         # A server elsewhere has batches that nobody here decides on, and each answer is paid for.
         if not varies or batch_size == 1 or task.remote:
             break
         job.discard_answers(batch_size)
-        job = prepare()
+        job, answered = prepare(), 0
     if task.cache:
-        AnswerCache(task.cache).keep(job)
-    on_progress("score", total, total)
-    by_item = [[answers[own] for own in ids[item.id]] for item in items]
-    scores = [unless_unanswered(s, own) for s, own in zip(task.benchmark.score(items, by_item), by_item, strict=True)]
-    details = _details(items, by_item, scores)
-    if failed := sum(score.status == "infra_error" for score in scores):
+        run_limited(keep_answers, job.folder, task.cache, stop=stop)
+    details = _details(items, [[scored.answers[own] for own in ids[item.id]] for item in items], scored.scores)
+    if failed := sum(score.status == "infra_error" for score in scored.scores):
         raise IncompleteRunError(
             f"{failed} of {len(items)} questions have no answer, through no fault of the model; run again to ask them again",
             details,
         )
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)
-    result = build_result(task, items, scores, list(answers.values()), dataset, job, invariance, worker)
-    return Evaluation(result, details)
+    return Evaluation(build_result(task, items, scored, dataset, job.environment(), invariance, worker), details)
 
 
 def _prepare(task: Task, job_dir: Path, items: Sequence[Item], sample_ids: frozenset[str]) -> Job:

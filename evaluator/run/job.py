@@ -21,14 +21,14 @@ import io
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, fields
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from evaluator.data_types import Answer, Box, Prompt
+from evaluator.data_types import MAX_ANSWER, Answer, Box, Prompt, cleaned
 from evaluator.engines.options import NON_SEMANTIC_API_OPTIONS, NON_SEMANTIC_OPTIONS, EngineOptions
 from evaluator.errors import EvaluationError
 from evaluator.files import open_regular_file, write_content_addressed
@@ -36,6 +36,7 @@ from submissions.records import FailureCode
 
 _ANSWER = TypeAdapter(Answer)
 _OPTIONS = TypeAdapter(EngineOptions)
+MAX_LINE = 16 * MAX_ANSWER  # bytes of an answer in its file: text and raw output are JSON, up to 6 bytes a character
 LIBRARIES = ("torch", "transformers", "tokenizers", "pillow")  # whose versions may change an answer
 REMOTE_LIBRARIES = ("pillow",)  # the same, where a server elsewhere answers
 
@@ -66,18 +67,18 @@ class Job:
         job.out.mkdir(parents=True, exist_ok=True)
         (folder / "job.json").write_bytes(_OPTIONS.dump_json(options))
         fingerprint = config_fingerprint(options)
-        partial = folder / "prompts.part"
-        with partial.open("w", encoding="utf-8") as file:
+        unfinished = folder / "prompts.part"
+        with unfinished.open("w", encoding="utf-8") as file:
             for prompt in prompts:
                 row = job._packed(prompt)
                 asked = json.dumps({k: v for k, v in row.items() if k != "id"}, ensure_ascii=False)
                 key = hashlib.sha256(f"{fingerprint}\n{asked}".encode()).hexdigest()[:32]
                 row |= {"key": key, "latency_sample": prompt.id in latency_samples}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        if not (job.prompts_file.exists() and filecmp.cmp(partial, job.prompts_file, shallow=False)):
+        if not (job.prompts_file.exists() and filecmp.cmp(unfinished, job.prompts_file, shallow=False)):
             job.done_mark.unlink(missing_ok=True)
             job.measured_mark.unlink(missing_ok=True)
-        partial.replace(job.prompts_file)
+        unfinished.replace(job.prompts_file)
         return job
 
     def discarded_batch_sizes(self) -> list[int]:
@@ -124,24 +125,26 @@ class Job:
     @staticmethod
     def row(key: str, answer: Answer) -> str:
         """An answer as a line of its file."""
-        return json.dumps({"key": key, **asdict(answer)}, ensure_ascii=False) + "\n"
+        return json.dumps({"key": key, **asdict(cleaned(answer))}, ensure_ascii=False) + "\n"
 
     def _read_answers(self, file: Path) -> dict[str, Answer]:
         answers: dict[str, Answer] = {}
         size = 0
         try:
             with open_regular_file(file) as lines:
-                for line in lines:
+                for line in iter(partial(lines.readline, MAX_LINE), b""):
                     if not line.endswith(b"\n"):
+                        if len(line) == MAX_LINE:
+                            raise ValueError(f"a line is longer than {MAX_LINE:,} bytes")
                         break
                     size += len(line)
                     row = json.loads(line)
                     if self.keys.get(row["id"]) == row.pop("key"):
-                        answers[row["id"]] = _ANSWER.validate_python(row)
+                        answers[row["id"]] = cleaned(_ANSWER.validate_python(row))
                 lines.truncate(size)
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise EvaluationError(
                 FailureCode.MODEL_ERROR, f"{file.name} is not as the engine writes it: {error}"
             ) from None

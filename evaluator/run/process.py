@@ -30,6 +30,7 @@ OnProgress = Callable[[str, int, int], None]  # stage, answered, of how many
 
 def run_inference(
     job: Job,
+    answered: int,
     total: int,
     latency_samples: int,
     on_progress: OnProgress,
@@ -37,13 +38,11 @@ def run_inference(
     *,
     sandbox: bool = True,
 ) -> None:
-    """Run the inference process until all `total` prompts have their answers and the latency samples are taken.
+    """Run the inference process until all `total` prompts have their answers and the latency samples are taken;
+    `answered` of them have theirs from an earlier run.
 
     Raises EvaluationError, EvaluationStopped, or SandboxError.
     """
-    answered = sum(answer.status != "infra_error" for answer in job.answers().values())
-    if answered == total and job.done_mark.exists():
-        return
     on_progress("load", answered, total)
     command, environment = _command(job, sandbox)
     with (

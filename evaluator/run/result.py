@@ -10,8 +10,8 @@ from evaluator.data_types import Answer, AnswerStatus, Item, Score
 from evaluator.engines.generation_config import dropped_settings
 from evaluator.engines.options import ApiOptions
 from evaluator.run.bootstrap import mean_interval
-from evaluator.run.job import Job
 from evaluator.run.reproduce import git_hash, reproduce, server_name
+from evaluator.run.scoring import ScoredAnswers
 from evaluator.run.task import Task
 from submissions.catalog import ENGINES
 from submissions.results import (
@@ -37,16 +37,15 @@ TOTAL_PROTOCOL = "total/questions"
 def build_result(
     task: Task,
     items: Sequence[Item],
-    scores: Sequence[Score],
-    answers: Sequence[Answer],
+    scored: ScoredAnswers,
     dataset: Dataset,
-    job: Job,
+    environment: Mapping[str, Any],
     invariance: BatchInvariance | None,
     worker: str | None,
 ) -> EvalResult:
     """The public record of a scored evaluation."""
+    scores, answers, singly = scored.scores, list(scored.answers.values()), list(scored.singly.values())
     name, n = task.benchmark.name, len(scores)
-    environment, singly = job.environment(), list(job.latency_answers().values())
     counts = {status: sum(s.status == status for s in scores) for status in get_args(AnswerStatus)}
     seconds = [a.seconds for a in answers]
     metrics = task.benchmark.metrics(scores) | {"em_stderr": _stderr([s.em for s in scores])}
@@ -216,28 +215,3 @@ def _percent(share: float) -> float:
 
 def _ms(seconds: float) -> float:
     return round(1000 * seconds, 3)
-
-
-def batch_invariance(
-    task: Task,
-    samples: Sequence[tuple[Item, Sequence[str]]],
-    answers: Mapping[str, Answer],
-    singly: Mapping[str, Answer],
-) -> BatchInvariance | None:
-    """How the answers and scores of some items, each with its prompts' ids, differ when each is asked alone.
-
-    None where none was.
-    """
-    measured = [(item, ids) for item, ids in samples if all(i in singly for i in ids)]
-    if not measured:
-        return None
-    items = [item for item, _ in measured]
-    pairs = [[[answered[i] for i in ids] for _, ids in measured] for answered in (answers, singly)]
-    changed = sum([a.text for a in x] != [a.text for a in y] for x, y in zip(*pairs, strict=True))
-    scored = [task.benchmark.score(items, own) for own in pairs]
-    differ = sum(_numbers(x) != _numbers(y) for x, y in zip(*scored, strict=True))
-    return BatchInvariance(n=len(items), answers_changed=changed, scores_changed=differ)
-
-
-def _numbers(score: Score) -> tuple[object, ...]:
-    return score.em, score.f1, score.em_strict, score.extra

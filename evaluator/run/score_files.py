@@ -2,7 +2,7 @@
 
 Items are JSON lines `{"id", "answer"}`; ko-vqa may add `question`, infochartqa adds `question_type_id`, ko-ocrag adds
 `images_described`, and ko-vdc's answer is its letter. Answers are `{"id", "text"}` in any order. Memory holds the items and their numbers, never the
-answers: they are scored as they are read.
+answers: they are scored as they are read. Of an answer no more than MAX_ANSWER characters count.
 """
 
 import json
@@ -16,7 +16,7 @@ import orjson
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark, nonempty_text
-from evaluator.data_types import Answer, AnswerStatus, Item, Score, unless_unanswered
+from evaluator.data_types import Answer, AnswerStatus, Item, Score, cleaned, unless_unanswered
 from evaluator.errors import DataError
 
 CHUNK = 1000  # answers scored at once, or fewer when they are long
@@ -104,7 +104,7 @@ def _answers(file: Path, items: dict[str, Item]) -> Iterator[Answer]:
         text = row.get("text")
         if not isinstance(text, str):
             raise DataError(f"{where}: 'text' must be text, not {json.dumps(text)[:50]}")
-        yield Answer(key, text, "ok" if text.strip() else "empty", 0.0)
+        yield cleaned(Answer(key, text, "ok" if text.strip() else "empty", 0.0))
 
 
 def _without_reasoning(answer: Answer) -> Answer:

@@ -3,7 +3,6 @@
 Nothing here is a list of models: tags and switches are looked for in the template itself.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -41,6 +40,7 @@ TAGS = (
 )
 OPENINGS = {tags.opening.strip() for tags in TAGS}
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")  # of messages, in templates and from servers
+END_MARKS = ("<|return|>", "<|end|>", "<|im_end|>", "</s>")
 ANSWER_MARKS = ("<|begin_of_box|>", "<|end_of_box|>", "<answer>", "</answer>")
 # Variables of templates, with their values for reasoning and for none.
 SWITCHES: dict[str, tuple[Any, Any]] = {
@@ -138,9 +138,10 @@ def strip_reasoning(text: str, *, opened: bool = False) -> tuple[str | None, str
         return None, text
     if parts.answer is None:
         return text, ""
-    return text[: parts.answer], unmarked(
-        re.sub(r"(?:(?:<\|(?:return|end|im_end)\|>|</s>)\s*)+$", "", text[parts.answer :])
-    )
+    answer = text[parts.answer :].rstrip()
+    while end := next((mark for mark in END_MARKS if answer.endswith(mark)), ""):
+        answer = answer.removesuffix(end).rstrip()
+    return text[: parts.answer], unmarked(answer)
 
 
 def unmarked(answer: str) -> str:

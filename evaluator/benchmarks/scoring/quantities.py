@@ -54,7 +54,7 @@ _POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")
 _TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")
 _MINUS = re.compile(r"[−–—‑](?=[\d.])")
 _MARKUP = re.compile(r"[*_`$\\]")
-_LIST_MARK = re.compile(r"^\s*\d{1,2}[.)]\s+", re.MULTILINE)
+_LIST_MARK = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+", re.MULTILINE)
 
 
 def quantities(text: str) -> list[Quantity]:

@@ -13,7 +13,7 @@ from evaluator.engines.options import ApiOptions, EngineOptions
 from evaluator.run.answer_cache import AnswerCache
 from evaluator.run.evaluate import evaluate
 from evaluator.run.job import Job
-from evaluator.run.result import batch_invariance
+from evaluator.run.scoring import batch_invariance
 from evaluator.run.task import Task, evenly_spaced, load_items, options_of
 from submissions.paths import SAMPLES
 from submissions.records import EvalRequest
@@ -105,19 +105,17 @@ def test_what_failed_through_our_fault_is_not_kept(tmp_path: Path, image: Path) 
     assert cache.fill(Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))) == 0
 
 
-def _gate(make_request: object, changed: int, of: int, task_limit: float) -> object:
+def _gate(changed: int, of: int) -> object:
     benchmark = BENCHMARKS["ko-vqa"]
     items = evenly_spaced(benchmark.load(SAMPLES / "ko-vqa"), of)
-    request: EvalRequest = make_request(benchmark="ko-vqa")  # type: ignore[operator]
-    task = Task(request, OPTIONS, benchmark, Source(Path(), "x", "test"), max_score_changes=task_limit)
     right = {item.id: Answer(item.id, item.answer, "ok", 0.1) for item in items}
     alone = right | {item.id: Answer(item.id, "모름", "ok", 0.1) for item in items[:changed]}
     alone[items[-1].id] = Answer(items[-1].id, f"{items[-1].answer} ", "ok", 0.1)  # other text, the same score
-    return batch_invariance(task, [(item, [item.id]) for item in items], right, alone)
+    return batch_invariance(benchmark, [(item, [item.id]) for item in items], right, alone)
 
 
-def test_how_many_scores_hang_on_the_batch(make_request: object) -> None:
-    outcome = _gate(make_request, 2, 40, 0.05)
+def test_how_many_scores_hang_on_the_batch() -> None:
+    outcome = _gate(2, 40)
     assert (outcome.n, outcome.answers_changed, outcome.scores_changed) == (40, 3, 2)  # type: ignore[attr-defined]
 
 

@@ -10,6 +10,7 @@ from evaluator.data_types import Answer, Item
 from evaluator.datasets.source import Source
 from evaluator.run.job import Job
 from evaluator.run.result import build_result
+from evaluator.run.scoring import ScoredAnswers
 from evaluator.run.task import Task, options_of
 from submissions.records import EvalRequest
 from submissions.results import Dataset, EvalResult
@@ -36,7 +37,8 @@ def result_of(
     job.write_environment({"hardware": "abacus", "calibration_ms": 2.5, "batch_size": 4, "params": 7, "python": "3.11"})
     scores = bench.score(items, [[answer] for answer in answers])
     dataset = Dataset(id="x", revision=None, split="test", n=len(items))
-    return build_result(task, items, scores, answers, dataset, job, None, None)
+    scored = ScoredAnswers({a.id: a for a in answers}, job.latency_answers(), scores, None)
+    return build_result(task, items, scored, dataset, job.environment(), None, None)
 
 
 def vqa_items() -> list[Item]:

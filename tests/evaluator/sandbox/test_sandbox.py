@@ -200,7 +200,7 @@ def test_events_that_are_none_end_the_run(job: Job, event: str, monkeypatch: pyt
     command = [sys.executable, "-c", f"print({event!r}, flush=True); import time; time.sleep(600)"]
     monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda *_: command)
     with pytest.raises(EvaluationError) as error:
-        run_inference(job, 1, 0, lambda *_: None)
+        run_inference(job, 0, 1, 0, lambda *_: None)
     assert error.value.code == "model_error"
 
 
@@ -209,7 +209,7 @@ def test_a_model_cannot_speak_through_the_environment(job: Job, monkeypatch: pyt
     first, second = ({"event": "environment", "values": {"hardware": name}} for name in ("real", "leaked question"))
     code = f"print({json.dumps(first)!r}); print({json.dumps(second)!r})"
     monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
-    run_inference(job, 1, 0, lambda *_: None)
+    run_inference(job, 0, 1, 0, lambda *_: None)
     assert job.environment() == {"hardware": "real", "sandbox": "bubblewrap"}
 
 
