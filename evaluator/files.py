@@ -1,9 +1,11 @@
 """Files named by their content, and files that an untrusted process has written."""
 
+import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +21,39 @@ def write_content_addressed(root: Path, folder: str, suffix: str, content: bytes
         partial.write_bytes(content)
         partial.replace(target)
     return name
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with all that is in it, however deep: Python's own way ends at a thousand folders."""
+    subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL)
+
+
+def size_of(folder: Path, most: int) -> int:
+    """Bytes of all files below a folder, a file or folder counting 4,096 at least. More than `most` need not be right,
+    and folders that no path reaches are more."""
+    total, waiting = 0, [str(folder)]
+    while waiting and total <= most:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    total += max(4096, entry.stat(follow_symlinks=False).st_size)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except OSError as error:
+            total += most if error.errno == errno.ENAMETOOLONG else 4096  # else it is gone meanwhile
+    return total
+
+
+def keep_newest(entries: Iterable[Path], most: int) -> list[Path]:
+    """Remove the files and folders whose own time is oldest, until the rest has `most` bytes. Returns what went."""
+    aged = sorted(((entry.stat().st_mtime, entry) for entry in entries), reverse=True)
+    total, removed = 0, []
+    for _, entry in aged:
+        total += size_of(entry, most) if entry.is_dir() else entry.stat().st_size
+        if total > most:
+            remove_folder(entry)
+            removed.append(entry)
+    return removed
 
 
 @contextmanager

@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import secrets
-import shutil
 import socket
 import threading
 import time
@@ -26,6 +25,7 @@ from evaluator.datasets.leak_check import check_public
 from evaluator.datasets.source import open_source
 from evaluator.engines.options import ApiOptions
 from evaluator.errors import Details, EvaluationError, EvaluationStopped
+from evaluator.files import keep_newest, remove_folder
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.model_download import fetch_model
 from evaluator.run.evaluate import evaluate
@@ -98,7 +98,15 @@ class Worker:
                 self._evaluate(request, job_dir, tell)
         except LostLeaseError as error:
             log.warning("dropped %s: %s", request.key, error)
+        self._make_room()
         return True
+
+    def _make_room(self) -> None:
+        """Remove the models and kept answers that were used longest ago, where there are more than there may be."""
+        folder = self._settings.work_dir
+        kept = (*folder.glob("models/*/*"), *folder.glob("answers/*.jsonl"))
+        for path in keep_newest(kept, self._settings.max_cache_bytes):
+            log.info("removed %s to make room", path)
 
     def _evaluate(self, request: EvalRequest, job_dir: Path, tell: Callable[[Progress], None]) -> None:
         stage = Stage.FETCH
@@ -106,7 +114,7 @@ class Worker:
         def progress(name: str, answered: int, total: int) -> None:
             nonlocal stage
             stage = Stage(name)
-            tell(Progress(stage=stage, done=answered, total=total))
+            tell(Progress(stage=stage, done=coarse(answered, total), total=total))
 
         deadline = threading.Timer(self._settings.deadline.total_seconds(), self._interrupted.set)
         deadline.daemon = True
@@ -137,7 +145,7 @@ class Worker:
             self._save_details(request.key, evaluation.details)
             self._queue.publish(request, evaluation.result, self._now())
             log.info("published %s", request.key)
-            shutil.rmtree(job_dir, ignore_errors=True)
+            remove_folder(job_dir)
             self._offer(request, evaluation.result)
         except EvaluationStopped as error:
             if self.stopped.is_set():
@@ -222,7 +230,7 @@ class Worker:
     def _fail(self, request: EvalRequest, stage: Stage, code: FailureCode, error: Exception) -> None:
         after = self._queue.fail(request, Failure(stage=stage, code=code), self._now())
         if after.status != Status.PENDING:  # else the next attempt goes on from the answers so far
-            shutil.rmtree(self._settings.work_dir / request.key, ignore_errors=True)
+            remove_folder(self._settings.work_dir / request.key)
         log.warning("%s at %s with %s, now %s: %s", request.key, stage, code, after.status, error)
 
     def _now(self) -> datetime:
@@ -294,6 +302,12 @@ class Worker:
             done.set()
             wake.set()
             thread.join()
+
+
+def coarse(done: int, total: int) -> int:
+    """How far it is, in twentieths of the total: what is published while a model runs could be a message of its own."""
+    done, step = max(0, min(done, total)), max(1, -(-total // 20))
+    return done if done == total else done - done % step
 
 
 def start_schedule(interval: timedelta, worker: Worker) -> BackgroundScheduler:

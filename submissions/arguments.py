@@ -28,7 +28,9 @@ def build_parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="open and recent requests")
     for name, text in (("show", "one request, as JSON"), ("requeue", "put a failed or stuck request back")):
         commands.add_parser(name, help=text).add_argument("key")
-    commands.add_parser("cancel", help="take a pending request out of the queue").add_argument("key")
+    commands.add_parser("cancel", help="take a pending or quarantined request out, as if never submitted").add_argument(
+        "key"
+    )
     approve = commands.add_parser("approve-code", help="let the Python files of a model's repository run, once read")
     approve.add_argument(
         "model", metavar="OWNER/NAME@COMMIT", help="the commit in full: another one needs its own approval"

@@ -266,8 +266,8 @@ FAILURES: dict[FailureCode, Text] = {
         "The evaluator's version of transformers does not support this architecture. Convert the model to a supported one.",
     ),
     FailureCode.MISSING_LIBRARY: Text(
-        "평가 서버에 이 모델에 필요한 라이브러리가 없습니다. 평가 서버 문제이며 제출 횟수에서 제외됩니다.",
-        "The evaluator lacks a library that this model needs. This is our error; it does not count against your quota.",
+        "평가 서버에 이 모델에 필요한 라이브러리가 없습니다. 평가 서버 문제이며, 운영자가 확인한 뒤 제출 횟수를 돌려드립니다.",
+        "The evaluator lacks a library that this model needs. This is our error; the operator gives the submission back after a look at it.",
     ),
     FailureCode.CODE_NOT_APPROVED: Text(
         "저장소의 코드가 승인된 것과 다르거나 승인이 취소되어 실행하지 않았습니다. 저희가 확인합니다.",

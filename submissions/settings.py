@@ -88,6 +88,7 @@ class Settings(BaseSettings):
     deadline: Duration = timedelta(hours=6)  # for one evaluation
     max_fetch: Duration = timedelta(hours=2)  # for a model's files to arrive
     max_model_bytes: int = Field(default=200_000_000_000, ge=1)
+    max_cache_bytes: int = Field(default=500_000_000_000, ge=0)  # of fetched models and kept answers, the newest
     max_attempts: int = Field(default=3, ge=1)
     auth: Literal["off", "oauth"] = Field(default_factory=lambda: "oauth" if "SPACE_ID" in os.environ else "off")
     quota: dict[

@@ -2,16 +2,19 @@
 
 source: Marker-Inc-Korea/KO-VLM-Benchmark (200 items: 보고서 100 + 보도자료 100; the prompt is its own)
 
-The published script shuffles the choices anew at every run. Here the order comes from the item's id, and each
-item is asked in the 4 rotations of a Latin square, so that the right answer stands once at every letter.
+The published script shuffles the choices anew at every run. Here the order comes from the item's id and a key, and
+each item is asked in the 4 rotations of a Latin square, so that the right answer stands once at every letter. The key
+is a hash over the whole set with its right answers, so nobody who lacks those can tell the order.
 """
 
 import hashlib
 import hmac
+import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, checked_text, images_in, text_in
@@ -20,6 +23,7 @@ from evaluator.data_types import Answer, Item, Prompt, Score
 from submissions.messages import Text
 
 LETTERS = "ABCD"
+ORDER_KEY = "order_key"  # of an item's extra
 # Ways to assert a letter, the surest first: said outright, standing first, in brackets or bold, standing anywhere.
 _ALONE = r"(?<![A-Za-z])([A-D])(?![A-Za-z])"
 _ASSERTIONS = [
@@ -51,6 +55,12 @@ class KoVDC(Benchmark):
         histogram=Axis("letter", Text("선택한 보기", "Chosen letters")),
     )
 
+    def load(self, source: Path) -> list[Item]:
+        items = super().load(source)
+        whole = json.dumps([(item.id, item.choices) for item in items])
+        key = hashlib.sha256(whole.encode()).hexdigest()
+        return [replace(item, extra={ORDER_KEY: key}) for item in items]
+
     def item(self, row: Row, folder: Path) -> Item:
         choices = tuple(checked_text("choices", choice) for choice in row["choices"])
         if len(set(choices)) != len(LETTERS):
@@ -81,12 +91,12 @@ class KoVDC(Benchmark):
 
     def prompts(self, item: Item) -> list[Prompt]:
         return [
-            Prompt(f"{item.id}#{rotation}", _question([item.choices[i] for i in order(item.id, rotation)]), item.images)
+            Prompt(f"{item.id}#{rotation}", _question([item.choices[i] for i in order(item, rotation)]), item.images)
             for rotation in range(len(LETTERS))
         ]
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
-        golds = [LETTERS[order(item.id, rotation).index(0)] for rotation in range(len(LETTERS))]
+        golds = [LETTERS[order(item, rotation).index(0)] for rotation in range(len(LETTERS))]
         right = [reference_match(gold, answer.text) for gold, answer in zip(golds, answers, strict=True)]
         em = sum(right) / len(right)
         worst = next((a for a in answers if a.status != "ok"), answers[0])
@@ -139,9 +149,9 @@ def _score_letter(item: Item, answer: Answer) -> Score:
     return Score(item.id, em, em, answer.status, float(given == item.answer.upper()), given or "-", item.answer.upper())
 
 
-def order(item_id: str, rotation: int) -> list[int]:
-    """Which choice stands at each letter: a fixed shuffle by the item's id, turned by `rotation` places."""
-    digest = hmac.new(b"hannun/ko-vdc/1", item_id.encode(), hashlib.sha256).digest()
+def order(item: Item, rotation: int) -> list[int]:
+    """Which choice stands at each letter: a shuffle by the set's key and the item's id, turned by `rotation` places."""
+    digest = hmac.new(item.extra[ORDER_KEY].encode(), item.id.encode(), hashlib.sha256).digest()
     shuffled = sorted(range(len(LETTERS)), key=lambda choice: digest[choice * 4 : choice * 4 + 4])
     return shuffled[rotation:] + shuffled[:rotation]
 

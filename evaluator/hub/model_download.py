@@ -55,6 +55,7 @@ def fetch_model(
             partial.rename(folder)
         finally:
             shutil.rmtree(partial, ignore_errors=True)  # half a model is none
+    os.utime(folder)  # used now: what was used longest ago is removed first
     _check_code(folder, code)
     return folder
 

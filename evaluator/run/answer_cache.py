@@ -10,7 +10,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from evaluator.files import open_regular_file
-from evaluator.run.job import Job
+from evaluator.run.job import KEY_LENGTH, Job
 
 
 class AnswerCache:
@@ -24,9 +24,9 @@ class AnswerCache:
             return 0
         wanted: dict[str, list[str]] = {}
         known = job.answers()
-        for prompt_id, key in job.keys.items():
+        for prompt_id in job.prompt_ids:
             if prompt_id not in known:
-                wanted.setdefault(key, []).append(prompt_id)
+                wanted.setdefault(_key(prompt_id), []).append(prompt_id)
         found = 0
         with (
             FileLock(f"{file}.lock"),
@@ -38,7 +38,7 @@ class AnswerCache:
                 if not line.endswith("\n"):
                     break  # torn by a killed writer
                 row = json.loads(line)
-                for prompt_id in wanted.pop(row["key"], []):
+                for prompt_id in wanted.pop(_key(row["id"]), []):
                     answers.write((json.dumps({**row, "id": prompt_id}, ensure_ascii=False) + "\n").encode())
                     found += 1
         return found
@@ -50,13 +50,9 @@ class AnswerCache:
         with FileLock(f"{file}.lock"):
             content = file.read_bytes() if file.exists() else b""
             whole = content[: content.rfind(b"\n") + 1]
-            known = {json.loads(line)["key"] for line in whole.decode().split("\n")[:-1]}
-            keys = job.keys
-            new = {
-                keys[a.id]: job.row(keys[a.id], a)
-                for a in job.answers().values()
-                if a.status != "infra_error" and keys[a.id] not in known
-            }
+            known = {_key(json.loads(line)["id"]) for line in whole.decode().split("\n")[:-1]}
+            answers = job.answers().values()
+            new = {_key(a.id): job.row(a) for a in answers if a.status != "infra_error" and _key(a.id) not in known}
             with file.open("r+b" if content else "wb") as store:
                 store.seek(len(whole))
                 store.truncate()
@@ -64,3 +60,7 @@ class AnswerCache:
 
     def _file(self, job: Job) -> Path:
         return self._folder / f"{job.options().revision}.jsonl"
+
+
+def _key(prompt_id: str) -> str:
+    return prompt_id[:KEY_LENGTH]

@@ -43,7 +43,7 @@ def main(folder: str) -> int:
 
 
 def _answer(job: Job, events: TextIO) -> None:
-    keys, answers = job.keys, job.answers()
+    answers = job.answers()
     done = {key for key, answer in answers.items() if answer.status != "infra_error"}
     paid = [*answers.values(), *job.latency_answers().values()]
     spent = sum(a.prompt_tokens or 0 for a in paid), sum(a.tokens or 0 for a in paid)
@@ -54,7 +54,7 @@ def _answer(job: Job, events: TextIO) -> None:
     _emit_event(events, event="loaded", batch_size=engine.batch_size, params=engine.params)
 
     def keep(file: TextIO, answer: Answer) -> None:
-        file.write(job.row(keys[answer.id], answer))
+        file.write(job.row(answer))
         file.flush()
 
     try:

@@ -41,12 +41,13 @@ def evaluate(
 
     Raises EvaluationError where there can be no result, EvaluationStopped once `stop` is set.
     """
-    ids = {item.id: [prompt.id for prompt in prompts_of(task, item)] for item in items}
-    total = sum(map(len, ids.values()))
-    sampled = evenly_spaced(items, -(-task.latency_samples // len(ids[items[0].id])))
-    sample_ids = frozenset(own for item in sampled for own in ids[item.id])
+    asked = {item.id: [prompt.id for prompt in prompts_of(task, item)] for item in items}
+    total = sum(map(len, asked.values()))
+    sampled = evenly_spaced(items, -(-task.latency_samples // len(asked[items[0].id])))
+    sample_ids = frozenset(own for item in sampled for own in asked[item.id])
     prepare = partial(_prepare, task, job_dir, items, sample_ids)
     job = prepare()
+    ids = {key: [job.ids[own] for own in prompts] for key, prompts in asked.items()}
     cache = None if job.discarded_batch_sizes() else task.cache
     answered = run_limited(count_answers, job.folder, cache, stop=stop)
     bare = [replace(item, page=None, images=(), links=()) for item in items]  # a score needs none of them

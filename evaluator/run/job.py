@@ -1,14 +1,14 @@
 """A job folder: all that the inference process sees, and what it writes. Gold answers never enter it.
 
 job.json        the EngineOptions
-prompts.jsonl   what to ask, each with a key over all that its answer depends on
+prompts.jsonl   what to ask, under ids that are hashes over all that the answer depends on, and tell nothing else
 images/ pages/  the files the prompts name
 batches.json    batch sizes that were discarded, see Job.discarded_batch_sizes
 environment.json  library versions and device, as told before the model was loaded; batch size, parameters
 model/          the model's folder with a plain generation config, for a server that would take settings from it
 inference.log   what the inference process and its libraries print
 out/            all that the inference process can write, and nothing in it is believed to be well-formed:
-  answers.jsonl   one line an answer with its prompt's key, appended as they come
+  answers.jsonl   one line an answer, appended as they come
   single.jsonl    the latency samples: some prompts asked again, one at a time
   measured        there once that has been done
   done            there once everything has been asked
@@ -19,6 +19,7 @@ import filecmp
 import hashlib
 import io
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, fields
 from functools import cached_property, partial
@@ -37,6 +38,7 @@ from submissions.records import FailureCode
 _ANSWER = TypeAdapter(Answer)
 _OPTIONS = TypeAdapter(EngineOptions)
 MAX_LINE = 16 * MAX_ANSWER  # bytes of an answer in its file: text and raw output are JSON, up to 6 bytes a character
+KEY_LENGTH = 32  # hex digits of a hash over all that an answer depends on
 LIBRARIES = ("torch", "transformers", "tokenizers", "pillow")  # whose versions may change an answer
 REMOTE_LIBRARIES = ("pillow",)  # the same, where a server elsewhere answers
 
@@ -44,6 +46,7 @@ REMOTE_LIBRARIES = ("pillow",)  # the same, where a server elsewhere answers
 class Job:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.ids: dict[str, str] = {}  # of the prompts it was prepared with: prompt id → id in here
         self.out = folder / "out"
         self.answers_file = self.out / "answers.jsonl"
         self.latency_file = self.out / "single.jsonl"
@@ -66,14 +69,16 @@ class Job:
         job = cls(folder)
         job.out.mkdir(parents=True, exist_ok=True)
         (folder / "job.json").write_bytes(_OPTIONS.dump_json(options))
-        fingerprint = config_fingerprint(options)
+        fingerprint, repeated = config_fingerprint(options), Counter[str]()
         unfinished = folder / "prompts.part"
         with unfinished.open("w", encoding="utf-8") as file:
             for prompt in prompts:
                 row = job._packed(prompt)
                 asked = json.dumps({k: v for k, v in row.items() if k != "id"}, ensure_ascii=False)
-                key = hashlib.sha256(f"{fingerprint}\n{asked}".encode()).hexdigest()[:32]
-                row |= {"key": key, "latency_sample": prompt.id in latency_samples}
+                key = hashlib.sha256(f"{fingerprint}\n{asked}".encode()).hexdigest()[:KEY_LENGTH]
+                job.ids[prompt.id] = f"{key}-{repeated[key]}"
+                repeated[key] += 1
+                row |= {"id": job.ids[prompt.id], "latency_sample": prompt.id in latency_samples}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
         if not (job.prompts_file.exists() and filecmp.cmp(unfinished, job.prompts_file, shallow=False)):
             job.done_mark.unlink(missing_ok=True)
@@ -106,12 +111,12 @@ class Job:
         return (self._unpacked(row) for row in self._rows() if row["latency_sample"])
 
     @cached_property
-    def keys(self) -> dict[str, str]:
-        """Each prompt's key, by prompt id; read once, for a job that is prepared anew is another Job."""
-        return {row["id"]: row["key"] for row in self._rows()}
+    def prompt_ids(self) -> list[str]:
+        """In the order of the prompts; read once, for a job that is prepared anew is another Job."""
+        return [row["id"] for row in self._rows()]
 
     def answers(self) -> dict[str, Answer]:
-        """Answers so far to the prompts as they are now, by prompt id; a later one replaces an earlier one.
+        """Answers so far to the prompts as they are now, by their ids in here; a later one replaces an earlier one.
 
         A line torn by a killed writer is cut off and will be asked again. Raises EvaluationError for a file that the
         engine did not write.
@@ -123,13 +128,13 @@ class Job:
         return self._read_answers(self.latency_file)
 
     @staticmethod
-    def row(key: str, answer: Answer) -> str:
+    def row(answer: Answer) -> str:
         """An answer as a line of its file."""
-        return json.dumps({"key": key, **asdict(cleaned(answer))}, ensure_ascii=False) + "\n"
+        return json.dumps(asdict(cleaned(answer)), ensure_ascii=False) + "\n"
 
     def _read_answers(self, file: Path) -> dict[str, Answer]:
         answers: dict[str, Answer] = {}
-        size = 0
+        known, size = set(self.prompt_ids), 0
         try:
             with open_regular_file(file) as lines:
                 for line in iter(partial(lines.readline, MAX_LINE), b""):
@@ -139,7 +144,7 @@ class Job:
                         break
                     size += len(line)
                     row = json.loads(line)
-                    if self.keys.get(row["id"]) == row.pop("key"):
+                    if row["id"] in known:
                         answers[row["id"]] = cleaned(_ANSWER.validate_python(row))
                 lines.truncate(size)
         except FileNotFoundError:

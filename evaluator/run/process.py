@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,13 +18,20 @@ from pydantic import BaseModel, Field
 from evaluator.data_types import MAX_MESSAGE
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError, EvaluationStopped
+from evaluator.files import size_of
 from evaluator.run.job import Job
 from evaluator.sandbox.policy import SCRATCH, SandboxPolicy, detect_backend, grant_access, sandbox_command
 from submissions.paths import ROOT
-from submissions.records import FailureCode
+from submissions.records import MAX_PARAMS, FailureCode
 
 CHILD = "evaluator.run.child"  # the module run as the inference process
 MAX_EVENT = 65_536  # bytes of a line from it
+MAX_BATCH = 65_536
+# Codes of ours that are believed of a process in the sandbox, for its engine has no other way to tell: the device is too
+# small, a library is missing, a server did not start.
+TOLD_FROM_INSIDE = {FailureCode.OUT_OF_MEMORY, FailureCode.MISSING_LIBRARY, FailureCode.SERVER_FAILED}
+OUT_BYTES, OUT_BYTES_PER_PROMPT = 256 * 2**20, 64 * 2**10  # that it may write; raw output is the most of it
+LOOK_SECONDS = 2.0  # between looks at how much it has written
 
 OnProgress = Callable[[str, int, int], None]  # stage, answered, of how many
 
@@ -59,8 +67,9 @@ def run_inference(
     ):
         assert child.stdout is not None
         lines = iter(partial(child.stdout.readline, MAX_EVENT), b"")
-        if stop:
-            threading.Thread(target=_kill_when_set, args=(stop, child), daemon=True).start()
+        full = threading.Event()
+        most = OUT_BYTES + OUT_BYTES_PER_PROMPT * (total + latency_samples)
+        threading.Thread(target=_watch, args=(child, stop, job.out, most, full), daemon=True).start()
         failure, reason, measured = None, "", 0
         try:
             for number, line in enumerate(lines):
@@ -74,9 +83,12 @@ def run_inference(
                     job.write_environment({**job.environment(), **loaded})
                 elif event.kind == "failed":
                     failure, reason = event.code, _printable(event.message)
+                    if sandbox and failure and failure.ours and failure not in TOLD_FROM_INSIDE:
+                        failure = FailureCode.MODEL_ERROR
                     continue  # its stage is the one it was in
-                answered += event.kind == "answered"
-                measured += event.kind == "measured"
+                # No more than there are: a model may be what is speaking.
+                answered = min(total, answered + (event.kind == "answered"))
+                measured = min(latency_samples, measured + (event.kind == "measured"))
                 if measured:
                     on_progress("measure", measured, latency_samples)
                 else:
@@ -87,6 +99,8 @@ def run_inference(
             raise
     if child.returncode and stop and stop.is_set():
         raise EvaluationStopped
+    if full.is_set():
+        raise EvaluationError(FailureCode.MODEL_ERROR, f"the inference process wrote more than {most:,} bytes")
     if child.returncode < 0:
         message = f"the inference process was ended by signal {-child.returncode}"
         raise EvaluationError(FailureCode.PROCESS_KILLED, message)
@@ -118,8 +132,8 @@ class _Event(BaseModel):
 
     kind: Literal["environment", "loaded", "answered", "measured", "failed"] = Field(alias="event")
     values: dict[str, str | float] = {}
-    batch_size: int | None = Field(default=None, ge=1)
-    params: int | None = Field(default=None, ge=0)
+    batch_size: int | None = Field(default=None, ge=1, le=MAX_BATCH)
+    params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     code: FailureCode | None = None
     message: str = Field(default="", max_length=MAX_MESSAGE)
 
@@ -132,10 +146,20 @@ def _parse_event(line: bytes) -> _Event:
         raise EvaluationError(FailureCode.MODEL_ERROR, message) from None
 
 
-def _kill_when_set(stop: threading.Event, child: subprocess.Popen[bytes]) -> None:
+def _watch(
+    child: subprocess.Popen[bytes], stop: threading.Event | None, out: Path, most: int, full: threading.Event
+) -> None:
+    """End the process when `stop` is set, or when it has written more than it may. What it has answered stands in its
+    file; at most one batch is asked again."""
+    stop, looked = stop or threading.Event(), time.monotonic()
     while child.poll() is None:
         if stop.wait(0.2):
-            _kill(child)  # what it has answered stands in the file; at most one batch is asked again
+            _kill(child)
+        elif time.monotonic() - looked > LOOK_SECONDS:
+            if size_of(out, most) > most:
+                full.set()
+                _kill(child)
+            looked = time.monotonic()
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:

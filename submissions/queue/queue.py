@@ -219,12 +219,14 @@ class Queue:
         return transact(self.store, decide)
 
     def cancel(self, key: str) -> None:
-        """Take a pending request out of the queue, as if never submitted. Raises QueueError for any other."""
+        """Take a pending or quarantined request out of the queue, as if never submitted. Raises QueueError for any other."""
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
             request = self.get(key, snapshot)
-            if request.status != Status.PENDING:
-                raise QueueError(f"request {key} is {request.status}; only pending ones can be cancelled")
+            if request.status not in (Status.PENDING, Status.QUARANTINED):
+                raise QueueError(
+                    f"request {key} is {request.status}; only pending and quarantined ones can be cancelled"
+                )
             return self._move(snapshot, [request], []), f"Cancel {key}", None
 
         transact(self.store, decide)

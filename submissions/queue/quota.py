@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from submissions.records import EvalRequest, OptOut, Status
+from submissions.records import EvalRequest, OptOut
 from submissions.rows import QueueRow
 from submissions.store.base import Snapshot
 
@@ -27,8 +27,8 @@ class Submitter:
 class Quota:
     """Evaluations a submitter, and an organisation for its own models, may have of a benchmark within a window.
 
-    One of KorQuAD's own rules (https://korquad.github.io): one submission in 7 days. What failed through a fault of
-    ours is given back; what failed through the model's is not.
+    One of KorQuAD's own rules (https://korquad.github.io): one submission in 7 days. What failed counts, too: a
+    model can arrange to fail as if through a fault of ours. The operator gives such a one back by cancelling it.
     """
 
     limits: Mapping[str, int]
@@ -53,7 +53,6 @@ class Quota:
             row.submitted_at
             for row in rows
             if row.benchmark == request.benchmark
-            and row.status != Status.QUARANTINED
             and row.submitted_at > since
             and not _other_mode(row, request)
             and (row.submitted_by == request.submitted_by or (row.organisation or "") == request.organisation)

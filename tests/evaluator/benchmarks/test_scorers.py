@@ -1,16 +1,21 @@
 """The three scorers, on cases of our own and on vectors made by running the published ones."""
 
 import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evaluator.benchmarks import ko_vdc, ko_vqa
+from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.ko_vdc import KoVDC
 from evaluator.benchmarks.korquad2 import KorQuAD2
 from evaluator.benchmarks.scoring import chart_answers
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize, normalize_many
 from evaluator.data_types import Answer, Item, Score
+from evaluator.engines.options import EngineOptions
+from evaluator.run.job import Job, config_fingerprint
 from submissions.paths import SAMPLES
 from tests.conftest import SHARED
 from tests.support.oracles import korquad_mutants, korquad_normalize
@@ -59,14 +64,46 @@ def test_ko_vdc_agrees_with_the_published_scorer() -> None:
 
 def test_ko_vdc_asks_with_the_right_answer_once_at_every_letter() -> None:
     for number in range(50):
-        orders = [ko_vdc.order(f"item-{number}", rotation) for rotation in range(4)]
+        orders = [ko_vdc.order(_vdc_item(f"item-{number}"), rotation) for rotation in range(4)]
         assert all(sorted(o) == [0, 1, 2, 3] for o in orders)
         assert sorted(o.index(0) for o in orders) == [0, 1, 2, 3]
-    assert len({tuple(ko_vdc.order(f"item-{n}", 0)) for n in range(200)}) == 24, "every order is drawn"
+    assert len({tuple(ko_vdc.order(_vdc_item(f"item-{n}"), 0)) for n in range(200)}) == 24, "every order is drawn"
 
 
-def _vdc_item() -> Item:
-    return Item("x", "", "right", (Path("i.png"),), choices=("right", "b", "c", "d"), buckets={"doc_type": "보고서"})
+def _vdc_item(item_id: str = "x") -> Item:
+    choices, extra = ("right", "b", "c", "d"), {ko_vdc.ORDER_KEY: "0"}
+    return Item(item_id, "", "right", (Path("i.png"),), choices=choices, buckets={"doc_type": "보고서"}, extra=extra)
+
+
+def test_ko_vdc_inside_a_job_nothing_tells_the_right_answer(tmp_path: Path) -> None:
+    """The order was once a function of the item's id alone, which stood in the job: 20 of 20 were right by it."""
+    benchmark = BENCHMARKS["ko-vdc"]
+    items = benchmark.load(SAMPLES / "ko-vdc")
+    prompts = [prompt for item in items for prompt in benchmark.prompts(item)]
+    job = Job.prepare(tmp_path, EngineOptions(tmp_path, "float32", 8), prompts)
+    written = b"".join(p.read_bytes() for p in tmp_path.rglob("*") if p.suffix in (".json", ".jsonl")).decode()
+    assert not [i.id for i in items if i.id in written] and items[0].extra[ko_vdc.ORDER_KEY] not in written
+
+    def right(keys: Callable[[Item], str]) -> int:
+        """How many letters somebody would get who computes the order by these keys."""
+        guessed = [
+            [ko_vdc.LETTERS[ko_vdc.order(replace(i, extra={ko_vdc.ORDER_KEY: keys(i)}), r).index(0)] for r in range(4)]
+            for i in items
+        ]
+        answers = [[Answer("", letter, "ok", 0.0) for letter in own] for own in guessed]
+        return sum(score.em == 1 for score in benchmark.score(items, answers))
+
+    assert right(lambda item: item.extra[ko_vdc.ORDER_KEY]) == len(items), (
+        "who has the key, and the ids, knows them all"
+    )
+    public = ["hannun/ko-vdc/1", job.prompt_ids[0], config_fingerprint(job.options()), ""]
+    assert all(right(lambda _, key=key: key) < len(items) / 2 for key in public)  # type: ignore[misc]
+    # The key is of the right answers: another one for any of them is another key.
+    folder = shutil.copytree(SAMPLES / "ko-vdc", tmp_path / "set")
+    rows = [json.loads(line) for line in (folder / "items.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows[0]["choices"].reverse()
+    (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert benchmark.load(folder)[0].extra != items[0].extra
 
 
 def test_ko_vdc_score_is_the_mean_over_rotations() -> None:
@@ -82,7 +119,7 @@ def test_ko_vdc_score_is_the_mean_over_rotations() -> None:
 
 def test_ko_vdc_tells_a_favourite_letter_from_a_favourite_description() -> None:
     benchmark = KoVDC()
-    golds = "".join(ko_vdc.LETTERS[ko_vdc.order("x", r).index(0)] for r in range(4))
+    golds = "".join(ko_vdc.LETTERS[ko_vdc.order(_vdc_item(), r).index(0)] for r in range(4))
     letter = Score("x", 0.25, 0.25, "ok", prediction="AAAA", gold=golds)
     wrong_but_steady = "".join(ko_vdc.LETTERS[(ko_vdc.LETTERS.index(g) + 1) % 4] for g in golds)
     description = Score("x", 0.0, 0.0, "ok", prediction=wrong_but_steady, gold=golds)

@@ -23,8 +23,8 @@ OPTIONS = EngineOptions(Path("m"), "float32", 16, revision="0" * 40)
 
 
 def _answered(job: Job, text: str = "답") -> Job:
-    answers = (Answer(key, f"{text} {key}", "ok", 0.5) for key in list(job.keys))
-    job.answers_file.write_text("".join(job.row(job.keys[a.id], a) for a in answers), encoding="utf-8")
+    answers = (Answer(own, f"{text} {prompt}", "ok", 0.5) for prompt, own in job.ids.items())
+    job.answers_file.write_text("".join(map(job.row, answers)), encoding="utf-8")
     return job
 
 
@@ -47,7 +47,7 @@ def test_answers_outlive_their_job(tmp_path: Path, image: Path) -> None:
     more = [*_prompts(image), Prompt("new", "새 질문", (image,))]
     job = Job.prepare(tmp_path / "two", replace(OPTIONS, batch_size=3), [replace(p, id=f"other {p.id}") for p in more])
     assert cache.fill(job) == 4
-    assert {k: a.text for k, a in job.answers().items()} == {f"other {n}": f"답 {n}" for n in range(4)}
+    assert {k: a.text for k, a in job.answers().items()} == {job.ids[f"other {n}"]: f"답 {n}" for n in range(4)}
     assert cache.fill(job) == 0, "what is there is not asked for"
 
 
@@ -100,7 +100,7 @@ def test_a_torn_line_is_repaired(tmp_path: Path, image: Path) -> None:
 def test_what_failed_through_our_fault_is_not_kept(tmp_path: Path, image: Path) -> None:
     cache = AnswerCache(tmp_path / "answers")
     job = Job.prepare(tmp_path / "one", OPTIONS, _prompts(image)[:1])
-    job.answers_file.write_text(job.row(job.keys["0"], Answer("0", "", "infra_error", 0.1)))
+    job.answers_file.write_text(job.row(Answer(job.ids["0"], "", "infra_error", 0.1)))
     cache.keep(job)
     assert cache.fill(Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))) == 0
 

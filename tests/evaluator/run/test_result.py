@@ -30,10 +30,9 @@ def result_of(
     task = Task(request, options, bench, Source(folder, "x", "test"))
     prompts = [prompt for item in items for prompt in bench.prompts(item)]
     job = Job.prepare(folder / "job", options, prompts, {p.id for p in prompts[: len(single)]})
-    keys = job.keys
-    answers = [Answer(p.id, t, "ok", s) for p, t, s in zip(prompts, texts, SECONDS, strict=True)]
-    alone = [Answer(p.id, t, "ok", s) for p, t, s in zip(prompts, texts, single, strict=False)]
-    job.latency_file.write_text("".join(job.row(keys[a.id], a) for a in alone), encoding="utf-8")
+    answers = [Answer(job.ids[p.id], t, "ok", s) for p, t, s in zip(prompts, texts, SECONDS, strict=True)]
+    alone = [Answer(job.ids[p.id], t, "ok", s) for p, t, s in zip(prompts, texts, single, strict=False)]
+    job.latency_file.write_text("".join(map(job.row, alone)), encoding="utf-8")
     job.write_environment({"hardware": "abacus", "calibration_ms": 2.5, "batch_size": 4, "params": 7, "python": "3.11"})
     scores = bench.score(items, [[answer] for answer in answers])
     dataset = Dataset(id="x", revision=None, split="test", n=len(items))

@@ -224,7 +224,7 @@ def test_answered_items_are_not_asked_again(models_dir: Path, tmp_path: Path) ->
     lines = whole.splitlines(keepends=True)
     job.answers_file.write_bytes(b"".join(lines[:3]) + lines[3][:10])  # killed while writing the fourth
     again = _job(tmp_path / "job", model, prompts)
-    assert list(again.answers()) == ["0", "1", "2"]
+    assert list(again.answers()) == again.prompt_ids[:3]
     assert [e["event"] for e in _infer(again)] == ["environment", "loaded"] + ["answered"] * 3
     assert again.answers_file.read_bytes().startswith(b"".join(lines[:3]))
     assert [a.text for a in again.answers().values()] == [json.loads(line)["text"] for line in lines]
@@ -232,10 +232,9 @@ def test_answered_items_are_not_asked_again(models_dir: Path, tmp_path: Path) ->
 
 def test_answers_may_hold_any_line_separator(tmp_path: Path) -> None:
     texts = ["가\u2028나", "가\x85나", "가\x0b\x0c\x1c나", "줄\n바꿈\r\n"]
-    answers = [Answer(str(n), text, "ok", 0.1) for n, text in enumerate(texts)]
-    job = _job(tmp_path / "job", tmp_path, [Prompt(answer.id, "") for answer in answers])
-    keys = job.keys
-    job.answers_file.write_text("".join(job.row(keys[a.id], a) for a in answers), encoding="utf-8")
+    job = _job(tmp_path / "job", tmp_path, [Prompt(str(n), f"{n}") for n in range(len(texts))])
+    answers = [Answer(own, text, "ok", 0.1) for own, text in zip(job.prompt_ids, texts, strict=True)]
+    job.answers_file.write_text("".join(map(job.row, answers)), encoding="utf-8")
     assert list(job.answers().values()) == answers
 
 

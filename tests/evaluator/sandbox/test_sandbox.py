@@ -15,7 +15,7 @@ import pytest
 from evaluator.data_types import Prompt
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError, SandboxError
-from evaluator.run.job import Job
+from evaluator.run.job import MAX_LINE, Job
 from evaluator.run.process import run_inference
 from evaluator.sandbox import policy as sandbox
 from evaluator.sandbox.policy import SandboxPolicy, grant_access, sandbox_command
@@ -154,13 +154,18 @@ def test_a_huge_sparse_file_is_refused(inside: Inside, tmp_path: Path) -> None:
 
 
 LEAVINGS: dict[str, str | bytes] = {
+    "deep JSON": '{"id": ' + "[" * 200_000 + "\n",
+    "a line that is too long": '{"id": "ID", "text": "' + "x" * MAX_LINE + '", "status": "ok", "seconds": 1.0}\n',
+    "fewer tokens than none": '{"id": "ID", "text": "", "status": "ok", "seconds": 1.0, "tokens": -5}\n',
+    "more tokens than there are": '{"id": "ID", "text": "", "status": "ok", "seconds": 1.0, "tokens": 1e300}\n',
+    "a year for an answer": '{"id": "ID", "text": "", "status": "ok", "seconds": 31536000}\n',
     "no JSON": "nonsense\n",
     "no object": "[1]\n",
-    "no key": '{"id": "1"}\n',
-    "a number for a text": '{"key": "KEY", "id": "1", "text": 5, "status": "ok", "seconds": 1.0}\n',
-    "a status of its own": '{"key": "KEY", "id": "1", "text": "", "status": "right", "seconds": 1.0}\n',
-    "no time": '{"key": "KEY", "id": "1", "text": "", "status": "ok", "seconds": NaN}\n',
-    "no UTF-8": b'{"key": "KEY", "id": "1", "text": "\xff", "status": "ok", "seconds": 1.0}\n',
+    "no text": '{"id": "ID"}\n',
+    "a number for a text": '{"id": "ID", "text": 5, "status": "ok", "seconds": 1.0}\n',
+    "a status of its own": '{"id": "ID", "text": "", "status": "right", "seconds": 1.0}\n',
+    "no time": '{"id": "ID", "text": "", "status": "ok", "seconds": NaN}\n',
+    "no UTF-8": b'{"id": "ID", "text": "\xff", "status": "ok", "seconds": 1.0}\n',
 }
 
 
@@ -173,7 +178,7 @@ def job(tmp_path: Path) -> Job:
 def test_answers_that_are_none_are_the_models_fault(job: Job, name: str) -> None:
     content = LEAVINGS[name]
     raw = content if isinstance(content, bytes) else content.encode()
-    job.answers_file.write_bytes(raw.replace(b"KEY", job.keys["1"].encode()))
+    job.answers_file.write_bytes(raw.replace(b"ID", job.ids["1"].encode()))
     with pytest.raises(EvaluationError) as error:
         job.answers()
     assert error.value.code == "model_error"

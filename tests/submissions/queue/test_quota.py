@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from submissions.errors import OptedOutError, QuotaSpentError
+from submissions.errors import OptedOutError, QueueError, QuotaSpentError
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Quota, Submitter
 from submissions.records import EvalRequest, Failure, FailureCode, Stage
@@ -55,19 +55,22 @@ def test_limits_are_by_benchmark(queue: Queue, make_request: Make) -> None:
             queue.submit(make_request(benchmark=benchmark), quota)
 
 
-@pytest.mark.parametrize(
-    ("code", "given_back"), [(FailureCode.WORKER_LOST, True), (FailureCode.DISK_FULL, True), (FailureCode.NAN_LOGITS, False)]
-)  # fmt: skip
-def test_a_fault_of_ours_is_given_back(queue: Queue, make_request: Make, code: FailureCode, given_back: bool) -> None:
+@pytest.mark.parametrize("code", [FailureCode.WORKER_LOST, FailureCode.DISK_FULL, FailureCode.NAN_LOGITS])
+def test_what_failed_counts_until_the_operator_gives_it_back(
+    queue: Queue, make_request: Make, code: FailureCode
+) -> None:
     queue.submit(make_request(), WEEK)
     running = queue.claim("w", NOW)
     assert running
     queue.fail(running, Failure(stage=Stage.INFER, code=code), NOW)
-    if given_back:
+    with pytest.raises(QuotaSpentError):
+        queue.submit(make_request(), WEEK)
+    if code.ours:
+        queue.cancel(running.key)
         queue.submit(make_request(), WEEK)
     else:
-        with pytest.raises(QuotaSpentError):
-            queue.submit(make_request(), WEEK)
+        with pytest.raises(QueueError):
+            queue.cancel(running.key)
 
 
 def test_what_was_scored_or_waits_counts_and_what_was_cancelled_does_not(queue: Queue, make_request: Make) -> None:

@@ -1,0 +1,150 @@
+"""What a model does to the process outside by what it writes: floods, depths, claims of its own."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from evaluator.data_types import MAX_ANSWER, Prompt
+from evaluator.engines.options import EngineOptions
+from evaluator.errors import EvaluationError
+from evaluator.files import keep_newest, remove_folder, size_of
+from evaluator.run.job import Job
+from evaluator.run.process import run_inference
+from evaluator.worker import Worker, coarse
+from submissions.queue.queue import Queue
+from submissions.results import EvalResult
+from submissions.settings import Settings
+from submissions.store.open import open_store
+from tests.evaluator.test_worker import submit
+
+ENVIRONMENT = {"event": "environment", "values": {"hardware": "x"}}
+LOADED = {"event": "loaded", "batch_size": 4, "params": 7}
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    return Job.prepare(
+        tmp_path / "job", EngineOptions(tmp_path, "float32", 8), [Prompt(str(n), f"{n}?") for n in range(8)]
+    )
+
+
+def says(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
+
+
+def events(*told: Mapping[str, object], exit_code: int = 0) -> str:
+    lines = "".join(json.dumps(event) + "\n" for event in told)
+    return f"import sys; sys.stdout.write({lines!r}); sys.stdout.flush(); sys.exit({exit_code})"
+
+
+FLOODS = {
+    "bytes": "[open({out!r} + f'/{{n}}', 'wb').write(b'x' * 2**20) for n in range(64)]",
+    "a sparse file": "open({out!r} + '/sparse', 'wb').truncate(2**29)",
+    "empty files": "[open({out!r} + f'/{{n}}', 'wb') for n in range(20_000)]",
+    "folders in folders": "os.chdir({out!r}); [(os.mkdir('d'), os.chdir('d')) for _ in range(20_000)]",
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_a_flood_of_files_ends_the_run(job: Job, monkeypatch: pytest.MonkeyPatch, flood: str) -> None:
+    monkeypatch.setattr("evaluator.run.process.OUT_BYTES", 32 * 2**20)
+    monkeypatch.setattr("evaluator.run.process.LOOK_SECONDS", 0.1)
+    says(monkeypatch, f"import os, time\n{FLOODS[flood].format(out=str(job.out.resolve()))}\ntime.sleep(600)")
+    with pytest.raises(EvaluationError, match="wrote more than") as error:
+        run_inference(job, 0, 8, 0, lambda *_: None)
+    assert error.value.code == "model_error"
+    remove_folder(job.folder)
+    assert not job.folder.exists()
+
+
+def test_a_folder_3000_deep_is_removed(tmp_path: Path) -> None:
+    begin = os.open(".", os.O_RDONLY)
+    try:
+        (tmp_path / "deep").mkdir()
+        os.chdir(tmp_path / "deep")
+        for _ in range(3000):
+            Path("d").mkdir()
+            os.chdir("d")
+    finally:
+        os.fchdir(begin)
+        os.close(begin)
+    with pytest.raises((RecursionError, OSError)):
+        shutil.rmtree(tmp_path / "deep")
+    assert size_of(tmp_path / "deep", 10**9) > 10**9
+    remove_folder(tmp_path / "deep")
+    assert not (tmp_path / "deep").exists()
+
+
+def test_what_was_used_longest_ago_makes_room(tmp_path: Path) -> None:
+    for age, name in enumerate(("new", "middle", "old")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "weights").write_bytes(b"x" * 100_000)
+        os.utime(tmp_path / name, (10**9 - age, 10**9 - age))
+    assert keep_newest(tmp_path.iterdir(), 300_000) == []
+    assert [path.name for path in keep_newest(tmp_path.iterdir(), 250_000)] == ["old"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["middle", "new"]
+    keep_newest(tmp_path.iterdir(), 0)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("claimed", "known"),
+    [("withheld", "model_error"), ("disk_full", "model_error"), ("internal_error", "model_error"),
+     ("out_of_memory", "out_of_memory"), ("nan_logits", "nan_logits")],
+)  # fmt: skip
+def test_a_model_cannot_blame_us(job: Job, monkeypatch: pytest.MonkeyPatch, claimed: str, known: str) -> None:
+    says(monkeypatch, events(ENVIRONMENT, {"event": "failed", "code": claimed}, exit_code=3))
+    with pytest.raises(EvaluationError) as error:
+        run_inference(job, 0, 8, 0, lambda *_: None)
+    assert error.value.code == known
+
+
+@pytest.mark.parametrize("claim", [{"batch_size": 10**6}, {"batch_size": 0}, {"params": 10**30}, {"params": -1}])
+def test_measures_that_cannot_be_are_the_models_fault(
+    job: Job, monkeypatch: pytest.MonkeyPatch, claim: dict[str, int]
+) -> None:
+    says(monkeypatch, events(ENVIRONMENT, {**LOADED, **claim}))
+    with pytest.raises(EvaluationError) as error:
+        run_inference(job, 0, 8, 0, lambda *_: None)
+    assert error.value.code == "model_error"
+
+
+def test_no_more_is_answered_than_was_asked(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, int, int]] = []
+    answered, measured = [{"event": "answered"}] * 500, [{"event": "measured"}] * 500
+    says(monkeypatch, events(ENVIRONMENT, LOADED, *answered, *measured))
+    run_inference(job, 0, 8, 3, lambda *progress: told.append(progress))
+    assert max(done for stage, done, _ in told if stage == "infer") == 8
+    assert max(done for stage, done, _ in told if stage == "measure") == 3
+
+
+def test_what_is_published_of_the_progress_is_coarse() -> None:
+    """A private question was once read back from it, a character each heartbeat."""
+    assert len({coarse(done, 1500) for done in range(-5, 10**4)}) == 21
+    assert [coarse(done, 4) for done in range(6)] == [0, 1, 2, 3, 4, 4]
+    assert coarse(1500, 1500) == 1500 and coarse(3, 0) == 0
+
+
+def test_one_token_of_20_000_line_ends_costs_nobody_else_anything(settings: Settings, dummy_engine: None) -> None:
+    """An answer of 41 MB once held the interpreter of board and worker for hours."""
+    request = submit(settings, "tiny/extractive", "korquad-2")
+    assert settings.models_dir
+    model = Path(
+        shutil.copytree(settings.models_dir / "tiny/extractive", settings.work_dir.parent / "models/tiny/extractive")
+    )
+    Queue(open_store(settings.store)).cancel(request.key)
+    (model / "dummy.json").write_text(json.dumps({"answer": "1" + "\n" * 41_000_000 + "1"}))
+    hostile = settings.model_copy(update={"models_dir": settings.work_dir.parent / "models", "limit": 3})
+    request = submit(hostile, "tiny/extractive", "korquad-2")
+    Worker(hostile).run_pending()
+    store, private = open_store(hostile.store), open_store(hostile.private_store)
+    path = next(path for path in store.snapshot().files if path.startswith("results/"))
+    result = EvalResult.model_validate_json(store.read(path, store.head()))
+    assert result.answers and result.answers.truncated == 3 and result.request_key == request.key
+    details = private.read(f"details/{request.key}.jsonl", private.head()).decode().splitlines()
+    assert len(details) == 3 and all(len(json.loads(line)["answers"][0]) == MAX_ANSWER for line in details)
