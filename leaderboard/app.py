@@ -15,6 +15,7 @@ from leaderboard.web.gradio_api import limit_tools
 from leaderboard.web.gradio_sessions import install_stateless_sessions
 from leaderboard.web.language import ADDRESSES, LanguageRedirectMiddleware
 from leaderboard.web.page_cache import PageCacheMiddleware
+from leaderboard.web.protocol import BoundedHttpProtocol
 from leaderboard.web.routes import routes
 from leaderboard.web.security import SecurityMiddleware
 from submissions.checks.submit import SubmissionService
@@ -25,6 +26,7 @@ from submissions.store.open import open_store
 
 # Whoever reaches a Space directly is a proxy of the Hub, in some private network: no visitor is.
 SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
+MAX_CONNECTIONS = 2000  # and requests under way; above it the answer is 503
 GRACE_S = 3  # for answers under way when the process is told to end; an open page's stream would go on for ever
 SIGN_IN = ("OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OAUTH_SCOPES", "OPENID_PROVIDER_URL", "SYSTEM", "SPACE_ID")
 
@@ -94,5 +96,8 @@ def serve(app: FastAPI, settings: Settings) -> None:
         access_log=False,
         log_config=None,  # the log of app.py leaves secrets out
         forwarded_allow_ips=proxies,
+        http=BoundedHttpProtocol,
+        ws="none",
+        limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=GRACE_S,
     )

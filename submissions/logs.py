@@ -7,7 +7,7 @@ import re
 from submissions.settings import Settings
 
 VARIABLES = ("HANNUN_API_KEY", "OAUTH_CLIENT_SECRET")  # secrets that no setting names
-TOKENS = re.compile(r"hf_[A-Za-z0-9]{8,}|(?<=Bearer )[\w.~+/-]{8,}")  # whoever's they are
+TOKENS = re.compile(r"(?:hf|api)_\w{8,}|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}")  # whoever's they are
 SHORTEST = 6  # characters: less is no secret, and would be taken out of every word
 
 

@@ -11,7 +11,21 @@ from leaderboard.data.breakdown import parse_metrics
 from leaderboard.data.columns import EXPORTED
 from leaderboard.data.ranking import RankedRow
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet takes for the beginning of one
+FORMULA = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\n",
+    "＝",
+    "＋",
+    "－",
+    "＠",
+)  # what a spreadsheet takes for the beginning of one
+
+SPACES = " \u3000\xa0"  # that it passes over first
 
 
 def to_csv(rows: Sequence[RankedRow]) -> bytes:
@@ -56,4 +70,4 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _inert(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+    return f"'{value}" if isinstance(value, str) and value.lstrip(SPACES).startswith(FORMULA) else value

@@ -26,6 +26,10 @@ def queue_json(board: LiveBoard) -> list[dict[str, Any]]:
 def request_json(board: LiveBoard, key: str) -> dict[str, Any] | None:
     view = board.view()
     row = next((row for row in view.queue if row.key == key), None)
+    if row is None:  # submitted a moment ago
+        board.refresh_if_stale()
+        view = board.view()
+        row = next((row for row in view.queue if row.key == key), None)
     if row is None:
         return None
     return _public_request(row, view, board.leases().get(key), waits(view.queue, datetime.now(UTC)).get(key))

@@ -7,10 +7,12 @@ import gradio as gr
 from httpx2 import HTTPError
 from huggingface_hub import HfApi
 
-from leaderboard.web.security import RateLimit
+from leaderboard.web.security import RateLimit, network_of
 from submissions.queue.quota import Submitter
 
 SUBMIT_RATE = "20/minute"  # models checked or submitted, by each address and each person
+
+OAUTH, ACCESS_TOKEN = "hf_oauth_", "access_token"  # how the tokens of other sites begin; a person's own
 
 ANYONE = Submitter("visitor", authenticated=False)  # without sign-in all share one turn in the queue
 
@@ -37,19 +39,22 @@ class Visitors:
 
     def bearer(self, token: str | None) -> Submitter | None:
         """The person whose token a program gave, as the Hub says; None where it gave none or one the Hub does not know."""
-        if not token:
+        if not token or token.startswith(OAUTH):
             return None
         try:
             who: Mapping[str, Any] = HfApi(token=token).whoami()
         except HTTPError:
             return None
-        return Submitter(str(who["name"]), _names(who.get("orgs"), "name")) if who.get("type") == "user" else None
+        kind = who.get("auth", {}).get("type", ACCESS_TOKEN)  # a token that another site was given says nothing here
+        if who.get("type") != "user" or kind != ACCESS_TOKEN:
+            return None
+        return Submitter(str(who["name"]), _names(who.get("orgs"), "name"))
 
     def within_rate_limit(self, request: gr.Request | None, submitter: Submitter | None) -> bool:
         """Count one more question of this visitor; False where there were too many."""
-        address = request.client.host if request and request.client else ""
-        known = submitter is not None and submitter.authenticated
-        return self._asked.allows(f"address {address}", *([f"user {submitter.name}"] if known and submitter else []))
+        who = [f"address {network_of(request.client.host)}"] if request and request.client else []
+        who += [f"user {submitter.name}"] if submitter and submitter.authenticated else []
+        return self._asked.allows(*who)
 
 
 def _names(organisations: Any, field: str) -> frozenset[str]:

@@ -98,9 +98,13 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
         """
         if not isinstance(benchmarks, list):
             raise _refusal("benchmarks must be a list")
-        submitter = visitors.submitter(profile) or visitors.bearer(_token(request))
+        submitter = visitors.submitter(profile)
         if not visitors.within_rate_limit(request, submitter):
             raise _refusal(REFUSALS[RefusalCode.TOO_OFTEN].en)
+        if submitter is None:  # the Hub is asked within the limit of the address only
+            submitter = visitors.bearer(_token(request))
+            if submitter and not visitors.within_rate_limit(None, submitter):
+                raise _refusal(REFUSALS[RefusalCode.TOO_OFTEN].en)
         if submitter is None:
             return [_answer(False, REFUSALS[RefusalCode.SIGN_IN].en)]
         outcomes, _ = service.submit(

@@ -1,22 +1,27 @@
 """What every request passes before the pages see it, and what every response carries.
 
 Only the addresses that the board needs are open: Gradio has many more (uploads, a proxy, files of the server). Bodies
-are small, and one visitor sends no flood.
+are small and come in time, one visitor sends no flood, and no page of another site asks for anything but what is read.
 """
 
 import re
+from asyncio import timeout
 from base64 import b64encode
 from hashlib import sha256
+from ipaddress import IPv4Address, ip_address, ip_network
+from urllib.parse import urlsplit
 
 from limits import parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 65_536  # bytes
+BODY_SECONDS = 30.0  # for each piece of it to arrive
 CALLS = "600/minute"  # POST requests of one address: a page renews itself, and an office may share one
+BURST = "60/5 second"  # the same at once; all visitors share Gradio's queue of 200 events
 READ = re.compile(
     r"/(en/)?(config|theme\.css|manifest\.json|favicon\.ico|robots\.txt|pwa_icon(/\d+)?|(static|assets|svelte)/.+"
     r"|gradio_api/(info|openapi\.json|app_id|startup-events|theme\.css|heartbeat/\w+|queue/data|call/\w+/\w+)/?)?"
@@ -24,7 +29,11 @@ READ = re.compile(
     r"|/(en/)?(login/(huggingface|callback)|logout)"
 )
 CALL = re.compile(r"/(en/)?gradio_api/(queue/join|call/(v2/)?\w+|reset|cancel|mcp)/?")
+DATA = re.compile(r"/(results|boards|requests|charts)/.+|/version|/queue\.json|/feed\.xml")  # any site may read them
+CALLBACK = "/login/callback"
 EMBEDDED = "/embed/"  # pages that any site may frame: they only show
+
+READING = ("GET", "HEAD")
 
 _SCRIPT = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 # 'unsafe-eval': Gradio compiles its templates and handlers in the browser. Styles are set inline by every component.
@@ -45,25 +54,38 @@ _HEADERS = {
 class RateLimit:
     """How often something may be done by each of many, counted in this process over a moving window."""
 
-    def __init__(self, rate: str) -> None:
-        self._rate = parse(rate)
+    def __init__(self, *rates: str) -> None:
+        self._rates = [parse(rate) for rate in rates]
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
 
     def allows(self, *who: str) -> bool:
         """Count one more for each; False where one of them has done it too often."""
-        hits = [self._limiter.hit(self._rate, name) for name in who]  # counted for all, whoever is refused
+        # Counted for all, whoever is refused.
+        hits = [self._limiter.hit(rate, name) for name in who for rate in self._rates]
         return all(hits)
+
+
+def network_of(address: str) -> str:
+    """An address as it is counted: of IPv6 the /64, which is what one visitor has."""
+    try:
+        known = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(known, IPv4Address):
+        return address
+    return str(known.ipv4_mapped or ip_network((known, 64), strict=False))
 
 
 class SecurityMiddleware:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._calls = RateLimit(CALLS)
+        self._calls = RateLimit(CALLS, BURST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        response = _Response(send, "*" if scope["path"].startswith(EMBEDDED) else _FRAMING)
+        readable = scope["method"] in READING and DATA.fullmatch(scope["path"]) is not None
+        response = _Response(send, "*" if scope["path"].startswith(EMBEDDED) else _FRAMING, readable)
         if refusal := self._refusal(scope):
             return await refusal(scope, receive, response.send)
         body = _Body(receive)
@@ -72,17 +94,37 @@ class SecurityMiddleware:
         except _TooLong:
             if not response.started:
                 await PlainTextResponse("the request is too long", 413)(scope, receive, response.send)
+        except TimeoutError:
+            if not response.started:
+                await PlainTextResponse("the request takes too long", 408)(scope, receive, response.send)
+        except Exception:
+            # What a provider of identities sends back, anybody can: Gradio's answer to nonsense is a traceback.
+            if response.started or not scope["path"].endswith(CALLBACK):
+                raise
+            await RedirectResponse(scope["path"].removesuffix(CALLBACK) + "/")(scope, receive, response.send)
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
-        reading = scope["method"] in ("GET", "HEAD")
+        reading = scope["method"] in READING
         if not (READ if reading else CALL).fullmatch(scope["path"]):
             return PlainTextResponse("not found", 404)
         if not reading:
-            if _int_or_none(Headers(scope=scope).get("content-length", "0")) not in range(MAX_BODY + 1):
+            headers = Headers(scope=scope)
+            if _of_another_site(headers):
+                return PlainTextResponse("not from another site's page", 403)
+            if _int_or_none(headers.get("content-length", "0")) not in range(MAX_BODY + 1):
                 return PlainTextResponse("the request is too long", 413)
-            if not self._calls.allows((scope.get("client") or ("",))[0]):
+            if not self._calls.allows(network_of((scope.get("client") or ("",))[0])):
                 return PlainTextResponse("too many requests", 429, {"Retry-After": "60"})
         return None
+
+
+def _of_another_site(headers: Headers) -> bool:
+    """Whether a page of another origin sends this. Programs send neither header, and browsers let no page forge them."""
+    if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        return True
+    origin = headers.get("origin")
+    hosts = (headers.get("x-forwarded-host"), headers.get("host"))
+    return origin is not None and urlsplit(origin).netloc not in hosts
 
 
 class _TooLong(Exception):
@@ -95,9 +137,13 @@ class _Body:
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._seen = 0
+        self._whole = False
 
     async def receive(self) -> Message:
-        message = await self._receive()
+        # Once the body is there, what is waited for is the end of the connection.
+        async with timeout(None if self._whole else BODY_SECONDS):
+            message = await self._receive()
+        self._whole = not message.get("more_body")
         self._seen += len(message.get("body", b""))
         if self._seen > MAX_BODY:
             raise _TooLong
@@ -107,9 +153,10 @@ class _Body:
 class _Response:
     """Sends a response with our headers. A page is held back until its own inline scripts are known, and no others run."""
 
-    def __init__(self, send: Send, framing: str) -> None:
+    def __init__(self, send: Send, framing: str, readable: bool) -> None:
         self._send = send
         self._framing = framing
+        self._readable = readable  # by pages of other sites
         self._page: Message | None = None
         self._parts: list[bytes] = []
         self.started = False
@@ -118,7 +165,9 @@ class _Response:
         if message["type"] == "http.response.start":
             self.started = True
             headers = MutableHeaders(scope=message)
-            headers.update(_HEADERS)
+            for name in [name for name in headers if name.startswith("access-control-")]:
+                del headers[name]  # Gradio's own let a page of any site act as its visitor
+            headers.update(_HEADERS | ({"Access-Control-Allow-Origin": "*"} if self._readable else {}))
             if headers.get("content-type", "").startswith("text/html") and "content-encoding" not in headers:
                 self._page = message
                 return

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -27,10 +27,11 @@ LOADED = {"event": "loaded", "batch_size": 4, "params": 7}
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
-    return Job.prepare(
-        tmp_path / "job", EngineOptions(tmp_path, "float32", 8), [Prompt(str(n), f"{n}?") for n in range(8)]
-    )
+def job(tmp_path: Path) -> Iterator[Job]:
+    prompts = [Prompt(str(n), f"{n}?") for n in range(8)]
+    job = Job.prepare(tmp_path / "job", EngineOptions(tmp_path, "float32", 8), prompts)
+    yield job
+    remove_folder(job.folder)  # pytest could not
 
 
 def says(monkeypatch: pytest.MonkeyPatch, code: str) -> None:

@@ -17,12 +17,16 @@ import httpx
 import pyarrow.parquet as pq
 import pytest
 from fastapi import FastAPI
+from huggingface_hub import HfApi
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
 from leaderboard import app as api
 from leaderboard.app import build_app
 from leaderboard.data.export import FORMULA, to_csv
 from leaderboard.web import security as guard
-from leaderboard.web.auth import SUBMIT_RATE
+from leaderboard.web.auth import SUBMIT_RATE, Visitors
+from leaderboard.web.protocol import BoundedHttpProtocol
 from submissions.errors import SettingsError
 from submissions.logs import Redacting
 from submissions.paths import ROOT
@@ -266,7 +270,7 @@ def test_the_tables_as_files(reader: httpx.Client) -> None:
     assert reader.get("/boards/none.csv").status_code == 404 and reader.get("/boards/ko-vqa.exe").status_code == 404
 
 
-@pytest.mark.parametrize("start", FORMULA)
+@pytest.mark.parametrize("start", [*FORMULA, " =", "\u3000＝"])
 def test_no_text_of_a_file_begins_a_formula(start: str, make_request: Callable[..., EvalRequest]) -> None:
     from leaderboard.data.ranking import RankedRow
 
@@ -300,6 +304,10 @@ def test_secrets_are_left_out_of_the_log(monkeypatch: pytest.MonkeyPatch) -> Non
         )
     text = formatter.format(record)
     assert "got [secret] and [secret]" in text and "RuntimeError" in text
+    more = formatter.format(
+        logging.LogRecord("a", 20, "f", 1, "hf_oauth_abc123 api_org_abcdef Basic a2ltOnB3", (), None)
+    )
+    assert more == "a [secret] [secret] Basic [secret]"
     for secret in ("the-writing-token", "the-reading-token", "hf_abcdefgh", "abc.def", "setting-names"):
         assert secret not in text
 
@@ -327,3 +335,106 @@ def test_a_visitors_address_is_the_proxys_word_only_for_known_proxies(
     api.serve(FastAPI(), settings)
     assert trusted == [None, api.SPACE_PROXIES, "192.0.2.1"]
     assert not any(ip_network(place).is_global for place in api.SPACE_PROXIES.split(",")), "no visitor's own"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 422),  # a program; what follows is that the form is no form
+        ({"Origin": "HOST"}, 422),
+        ({"Origin": "HOST", "Sec-Fetch-Site": "same-origin"}, 422),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "HOST", "Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+    ],
+)
+def test_no_page_of_another_site_acts_as_its_visitor(
+    reader: httpx.Client, quiet: str, headers: dict[str, str], status: int
+) -> None:
+    """Gradio answered any origin, with credentials."""
+    sent = {name: value.replace("HOST", quiet) for name, value in headers.items()}
+    answer = reader.post(f"{API}/queue/join", json=[], headers=sent)
+    assert answer.status_code == status
+    assert not [name for name in answer.headers if name.startswith("access-control-")]
+    asked = {"Access-Control-Request-Method": "POST", **sent}
+    preflight = reader.options(f"{API}/queue/join", headers=asked)
+    assert "access-control-allow-origin" not in preflight.headers
+
+
+def test_any_site_may_read_what_is_public(reader: httpx.Client) -> None:
+    for path in ("/boards/ko-vqa.json", "/queue.json", "/version", "/feed.xml"):
+        answer = reader.get(path, headers={"Origin": "https://blog.example"})
+        assert answer.headers["access-control-allow-origin"] == "*", path
+        assert "access-control-allow-credentials" not in answer.headers
+    page = reader.get("/", headers={"Origin": "https://blog.example"})
+    assert "access-control-allow-origin" not in page.headers
+
+
+def test_addresses_of_one_visitor_are_counted_together() -> None:
+    assert guard.network_of("2001:db8:1:2:3:4:5:6") == guard.network_of("2001:db8:1:2::1") == "2001:db8:1:2::/64"
+    assert guard.network_of("2001:db8:1:3::1") != guard.network_of("2001:db8:1:2::1")
+    assert guard.network_of("192.0.2.7") == guard.network_of("::ffff:192.0.2.7") == "192.0.2.7"
+    assert guard.network_of("testclient") == "testclient"
+
+
+def test_a_burst_of_one_address_leaves_room_in_the_queue(settings: Settings) -> None:
+    with serve(build_app(settings)) as address, httpx.Client(base_url=address, timeout=60) as client:
+        answers = [client.post(f"{API}/queue/join", json=[]).status_code for _ in range(100)]
+        assert answers.count(429) >= 30 and client.get("/").status_code == 200
+
+
+@pytest.fixture(scope="module")
+def bounded() -> Iterator[tuple[str, int]]:
+    """The protocol under an application that answers at once."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse("yes")(scope, receive, send)
+
+    with serve(app, http=BoundedHttpProtocol, ws="none", lifespan="off") as address:
+        parts = urlsplit(address)
+        yield str(parts.hostname), int(parts.port or 0)
+
+
+def answer_to(place: tuple[str, int], *pieces: bytes) -> bytes:
+    """What comes back until the other side closes."""
+    with socket.create_connection(place, timeout=30) as connection:
+        received = b""
+        try:
+            for piece in pieces:
+                connection.sendall(piece)
+            while part := connection.recv(65_536):
+                received += part
+        except ConnectionError:
+            pass
+        return received
+
+
+def test_the_head_of_a_request_has_an_end(bounded: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """40 to 80 MB of it were accepted, and one that never ends was waited for."""
+    first = b"GET / HTTP/1.1\r\nHost: x\r\n"
+    assert b"200 OK" in answer_to(bounded, first + b"Connection: close\r\nX: " + b"y" * 30_000 + b"\r\n\r\n")
+    assert b"200 OK" not in answer_to(bounded, first + b"X: " + b"y" * 10_000_000 + b"\r\n\r\n")
+    assert b"200 OK" not in answer_to(bounded, b"GET /" + b"y" * 10_000_000)
+    assert b"200 OK" not in answer_to(bounded, first, *[b"X%d: y\r\n" % n for n in range(100_000)])
+    monkeypatch.setattr("leaderboard.web.protocol.HEAD_SECONDS", 0.2)
+    assert answer_to(bounded, first + b"X: ") == b""
+    assert answer_to(bounded) == b""
+    # A second request on the same connection, too.
+    assert answer_to(bounded, first + b"\r\n", first).count(b"200 OK") == 1
+
+
+def test_tokens_of_other_sites_are_nobodys(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def whoami(self: HfApi) -> dict[str, object]:
+        asked.append(str(self.token))
+        kind = "oauth" if self.token == "hf_jwt" else "access_token"
+        return {"type": "user", "name": "kim", "orgs": [], "auth": {"type": kind}}
+
+    monkeypatch.setattr(HfApi, "whoami", whoami)
+    visitors = Visitors("oauth")
+    assert visitors.bearer("hf_oauth_abc") is None and asked == []
+    assert visitors.bearer("hf_jwt") is None
+    known = visitors.bearer("hf_own")
+    assert known and known.name == "kim"

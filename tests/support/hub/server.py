@@ -139,12 +139,12 @@ def _etag(path: Path) -> str:
 
 
 @contextmanager
-def serve(app: Any) -> Iterator[str]:
+def serve(app: Any, **options: Any) -> Iterator[str]:
     """The application on a free loopback port while the context lasts; gives its address."""
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:  # named, else asyncio leaves small packets waiting
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", **options))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
