@@ -9,7 +9,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text, translate
-from leaderboard.web.auth import Visitors
+from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
 from submissions.catalog import PRECISIONS, THINKING
 from submissions.checks.check import Check
 from submissions.checks.submit import (
@@ -108,9 +108,9 @@ def submit_tab(service: SubmissionService, visitors: Visitors, language: Languag
         fields,
         outcome,
         api_visibility="private",
-        concurrency_limit=4,
+        **CHECKS_AT_ONCE,
     )
-    submit_button.click(submit_form, [*fields, share], outcome, api_visibility="private", concurrency_limit=4)
+    submit_button.click(submit_form, [*fields, share], outcome, api_visibility="private", **CHECKS_AT_ONCE)
 
 
 def _line(outcome: Outcome, language: Language) -> Line:

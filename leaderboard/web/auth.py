@@ -12,6 +12,8 @@ from submissions.queue.quota import Submitter
 
 SUBMIT_RATE = "20/minute"  # models checked or submitted, by each address and each person
 
+# Of each language's page: a check reads some megabytes from the Hub, and their memory is the board's.
+CHECKS_AT_ONCE: dict[str, Any] = {"concurrency_limit": 2, "concurrency_id": "checks"}
 OAUTH, ACCESS_TOKEN = "hf_oauth_", "access_token"  # how the tokens of other sites begin; a person's own
 
 ANYONE = Submitter("visitor", authenticated=False)  # without sign-in all share one turn in the queue

@@ -18,7 +18,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import PAGE, Query, clean_words, select
 from leaderboard.data.requests import MAX_ROWS, queue_json, request_json
 from leaderboard.views.outcomes import outcome_message
-from leaderboard.web.auth import Visitors
+from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
 from submissions.checks.submit import Submission, SubmissionService
 from submissions.messages import REFUSALS, RefusalCode
 
@@ -116,7 +116,7 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
     for name, function in {**reading, "queue": queue_}.items():
         # Not by way of the queue: as a tool, Gradio would call itself at whatever address its first caller names.
         api(_safe(function, name), api_name=name, queue=False)
-    api(_safe(submit, "submit"), api_name="submit", concurrency_limit=4)
+    api(_safe(submit, "submit"), api_name="submit", **CHECKS_AT_ONCE)
 
 
 def _answer(accepted: bool, message: str, benchmark: str | None = None, key: str | None = None) -> dict[str, Any]:

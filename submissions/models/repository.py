@@ -6,7 +6,7 @@ All reading is done here, once; the checks in `submissions.checks.model_checks` 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
@@ -16,8 +16,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from httpx2 import HTTPError
-from huggingface_hub import HfApi, ModelCard, get_local_safetensors_metadata, hf_hub_download
+from huggingface_hub import (
+    HfApi,
+    ModelCard,
+    get_local_safetensors_metadata,
+    get_session,
+    hf_hub_download,
+    hf_hub_url,
+)
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 from yaml import YAMLError
 
 from submissions.errors import RefusedError
@@ -55,6 +63,9 @@ TEXTS = (
 )
 PROCESSORS = {"processor_config.json", "preprocessor_config.json"}  # one of them is there where images are taken
 CONNECTIONS = 8
+MAX_BRANCHES = 20  # whose history a commit is looked for in
+MAX_HEADERS = 20_000_000  # bytes of all weight files' headers; 50,000 tensors take 7 MB
+TIMEOUT = 30.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -221,6 +232,8 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
     if info.private or info.disabled or not info.sha:
         raise RefusedError(RefusalCode.NOT_FOUND)
     sha = info.sha
+    if revision is not None and not _in_a_branch(api, model_id, revision, sha):
+        raise RefusedError(RefusalCode.REVISION_NOT_FOUND, "no branch, no tag, and in no branch's history")
     model_id = info.id  # as its owner writes it: a renamed model, or one in other letter case, is still the same
     if not re.fullmatch(MODEL_ID, model_id, re.ASCII):
         raise RefusedError(RefusalCode.NOT_FOUND)
@@ -240,9 +253,36 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
             return _header(sizes, name, parse, config)
 
         weights = _weight_files(sizes, texts)
+        _check_header_lengths(model_id, [name for name in weights if name in sizes], sha, pool)
         headers = dict(zip(weights, pool.map(header, weights), strict=True))
     license, base_model = _words(info.card_data, "license"), _words(info.card_data, "base_model")
     return Repository(model_id, sha, license, sizes, texts, headers, base_model)
+
+
+def _in_a_branch(api: HfApi, model_id: str, revision: str, sha: str) -> bool:
+    """Whether a revision is the owner's: a branch, a tag, or a commit in a branch's history. The Hub also gives the
+    commits of pull requests, which anybody may open."""
+    refs = api.list_repo_refs(model_id)
+    if revision in {ref.name for ref in (*refs.branches, *refs.tags)}:
+        return True
+    if sha in {ref.target_commit for ref in (*refs.branches, *refs.tags)}:
+        return True
+    branches = sorted((ref.name for ref in refs.branches), key=lambda name: name != "main")
+    histories = (api.list_repo_commits(model_id, revision=name) for name in branches[:MAX_BRANCHES])
+    return any(commit.commit_id == sha for history in histories for commit in history)
+
+
+def _check_header_lengths(model_id: str, names: Iterable[str], sha: str, pool: ThreadPoolExecutor) -> None:
+    """What describes the tensors is of kilobytes a thousand of them. Raises RefusedError before more is read."""
+
+    def length(name: str) -> int:
+        url = hf_hub_url(model_id, name, revision=sha)
+        response = get_session().get(url, headers={**build_hf_headers(), "Range": "bytes=0-7"}, timeout=TIMEOUT)
+        response.raise_for_status()
+        return int.from_bytes(response.content[:8], "little")
+
+    if (total := sum(pool.map(length, names))) > MAX_HEADERS:
+        raise RefusedError(RefusalCode.BROKEN_WEIGHTS, f"{total:,} > {MAX_HEADERS:,} bytes of headers")
 
 
 def _readable(sizes: dict[str, int]) -> list[str]:

@@ -22,7 +22,7 @@ from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
 from submissions.settings import Settings
 from submissions.store.base import Store
-from tests.support.hub.server import build, commit_of, serve
+from tests.support.hub.server import build, commit_of, older_commit_of, pull_request_of, serve
 
 GATED = "owner/gated"
 ANYONE = Submitter("x", authenticated=False)
@@ -302,9 +302,17 @@ def test_an_owner_may_opt_out(models_dir: Path, settings: Settings, store: Store
 @pytest.fixture(scope="module")
 def hub(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     root = tmp_path_factory.mktemp("hub")
-    for repo in ("owner/good", GATED, "owner/pickle"):
+    for repo in ("owner/good", GATED, "owner/pickle", "owner/shards"):
         shutil.copytree(models_dir / "tiny/extractive", root / repo)
     (root / "owner/pickle/model.safetensors").rename(root / "owner/pickle/pytorch_model.bin")
+    shards = [f"model-{n:05}-of-00016.safetensors" for n in range(1, 17)]
+    (root / "owner/shards/model.safetensors").unlink()
+    for name in shards:
+        with (root / "owner/shards" / name).open("wb") as file:
+            file.write((22_000_000).to_bytes(8, "little"))
+            file.truncate(22_000_008)
+    index = {"weight_map": {str(n): name for n, name in enumerate(shards)}}
+    (root / "owner/shards/model.safetensors.index.json").write_text(json.dumps(index))
     with serve(build(root, frozenset({GATED}))) as address:
         yield address
 
@@ -329,6 +337,17 @@ def test_a_hub_model_is_queued_at_its_commit(environment: dict[str, str], hub: s
     assert 100_000 < request["params"] < 400_000, "counted from the header, not taken from the card"
 
 
+@pytest.mark.parametrize("revision", ["main", "v1", commit_of("owner/good"), older_commit_of("owner/good")])
+def test_a_branch_a_tag_and_their_commits_are_the_owners(
+    environment: dict[str, str], hub: str, revision: str, store: Store
+) -> None:
+    done = _run(environment, hub, "submit", "owner/good", "--revision", revision)
+    assert done.returncode == 0, done.stderr
+    (row,) = Queue(store).rows()
+    older = revision in ("v1", older_commit_of("owner/good"))
+    assert row.revision == (older_commit_of if older else commit_of)("owner/good")
+
+
 @pytest.mark.parametrize(
     ("args", "code"),
     [
@@ -336,6 +355,9 @@ def test_a_hub_model_is_queued_at_its_commit(environment: dict[str, str], hub: s
         ([GATED], RefusalCode.GATED),
         (["owner/pickle"], RefusalCode.PICKLE_ONLY),
         (["owner/good", "--revision", "nowhere"], RefusalCode.REVISION_NOT_FOUND),
+        (["owner/good", "--revision", "refs/pr/1"], RefusalCode.REVISION_NOT_FOUND),
+        (["owner/good", "--revision", pull_request_of("owner/good")], RefusalCode.REVISION_NOT_FOUND),
+        (["owner/shards"], RefusalCode.BROKEN_WEIGHTS),
         (["owner good"], RefusalCode.MALFORMED_ID),
     ],
 )

@@ -23,6 +23,21 @@ def commit_of(repo: str) -> str:
     return hashlib.sha1(repo.encode(), usedforsecurity=False).hexdigest()
 
 
+def older_commit_of(repo: str) -> str:
+    """The one before on main, which the tag v1 names."""
+    return commit_of(f"{repo} v1")
+
+
+def pull_request_of(repo: str) -> str:
+    """The commit of anybody's pull request, `refs/pr/1`: the Hub gives it like any other, but in no branch."""
+    return commit_of(f"{repo} pull request")
+
+
+def _revisions(repo: str) -> dict[str | None, str]:
+    own, old, pull = commit_of(repo), older_commit_of(repo), pull_request_of(repo)
+    return {None: own, "main": own, own: own, "v1": old, old: old, "refs/pr/1": pull, pull: pull}
+
+
 def build(
     root: Path,
     gated: frozenset[str] = frozenset(),
@@ -39,7 +54,7 @@ def build(
         hidden = repo in private and request.headers.get("Authorization") != f"Bearer {private[repo]}"
         if hidden or not (root / repo).is_dir():
             return JSONResponse({"error": "Repository not found"}, 401, {"X-Error-Code": "RepoNotFound"})
-        if revision not in (None, "main", commit_of(repo)):
+        if revision not in _revisions(repo):
             return JSONResponse({"error": "Invalid rev id"}, 404, {"X-Error-Code": "RevisionNotFound"})
         return None
 
@@ -56,7 +71,7 @@ def build(
         card = root / repo / "README.md"
         content: dict[str, Any] = {
             "id": repo.removeprefix("datasets/"),
-            "sha": commit_of(repo),
+            "sha": _revisions(repo)[revision],
             "private": repo in private,
             "gated": "manual" if repo in gated else False,
             "disabled": False,
@@ -105,6 +120,21 @@ def build(
     @app.get("/api/datasets/{owner}/{name}/revision/{revision:path}")
     def dataset_info(request: Request, owner: str, name: str, revision: str | None = None) -> Response:
         return info(request, f"datasets/{owner}/{name}", revision)
+
+    # source: https://huggingface.co/docs/hub/api, the endpoints behind list_repo_refs and list_repo_commits
+    @app.get("/api/models/{owner}/{name}/refs")
+    def refs(request: Request, owner: str, name: str) -> Response:
+        repo = f"{owner}/{name}"
+        main = {"name": "main", "ref": "refs/heads/main", "targetCommit": commit_of(repo)}
+        tag = {"name": "v1", "ref": "refs/tags/v1", "targetCommit": older_commit_of(repo)}
+        return refusal(request, repo) or JSONResponse({"branches": [main], "tags": [tag], "converts": []})
+
+    @app.get("/api/models/{owner}/{name}/commits/{revision}")
+    def commits(request: Request, owner: str, name: str, revision: str) -> Response:
+        repo = f"{owner}/{name}"
+        written = {"title": "", "message": "", "authors": [], "date": "2026-01-01T00:00:00.000Z"}
+        history = [{"id": commit, **written} for commit in (commit_of(repo), older_commit_of(repo))]
+        return refusal(request, repo, revision) or JSONResponse(history)
 
     @app.get("/api/models/{owner}/{name}/tree/{revision}")
     def model_tree(request: Request, owner: str, name: str, revision: str) -> Response:
