@@ -17,11 +17,13 @@ Details = list[dict[str, Any]]  # private: answers and scores by item
 
 
 class EvaluationError(Exception):
-    """An evaluation ends without a result. The message is for the log and the command line; only `code` is public."""
+    """An evaluation ends without a result. The message is for the command line, and for the log unless it is `quoted`
+    from a process that has seen private questions; only `code` is public."""
 
-    def __init__(self, code: FailureCode, message: str) -> None:
+    def __init__(self, code: FailureCode, message: str, *, quoted: bool = False) -> None:
         super().__init__(message)
         self.code = code
+        self.quoted = quoted
 
 
 class DataError(EvaluationError):

@@ -50,6 +50,8 @@ class Worker:
     def __init__(self, settings: Settings) -> None:
         """Raises SandboxError: nothing that strangers sent is run outside of one."""
         detect_backend()
+        settings.work_dir.mkdir(parents=True, exist_ok=True)
+        settings.work_dir.chmod(0o700)
         self._settings = settings
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_store(settings.private_store, settings)
@@ -137,7 +139,7 @@ class Worker:
             except EvaluationError as error:
                 if error.code != FailureCode.SERVER_FAILED or request.api or task.options.api is None:
                     raise
-                log.warning("%s is run by the built-in engine, since its server failed: %s", request.key, error)
+                log.warning("%s is run by the built-in engine, since its server failed", request.key)
                 built_in = replace(task, options=replace(task.options, engine=request.engine, api=None))
                 evaluation = run(built_in)
             stage = Stage.PUBLISH
@@ -231,7 +233,8 @@ class Worker:
         after = self._queue.fail(request, Failure(stage=stage, code=code), self._now())
         if after.status != Status.PENDING:  # else the next attempt goes on from the answers so far
             remove_folder(self._settings.work_dir / request.key)
-        log.warning("%s at %s with %s, now %s: %s", request.key, stage, code, after.status, error)
+        said = "" if isinstance(error, EvaluationError) and error.quoted else f": {error}"
+        log.warning("%s at %s with %s, now %s%s", request.key, stage, code, after.status, said)
 
     def _now(self) -> datetime:
         """By the store's clock: a worker whose own is wrong neither loses leases nor steals them."""

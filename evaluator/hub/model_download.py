@@ -6,6 +6,7 @@ them, with `--code`, and only if their bytes are those that were approved.
 """
 
 import errno
+import json
 import os
 import shutil
 import subprocess
@@ -18,7 +19,17 @@ from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
 from evaluator.errors import EvaluationError
-from submissions.models.repository import CODE, FETCHED, MAX_FILES, code_digests, content_revision, local_model
+from submissions.models.code_settings import code_setting
+from submissions.models.repository import (
+    CODE,
+    FETCHED,
+    MAX_FILES,
+    MAX_TEXT,
+    code_digests,
+    content_revision,
+    is_settings,
+    local_model,
+)
 from submissions.paths import ROOT
 from submissions.records import CodeApproval, FailureCode
 from submissions.settings import Settings
@@ -124,15 +135,29 @@ def _check_size(folder: Path, limit: int) -> None:
 
 
 def check_fetched(folder: Path) -> None:
-    """No links, and weights whose description is no longer than it may be. Raises EvaluationError."""
+    """No links, no setting that runs code, and weights whose description has an end. Raises EvaluationError."""
     for path in folder.rglob("*"):
         if path.is_symlink():
             raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{path.name} is a link")
+        if is_settings(path.name):
+            _check_settings(path)
         if path.suffix == ".safetensors":
             with path.open("rb") as file:
                 header = int.from_bytes(file.read(8), "little")
             if header > min(MAX_HEADER, path.stat().st_size - 8):
                 raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{path.name} names {header:,} bytes of description")
+
+
+def _check_settings(path: Path) -> None:
+    """None of what is fetched has code run, in whatever folder it lies. Raises EvaluationError."""
+    if path.stat().st_size > MAX_TEXT:
+        raise EvaluationError(FailureCode.MODEL_ERROR, f"{path.name} has more than {MAX_TEXT:,} bytes")
+    try:
+        key = code_setting(json.loads(path.read_bytes()))
+    except (ValueError, RecursionError):
+        return  # no JSON that anything reads
+    if key:
+        raise EvaluationError(FailureCode.MODEL_ERROR, f"{path.name} has a setting that runs code: {key[:50]}")
 
 
 def main(model_id: str, revision: str, folder: str, *options: str) -> int:

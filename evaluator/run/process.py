@@ -105,7 +105,7 @@ def run_inference(
         message = f"the inference process was ended by signal {-child.returncode}"
         raise EvaluationError(FailureCode.PROCESS_KILLED, message)
     if child.returncode:
-        raise EvaluationError(failure or FailureCode.INTERNAL_ERROR, reason or _last_line(job.log))
+        raise EvaluationError(failure or FailureCode.INTERNAL_ERROR, reason or _last_line(job.log), quoted=True)
 
 
 def _command(job: Job, sandbox: bool) -> tuple[list[str], dict[str, str]]:

@@ -4,33 +4,31 @@ Every check is run, and each says what it found or how to fix it. The repository
 submissions.models.repository; the facts are taken from it once, by submissions.models.model_facts.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from submissions.checks.check import Check, NotApplicableError, NotCheckableError, Report, run_check
 from submissions.errors import RefusedError
 from submissions.messages import CheckName, RefusalCode
 from submissions.models.architectures import architectures
+from submissions.models.code_settings import code_setting, pairs
 from submissions.models.model_facts import ModelFacts, facts_of, parameters_of
 from submissions.models.quantization import RUNNABLE, quantization_of
 from submissions.models.repository import (
     ADAPTER,
-    INDEX,
     MAX_FILES,
+    MAX_TEXT,
     PROCESSORS,
     Repository,
     folder_repository,
+    is_settings,
     open_repository,
     parsed_json,
     with_base,
 )
 
 MAX_TENSORS = 50_000
-# Settings by which a repository would have code of its own, or of another repository, run.
-CODE_KEYS = {"custom_pipelines", "custom_generate", "trust_remote_code", "kernel_config", "use_kernels"}
-SPELLINGS = {"__float__", "__type", "__type__"}  # how transformers writes what JSON cannot say
 ADAPTERS = {"LORA"}
 TOKENIZERS = {"tokenizer.json", "vocab.json", "vocab.txt", "merges.txt"}  # or a .model, a .tiktoken
 BYTE_LEVEL = {"canine", "perceiver", "t5"}  # whose tokenizers may need no file
@@ -224,30 +222,27 @@ def _tokenizer(model: _Model) -> str:
 
 def _code(model: _Model) -> str:
     for part in (model.repository, model.repository.base):
-        for name, content in part.texts.items() if part else ():  # a config that is missing is another check's
-            if name.endswith(".json") and name != INDEX:
-                for key, value in _pairs(parsed_json(name, content)):
-                    if _runs_code(key, value):
-                        raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: {key[:50]}")
+        if part is None:
+            continue
+        for name, size in part.fetched.items():
+            if is_settings(name) and size > MAX_TEXT:
+                raise RefusedError(RefusalCode.CODE_SETTING, f"{name[:100]}: {size:,} > {MAX_TEXT:,} bytes")
+        for name, content in part.texts.items():  # a config that is missing is another check's
+            if is_settings(name) and (key := code_setting(parsed_json(name, content))):
+                raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: {key[:50]}")
     try:
         whole = model.whole
         if not whole.needs_code:
             return ""
     except RefusedError:
         raise NotCheckableError from None
-    named = [str(value) for _, value in _pairs(whole.config.values.get("auto_map"))]
+    named = [str(value) for _, value in pairs(whole.config.values.get("auto_map"))]
     if any("--" in value for value in named) or not whole.code:
         elsewhere = next((value for value in named if "--" in value), "")
         raise RefusedError(RefusalCode.CODE_SETTING, f"config.json: auto_map {elsewhere[:100]}".strip())
     if not model.is_approved(whole.model_id, whole.revision):
         raise RefusedError(RefusalCode.CUSTOM_CODE, f"{len(whole.code)} × .py")
     return f"{len(whole.code)} × .py"
-
-
-def _runs_code(key: str, value: Any) -> bool:
-    """Whether a setting would have code run that is not transformers' own: that of a kernel on the Hub, say."""
-    fetched = key.removesuffix("_internal").endswith("_implementation") and any(c in str(value) for c in "/:")
-    return key in CODE_KEYS or fetched or (key.startswith("__") and key not in SPELLINGS)
 
 
 MODEL_CHECKS: dict[CheckName, Callable[[_Model], str]] = {
@@ -266,18 +261,6 @@ MODEL_CHECKS: dict[CheckName, Callable[[_Model], str]] = {
 _OPTIONAL = (CheckName.BASE, CheckName.QUANTIZATION)  # not shown where there is no adapter, no quantisation
 # Without these a model cannot be run at all.
 _TO_BE_RUN = (CheckName.WEIGHTS, CheckName.CONFIG, CheckName.QUANTIZATION, CheckName.CODE)
-
-
-def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
-    """Every key of a JSON value with what it names, at any depth."""
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            yield from part.items()
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
 
 
 def _amount(params: int) -> str:

@@ -61,6 +61,7 @@ TEXTS = (
     ADAPTER,
     INDEX,
 )
+VOCABULARIES = ("tokenizer.json", "vocab.json", "added_tokens.json")
 PROCESSORS = {"processor_config.json", "preprocessor_config.json"}  # one of them is there where images are taken
 CONNECTIONS = 8
 MAX_BRANCHES = 20  # whose history a commit is looked for in
@@ -180,6 +181,11 @@ def with_base(repository: Repository, models_dir: Path | None) -> Repository:
     if is_adapter(base.sizes):
         raise RefusedError(RefusalCode.NO_BASE, f"{base_id}: {ADAPTER}")
     return replace(repository, base=base)
+
+
+def is_settings(name: str) -> bool:
+    """Whether a file may hold settings: vocabularies and lists of tensors have names of any kind for keys."""
+    return name.endswith(".json") and not name.endswith((*VOCABULARIES, ".index.json"))
 
 
 def is_adapter(names: Container[str]) -> bool:

@@ -47,6 +47,7 @@ class GitStore:
             with self._locked():
                 if not (path / "HEAD").exists():
                     Repo.init_bare(str(path), mkdir=not path.exists(), default_branch=MAIN.encode()).close()
+                    path.chmod(0o700)
                 with self._repo():
                     pass
         except (OSError, NotGitRepository) as error:

@@ -210,3 +210,23 @@ def test_a_store_out_of_reach_is_left_to_the_next_round(
     monkeypatch.setattr(worker._queue.store, "head", away)
     worker.round()
     assert "out of reach" in caplog.text
+
+
+def test_what_the_inference_process_says_is_in_no_log(
+    settings: Settings, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A template can raise an error with the question in it."""
+    caplog.set_level("INFO")
+    event = json.dumps({"event": "failed", "code": "template_error", "message": "PRIVATE QUESTION"})
+    code = f"import sys; print({event!r}, flush=True); sys.exit(3)"
+    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
+    request = submit(settings, "tiny/extractive", "korquad-2")
+    Worker(settings).run_pending()
+    assert Queue(open_store(settings.store)).get(request.key).failure
+    assert "template_error" in caplog.text and "PRIVATE" not in caplog.text
+
+
+def test_stores_and_work_are_the_operators_alone(settings: Settings) -> None:
+    Worker(settings)
+    for path in (Path(settings.store), Path(settings.private_store), settings.work_dir):
+        assert path.stat().st_mode & 0o777 == 0o700, path

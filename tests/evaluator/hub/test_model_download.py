@@ -1,5 +1,7 @@
 """Fetching from the Hub double: what arrives, and what is refused on the way."""
 
+import json
+import os
 import shutil
 from collections.abc import Iterator
 from datetime import timedelta
@@ -96,3 +98,33 @@ def test_a_link_among_the_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError) as error:
         check_fetched(tmp_path)
     assert error.value.code == "invalid_weights"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "refused"),
+    [
+        ("pieces/other_config.json", {"deep": [{"custom_generate": "evil"}]}, True),
+        ("image_processor/preprocessor_config.json", {"_attn_implementation": "owner/kernel"}, True),
+        ("large.json", {"x": "y" * 10_000_000}, True),
+        ("vocab.json", {"__init__": 1, "trust_remote_code": 2}, False),
+        ("other.json", {"attn_implementation": "eager"}, False),
+    ],
+)
+def test_every_setting_that_is_fetched_is_looked_at(
+    repo: Path, tmp_path: Path, name: str, content: dict[str, object], refused: bool
+) -> None:
+    (repo / name).parent.mkdir(exist_ok=True)
+    (repo / name).write_text(json.dumps(content))
+    if not refused:
+        assert (fetch(tmp_path) / name).is_file()
+        return
+    with pytest.raises(EvaluationError) as error:
+        fetch(tmp_path)
+    assert error.value.code == "model_error"
+    assert not list((tmp_path / "work").rglob("*.safetensors")), "half a model is none"
+
+
+def test_a_model_that_was_used_is_the_last_to_go(repo: Path, tmp_path: Path) -> None:
+    folder = fetch(tmp_path)
+    os.utime(folder, (1, 1))
+    assert fetch(tmp_path) == folder and folder.stat().st_mtime > 1

@@ -139,7 +139,7 @@ def test_one_token_of_20_000_line_ends_costs_nobody_else_anything(settings: Sett
         shutil.copytree(settings.models_dir / "tiny/extractive", settings.work_dir.parent / "models/tiny/extractive")
     )
     Queue(open_store(settings.store)).cancel(request.key)
-    (model / "dummy.json").write_text(json.dumps({"answer": "1" + "\n" * 41_000_000 + "1"}))
+    (model / "dummy.json").write_text(json.dumps({"answer": "1" + "\n" * 4_000_000 + "1"}))
     hostile = settings.model_copy(update={"models_dir": settings.work_dir.parent / "models", "limit": 3})
     request = submit(hostile, "tiny/extractive", "korquad-2")
     Worker(hostile).run_pending()
