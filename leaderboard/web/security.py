@@ -4,6 +4,7 @@ Only the addresses that the board needs are open: Gradio has many more (uploads,
 are small and come in time, one visitor sends no flood, and no page of another site asks for anything but what is read.
 """
 
+import logging
 import re
 from asyncio import timeout
 from base64 import b64encode
@@ -15,8 +16,10 @@ from limits import parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+log = logging.getLogger(__name__)
 
 MAX_BODY = 65_536  # bytes
 BODY_SECONDS = 30.0  # for each piece of it to arrive
@@ -85,6 +88,8 @@ class SecurityMiddleware:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         readable = scope["method"] in READING and DATA.fullmatch(scope["path"]) is not None
+        if scope["path"].endswith(CALLBACK):
+            send = _way_home(send, scope["path"].removesuffix(CALLBACK) + "/")
         response = _Response(send, "*" if scope["path"].startswith(EMBEDDED) else _FRAMING, readable)
         if refusal := self._refusal(scope):
             return await refusal(scope, receive, response.send)
@@ -98,10 +103,9 @@ class SecurityMiddleware:
             if not response.started:
                 await PlainTextResponse("the request takes too long", 408)(scope, receive, response.send)
         except Exception:
-            # What a provider of identities sends back, anybody can: Gradio's answer to nonsense is a traceback.
-            if response.started or not scope["path"].endswith(CALLBACK):
+            if not scope["path"].endswith(CALLBACK):
                 raise
-            await RedirectResponse(scope["path"].removesuffix(CALLBACK) + "/")(scope, receive, response.send)
+            log.warning("what came back from signing in could not be read")
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         reading = scope["method"] in READING
@@ -125,6 +129,24 @@ def _of_another_site(headers: Headers) -> bool:
     origin = headers.get("origin")
     hosts = (headers.get("x-forwarded-host"), headers.get("host"))
     return origin is not None and urlsplit(origin).netloc not in hosts
+
+
+def _way_home(send: Send, home: str) -> Send:
+    """Instead of a failure a redirect: what a provider of identities sends back, anybody can, and Gradio's answer to
+    nonsense is a traceback."""
+    failed = False
+
+    async def redirect(message: Message) -> None:
+        nonlocal failed
+        if message["type"] == "http.response.start" and message["status"] >= 500:
+            failed = True
+            headers = [(b"location", home.encode()), (b"content-length", b"0")]
+            message = {**message, "status": 303, "headers": headers}
+        elif failed:
+            message = {**message, "body": b""}
+        await send(message)
+
+    return redirect
 
 
 class _TooLong(Exception):

@@ -9,6 +9,7 @@ from http.client import HTTPConnection
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+import httpx
 import pytest
 from gradio_client import Client
 from itsdangerous import TimestampSigner
@@ -122,6 +123,10 @@ def test_nobody_submits_under_a_forged_name(space: str, settings: Settings) -> N
     call(space, submit, [*fields, {"username": "kim"}, {"preferred_username": "kim"}])
     call(space, submit, fields, username="kim", request={"username": "kim"})
     assert requests_in(settings) == []
+    # What a provider would send back, sent by anybody: a way home, no traceback.
+    for query in ("", "?state=x&code=y&_nb_redirects=many", "?error=access_denied&state=x"):
+        answer = httpx.get(f"{space}/login/callback{query}")
+        assert answer.is_redirect and "evil" not in answer.headers["location"], (query, answer.text)
 
 
 def test_a_program_submits_under_its_own_name_or_not_at_all(space: str, settings: Settings) -> None:
