@@ -18,7 +18,7 @@ VOLUME /data
 
 FROM base AS worker
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends bubblewrap git \
+    && apt-get install -y --no-install-recommends bubblewrap git libseccomp2 \
     && rm -rf /var/lib/apt/lists/*
 ARG TORCH=torch==2.13.0
 ARG PIP_EXTRA_INDEX_URL=

@@ -87,7 +87,12 @@ class Benchmark:
         file = next((source / name for name in ITEM_FILES if (source / name).is_file()), None)
         if file is None:
             raise DataError(f"{source}: holds neither {' nor '.join(ITEM_FILES)}")
-        return build_items(file, ((f"{file}, row {n}", partial(self.item, row, source)) for n, row in _rows(file)))
+        rows = ((f"{file}, row {n}", partial(self.item, row, source)) for n, row in _rows(file))
+        return self.complete(build_items(file, rows))
+
+    def complete(self, items: list[Item]) -> list[Item]:
+        """The items with what each needs of the whole set; most benchmarks need nothing."""
+        return items
 
     def item(self, row: Row, folder: Path) -> Item:
         """An item from a row of the documented schema. Raises KeyError or ValueError for a broken one."""

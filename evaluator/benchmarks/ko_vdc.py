@@ -55,8 +55,8 @@ class KoVDC(Benchmark):
         histogram=Axis("letter", Text("선택한 보기", "Chosen letters")),
     )
 
-    def load(self, source: Path) -> list[Item]:
-        items = super().load(source)
+    def complete(self, items: list[Item]) -> list[Item]:
+        """With the key of the order of their choices."""
         whole = json.dumps([(item.id, item.choices) for item in items])
         key = hashlib.sha256(whole.encode()).hexdigest()
         return [replace(item, extra={ORDER_KEY: key}) for item in items]

@@ -79,7 +79,7 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
         lines = (json.dumps({"row": where, "reason": why}, ensure_ascii=False) + "\n" for where, why in rejected)
         (out / REJECTED).write_text("".join(lines), encoding="utf-8")
     files = sum(1 for path in out.glob("*/*"))
-    imported = Imported(items, files, rejected, _unmatched(benchmark, items))
+    imported = Imported(benchmark.complete(items), files, rejected, _unmatched(benchmark, items))
     (out / "README.md").write_text(_card(benchmark, imported, list(rows.values())), encoding="utf-8")
     (out / "eval.yaml").write_text(benchmark_yaml(benchmark.name), encoding="utf-8")
     (out / CANARY).write_text(f"HANNUN CANARY {uuid4()}\n", encoding="utf-8")

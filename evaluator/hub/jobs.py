@@ -18,7 +18,7 @@ LABELS = {"app": "hannun-worker"}  # by which our jobs are told from others
 # A job starts from nothing: the sandbox, the code of the Space, its packages with torch's CUDA build, one round of the
 # queue. Where the Hub's machines allow no namespaces, the worker ends at once and says so.
 COMMAND = """set -e
-apt-get update -qq && apt-get install -y -qq --no-install-recommends bubblewrap >/dev/null
+apt-get update -qq && apt-get install -y -qq --no-install-recommends bubblewrap libseccomp2 >/dev/null
 git clone --quiet --depth 1 {code} hannun && cd hannun
 pip install --quiet torch=={torch} -r requirements.txt -r evaluator/requirements.txt
 exec python -m evaluator worker --once"""

@@ -2,8 +2,8 @@
 
 Built by bubblewrap, or where that is missing by util-linux's unshare. Inside there is no network, no environment but
 what is named, no process of the machine and no file but the system's libraries, Python, our code (without its samples),
-the model and the job, all read-only. One folder can be written. The user is nobody, and memory, processes and file sizes
-are limited.
+the model and the job, all read-only. One folder can be written. The user is nobody, memory, processes and file sizes are
+limited, and system calls that no model needs are refused.
 """
 
 import os
@@ -47,16 +47,15 @@ def sandbox_command(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
     """The command line that runs a command inside. Raises SandboxError."""
     build = {"bubblewrap": bubblewrap.command_line, "unshare": unshare.command_line}[detect_backend()]
     devices = sorted(Path("/dev").glob(DEVICES))
-    code = [*_python(), *(ROOT / package for package in CODE)]
     layout = Layout(
-        shown=[*_system(), *([Path("/sys")] if devices else []), *code, *policy.visible],
+        shown=[*_system(), *([Path("/sys")] if devices else []), *_code(), *policy.visible],
         devices=devices,
         writable=policy.writable,
         scratch=dict.fromkeys(SCRATCH, SCRATCH_BYTES),
         environment=policy.environment,
         folder=ROOT,
     )
-    return build([*_limits(policy.memory or _memory()), *_drop_privileges(), *command], layout)
+    return build([*_confined(policy.memory or _memory()), *command], layout)
 
 
 def grant_access(writable: Path, readable: Path) -> None:
@@ -79,12 +78,12 @@ def grant_access(writable: Path, readable: Path) -> None:
 def detect_backend() -> Backend:
     """What can build a sandbox here. Raises SandboxError where bubblewrap and unshare are missing or may not."""
     trial = Layout(
-        shown=_system(),
+        shown=[*_system(), *_code()],
         devices=[],
         writable=Path("/tmp"),  # noqa: S108 - any folder
         scratch={},
         environment={"PATH": os.environ.get("PATH", "")},
-        folder=Path("/"),
+        folder=ROOT,
     )
     reason = "bubblewrap is missing: apt-get install bubblewrap"
     if shutil.which("bwrap") and not (reason := _failure(bubblewrap.command_line, trial)):
@@ -100,9 +99,14 @@ def _system() -> list[Path]:
 
 def _failure(build: Build, layout: Layout) -> str:
     """What is said where a sandbox built like this fails; nothing where it does not."""
-    command = build([*_limits(2**30), *_drop_privileges(), "true"], layout)
+    command = build([*_confined(2**30), _tool("true")], layout)
     tried = subprocess.run(command, capture_output=True, text=True)
     return (" ".join(tried.stderr.split())[:200] or "it fails") if tried.returncode else ""
+
+
+def _confined(memory: int) -> list[str]:
+    """What a command is run by inside: limits, another user, the filter of system calls."""
+    return [*_limits(memory), *_drop_privileges(), sys.executable, "-m", "evaluator.sandbox.system_calls"]
 
 
 def _limits(memory: int) -> list[str]:
@@ -124,7 +128,9 @@ def _tool(name: str) -> str:
     return str(Path(found).resolve())
 
 
-def _python() -> Iterator[Path]:
+def _code() -> Iterator[Path]:
+    """Python, its packages, and ours."""
+    yield from (ROOT / package for package in CODE)
     for place in dict.fromkeys((sys.prefix, sys.base_prefix)):
         if not Path(place).is_relative_to("/usr"):
             yield Path(place)

@@ -285,3 +285,50 @@ def test_a_local_run_may_do_without_and_says_so(environment: dict[str, str], tmp
         assert done.returncode == 0, done.stderr
         result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
         assert result.environment["sandbox"] == "none"
+
+
+# Each is tried in a process of its own; what comes back is the names of those that were not refused.
+SYSTEM_CALLS = """
+import ctypes, os, sys
+import pyseccomp
+libc = ctypes.CDLL(None, use_errno=True)
+buffer = ctypes.create_string_buffer(4096)
+number = lambda name: pyseccomp.resolve_syscall(pyseccomp.system_arch(), name)
+CALLS = {
+    "a user namespace": ("unshare", 0x10000000),
+    "a process in a user namespace": ("clone", 0x10000000 | 17, 0, 0, 0, 0),
+    "a mount namespace": ("unshare", 0x00020000),
+    "io_uring": ("io_uring_setup", 8, buffer),
+    "userfaultfd": ("userfaultfd", 1),
+    "a keyring that others read": ("keyctl", 0, -3, 1),
+    "a key": ("add_key", b"user", b"note", b"from one evaluation to the next", 31, -3),
+    "a trace": ("ptrace", 0, 0, 0, 0),
+    "vsock": ("socket", 40, 1, 0),
+    "packets": ("socket", 17, 3, 0),
+    "the kernel's crypto": ("socket", 38, 5, 0),
+    "bpf": ("bpf", 0, buffer, 72),
+}
+for name, (call, *arguments) in CALLS.items():
+    if (child := os.fork()) == 0:
+        got = libc.syscall(number(call), *arguments)
+        os._exit(1 if got == -1 and ctypes.get_errno() in (1, 38) else 0)
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
+        print(name)
+"""
+
+
+def test_system_calls_that_no_model_needs_are_refused(inside: Inside) -> None:
+    outside = subprocess.run([sys.executable, "-c", SYSTEM_CALLS], capture_output=True, text=True, cwd=ROOT)
+    assert "a keyring that others read" in outside.stdout and "a trace" in outside.stdout, "they are there outside"
+    done = inside(SYSTEM_CALLS)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    # What is needed goes on: threads, processes, shared memory, sockets to itself.
+    needed = inside("""
+import multiprocessing, multiprocessing.shared_memory, socket, subprocess, sys, threading
+threading.Thread(target=print, args=("thread",)).start()
+subprocess.run([sys.executable, "-c", "print('process')"], check=True)
+multiprocessing.shared_memory.SharedMemory(create=True, size=4096).unlink()
+with socket.create_server(("127.0.0.1", 0)) as server:
+    socket.create_connection(server.getsockname())
+""")
+    assert needed.returncode == 0 and {"thread", "process"} <= set(needed.stdout.split()), needed.stderr
