@@ -9,15 +9,17 @@ from pathlib import Path
 from evaluator.data_types import Answer, Item, Score
 from evaluator.engines import engine_location
 from evaluator.engines.generation_config import greedy_view
-from evaluator.errors import Details, IncompleteRunError
+from evaluator.errors import Details, EvaluationError, IncompleteRunError
 from evaluator.run.job import Job
 from evaluator.run.limited import run_limited
 from evaluator.run.process import OnProgress, run_inference
 from evaluator.run.result import build_result
-from evaluator.run.scoring import count_answers, keep_answers, score_answers
+from evaluator.run.scoring import ScoredAnswers, count_answers, keep_answers, score_answers
 from evaluator.run.task import Task, evenly_spaced, prompts_of
+from submissions.records import FailureCode
 from submissions.results import Dataset, EvalResult
 
+MIN_TIME_SHARE, TIME_SLACK_S = 0.4, 10.0  # of the time that passed; seconds
 BATCH_SIZE_DIVISOR = 8  # batches are so many times smaller after some that changed scores
 
 
@@ -51,14 +53,16 @@ def evaluate(
     cache = None if job.discarded_batch_sizes() else task.cache
     answered = run_limited(count_answers, job.folder, cache, stop=stop)
     bare = [replace(item, page=None, images=(), links=()) for item in items]  # a score needs none of them
+    elapsed = 0.0
     while True:
         if answered < total or not job.done_mark.exists():
             sandbox = task.sandbox and not task.remote
-            run_inference(job, answered, total, len(sample_ids), on_progress, stop, sandbox=sandbox)
+            elapsed = run_inference(job, answered, total, len(sample_ids), on_progress, stop, sandbox=sandbox)
         on_progress("score", total, total)
         scored = run_limited(
             score_answers, job.folder, task.benchmark, bare, ids, [item.id for item in sampled], stop=stop
         )
+        check_times(scored, elapsed)
         invariance = scored.invariance
         batch_size = int(job.environment()["batch_size"])
         varies = invariance is not None and invariance.scores_changed > task.max_score_changes * invariance.n
@@ -78,6 +82,15 @@ def evaluate(
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)
     return Evaluation(build_result(task, items, scored, dataset, job.environment(), invariance, worker), details)
+
+
+def check_times(scored: ScoredAnswers, elapsed: float) -> None:
+    """Raises EvaluationError where answers claim much less time than passed on our own clock: a model's code can say
+    anything. What is not in their times is a warm-up and the writing."""
+    claimed = sum(answer.seconds for answer in (*scored.answers.values(), *scored.singly.values()))
+    if claimed < MIN_TIME_SHARE * elapsed - TIME_SLACK_S:
+        message = f"its answers took {elapsed:.0f} s, and claim {claimed:.0f} s"
+        raise EvaluationError(FailureCode.MODEL_ERROR, message)
 
 
 def _prepare(task: Task, job_dir: Path, items: Sequence[Item], sample_ids: frozenset[str]) -> Job:

@@ -45,9 +45,9 @@ def run_inference(
     stop: threading.Event | None = None,
     *,
     sandbox: bool = True,
-) -> None:
+) -> float:
     """Run the inference process until all `total` prompts have their answers and the latency samples are taken;
-    `answered` of them have theirs from an earlier run.
+    `answered` of them have theirs from an earlier run. Returns the seconds since its model was loaded.
 
     Raises EvaluationError, EvaluationStopped, or SandboxError.
     """
@@ -70,7 +70,7 @@ def run_inference(
         full = threading.Event()
         most = OUT_BYTES + OUT_BYTES_PER_PROMPT * (total + latency_samples)
         threading.Thread(target=_watch, args=(child, stop, job.out, most, full), daemon=True).start()
-        failure, reason, measured = None, "", 0
+        failure, reason, measured, began = None, "", 0, time.monotonic()
         try:
             for number, line in enumerate(lines):
                 event = _parse_event(line)
@@ -81,6 +81,7 @@ def run_inference(
                 if event.kind == "loaded":
                     loaded = {"batch_size": event.batch_size, "params": event.params}
                     job.write_environment({**job.environment(), **loaded})
+                    began = time.monotonic()
                 elif event.kind == "failed":
                     failure, reason = event.code, _printable(event.message)
                     if sandbox and failure and failure.ours and failure not in TOLD_FROM_INSIDE:
@@ -106,6 +107,7 @@ def run_inference(
         raise EvaluationError(FailureCode.PROCESS_KILLED, message)
     if child.returncode:
         raise EvaluationError(failure or FailureCode.INTERNAL_ERROR, reason or _last_line(job.log), quoted=True)
+    return time.monotonic() - began
 
 
 def _command(job: Job, sandbox: bool) -> tuple[list[str], dict[str, str]]:

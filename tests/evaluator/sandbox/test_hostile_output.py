@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.data_types import MAX_ANSWER, Prompt
+from evaluator.data_types import MAX_ANSWER, Answer, Prompt
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError
 from evaluator.files import keep_newest, remove_folder, size_of
+from evaluator.run.evaluate import check_times
 from evaluator.run.job import Job
 from evaluator.run.process import run_inference
+from evaluator.run.scoring import ScoredAnswers
 from evaluator.worker import Worker, coarse
 from submissions.queue.queue import Queue
 from submissions.results import EvalResult
@@ -149,3 +151,16 @@ def test_one_token_of_20_000_line_ends_costs_nobody_else_anything(settings: Sett
     assert result.answers and result.answers.truncated == 3 and result.request_key == request.key
     details = private.read(f"details/{request.key}.jsonl", private.head()).decode().splitlines()
     assert len(details) == 3 and all(len(json.loads(line)["answers"][0]) == MAX_ANSWER for line in details)
+
+
+def test_answers_do_not_claim_less_time_than_passed() -> None:
+    def claimed(seconds: float) -> ScoredAnswers:
+        return ScoredAnswers({str(n): Answer(str(n), "", "ok", seconds) for n in range(10)}, {}, [], None)
+
+    check_times(claimed(10.0), 100.0)
+    check_times(claimed(4.0), 100.0)  # the rest was a warm-up
+    check_times(claimed(0.0), 20.0)
+    check_times(claimed(100.0), 20.0)  # from an earlier run, or several at once
+    with pytest.raises(EvaluationError) as error:
+        check_times(claimed(0.0), 100.0)
+    assert error.value.code == "model_error"
