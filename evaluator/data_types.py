@@ -1,14 +1,19 @@
 """The values that pass from step to step: items, prompts, answers, scores. Imports no model library."""
 
+import re
+import sys
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Le
+from annotated_types import Ge, Le, MaxLen
 from pydantic import AllowInfNan
 
 MAX_MESSAGE = 300  # characters of what is told about a failure
+SHORT = 1000  # characters of an answer in which nothing is slow
 MAX_ANSWER = 50_000  # characters of an answer; the longest gold answer, a table of KorQuAD 2.0, has 10,850
 PAGE = "{page}"  # where a prompt's text takes its page; an engine may put fewer windows of the page there
 
@@ -69,7 +74,7 @@ class Answer:
     prompt_tokens: Count | None = None
     tokens: Count | None = None  # new ones, reasoning included
     reasoning_tokens: Count | None = None  # None: it did not reason
-    model: str | None = None  # what a server says has answered
+    model: Annotated[str, MaxLen(200)] | None = None  # what a server says has answered
     sampled: bool = False  # by a server that takes no temperature
 
 
@@ -83,11 +88,21 @@ def cleaned(answer: Answer) -> Answer:
 
 def _cleaned(text: str) -> str:
     text = text if len(text) <= MAX_ANSWER else text[:MAX_ANSWER]
+    if len(text) > SHORT and not text.isascii():
+        text = _long_run_of_marks().sub(r"\1", text)
     try:
         text.encode()
     except UnicodeEncodeError:  # half a surrogate pair
         return text.encode(errors="replace").decode()
     return text
+
+
+@cache
+def _long_run_of_marks() -> re.Pattern[str]:
+    """More combining marks than any writing has on one letter (UAX #15: 30): putting them in order takes quadratic time."""
+    decomposed = ((chr(n), unicodedata.normalize("NFKD", chr(n))) for n in range(sys.maxunicode + 1))
+    marks = "".join(re.escape(c) for c, own in decomposed if all(map(unicodedata.combining, own)))
+    return re.compile(f"([{marks}]{{30}})[{marks}]+")
 
 
 @dataclass(frozen=True)

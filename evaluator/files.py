@@ -24,24 +24,36 @@ def write_content_addressed(root: Path, folder: str, suffix: str, content: bytes
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder with all that is in it, however deep: Python's own way ends at a thousand folders."""
-    subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL)
+    """Remove a folder, or a file, with all that is in it, however deep: Python's own way ends at a thousand folders."""
+    if not os.path.lexists(folder):
+        return
+    if subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL).returncode:
+        subprocess.run(["chmod", "-R", "u+rwX", "--", str(folder)], stderr=subprocess.DEVNULL)
+        subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL)
 
 
 def size_of(folder: Path, most: int) -> int:
     """Bytes of all files below a folder, a file or folder counting 4,096 at least. More than `most` need not be right,
-    and folders that no path reaches are more."""
+    and folders that cannot be looked into are more."""
     total, waiting = 0, [str(folder)]
     while waiting and total <= most:
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
-                    total += max(4096, entry.stat(follow_symlinks=False).st_size)
+                    total += _size(entry)
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
         except OSError as error:
-            total += most if error.errno == errno.ENAMETOOLONG else 4096  # else it is gone meanwhile
+            total += 4096 if error.errno == errno.ENOENT else most  # gone meanwhile; else hidden, by depth or by rights
     return total
+
+
+def _size(entry: os.DirEntry[str]) -> int:
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError:  # gone meanwhile
+        return 4096
+    return max(4096, found.st_size, found.st_blocks * 512)
 
 
 def keep_newest(entries: Iterable[Path], most: int) -> list[Path]:

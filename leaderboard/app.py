@@ -95,6 +95,7 @@ def serve(app: FastAPI, settings: Settings) -> None:
         port=settings.port,
         access_log=False,
         log_config=None,  # the log of app.py leaves secrets out
+        proxy_headers=proxies is not None,
         forwarded_allow_ips=proxies,
         http=BoundedHttpProtocol,
         ws="none",

@@ -113,7 +113,12 @@ class Benchmark:
         question = row.get("question", "")
         if not isinstance(question, str):
             raise ValueError("'question' must be text")
-        return Item(nonempty_text(row, "id"), question, nonempty_text(row, "answer"))
+        answer = nonempty_text(row, "answer")
+        try:
+            answer.encode()
+        except UnicodeEncodeError:
+            raise ValueError("'answer' holds half a surrogate pair") from None
+        return Item(nonempty_text(row, "id"), question, answer)
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
         """The rows of the test set as its makers publish it. Raises DataError naming the file."""

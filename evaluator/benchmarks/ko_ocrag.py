@@ -60,6 +60,8 @@ A회사 로고 | 인구수 조사
 OCR 결과:
 """  # noqa: W291
 _SPACES = re.compile(r"\s\s+")  # jiwer's RemoveMultipleSpaces: a single line end is no run
+LONGEST_WORD = 100  # letters
+_ENDLESS = re.compile(rf"(\S{{{LONGEST_WORD}}})(?=\S)")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")  # rouge-score's tokenizer drops every other character
 
 
@@ -244,13 +246,15 @@ def _ascii_tokens(text: str) -> Counter[str]:
     stem = _porter_stem()
     tokens: Counter[str] = Counter()
     for word, count in Counter(_ASCII_WORD.findall(text.lower())).items():
-        tokens[stem(word) if len(word) > 3 else word] += count
+        tokens[stem(word) if 3 < len(word) <= LONGEST_WORD else word] += count
     return tokens
 
 
 def _korean_tokens(text: str) -> Counter[str]:
     """Morphemes without punctuation, by Kiwi (https://github.com/bab2min/kiwipiepy)."""
-    tokens = _kiwi().tokenize(unicodedata.normalize("NFKC", text).lower())
+    # A word without end takes Kiwi seconds.
+    text = _ENDLESS.sub(r"\1 ", unicodedata.normalize("NFKC", text).lower())
+    tokens = _kiwi().tokenize(text)
     return Counter(token.form for token in tokens if not token.tag.startswith(("SF", "SP", "SS", "SE", "SO", "SW")))
 
 

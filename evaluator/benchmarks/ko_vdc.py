@@ -75,6 +75,12 @@ class KoVDC(Benchmark):
             cluster=row["images"][0],
         )
 
+    def item_to_score(self, row: Row) -> Item:
+        item = super().item_to_score(row)
+        if item.answer.upper() not in tuple(LETTERS):
+            raise ValueError(f"'answer' must be one of {', '.join(LETTERS)}")
+        return item
+
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
         """A row of the makers' workbook; its image, the text removed, lies in the folder of its kind of document."""
         doc_type = source.text("doc_type")

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -27,6 +28,7 @@ from submissions.records import MAX_PARAMS, FailureCode
 CHILD = "evaluator.run.child"  # the module run as the inference process
 MAX_EVENT = 65_536  # bytes of a line from it
 MAX_BATCH = 65_536
+MORE_EVENTS = 10  # than one for each answer
 # Codes of ours that are believed of a process in the sandbox, for its engine has no other way to tell: the device is too
 # small, a library is missing, a server did not start.
 TOLD_FROM_INSIDE = {FailureCode.OUT_OF_MEMORY, FailureCode.MISSING_LIBRARY, FailureCode.SERVER_FAILED}
@@ -69,19 +71,22 @@ def run_inference(
         lines = iter(partial(child.stdout.readline, MAX_EVENT), b"")
         full = threading.Event()
         most = OUT_BYTES + OUT_BYTES_PER_PROMPT * (total + latency_samples)
-        threading.Thread(target=_watch, args=(child, stop, job.out, most, full), daemon=True).start()
-        failure, reason, measured, began = None, "", 0, time.monotonic()
+        threading.Thread(target=_watch, args=(child, stop, job, most, full), daemon=True).start()
+        failure, reason, measured, began, loaded = None, "", 0, time.monotonic(), False
         try:
             for number, line in enumerate(lines):
                 event = _parse_event(line)
+                if number > total + latency_samples + MORE_EVENTS or (event.kind == "loaded" and loaded):
+                    raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process tells more than there is")
                 if event.kind == "environment":
                     if number == 0:  # later, the model may be what is speaking
                         job.write_environment({**event.values, "sandbox": detect_backend() if sandbox else "none"})
                     continue
                 if event.kind == "loaded":
-                    loaded = {"batch_size": event.batch_size, "params": event.params}
-                    job.write_environment({**job.environment(), **loaded})
-                    began = time.monotonic()
+                    if event.batch_size is None:
+                        raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process names no batch size")
+                    job.write_environment({**job.environment(), "batch_size": event.batch_size, "params": event.params})
+                    loaded, began = True, time.monotonic()
                 elif event.kind == "failed":
                     failure, reason = event.code, _printable(event.message)
                     if sandbox and failure and failure.ours and failure not in TOLD_FROM_INSIDE:
@@ -95,8 +100,10 @@ def run_inference(
                 else:
                     on_progress("infer", answered, total)
             child.wait()  # before its stdin closes, which would end it half-way out
-        except BaseException:
+        except BaseException as error:
             _kill(child)
+            if isinstance(error, EvaluationError) and stop and stop.is_set():
+                raise EvaluationStopped from None  # ended by us in the middle of a line
             raise
     if child.returncode and stop and stop.is_set():
         raise EvaluationStopped
@@ -106,7 +113,9 @@ def run_inference(
         message = f"the inference process was ended by signal {-child.returncode}"
         raise EvaluationError(FailureCode.PROCESS_KILLED, message)
     if child.returncode:
-        raise EvaluationError(failure or FailureCode.INTERNAL_ERROR, reason or _last_line(job.log), quoted=True)
+        # Once its model is loaded, the model may be what ends it without a word.
+        silent = FailureCode.MODEL_ERROR if sandbox and loaded else FailureCode.INTERNAL_ERROR
+        raise EvaluationError(failure or silent, reason or _last_line(job.log), quoted=True)
     return time.monotonic() - began
 
 
@@ -149,7 +158,7 @@ def _parse_event(line: bytes) -> _Event:
 
 
 def _watch(
-    child: subprocess.Popen[bytes], stop: threading.Event | None, out: Path, most: int, full: threading.Event
+    child: subprocess.Popen[bytes], stop: threading.Event | None, job: Job, most: int, full: threading.Event
 ) -> None:
     """End the process when `stop` is set, or when it has written more than it may. What it has answered stands in its
     file; at most one batch is asked again."""
@@ -158,16 +167,18 @@ def _watch(
         if stop.wait(0.2):
             _kill(child)
         elif time.monotonic() - looked > LOOK_SECONDS:
-            if size_of(out, most) > most:
-                full.set()
-                _kill(child)
+            with suppress(FileNotFoundError):  # the job is over, and gone
+                if size_of(job.out, most) + job.log.stat().st_size > most:
+                    full.set()
+                    _kill(child)
             looked = time.monotonic()
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
     """With its group: bubblewrap, killed in its first moments, leaves a child that waits for it, and our pipe, for ever."""
     if child.poll() is None:  # else the number may be another's by now
-        os.killpg(child.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
 
 
 def _installation(command: str) -> list[Path]:

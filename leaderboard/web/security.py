@@ -6,8 +6,9 @@ are small and come in time, one visitor sends no flood, and no page of another s
 
 import logging
 import re
-from asyncio import timeout
+from asyncio import get_running_loop, timeout_at
 from base64 import b64encode
+from collections import Counter
 from hashlib import sha256
 from ipaddress import IPv4Address, ip_address, ip_network
 from urllib.parse import urlsplit
@@ -22,11 +23,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 log = logging.getLogger(__name__)
 
 MAX_BODY = 65_536  # bytes
-BODY_SECONDS = 30.0  # for each piece of it to arrive
+MAX_OPEN = 300  # requests under way of one address: an open page has two, and an office may share one
+BODY_SECONDS = 30.0  # for it to arrive
 CALLS = "600/minute"  # POST requests of one address: a page renews itself, and an office may share one
 BURST = "60/5 second"  # the same at once; all visitors share Gradio's queue of 200 events
 READ = re.compile(
-    r"/(en/)?(config|theme\.css|manifest\.json|favicon\.ico|robots\.txt|pwa_icon(/\d+)?|(static|assets|svelte)/.+"
+    r"/(en/)?(config|theme\.css|manifest\.json|favicon\.ico|robots\.txt|pwa_icon(/\d+)?|(static|assets|svelte)/.{1,200}"
     r"|gradio_api/(info|openapi\.json|app_id|startup-events|theme\.css|heartbeat/\w+|queue/data|call/\w+/\w+)/?)?"
     r"|/(results|boards|requests|embed)/[\w.-]+|/charts/[\w-]+/\w+\.csv|/version|/queue\.json|/feed\.xml"
     r"|/(en/)?(login/(huggingface|callback)|logout)"
@@ -73,7 +75,7 @@ def network_of(address: str) -> str:
     try:
         known = ip_address(address)
     except ValueError:
-        return address
+        return "unknown"
     if isinstance(known, IPv4Address):
         return address
     return str(known.ipv4_mapped or ip_network((known, 64), strict=False))
@@ -83,6 +85,7 @@ class SecurityMiddleware:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._calls = RateLimit(CALLS, BURST)
+        self._open = Counter[str]()  # requests under way, the streams of open pages too, by network
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -93,6 +96,12 @@ class SecurityMiddleware:
         response = _Response(send, "*" if scope["path"].startswith(EMBEDDED) else _FRAMING, readable)
         if refusal := self._refusal(scope):
             return await refusal(scope, receive, response.send)
+        who = network_of((scope.get("client") or ("",))[0])
+        if self._open[who] >= MAX_OPEN:
+            return await PlainTextResponse("too many connections", 429, {"Retry-After": "60"})(
+                scope, receive, response.send
+            )
+        self._open[who] += 1
         body = _Body(receive)
         try:
             await self._app(scope, body.receive, response.send)
@@ -106,6 +115,10 @@ class SecurityMiddleware:
             if not scope["path"].endswith(CALLBACK):
                 raise
             log.warning("what came back from signing in could not be read")
+        finally:
+            self._open[who] -= 1
+            if not self._open[who]:
+                del self._open[who]
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         reading = scope["method"] in READING
@@ -127,8 +140,13 @@ def _of_another_site(headers: Headers) -> bool:
     if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
         return True
     origin = headers.get("origin")
-    hosts = (headers.get("x-forwarded-host"), headers.get("host"))
-    return origin is not None and urlsplit(origin).netloc not in hosts
+    if origin is None:
+        return False
+    try:
+        place = urlsplit(origin).netloc
+    except ValueError:
+        return True
+    return not place or place not in (headers.get("x-forwarded-host"), headers.get("host"))
 
 
 def _way_home(send: Send, home: str) -> Send:
@@ -160,10 +178,11 @@ class _Body:
         self._receive = receive
         self._seen = 0
         self._whole = False
+        self._ends = get_running_loop().time() + BODY_SECONDS
 
     async def receive(self) -> Message:
         # Once the body is there, what is waited for is the end of the connection.
-        async with timeout(None if self._whole else BODY_SECONDS):
+        async with timeout_at(None if self._whole else self._ends):
             message = await self._receive()
         self._whole = not message.get("more_body")
         self._seen += len(message.get("body", b""))
@@ -214,4 +233,4 @@ def _hashes(page: bytes) -> str:
 
 
 def _int_or_none(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() else None
+    return int(text) if len(text) < 10 and text.isascii() and text.isdigit() else None

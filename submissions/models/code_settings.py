@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 CODE_KEYS = {"custom_pipelines", "custom_generate", "trust_remote_code", "kernel_config", "use_kernels"}
+CODE_KEYS |= {"configuration_files"}  # other files that settings are read from, under names of their own
 SPELLINGS = {"__float__", "__type", "__type__"}  # how transformers writes what JSON cannot say
 
 

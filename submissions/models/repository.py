@@ -61,6 +61,7 @@ TEXTS = (
     ADAPTER,
     INDEX,
 )
+ADAPTER_INDEX = "adapter_model.safetensors.index.json"
 VOCABULARIES = ("tokenizer.json", "vocab.json", "added_tokens.json")
 PROCESSORS = {"processor_config.json", "preprocessor_config.json"}  # one of them is there where images are taken
 CONNECTIONS = 8
@@ -185,7 +186,7 @@ def with_base(repository: Repository, models_dir: Path | None) -> Repository:
 
 def is_settings(name: str) -> bool:
     """Whether a file may hold settings: vocabularies and lists of tensors have names of any kind for keys."""
-    return name.endswith(".json") and not name.endswith((*VOCABULARIES, ".index.json"))
+    return name.endswith(".json") and name.rpartition("/")[2] not in (*VOCABULARIES, INDEX, ADAPTER_INDEX)
 
 
 def is_adapter(names: Container[str]) -> bool:

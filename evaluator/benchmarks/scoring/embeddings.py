@@ -12,6 +12,7 @@ from submissions.records import FailureCode
 from submissions.settings import load_settings
 
 BATCH = 64  # texts in a request
+LONGEST = 4000  # characters of a text; servers refuse what is longer than their context
 Vectors = dict[str, NDArray[np.float64]]
 
 
@@ -31,7 +32,9 @@ def embedder() -> Callable[[Sequence[str]], Vectors] | None:
         try:
             for first in range(0, len(distinct), BATCH):
                 batch = distinct[first : first + BATCH]
-                reply: Any = client.embeddings.create(model=settings.model, input=batch, encoding_format="float")
+                reply: Any = client.embeddings.create(
+                    model=settings.model, input=[text[:LONGEST] for text in batch], encoding_format="float"
+                )
                 for text, row in zip(batch, sorted(reply.data, key=lambda r: r.index), strict=True):
                     vector = np.asarray(row.embedding, np.float64)
                     vectors[text] = vector / (np.linalg.norm(vector) or 1.0)

@@ -45,7 +45,7 @@ _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
 # 조 in 조각, 백 in 백분율 and the like are no multipliers.
 _MULTIPLIER = r"(?:십|백(?!분|제|화|신)|천(?!안)|만(?!큼)|억|조(?!각|사|항|직))"
 _PART = re.compile(
-    rf"(?P<sign>(?<![\w)%\]~.-])[-+])?(?<![A-Za-z\d])(?P<number>{_NUMBER})(?P<words>(?:\s?{_MULTIPLIER})*)"
+    rf"(?P<sign>(?<![\w)%\]~.-])[-+])?(?<![A-Za-z\d])(?P<number>{_NUMBER})(?P<words>(?:\s?{_MULTIPLIER}){{0,6}})"
 )
 _UNIT = re.compile(rf"\s?({'|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))})", re.IGNORECASE)
 _LATEX = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\s*\{([^{}]*)\}")

@@ -262,3 +262,12 @@ def test_korquad_text_is_that_of_the_plain_rule_on_mutants() -> None:
 def test_korquad_text_of_deep_nesting(tag: str, depth: int) -> None:
     for html in (f"<{tag}>" * depth + "속", f"<{tag}>x" * depth + f"</{tag}>" * depth + "끝"):
         assert normalize(html) == korquad_normalize(html)
+
+
+def test_gold_answers_that_nothing_can_be_held_against_are_refused() -> None:
+    with pytest.raises(ValueError, match="half a surrogate pair"):
+        BENCHMARKS["korquad-2"].item_to_score({"id": "1", "answer": "\ud800"})
+    for letters in ("AB", "ß", "E"):
+        with pytest.raises(ValueError, match="one of A, B, C, D"):
+            KoVDC().item_to_score({"id": "1", "answer": letters})
+    assert KoVDC().item_to_score({"id": "1", "answer": "b"}).answer == "b"

@@ -105,6 +105,8 @@ def test_a_link_among_the_files_is_refused(tmp_path: Path) -> None:
     [
         ("pieces/other_config.json", {"deep": [{"custom_generate": "evil"}]}, True),
         ("image_processor/preprocessor_config.json", {"_attn_implementation": "owner/kernel"}, True),
+        ("config.4.0+vocab.json", {"trust_remote_code": True}, True),
+        ("config.json.index.json", {"trust_remote_code": True}, True),
         ("large.json", {"x": "y" * 10_000_000}, True),
         ("vocab.json", {"__init__": 1, "trust_remote_code": 2}, False),
         ("other.json", {"attn_implementation": "eager"}, False),

@@ -34,6 +34,10 @@ SHAPES: dict[str, Callable[[], str]] = {
     "brackets": lambda: "(" * LONG,
     "LaTeX": lambda: "\\text{" * (LONG // 6),
     "letters of the gold answer": lambda: "가나" * (LONG // 2),
+    "marks on a letter": lambda: "1a" + "\u0301" * (MAX_ANSWER // 2) + "\u0316" * (MAX_ANSWER // 2),
+    "a number of thousands of digits in words": lambda: "1" + "조" * LONG,
+    "a description of one word": lambda: "[image]" + "y" * LONG,
+    "a Korean description of one word": lambda: "[image]" + "가" * LONG,
     "surrogates": lambda: "\ud800" * LONG,
 }
 

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from evaluator.data_types import MAX_ANSWER, Answer, Prompt
 from evaluator.engines.options import EngineOptions
-from evaluator.errors import EvaluationError
+from evaluator.errors import EvaluationError, EvaluationStopped
 from evaluator.files import keep_newest, remove_folder, size_of
 from evaluator.run.evaluate import check_times
 from evaluator.run.job import Job
@@ -88,7 +89,7 @@ def test_what_was_used_longest_ago_makes_room(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "weights").write_bytes(b"x" * 100_000)
         os.utime(tmp_path / name, (10**9 - age, 10**9 - age))
-    assert keep_newest(tmp_path.iterdir(), 300_000) == []
+    assert keep_newest(tmp_path.iterdir(), 350_000) == []
     assert [path.name for path in keep_newest(tmp_path.iterdir(), 250_000)] == ["old"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["middle", "new"]
     keep_newest(tmp_path.iterdir(), 0)
@@ -107,6 +108,49 @@ def test_a_model_cannot_blame_us(job: Job, monkeypatch: pytest.MonkeyPatch, clai
     assert error.value.code == known
 
 
+@pytest.mark.parametrize(
+    ("told", "exit_code"),
+    [
+        ([{"event": "loaded"}], 0),  # no batch size
+        ([LOADED, {**LOADED, "batch_size": 1}], 0),  # to be spared a second run in smaller batches
+        ([LOADED, *[{"event": "answered"}] * 1000], 0),
+        ([LOADED], 5),  # ends without a word
+        ([LOADED, {"event": "failed"}], 3),
+    ],
+)
+def test_what_a_loaded_model_does_is_its_own(
+    job: Job, monkeypatch: pytest.MonkeyPatch, told: list[dict[str, object]], exit_code: int
+) -> None:
+    says(monkeypatch, events(ENVIRONMENT, *told, exit_code=exit_code))
+    with pytest.raises(EvaluationError) as error:
+        run_inference(job, 0, 8, 3, lambda *_: None)
+    assert error.value.code == "model_error"
+
+
+def test_ended_by_us_in_the_middle_of_a_line_is_no_fault(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = threading.Event()
+    line = json.dumps(ENVIRONMENT)
+    says(monkeypatch, f"import time; print({line!r}); print('{{\"event\": ', end='', flush=True); time.sleep(600)")
+    threading.Timer(1, stop.set).start()
+    with pytest.raises(EvaluationStopped):
+        run_inference(job, 0, 8, 0, lambda *_: None, stop)
+
+
+def test_folders_in_place_of_marks_are_removed(job: Job) -> None:
+    for mark in (job.done_mark, job.measured_mark, job.answers_file):
+        (mark / "in it").mkdir(parents=True)
+    job.discard_answers(8)
+    assert not job.done_mark.exists() and not job.answers_file.exists()
+
+
+def test_what_stderr_is_flooded_with_counts(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.run.process.OUT_BYTES", 32 * 2**20)
+    monkeypatch.setattr("evaluator.run.process.LOOK_SECONDS", 0.1)
+    says(monkeypatch, "import sys\nwhile True: sys.stderr.write('x' * 2**20)")
+    with pytest.raises(EvaluationError, match="wrote more than"):
+        run_inference(job, 0, 8, 0, lambda *_: None)
+
+
 @pytest.mark.parametrize("claim", [{"batch_size": 10**6}, {"batch_size": 0}, {"params": 10**30}, {"params": -1}])
 def test_measures_that_cannot_be_are_the_models_fault(
     job: Job, monkeypatch: pytest.MonkeyPatch, claim: dict[str, int]
@@ -119,7 +163,7 @@ def test_measures_that_cannot_be_are_the_models_fault(
 
 def test_no_more_is_answered_than_was_asked(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, int, int]] = []
-    answered, measured = [{"event": "answered"}] * 500, [{"event": "measured"}] * 500
+    answered, measured = [{"event": "answered"}] * 12, [{"event": "measured"}] * 6
     says(monkeypatch, events(ENVIRONMENT, LOADED, *answered, *measured))
     run_inference(job, 0, 8, 3, lambda *progress: told.append(progress))
     assert max(done for stage, done, _ in told if stage == "infer") == 8

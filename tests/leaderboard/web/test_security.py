@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from http.client import HTTPConnection
 from ipaddress import ip_network
 from pathlib import Path
@@ -345,6 +346,8 @@ def test_a_visitors_address_is_the_proxys_word_only_for_known_proxies(
         ({"Origin": "HOST", "Sec-Fetch-Site": "same-origin"}, 422),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://["}, 403),
+        ({"Origin": "file://"}, 403),
         ({"Origin": "HOST", "Sec-Fetch-Site": "cross-site"}, 403),
         ({"Sec-Fetch-Site": "same-site"}, 403),
     ],
@@ -375,13 +378,31 @@ def test_addresses_of_one_visitor_are_counted_together() -> None:
     assert guard.network_of("2001:db8:1:2:3:4:5:6") == guard.network_of("2001:db8:1:2::1") == "2001:db8:1:2::/64"
     assert guard.network_of("2001:db8:1:3::1") != guard.network_of("2001:db8:1:2::1")
     assert guard.network_of("192.0.2.7") == guard.network_of("::ffff:192.0.2.7") == "192.0.2.7"
-    assert guard.network_of("testclient") == "testclient"
+    assert guard.network_of("testclient") == guard.network_of("1.2.3.4:80") == "unknown"
 
 
 def test_a_burst_of_one_address_leaves_room_in_the_queue(settings: Settings) -> None:
     with serve(build_app(settings)) as address, httpx.Client(base_url=address, timeout=60) as client:
         answers = [client.post(f"{API}/queue/join", json=[]).status_code for _ in range(100)]
         assert answers.count(429) >= 30 and client.get("/").status_code == 200
+
+
+def test_one_address_holds_only_so_many_requests_open(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "MAX_OPEN", 5)
+    with serve(build_app(settings)) as address, ExitStack() as held:
+        for _ in range(5):
+            client = held.enter_context(httpx.Client(base_url=address, timeout=60))
+            held.enter_context(client.stream("GET", f"{API}/heartbeat/x"))
+        assert httpx.get(f"{address}/version").status_code == 429
+
+
+def test_a_body_comes_in_time_or_not_at_all(quiet: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "BODY_SECONDS", 0.3)
+    parts = urlsplit(quiet)
+    head = f"POST {API}/queue/join HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5000\r\n\r\n"
+    with socket.create_connection((str(parts.hostname), int(parts.port or 0)), timeout=30) as connection:
+        connection.sendall(head.encode() + b"[")
+        assert connection.recv(4096).split()[1] in (b"400", b"408")
 
 
 @pytest.fixture(scope="module")
