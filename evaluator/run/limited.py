@@ -78,8 +78,8 @@ def _work(
 ) -> None:
     os.environ.clear()
     os.environ.update(environment)  # of now: the server that forks has that of its start
-    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 1))  # should nobody be left to wait
+    _limit(resource.RLIMIT_DATA, memory)
+    _limit(resource.RLIMIT_CPU, int(seconds) + 1)  # should nobody be left to wait
     try:
         outcome: dict[str, Any] = {"result": function(*arguments)}
     except EvaluationError as error:
@@ -89,3 +89,9 @@ def _work(
     except Exception:
         outcome = {"crashed": traceback.format_exc()}
     sender.send(outcome)
+
+
+def _limit(kind: int, most: int) -> None:
+    _, already = resource.getrlimit(kind)
+    most = most if already == resource.RLIM_INFINITY else min(most, already)
+    resource.setrlimit(kind, (most, most))
