@@ -94,13 +94,9 @@ class SecurityMiddleware:
         if scope["path"].endswith(CALLBACK):
             send = _way_home(send, scope["path"].removesuffix(CALLBACK) + "/")
         response = _Response(send, "*" if scope["path"].startswith(EMBEDDED) else _FRAMING, readable)
-        if refusal := self._refusal(scope):
-            return await refusal(scope, receive, response.send)
         who = network_of((scope.get("client") or ("",))[0])
-        if self._open[who] >= MAX_OPEN:
-            return await PlainTextResponse("too many connections", 429, {"Retry-After": "60"})(
-                scope, receive, response.send
-            )
+        if refusal := self._refusal(scope, who):
+            return await refusal(scope, receive, response.send)
         self._open[who] += 1
         body = _Body(receive)
         try:
@@ -120,7 +116,7 @@ class SecurityMiddleware:
             if not self._open[who]:
                 del self._open[who]
 
-    def _refusal(self, scope: Scope) -> ASGIApp | None:
+    def _refusal(self, scope: Scope, who: str) -> ASGIApp | None:
         reading = scope["method"] in READING
         if not (READ if reading else CALL).fullmatch(scope["path"]):
             return PlainTextResponse("not found", 404)
@@ -130,8 +126,10 @@ class SecurityMiddleware:
                 return PlainTextResponse("not from another site's page", 403)
             if _int_or_none(headers.get("content-length", "0")) not in range(MAX_BODY + 1):
                 return PlainTextResponse("the request is too long", 413)
-            if not self._calls.allows(network_of((scope.get("client") or ("",))[0])):
+            if not self._calls.allows(who):
                 return PlainTextResponse("too many requests", 429, {"Retry-After": "60"})
+        if self._open[who] >= MAX_OPEN:
+            return PlainTextResponse("too many requests at once", 429, {"Retry-After": "60"})
         return None
 
 
