@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 from evaluator.errors import SandboxError
@@ -77,19 +78,20 @@ def grant_access(writable: Path, readable: Path) -> None:
 @cache
 def detect_backend() -> Backend:
     """What can build a sandbox here. Raises SandboxError where bubblewrap and unshare are missing or may not."""
-    trial = Layout(
-        shown=[*_system(), *_code()],
-        devices=[],
-        writable=Path("/tmp"),  # noqa: S108 - any folder
-        scratch={},
-        environment={"PATH": os.environ.get("PATH", "")},
-        folder=ROOT,
-    )
     reason = "bubblewrap is missing: apt-get install bubblewrap"
-    if shutil.which("bwrap") and not (reason := _failure(bubblewrap.command_line, trial)):
-        return "bubblewrap"
-    if all(map(shutil.which, unshare.TOOLS)) and not _failure(unshare.command_line, trial):
-        return "unshare"
+    with TemporaryDirectory() as writable:
+        trial = Layout(
+            shown=[*_system(), *_code()],
+            devices=[],
+            writable=Path(writable),
+            scratch={},
+            environment={"PATH": os.environ.get("PATH", "")},
+            folder=ROOT,
+        )
+        if shutil.which("bwrap") and not (reason := _failure(bubblewrap.command_line, trial)):
+            return "bubblewrap"
+        if all(map(shutil.which, unshare.TOOLS)) and not _failure(unshare.command_line, trial):
+            return "unshare"
     raise SandboxError(f"no sandbox can be built here ({reason}); allow user namespaces, or run as root")
 
 
