@@ -100,8 +100,12 @@ def _cleaned(text: str) -> str:
 @cache
 def _long_run_of_marks() -> re.Pattern[str]:
     """More combining marks than any writing has on one letter (UAX #15: 30): putting them in order takes quadratic time."""
-    decomposed = ((chr(n), unicodedata.normalize("NFKD", chr(n))) for n in range(sys.maxunicode + 1))
-    marks = "".join(re.escape(c) for c, own in decomposed if all(map(unicodedata.combining, own)))
+    # Only those can be: decomposing all of Unicode takes three times as long, and an answer waits for it.
+    candidates = (
+        c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.combining(c) or unicodedata.decomposition(c)
+    )
+    own = (c for c in candidates if all(map(unicodedata.combining, unicodedata.normalize("NFKD", c))))
+    marks = "".join(map(re.escape, own))
     return re.compile(f"([{marks}]{{30}})[{marks}]+")
 
 

@@ -23,13 +23,13 @@ def write_content_addressed(root: Path, folder: str, suffix: str, content: bytes
     return name
 
 
-def remove_folder(folder: Path) -> None:
-    """Remove a folder, or a file, with all that is in it, however deep: Python's own way ends at a thousand folders."""
-    if not os.path.lexists(folder):
+def remove_path(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it, however deep: Python's own way ends at a thousand folders."""
+    if not os.path.lexists(path):
         return
-    if subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL).returncode:
-        subprocess.run(["chmod", "-R", "u+rwX", "--", str(folder)], stderr=subprocess.DEVNULL)
-        subprocess.run(["rm", "-rf", "--", str(folder)], stderr=subprocess.DEVNULL)
+    if subprocess.run(["rm", "-rf", "--", str(path)], stderr=subprocess.DEVNULL).returncode:
+        subprocess.run(["chmod", "-R", "u+rwX", "--", str(path)], stderr=subprocess.DEVNULL)
+        subprocess.run(["rm", "-rf", "--", str(path)], stderr=subprocess.DEVNULL)
 
 
 def size_of(folder: Path, most: int) -> int:
@@ -63,7 +63,7 @@ def keep_newest(entries: Iterable[Path], most: int) -> list[Path]:
     for _, entry in aged:
         total += size_of(entry, most) if entry.is_dir() else entry.stat().st_size
         if total > most:
-            remove_folder(entry)
+            remove_path(entry)
             removed.append(entry)
     return removed
 

@@ -25,7 +25,7 @@ from evaluator.datasets.leak_check import check_public
 from evaluator.datasets.source import open_source
 from evaluator.engines.options import ApiOptions
 from evaluator.errors import Details, EvaluationError, EvaluationStopped
-from evaluator.files import keep_newest, remove_folder
+from evaluator.files import keep_newest, remove_path
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.model_download import fetch_model
 from evaluator.run.evaluate import evaluate
@@ -147,7 +147,7 @@ class Worker:
             self._save_details(request.key, evaluation.details)
             self._queue.publish(request, evaluation.result, self._now())
             log.info("published %s", request.key)
-            remove_folder(job_dir)
+            remove_path(job_dir)
             self._offer(request, evaluation.result)
         except EvaluationStopped as error:
             if self.stopped.is_set():
@@ -232,7 +232,7 @@ class Worker:
     def _fail(self, request: EvalRequest, stage: Stage, code: FailureCode, error: Exception) -> None:
         after = self._queue.fail(request, Failure(stage=stage, code=code), self._now())
         if after.status != Status.PENDING:  # else the next attempt goes on from the answers so far
-            remove_folder(self._settings.work_dir / request.key)
+            remove_path(self._settings.work_dir / request.key)
         said = "" if isinstance(error, EvaluationError) and error.quoted else f": {error}"
         log.warning("%s at %s with %s, now %s%s", request.key, stage, code, after.status, said)
 

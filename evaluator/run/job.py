@@ -32,7 +32,7 @@ from pydantic import TypeAdapter
 from evaluator.data_types import MAX_ANSWER, Answer, Box, Prompt, cleaned
 from evaluator.engines.options import NON_SEMANTIC_API_OPTIONS, NON_SEMANTIC_OPTIONS, EngineOptions
 from evaluator.errors import EvaluationError
-from evaluator.files import open_regular_file, remove_folder, write_content_addressed
+from evaluator.files import open_regular_file, remove_path, write_content_addressed
 from submissions.records import FailureCode
 
 _ANSWER = TypeAdapter(Answer)
@@ -81,8 +81,8 @@ class Job:
                 row |= {"id": job.ids[prompt.id], "latency_sample": prompt.id in latency_samples}
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
         if not (job.prompts_file.exists() and filecmp.cmp(unfinished, job.prompts_file, shallow=False)):
-            remove_folder(job.done_mark)
-            remove_folder(job.measured_mark)
+            remove_path(job.done_mark)
+            remove_path(job.measured_mark)
         unfinished.replace(job.prompts_file)
         return job
 
@@ -96,8 +96,8 @@ class Job:
     def discard_answers(self, batch_size: int) -> None:
         """Throw away the answers that were given in batches of this size; the latency samples stay."""
         self._batches_file.write_text(json.dumps([*self.discarded_batch_sizes(), batch_size]), encoding="utf-8")
-        remove_folder(self.answers_file)
-        remove_folder(self.done_mark)
+        remove_path(self.answers_file)
+        remove_path(self.done_mark)
 
     def options(self) -> EngineOptions:
         return _OPTIONS.validate_json((self.folder / "job.json").read_bytes())

@@ -15,7 +15,7 @@ from submissions.results import BatchInvariance
 
 @dataclass(frozen=True)
 class ScoredAnswers:
-    answers: dict[str, Answer]  # by prompt id
+    answers: dict[str, Answer]  # by the ids that prompts have in the job
     singly: dict[str, Answer]  # the latency samples, asked one at a time
     scores: list[Score]  # in the order of the items
     invariance: BatchInvariance | None

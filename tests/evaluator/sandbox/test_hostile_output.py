@@ -13,7 +13,7 @@ import pytest
 from evaluator.data_types import MAX_ANSWER, Answer, Prompt
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError, EvaluationStopped
-from evaluator.files import keep_newest, remove_folder, size_of
+from evaluator.files import keep_newest, remove_path, size_of
 from evaluator.run.evaluate import check_times
 from evaluator.run.job import Job
 from evaluator.run.process import run_inference
@@ -34,7 +34,7 @@ def job(tmp_path: Path) -> Iterator[Job]:
     prompts = [Prompt(str(n), f"{n}?") for n in range(8)]
     job = Job.prepare(tmp_path / "job", EngineOptions(tmp_path, "float32", 8), prompts)
     yield job
-    remove_folder(job.folder)  # pytest could not
+    remove_path(job.folder)  # pytest could not
 
 
 def says(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
@@ -62,7 +62,7 @@ def test_a_flood_of_files_ends_the_run(job: Job, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(EvaluationError, match="wrote more than") as error:
         run_inference(job, 0, 8, 0, lambda *_: None)
     assert error.value.code == "model_error"
-    remove_folder(job.folder)
+    remove_path(job.folder)
     assert not job.folder.exists()
 
 
@@ -80,7 +80,7 @@ def test_a_folder_3000_deep_is_removed(tmp_path: Path) -> None:
     with pytest.raises((RecursionError, OSError)):
         shutil.rmtree(tmp_path / "deep")
     assert size_of(tmp_path / "deep", 10**9) > 10**9
-    remove_folder(tmp_path / "deep")
+    remove_path(tmp_path / "deep")
     assert not (tmp_path / "deep").exists()
 
 
