@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le, MaxLen
-from pydantic import AllowInfNan
 
 MAX_MESSAGE = 300  # characters of what is told about a failure
 SHORT = 1000  # characters of an answer in which nothing is slow
@@ -64,12 +63,10 @@ class Answer:
     id: str
     text: str
     status: AnswerStatus
-    seconds: Annotated[float, Ge(0), Le(10**6), AllowInfNan(False)]
+    seconds: Annotated[float, Ge(0), Le(10**6)]
     windows: Count | None = None  # pieces of the page that were read; None where the page was read whole
     visual_tokens: Count | None = None  # of its images
-    resize: Annotated[float, Ge(0), AllowInfNan(False)] | None = (
-        None  # what its most reduced image was scaled by, 1 for not at all
-    )
+    resize: Annotated[float, Ge(0), Le(10**6)] | None = None  # of its most reduced image, 1 for not at all
     raw: str | None = None
     prompt_tokens: Count | None = None
     tokens: Count | None = None  # new ones, reasoning included

@@ -11,7 +11,7 @@ Exception
 
 from typing import Any
 
-from submissions.records import FailureCode
+from submissions.failure_codes import FailureCode
 
 Details = list[dict[str, Any]]  # private: answers and scores by item
 

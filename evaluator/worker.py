@@ -32,8 +32,9 @@ from evaluator.run.evaluate import evaluate
 from evaluator.run.task import Task, load_items, options_of
 from evaluator.sandbox.policy import detect_backend
 from submissions.errors import LostLeaseError, StoreError
+from submissions.failure_codes import FailureCode
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, Failure, FailureCode, Progress, Stage, Status
+from submissions.records import EvalRequest, Failure, Progress, Stage, Status
 from submissions.results import EvalResult
 from submissions.settings import Settings
 from submissions.store.base import Changes, Snapshot, transact

@@ -12,11 +12,12 @@ from submissions.checks.code_approval import approval_of
 from submissions.checks.request import build_request
 from submissions.checks.submit import Submission, SubmissionService
 from submissions.errors import QueueError, RefusedError, SettingsError, StoreError
+from submissions.failure_codes import FailureCode
 from submissions.messages import CHECKS, FAILURES, REFUSALS
 from submissions.models.model_facts import facts_of_server
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
-from submissions.records import MODEL_ID, OWNER, FailureCode
+from submissions.records import MODEL_ID, OWNER
 from submissions.settings import Settings, load_settings
 from submissions.store.base import transact
 from submissions.store.index import reindexed

@@ -14,8 +14,12 @@ Exception
 └── TemplateError              a chat template fails, or does not end
 """
 
+from typing import TYPE_CHECKING
+
 from submissions.messages import REFUSALS, RefusalCode
-from submissions.records import EvalRequest
+
+if TYPE_CHECKING:
+    from submissions.records import EvalRequest
 
 
 class RefusedError(Exception):
@@ -50,7 +54,7 @@ class QueueError(Exception):
 class AlreadySubmittedError(QueueError):
     """The request is there, in whatever state."""
 
-    def __init__(self, request: EvalRequest) -> None:
+    def __init__(self, request: "EvalRequest") -> None:
         super().__init__(f"already {request.status}: request {request.key}")
         self.request = request
 

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-from submissions.records import FailureCode
+from submissions.failure_codes import FailureCode
 
 
 class Text(NamedTuple):

@@ -25,6 +25,9 @@ from tests.support.serving import bare_environment
 
 SHARED = ROOT.parent / "shared"
 
+# Tiny models gain nothing by threads, and the test processes have the cores between them. Read when torch is loaded.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:

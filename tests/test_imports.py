@@ -107,4 +107,10 @@ def test_help_loads_only_the_parser(package: str) -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_scoring_files_loads_no_validator() -> None:
+    code = "import sys, evaluator.commands.dispatch, evaluator.run.score_files; print('pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 HEAVY = ("pydantic", "numpy", "jinja2", "rich", "huggingface_hub", "torch", "yaml")

@@ -15,9 +15,9 @@ from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, Revi
 
 from evaluator.datasets.leak_check import CANARY
 from evaluator.errors import DataError, EvaluationError
+from submissions.failure_codes import FailureCode
 from submissions.models.repository import content_revision
 from submissions.paths import SAMPLES
-from submissions.records import FailureCode
 from submissions.settings import Settings
 
 SCHEME = "hf://datasets/"

@@ -30,10 +30,10 @@ from evaluator.engines.pages import fit_page
 from evaluator.engines.server import Server
 from evaluator.errors import EvaluationError
 from submissions.errors import RefusedError, TemplateError
+from submissions.failure_codes import FailureCode
 from submissions.models.chat_template import TemplateRenderer
 from submissions.models.model_facts import QUESTION, folder_template
 from submissions.models.reasoning import find_tags, opens, reasoning_of, strip_reasoning, unmarked, values_of
-from submissions.records import FailureCode
 from submissions.store.backoff import wait_retry_after
 
 ATTEMPTS = 8

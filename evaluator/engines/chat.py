@@ -37,9 +37,9 @@ from evaluator.engines.hardware import best_device, torch_environment
 from evaluator.engines.loading import check_finite, check_token_ids, from_pretrained, load_config
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError
+from submissions.failure_codes import FailureCode
 from submissions.models.model_facts import VISION_NAMES
 from submissions.models.reasoning import Tags, split, unmarked
-from submissions.records import FailureCode
 
 POOL = 256  # prompts sorted by cost together
 BATCH_SIZE = {"cuda": 64, "cpu": 16}  # prompts, at most

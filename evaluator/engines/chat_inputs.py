@@ -15,11 +15,11 @@ from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page
 from evaluator.errors import EvaluationError
 from submissions.errors import TemplateError
+from submissions.failure_codes import FailureCode
 from submissions.models.chat_template import Conversation, TemplateRenderer, default_template
 from submissions.models.model_facts import QUESTION, folder_template
 from submissions.models.reasoning import Tags, learn_tags, opens, values_of
 from submissions.models.repository import PROCESSORS
-from submissions.records import FailureCode
 
 TEMPLATE_TOKENS = 64  # tokens left to the chat template itself
 VISUAL_TOKENS = 1024  # reserved for an image, where the processor does not tell

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from evaluator.data_types import Answer, Prompt
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError
-from submissions.records import FailureCode
+from submissions.failure_codes import FailureCode
 
 SETTINGS = "dummy.json"
 

@@ -24,7 +24,7 @@ from evaluator.engines.hardware import best_device, torch_environment
 from evaluator.engines.loading import check_finite, check_token_ids, from_pretrained, load_config
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError
-from submissions.records import FailureCode
+from submissions.failure_codes import FailureCode
 
 OVERLAP = 128  # tokens two neighbouring windows share
 CANDIDATES = 20  # best starts and ends of each window that are paired

@@ -12,7 +12,7 @@ import httpx2
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError
 from submissions.catalog import FloatPrecision
-from submissions.records import FailureCode
+from submissions.failure_codes import FailureCode
 
 START_SECONDS = 1800.0  # large models load for long
 POLL_SECONDS = 0.2

@@ -19,6 +19,7 @@ from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
 from evaluator.errors import EvaluationError
+from submissions.failure_codes import FailureCode
 from submissions.models.code_settings import code_setting
 from submissions.models.repository import (
     CODE,
@@ -31,7 +32,7 @@ from submissions.models.repository import (
     local_model,
 )
 from submissions.paths import ROOT
-from submissions.records import CodeApproval, FailureCode
+from submissions.records import CodeApproval
 from submissions.settings import Settings
 
 MAX_HEADER = 25_000_000  # bytes of a safetensors file that describe its tensors

@@ -20,7 +20,7 @@ from evaluator.engines import engine_class, load_engine
 from evaluator.errors import EvaluationError
 from evaluator.run.job import Job
 from evaluator.run.latency import WARM_UP, one_at_a_time
-from submissions.records import FailureCode
+from submissions.failure_codes import FailureCode
 
 
 def main(folder: str) -> int:

@@ -16,7 +16,7 @@ from evaluator.run.process import OnProgress, run_inference
 from evaluator.run.result import build_result
 from evaluator.run.scoring import ScoredAnswers, count_answers, keep_answers, score_answers
 from evaluator.run.task import Task, evenly_spaced, prompts_of
-from submissions.records import FailureCode
+from submissions.failure_codes import FailureCode
 from submissions.results import Dataset, EvalResult
 
 MIN_TIME_SHARE, TIME_SLACK_S = 0.4, 10.0  # of the time that passed; seconds

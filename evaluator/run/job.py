@@ -33,7 +33,7 @@ from evaluator.data_types import MAX_ANSWER, Answer, Box, Prompt, cleaned
 from evaluator.engines.options import NON_SEMANTIC_API_OPTIONS, NON_SEMANTIC_OPTIONS, EngineOptions
 from evaluator.errors import EvaluationError
 from evaluator.files import open_regular_file, remove_path, write_content_addressed
-from submissions.records import FailureCode
+from submissions.failure_codes import FailureCode
 
 _ANSWER = TypeAdapter(Answer)
 _OPTIONS = TypeAdapter(EngineOptions)

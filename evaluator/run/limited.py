@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from evaluator.errors import EvaluationError, EvaluationStopped
-from submissions.records import FailureCode
+from submissions.failure_codes import FailureCode
 
 SECONDS = 1800.0
 MEMORY = 8 * 2**30  # bytes

@@ -22,8 +22,9 @@ from evaluator.errors import EvaluationError, EvaluationStopped
 from evaluator.files import size_of
 from evaluator.run.job import Job
 from evaluator.sandbox.policy import SCRATCH, SandboxPolicy, detect_backend, grant_access, sandbox_command
+from submissions.failure_codes import FailureCode
 from submissions.paths import ROOT
-from submissions.records import MAX_PARAMS, FailureCode
+from submissions.records import MAX_PARAMS
 
 CHILD = "evaluator.run.child"  # the module run as the inference process
 MAX_EVENT = 65_536  # bytes of a line from it

@@ -9,7 +9,7 @@ from evaluator.data_types import Answer, Item, Score, unless_unanswered
 from evaluator.errors import EvaluationError
 from evaluator.run.answer_cache import AnswerCache
 from evaluator.run.job import Job
-from submissions.records import FailureCode
+from submissions.failure_codes import FailureCode
 from submissions.results import BatchInvariance
 
 

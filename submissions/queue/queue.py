@@ -12,9 +12,10 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from submissions.errors import AlreadySubmittedError, LostLeaseError, OptedOutError, QueueError, QuotaSpentError
+from submissions.failure_codes import FailureCode
 from submissions.queue.quota import Quota, opted_out
 from submissions.queue.wait_time import fair_order
-from submissions.records import CodeApproval, EvalRequest, Failure, FailureCode, Lease, OptOut, Progress, Stage, Status
+from submissions.records import CodeApproval, EvalRequest, Failure, Lease, OptOut, Progress, Stage, Status
 from submissions.results import EvalResult
 from submissions.rows import QueueRow
 from submissions.store.base import Changes, Snapshot, Store, transact

@@ -9,9 +9,10 @@ from playwright.sync_api import Browser, Locator, expect
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.views.texts import text
 from leaderboard.web.language import ADDRESSES
+from submissions.failure_codes import FailureCode
 from submissions.messages import FAILURES
 from submissions.queue.queue import Queue
-from submissions.records import FailureCode, Progress, Stage
+from submissions.records import Progress, Stage
 from tests.browser.conftest import WIDTHS, Seen, Site, drawn_charts
 from tests.support.evaluated import evaluated
 from tests.support.records import request_numbered

@@ -6,8 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from submissions.duration import parse_duration
+from submissions.failure_codes import FailureCode
 from submissions.messages import FAILURES, REFUSALS, RefusalCode
-from submissions.records import EvalRequest, FailureCode, request_key
+from submissions.records import EvalRequest, request_key
 from submissions.settings import Settings
 from tests.support.records import result_of
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.confidence_interval import wilson
+from submissions.failure_codes import FailureCode
 from submissions.paths import SAMPLES
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, Failure, FailureCode, Progress, Stage, Status
+from submissions.records import EvalRequest, Failure, Progress, Stage, Status
 from submissions.results import EvalResult
 from tests.support.records import NOW, result_of
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.errors import EvaluationError
-from submissions.records import FailureCode
+from submissions.failure_codes import FailureCode
 from submissions.settings import load_settings
 
 BATCH = 64  # texts in a request

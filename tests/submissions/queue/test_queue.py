@@ -4,9 +4,10 @@ from datetime import timedelta
 import pytest
 
 from submissions.errors import AlreadySubmittedError, LostLeaseError, QueueError
+from submissions.failure_codes import FailureCode
 from submissions.queue.queue import SKEW, Queue
 from submissions.queue.wait_time import waits
-from submissions.records import EvalRequest, Failure, FailureCode, Stage, Status
+from submissions.records import EvalRequest, Failure, Stage, Status
 from submissions.store.base import Store
 from tests.support.records import NOW, result_of
 

@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 
 from submissions.errors import OptedOutError, QueueError, QuotaSpentError
+from submissions.failure_codes import FailureCode
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Quota, Submitter
-from submissions.records import EvalRequest, Failure, FailureCode, Stage
+from submissions.records import EvalRequest, Failure, Stage
 from submissions.settings import Settings
 from submissions.store.base import Store
 from tests.support.records import NOW, result_of
