@@ -19,7 +19,18 @@ ALLOWED = {
 # From the ground up: a room, or a module beside them, imports what comes before it.
 ROOMS = {
     "submissions": (
-        *("paths", "duration", "confidence_interval", "catalog", "records", "results", "rows", "messages", "errors"),
+        *(
+            "paths",
+            "duration",
+            "confidence_interval",
+            "catalog",
+            "failure_codes",
+            "records",
+            "results",
+            "rows",
+            "messages",
+            "errors",
+        ),
         *("settings", "logs", "store", "queue", "models", "checks", "arguments", "commands", "__main__"),
     ),
     "evaluator": (
