@@ -38,7 +38,7 @@ serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
 
 test: lint
 	scripts/system_packages.sh chromium fonts git bubblewrap
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 3
 
 test-unit: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git bubblewrap

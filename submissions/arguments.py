@@ -31,6 +31,9 @@ def build_parser() -> argparse.ArgumentParser:
     commands.add_parser("cancel", help="take a pending or quarantined request out, as if never submitted").add_argument(
         "key"
     )
+    commands.add_parser("submitter", help="who submitted a request: the private store knows").add_argument("key")
+    erase = commands.add_parser("erase", help="forget a submitter's name, for good")
+    erase.add_argument("name", help="of a person or an organisation, as signed in")
     approve = commands.add_parser("approve-code", help="let the Python files of a model's repository run, once read")
     approve.add_argument(
         "model", metavar="OWNER/NAME@COMMIT", help="the commit in full: another one needs its own approval"

@@ -15,6 +15,7 @@ from submissions.errors import QueueError, RefusedError, SettingsError, StoreErr
 from submissions.failure_codes import FailureCode
 from submissions.messages import CHECKS, FAILURES, REFUSALS
 from submissions.models.model_facts import facts_of_server
+from submissions.queue.pseudonyms import Pseudonyms
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
 from submissions.records import MODEL_ID, OWNER
@@ -42,6 +43,10 @@ def dispatch(args: argparse.Namespace) -> int:
             _list(queue)
         elif args.command == "show":
             print(queue.get(args.key).to_bytes().decode(), end="")
+        elif args.command == "submitter":
+            print(Pseudonyms(settings).name_of(queue.get(args.key).submitted_by) or "nobody knows: the name was erased")
+        elif args.command == "erase":
+            return _erase(Pseudonyms(settings), args.name)
         elif args.command == "requeue":
             print(f"{queue.requeue(args.key).key} is pending again")
         elif args.command == "cancel":
@@ -111,7 +116,7 @@ def _submit_api(queue: Queue, args: argparse.Namespace, settings: Settings) -> i
     facts = facts_of_server(known.model_id, f"{known.base_url} {known.model}", args.api)
     for benchmark in args.benchmark:
         try:
-            request = build_request(facts, benchmark, _submitter(args))
+            request = build_request(facts, benchmark, Pseudonyms(settings).find_or_make(_submitter(args)))
             queue.submit(request)
             print(f"accepted {request.key} {request.model_id} {benchmark}")
         except QueueError as error:
@@ -149,6 +154,13 @@ def _opt_out(queue: Queue, name: str, undo: bool) -> None:
     else:
         taken = queue.opt_out(name, queue.store.now())
         print(f"{name} is not evaluated any more; {len(taken)} pending requests are out of the queue")
+
+
+def _erase(pseudonyms: Pseudonyms, name: str) -> int:
+    if (pseudonym := pseudonyms.erase(name)) is None:
+        return _complain(f"{name!r} has submitted nothing under that name")
+    print(f"{name} is erased; requests of {pseudonym} stay, and nothing tells whose they were")
+    return 0
 
 
 def _list(queue: Queue) -> None:

@@ -167,7 +167,7 @@ class EvalRequest(Record):
     model_type: Label
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     license: Label | None = None
-    submitted_by: Label
+    submitted_by: Label  # a pseudonym, as is that of the organisation: submissions.queue.pseudonyms
     organisation: Label | None = None  # the submitter's, where it owns the model: its members share their quota
     submitted_at: Time
     share: bool = False  # whether the result may be offered to the model's repository

@@ -58,6 +58,7 @@ def submit_tab(service: SubmissionService, visitors: Visitors, language: Languag
     with gr.Row(elem_classes="hn-controls"):
         check_button = gr.Button(text("check_button", language), elem_id="check")
         submit_button = gr.Button(text("submit_button", language), variant="primary", elem_id="submit")
+    gr.Markdown(text("submit_privacy", language), elem_id="submit-privacy")
     outcome = gr.HTML(elem_id="outcome", apply_default_css=False)
 
     def submit_form(

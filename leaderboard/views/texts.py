@@ -227,6 +227,10 @@ TEXTS: dict[str, Text] = {
         "허깅페이스 모델 ID를 입력하고 벤치마크를 고르세요. 모델 저장소를 바로 확인하고, 통과하면 대기열에 추가합니다.",
         "Enter a Hugging Face model ID and choose benchmarks. The repository is checked right away and queued for evaluation if it passes.",
     ),
+    "submit_privacy": Text(
+        "모델 ID와 제출 시각은 공개됩니다. 계정 이름은 비공개 저장소에만 보관하고 공개 기록에는 가명으로 남기며, 요청하면 운영자가 삭제합니다.",
+        "The model ID and the time of submission are public. Your account name is kept in a private store only; public records show a pseudonym. The operator erases the name on request.",
+    ),
     "model_id": Text("모델 ID", "Model ID"),
     "model_id_hint": Text("owner/name 또는 허브 URL", "owner/name, or its Hub URL"),
     "revision": Text("리비전 (비우면 최신)", "Revision (latest if empty)"),

@@ -14,14 +14,14 @@ from submissions.records import EvalRequest, Precision, request_key
 def build_request(
     facts: ModelFacts,
     benchmark: str,
-    submitted_by: str,
+    submitted_by: str | None,
     requested_revision: str | None = None,
     precision: Precision | None = None,
     share: bool = False,
     organisation: str | None = None,
     thinking: Thinking | None = None,
 ) -> EvalRequest:
-    """A pending request for one benchmark. Raises RefusedError where the model cannot take its questions."""
+    """A pending request for one benchmark, of a submitter and an organisation by their pseudonyms. Raises RefusedError where the model cannot take its questions."""
     check_inputs(facts, benchmark)
     if thinking and not facts.thinking:
         raise RefusedError(RefusalCode.NO_THINKING_SWITCH)
@@ -42,7 +42,7 @@ def build_request(
         model_type=facts.model_type,
         params=facts.params,
         license=facts.license,
-        submitted_by=submitted_by,
+        submitted_by=submitted_by or "",
         organisation=organisation,
         submitted_at=datetime.now(UTC),
         share=share,

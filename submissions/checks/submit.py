@@ -3,9 +3,10 @@
 What comes out are codes and values, no text in any language.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, Literal
 
 from submissions.catalog import BENCHMARKS, PRECISIONS, THINKING, Thinking
@@ -24,6 +25,7 @@ from submissions.errors import (
 from submissions.messages import CheckName, RefusalCode
 from submissions.models.devices import device_memory
 from submissions.models.model_facts import ModelFacts
+from submissions.queue.pseudonyms import Pseudonyms
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Quota, Submitter, opted_out
 from submissions.queue.wait_time import Wait, waits
@@ -40,6 +42,7 @@ _LATE: dict[type[QueueError], tuple[CheckName, RefusalCode]] = {
     OptedOutError: (CheckName.OPT_OUT, RefusalCode.OPTED_OUT),
 }
 
+PseudonymOf = Callable[[str], str | None]
 OutcomeCode = Literal["accepted", "refused", "store_unavailable", "no_benchmark"]
 
 
@@ -93,6 +96,7 @@ class SubmissionService:
         self._queue = queue
         self._settings = settings
         self._quota = Quota(settings.quota, settings.quota_window)
+        self._pseudonyms = Pseudonyms(settings)
 
     def check(self, submission: Submission, submitter: Submitter | None = None) -> Report:
         """Every check, of the model and for each benchmark, of all benchmarks where none is chosen. Raises StoreError.
@@ -116,10 +120,11 @@ class SubmissionService:
         # Where the worker is elsewhere, only its operator knows what it has.
         memory = settings.device_memory or (device_memory() if settings.worker == "on" else None)
         options = check_options(report.facts, submission.precision, submission.thinking, memory)
+        pseudonym = cache(self._pseudonyms.find)
         own = [
             check
             for benchmark in submission.benchmarks or BENCHMARKS
-            for check in self._benchmark_checks(report.facts, benchmark, submission, submitter, snapshot)
+            for check in self._benchmark_checks(report.facts, benchmark, submission, submitter, pseudonym, snapshot)
         ]
         return replace(report, checks=(*report.checks, *options, opt_out, *own))
 
@@ -134,14 +139,19 @@ class SubmissionService:
         if refusals := report.refusals():
             return [Outcome("refused", refusals=tuple(refusals))], report
         assert report.facts
-        return [self._queue_one(report, name, submission, submitter) for name in submission.benchmarks], report
+        pseudonym = cache(self._pseudonyms.find_or_make)
+        return [
+            self._queue_one(report, name, submission, submitter, pseudonym) for name in submission.benchmarks
+        ], report
 
-    def _queue_one(self, report: Report, benchmark: str, submission: Submission, submitter: Submitter) -> Outcome:
+    def _queue_one(
+        self, report: Report, benchmark: str, submission: Submission, submitter: Submitter, pseudonym: PseudonymOf
+    ) -> Outcome:
         if refusals := report.refusals(benchmark):
             return Outcome("refused", benchmark, tuple(refusals))
         assert report.facts
         try:
-            request = self._request(report.facts, benchmark, submission, submitter)
+            request = self._request(report.facts, benchmark, submission, submitter, pseudonym)
             self._queue.submit(request, self._quota if submitter.authenticated else None)
             wait = waits(self._queue.rows(), datetime.now(UTC)).get(request.key)
             return Outcome("accepted", benchmark, key=request.key, wait=wait)
@@ -152,17 +162,23 @@ class SubmissionService:
             return Outcome("store_unavailable", benchmark)
 
     def _request(
-        self, facts: ModelFacts, benchmark: str, submission: Submission, submitter: Submitter | None
+        self,
+        facts: ModelFacts,
+        benchmark: str,
+        submission: Submission,
+        submitter: Submitter | None,
+        pseudonym: PseudonymOf,
     ) -> EvalRequest:
-        """Raises RefusedError."""
+        """Raises RefusedError. A result is offered to the model's repository only where its owner submits."""
+        owner = submitter.organisation(facts.model_id) if submitter else None
         return build_request(
             facts,
             benchmark,
-            submitter.name if submitter else "",
+            pseudonym(submitter.name) if submitter else None,
             submission.revision,
             submission.precision,
-            submission.share,
-            submitter.organisation(facts.model_id) if submitter else None,
+            submission.share and owner is not None,
+            pseudonym(owner) if owner else None,
             submission.thinking,
         )
 
@@ -172,11 +188,12 @@ class SubmissionService:
         benchmark: str,
         submission: Submission,
         submitter: Submitter | None,
+        pseudonym: PseudonymOf,
         snapshot: Snapshot,
     ) -> Iterator[Check]:
         yield from check_benchmark(facts, benchmark)
         try:
-            request = self._request(facts, benchmark, submission, submitter)
+            request = self._request(facts, benchmark, submission, submitter, pseudonym)
         except RefusedError:
             return
         known = self._queue.find(request.key, snapshot)

@@ -60,8 +60,12 @@ class Store(Protocol):
         """The commits up to this one, newest first."""
         ...
 
-    def squash(self, branch: str) -> None:
-        """Forget the history of a branch, not its files."""
+    def squash(self, branch: str, *, purge: bool = False) -> None:
+        """Forget the history of a branch, not its files.
+
+        `purge`: what only that history held is removed from this machine at once. Whoever still reads an older
+        snapshot then gets KeyError.
+        """
         ...
 
     def now(self) -> datetime:

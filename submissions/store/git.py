@@ -16,6 +16,7 @@ from stat import S_ISDIR
 
 from dulwich.client import HttpGitClient
 from dulwich.errors import NotGitRepository
+from dulwich.gc import garbage_collect
 from dulwich.object_store import commit_tree_changes, tree_lookup_path
 from dulwich.objects import Blob, ObjectID, Tree, parse_tree
 from dulwich.objects import Commit as GitCommit
@@ -114,13 +115,20 @@ class GitStore:
                 yield Commit(following, datetime.fromtimestamp(commit.commit_time, UTC), commit.message.decode())
                 following = commit.parents[0].decode() if commit.parents else None
 
-    def squash(self, branch: str) -> None:
+    def squash(self, branch: str, *, purge: bool = False) -> None:
         with self._locked(), self._repo() as repo:
             tree = _commit(repo, repo.refs[_ref(branch)].decode()).tree
             commit = _new_commit(tree, "Squash", [])
             repo.object_store.add_object(commit)
             self._drop_stale_ref_lock(branch)
             repo.refs[_ref(branch)] = commit.id
+        if purge:
+            self.collect_garbage(0)
+
+    def collect_garbage(self, grace_s: int) -> None:
+        """Everything in one pack, without what nothing leads to and is older than this. As `git gc`."""
+        with self._locked(), self._repo() as repo:
+            garbage_collect(repo, grace_period=grace_s)
 
     def now(self) -> datetime:
         """By the clock of the file system, which on a shared disk is the server's."""

@@ -103,8 +103,11 @@ class HubStore:
         self._fetch(head)
         return self._mirror.history(head)
 
-    def squash(self, branch: str) -> None:
+    def squash(self, branch: str, *, purge: bool = False) -> None:
         self._with_retries(lambda: self._api.super_squash_history(self._repo, branch=branch, repo_type="dataset"))
+        if purge:
+            self._fetch(self.head(branch))
+            self._mirror.collect_garbage(0)
 
     def now(self) -> datetime:
         """By the Hub's clock, which all workers share."""

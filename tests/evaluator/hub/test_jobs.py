@@ -95,14 +95,12 @@ def test_a_result_is_offered_only_with_consent_and_links_to_its_record(
     settings = Settings(
         store=STORES["HANNUN_STORE"], hub_token=TOKEN, eval_datasets={"korquad-2": "org/korquad2"}, work_dir=tmp_path
     )
-    request = make_request(share=True, organisation="owner")
+    request = make_request(share=True)
     result = result_of(request)
     whole = result.evolve(dataset={**result.dataset.model_dump(), "split": "test"})
     assert offer_result(request, result, settings) is None, "a sample run is no result"
     assert offer_result(request.evolve(share=False), whole, settings) is None
     assert offer_result(request, whole, settings.model_copy(update={"eval_datasets": {}})) is None
-    assert offer_result(request.evolve(organisation=None), whole, settings) is None, "of somebody else's model"
-    assert offer_result(request.evolve(organisation="another"), whole, settings) is None
     assert hub.pulls == []
     address = offer_result(request, whole, settings)
     ((repo, files),) = hub.pulls

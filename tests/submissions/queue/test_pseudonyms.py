@@ -1,0 +1,130 @@
+"""A submitter's name stands in the private store only, and can be erased there."""
+
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from dulwich.objects import Commit
+from dulwich.repo import Repo
+
+from submissions.__main__ import main
+from submissions.checks.submit import Submission, SubmissionService
+from submissions.queue.pseudonyms import Pseudonyms
+from submissions.queue.queue import Queue
+from submissions.queue.quota import Submitter
+from submissions.settings import Settings
+from submissions.store.base import Store, transact
+from tests.support.hub.repos import Hub
+
+NAME = "kim-who-submits"
+KIM = Submitter(NAME, frozenset({"tiny"}))
+
+
+def contents(store: Path) -> Iterator[bytes]:
+    """Every object of a repository, reachable or not, and the bytes of all its other files."""
+    with Repo(str(store)) as repo:
+        for sha in repo.object_store:
+            yield repo[sha].as_raw_string()
+    for path in store.rglob("*"):
+        if path.is_file():
+            yield path.read_bytes()
+    for loose in store.glob("objects/??/*"):
+        yield zlib.decompress(loose.read_bytes())
+
+
+def has_name(store: Path) -> bool:
+    return any(NAME.encode() in content for content in contents(store))
+
+
+@pytest.fixture
+def service(store: Store, settings: Settings) -> SubmissionService:
+    return SubmissionService(Queue(store), settings)
+
+
+def test_the_name_is_in_no_public_object(service: SubmissionService, settings: Settings) -> None:
+    outcomes, _ = service.submit(Submission("tiny/image-text", ("ko-vqa", "ko-vdc"), share=True), KIM)
+    assert [one.code for one in outcomes] == ["accepted", "accepted"]
+    assert not has_name(Path(settings.store))
+    assert has_name(Path(settings.private_store)), "the search finds it where it is"
+
+
+def test_a_person_and_an_organisation_keep_their_pseudonyms(
+    service: SubmissionService, settings: Settings, store: Store
+) -> None:
+    service.submit(Submission("tiny/image-text", ("ko-vqa", "ko-vdc"), share=True), KIM)
+    first, second = (Queue(store).get(row.key) for row in Queue(store).rows())
+    assert first.submitted_by == second.submitted_by != first.organisation == second.organisation
+    assert first.share
+    assert Pseudonyms(settings).name_of(first.submitted_by) == NAME
+    assert Pseudonyms(settings).name_of(first.organisation or "") == "tiny"
+    outcomes, _ = service.submit(Submission("tiny/image-text", ("ko-vqa",), precision="bfloat16"), KIM)
+    assert [one.code for one in outcomes] == ["refused"], "the quota is this person's"
+
+
+def test_nothing_is_offered_for_a_model_of_somebody_elses(service: SubmissionService, store: Store) -> None:
+    service.submit(Submission("tiny/image-text", ("ko-vqa",), share=True), Submitter(NAME))
+    (row,) = Queue(store).rows()
+    request = Queue(store).get(row.key)
+    assert not request.share and request.organisation is None
+
+
+def test_many_at_once_get_one_pseudonym(settings: Settings) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: Pseudonyms(settings).find_or_make(NAME), range(8)))
+    assert len(set(found)) == 1
+
+
+def test_an_erased_name_is_in_no_object_of_the_private_store(
+    settings: Settings,
+    store: Store,
+    service: SubmissionService,
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+    service.submit(Submission("tiny/image-text", ("ko-vqa",)), KIM)
+    Pseudonyms(settings).find_or_make("another")
+    key = Queue(store).rows()[0].key
+    assert main(["submitter", key]) == 0 and NAME in capsys.readouterr().out
+    assert main(["erase", NAME]) == 0 and "erased" in capsys.readouterr().out
+    assert not has_name(Path(settings.private_store))
+    assert main(["submitter", key]) == 0 and "nobody knows" in capsys.readouterr().out
+    assert main(["erase", NAME]) == 2 and "nothing under that name" in capsys.readouterr().err
+    pseudonyms = Pseudonyms(settings)
+    assert pseudonyms.find("another"), "who did not ask is still known"
+    assert pseudonyms.find_or_make(NAME) != Queue(store).get(key).submitted_by
+
+
+def test_a_name_is_erased_on_the_hub_and_in_the_mirror(hub: Hub, settings: Settings, tmp_path: Path) -> None:
+    own = Settings(store="hf://datasets/org/store", private_store="hf://datasets/org/private")
+    Pseudonyms(own).find_or_make(NAME)
+    mirrors = [path.parent for path in tmp_path.rglob("HEAD") if "mirrors" in str(path)]
+    assert any(has_name(mirror) for mirror in mirrors)
+    Pseudonyms(own).erase(NAME)
+    assert not any(has_name(mirror) for mirror in mirrors)
+    assert Pseudonyms(own).find(NAME) is None
+
+
+def test_a_writer_beside_an_erasure_loses_nothing(settings: Settings) -> None:
+    pseudonyms = Pseudonyms(settings)
+    pseudonyms.find_or_make(NAME)
+    private = pseudonyms._store  # the writer's own view of the same repository
+    erased = False
+
+    def detail_while_erasing(snapshot: object) -> tuple[dict[str, bytes | None], str, None]:
+        nonlocal erased
+        if not erased:
+            erased = True
+            Pseudonyms(settings).erase(NAME)
+        return {"details/x.jsonl": b"{}\n"}, "Details", None
+
+    transact(private, detail_while_erasing)
+    head = private.head()
+    assert private.read("details/x.jsonl", head) == b"{}\n"
+    with Repo(settings.private_store) as repo:
+        commit = repo[head.encode()]
+        assert isinstance(commit, Commit) and len(list(private.history(head))) == 2
