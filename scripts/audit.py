@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 
+NOTHING_LOOKED_UP = 3  # exit code: neither good nor bad
 KNOWN: dict[str, str] = {}  # advisory → why it does not touch us
 
 
@@ -20,8 +21,8 @@ def main() -> int:
     looked_up = [package for package in packages if "vulns" in package]
     if not looked_up:
         reason = (done.stderr.strip().splitlines() or ["no advisory was found for any package"])[-1]
-        print(f"audit: nothing could be looked up from here ({reason[:200]})")
-        return 0
+        print(f"audit: NOT DONE, nothing could be looked up from here ({reason[:200]})")
+        return NOTHING_LOOKED_UP
     found = {weakness["id"]: (package, weakness) for package in looked_up for weakness in package["vulns"]}
     for name, (package, weakness) in sorted(found.items()):
         mended = ", ".join(weakness["fix_versions"]) or "nothing yet"

@@ -22,8 +22,13 @@ REPORT = {
         ({}, json.dumps(REPORT), 1, ["right 2.0 PYSEC-1, mended by 2.1 (NEW)", "2 of 3 packages looked up, 1 new"]),
         ({"PYSEC-1": "not called"}, json.dumps(REPORT), 0, ["(known: not called)", "0 new"]),
         ({"PYSEC-1": "x", "PYSEC-0": "y"}, json.dumps(REPORT), 0, ["PYSEC-0 is gone"]),
-        ({}, "", 0, ["nothing could be looked up from here (no route)"]),
-        ({}, '{"dependencies": [{"name": "away", "skip_reason": "not found"}]}', 0, ["nothing could be looked up"]),
+        ({}, "", 3, ["NOT DONE, nothing could be looked up from here (no route)"]),
+        (
+            {},
+            '{"dependencies": [{"name": "away", "skip_reason": "not found"}]}',
+            3,
+            ["NOT DONE, nothing could be looked up"],
+        ),
     ],
 )
 def test_new_weaknesses_fail_and_known_ones_are_named(

@@ -7,8 +7,6 @@ from pathlib import Path
 from submissions.catalog import BENCHMARKS, ENGINES, PRECISIONS, THINKING
 from submissions.duration import parse_duration
 
-IMAGE = "python:3.11"  # of a job
-
 
 def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m evaluator", description="Give models their scores.")
@@ -117,7 +115,10 @@ def _add_worker(worker: argparse.ArgumentParser) -> None:
 def _add_schedule(schedule: argparse.ArgumentParser) -> None:
     schedule.add_argument("--flavor", default="a10g-small", help="hardware, a100-large say (default: a10g-small)")
     schedule.add_argument("--space", help="owner/name of the Space whose code is run (default: this Space)")
-    schedule.add_argument("--image", default=IMAGE, help=f"Docker image with Python and git (default: {IMAGE})")
+    schedule.add_argument("--commit", metavar="SHA", help="of that code (default: the newest now)")
+    schedule.add_argument(
+        "--image", metavar="NAME@sha256:…", help="Docker image of Debian with Python 3.11, by its digest"
+    )
     schedule.add_argument(
         "--timeout", type=parse_duration, default=timedelta(hours=12), help="of one job (default: 12h)"
     )

@@ -5,7 +5,7 @@ import argparse
 from rich.console import Console
 from rich.table import Table
 
-from evaluator.hub.jobs import JobScheduler, JobSettings, cron, space_of
+from evaluator.hub.jobs import JobScheduler, JobSettings, cron, pinned_image, space_of
 from submissions.settings import load_settings
 
 
@@ -22,7 +22,10 @@ def main(args: argparse.Namespace) -> int:
         scheduler.delete(args.delete, args.namespace)
         print(f"deleted {args.delete}")
         return 0
-    job_settings = JobSettings(space_of(args.space), args.flavor, args.image, args.timeout, args.namespace)
+    space, image = space_of(args.space), pinned_image(args.image)
+    commit = args.commit or scheduler.newest_commit(space)
+    job_settings = JobSettings(space, commit, args.flavor, image, args.timeout, args.namespace)
+    print(f"code: {space} at {commit}")
     if args.on_push:
         print(f"webhook {scheduler.on_push(job_settings)}: a job at every push to {settings.store}")
     else:

@@ -15,14 +15,25 @@ from submissions.errors import SettingsError
 from submissions.settings import Settings
 
 LABELS = {"app": "hannun-worker"}  # by which our jobs are told from others
-# A job starts from nothing: the sandbox, the code of the Space, its packages with torch's CUDA build, one round of the
-# queue. Where the Hub's machines allow no namespaces, the worker ends at once and says so.
+# A job starts from nothing: the sandbox, one commit of the Space's code, the packages whose hashes it names, one round of
+# the queue. Only the last step has the tokens: what is fetched before runs without them, and packages are installed by a
+# user who cannot read root's environment. Where the Hub's machines allow no namespaces, the worker ends and says so.
 COMMAND = """set -e
-apt-get update -qq && apt-get install -y -qq --no-install-recommends bubblewrap libseccomp2 >/dev/null
-git clone --quiet --depth 1 {code} hannun && cd hannun
-pip install --quiet torch=={torch} -r requirements.txt -r evaluator/requirements.txt
-exec python -m evaluator worker --once"""
-TORCH = "2.13.0"
+unsecret() {{ env {without} "$@"; }}
+unsecret apt-get update -qq
+unsecret apt-get install -y -qq --no-install-recommends bubblewrap libseccomp2 git >/dev/null
+unsecret useradd builder
+unsecret install -d -o builder /opt/hannun
+unsecret su builder -c 'set -e
+git clone --quiet {code} /opt/hannun/code
+cd /opt/hannun/code
+git checkout --quiet {commit}
+python3 -m venv ../venv
+for lock in evaluator/requirements.lock evaluator/torch-cuda.lock; do
+  ../venv/bin/pip install --quiet --no-cache-dir --require-hashes --no-deps -r $lock
+done'
+cd /opt/hannun/code
+exec /opt/hannun/venv/bin/python -m evaluator worker --once"""
 NEVER_SENT = (
     "HANNUN_HOST",
     "HANNUN_PORT",
@@ -38,8 +49,9 @@ class JobSettings:
     """Where and how long. The Hub's own limit of 30 minutes would end every evaluation worth running."""
 
     space: str  # owner/name of the Space whose code is run
+    commit: str  # of that code
     flavor: str
-    image: str
+    image: str  # NAME@sha256:…: a tag is another image tomorrow
     timeout: timedelta
     namespace: str | None = None
 
@@ -88,6 +100,13 @@ class JobScheduler:
             job_id=first.id, watched=watched, domains=["repo"], secrets=self._settings.secrets
         ).id
 
+    def newest_commit(self, space: str) -> str:
+        """Of the Space's code. Raises HfHubHTTPError."""
+        commit = self._api.space_info(space).sha
+        if not commit:
+            raise SettingsError(f"{space} has no commit: push the code to it first")
+        return commit
+
     def list(self, namespace: str | None) -> list[Scheduled]:
         jobs = self._api.list_scheduled_jobs(labels=LABELS, namespace=namespace)
         return [
@@ -99,9 +118,10 @@ class JobScheduler:
 
     def _arguments(self, job: JobSettings) -> dict[str, Any]:
         code = f"{constants.ENDPOINT}/spaces/{job.space}"
+        without = " ".join(f"-u {name}" for name in self._settings.secrets)
         return {
             "image": job.image,
-            "command": ["bash", "-c", COMMAND.format(code=code, torch=TORCH)],
+            "command": ["bash", "-c", COMMAND.format(code=code, commit=job.commit, without=without)],
             "env": self._environment(),
             "secrets": self._settings.secrets,
             "flavor": job.flavor,
@@ -125,6 +145,16 @@ def cron(every: timedelta) -> str:
     if minutes >= 60 and 1440 % minutes == 0 and minutes % 60 == 0:
         return "0 0 * * *" if minutes == 1440 else f"0 */{int(minutes // 60)} * * *"
     raise SettingsError("a schedule goes every 1m to 30m, 1h to 12h or 24h, in parts of an hour or a day")
+
+
+def pinned_image(text: str | None) -> str:
+    """The image, which must be named by its digest. Raises SettingsError."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}", text or ""):
+        raise SettingsError(
+            "name the job's image by its digest: --image python:3.11@sha256:… "
+            "(docker buildx imagetools inspect python:3.11 prints it)"
+        )
+    return str(text)
 
 
 def space_of(text: str | None) -> str:

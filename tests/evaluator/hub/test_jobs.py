@@ -16,9 +16,11 @@ from submissions.errors import SettingsError
 from submissions.paths import ROOT
 from submissions.records import EvalRequest
 from submissions.settings import Settings
+from tests.support.hub.jobs import SPACE_COMMIT
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.records import result_of
 
+IMAGE = f"python:3.11@sha256:{'d' * 64}"
 STORES = {"HANNUN_STORE": "hf://datasets/org/store", "HANNUN_PRIVATE_STORE": "hf://datasets/org/private"}
 
 
@@ -34,7 +36,7 @@ def schedule(*arguments: str, **environment: str) -> "subprocess.CompletedProces
 
 def test_a_job_is_made_listed_and_deleted(hub: Hub) -> None:
     made = schedule(
-        "--flavor", "a100-large", "--every", "6h", "--space", "org/board",
+        "--flavor", "a100-large", "--every", "6h", "--space", "org/board", "--image", IMAGE,
         HANNUN_DATA_TOKEN="hf_data", HANNUN_ALONE="50", HANNUN_PORT="9", HF_TOKEN="hf_read",
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
@@ -44,15 +46,43 @@ def test_a_job_is_made_listed_and_deleted(hub: Hub) -> None:
     assert spec["timeoutSeconds"] == 12 * 3600, "the Hub's own limit of half an hour would end every evaluation"
     assert spec["secrets"] == {"HANNUN_HUB_TOKEN": TOKEN, "HANNUN_DATA_TOKEN": "hf_data", "HF_TOKEN": "hf_read"}
     assert spec["environment"] == {**STORES, "HANNUN_ALONE": "50"}
-    assert "spaces/org/board" in spec["command"][-1] and spec["command"][-1].endswith("evaluator worker --once")
+    command = spec["command"][-1]
+    assert "spaces/org/board" in command and command.endswith("evaluator worker --once")
+    assert f"git checkout --quiet {SPACE_COMMIT}\n" in command and SPACE_COMMIT in made.stdout
+    assert spec["dockerImage"] == IMAGE
     assert job["id"] in schedule("--list").stdout
     assert schedule("--delete", job["id"]).returncode == 0 and hub.jobs == []
     gone = schedule("--delete", job["id"])
     assert gone.returncode and len(gone.stderr.strip().splitlines()) == 1
 
 
+def test_only_the_last_step_of_a_job_has_the_tokens(hub: Hub, tmp_path: Path) -> None:
+    schedule("--space", "org/board", "--image", IMAGE, HANNUN_DATA_TOKEN="hf_data", HF_TOKEN="hf_read")
+    (job,) = hub.jobs
+    secrets, command = job["jobSpec"]["secrets"], job["jobSpec"]["command"][-1]
+    assert set(secrets) == {"HANNUN_HUB_TOKEN", "HANNUN_DATA_TOKEN", "HF_TOKEN"}
+    # Every program of the job is replaced by one that tells what it was given; `su` runs what it is told to.
+    programs, code, log = tmp_path / "bin", tmp_path / "opt" / "code", tmp_path / "log"
+    programs.mkdir()
+    code.mkdir(parents=True)
+    tell = f'#!/bin/sh\necho "$(basename $0) $* | $(env | grep -c hf_)" >> {log}\n'
+    worker, pip = tmp_path / "opt/venv/bin/python", tmp_path / "opt/venv/bin/pip"
+    worker.parent.mkdir(parents=True)
+    for path in (*(programs / name for name in ("apt-get", "useradd", "install", "git", "python3")), worker, pip):
+        path.write_text(tell)
+        path.chmod(0o755)
+    (programs / "su").write_text('#!/bin/sh\nexec bash -c "$3"\n')
+    (programs / "su").chmod(0o755)
+    environment = {"PATH": f"{programs}:{os.environ['PATH']}", **secrets}
+    subprocess.run(["bash", "-c", command.replace("/opt/hannun", str(tmp_path / "opt"))], env=environment, check=True)
+    lines = log.read_text().splitlines()
+    assert [line.rpartition(" | ")[2] for line in lines] == ["0"] * (len(lines) - 1) + ["3"], lines
+    assert len(lines) == 10 and lines[-1].startswith("python -m evaluator worker --once")
+    assert all("--require-hashes" in line for line in lines if line.startswith("pip "))
+
+
 def test_a_webhook_starts_a_job_at_every_push(hub: Hub) -> None:
-    made = schedule("--on-push", "--space", "org/board")
+    made = schedule("--on-push", "--space", "org/board", "--image", IMAGE)
     assert made.returncode == 0, made.stderr
     job, hook = hub.jobs
     assert (hook["jobSourceId"], hook["domains"]) == (job["id"], ["repo"])
@@ -66,7 +96,9 @@ def test_a_webhook_starts_a_job_at_every_push(hub: Hub) -> None:
         ([], {"HANNUN_STORE": ".hannun/store.git"}, "HANNUN_STORE must be hf://"),
         ([], {"HANNUN_HUB_TOKEN": ""}, "HANNUN_HUB_TOKEN is missing"),
         ([], {}, "--space OWNER/NAME"),
-        (["--space", "org/board", "--every", "7h"], {}, "in parts of an hour or a day"),
+        (["--space", "org/board"], {}, "by its digest"),
+        (["--space", "org/board", "--image", "python:3.11"], {}, "by its digest"),
+        (["--space", "org/board", "--image", IMAGE, "--every", "7h"], {}, "in parts of an hour or a day"),
     ],
 )
 def test_what_cannot_work_is_told_in_one_line(

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
 TOKEN = "hf_write"  # reads and writes every repository
+SPACE_COMMIT = "c" * 40
 OWNER = {"id": "1", "name": "org", "type": "org"}
 WHO = {  # by token
     TOKEN: {"type": "user", "name": "org"},
@@ -26,6 +27,10 @@ def serve_jobs(app: FastAPI, jobs: list[dict[str, Any]], pulls: list[tuple[str, 
     def whoami(request: Request) -> Response:
         who = WHO.get(request.headers.get("Authorization", "").removeprefix("Bearer "))
         return JSONResponse(who) if who else JSONResponse({"error": "Invalid username or password."}, 401)
+
+    @app.get("/api/spaces/{owner}/{name}")
+    def space(owner: str, name: str) -> dict[str, Any]:
+        return {"id": f"{owner}/{name}", "sha": SPACE_COMMIT, "private": False, "sdk": "gradio"}
 
     @app.post("/api/scheduled-jobs/{namespace}")
     async def create(request: Request, namespace: str) -> dict[str, Any]:
