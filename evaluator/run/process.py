@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -21,7 +21,16 @@ from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError, EvaluationStopped
 from evaluator.files import size_of
 from evaluator.run.job import Job
-from evaluator.sandbox.policy import SCRATCH, SandboxPolicy, detect_backend, grant_access, sandbox_command
+from evaluator.sandbox.control_group import NONE, control_group
+from evaluator.sandbox.policy import (
+    PROCESSES,
+    SCRATCH,
+    SandboxPolicy,
+    detect_backend,
+    grant_access,
+    new_user,
+    sandbox_command,
+)
 from submissions.failure_codes import FailureCode
 from submissions.paths import ROOT
 from submissions.records import MAX_PARAMS
@@ -55,11 +64,12 @@ def run_inference(
     Raises EvaluationError, EvaluationStopped, or SandboxError.
     """
     on_progress("load", answered, total)
-    command, environment = _command(job, sandbox)
+    command, environment, policy = _command(job, sandbox)
     with (
+        control_group(policy.memory_limit, PROCESSES) if policy else nullcontext(NONE) as group,
         job.log.open("ab") as log,
         subprocess.Popen(
-            command,
+            group.joined(command),
             stdin=subprocess.PIPE,  # its end tells the child that we are gone
             stdout=subprocess.PIPE,
             stderr=log,
@@ -81,7 +91,8 @@ def run_inference(
                     raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process tells more than there is")
                 if event.kind == "environment":
                     if number == 0:  # later, the model may be what is speaking
-                        job.write_environment({**event.values, "sandbox": detect_backend() if sandbox else "none"})
+                        built_by = detect_backend() if sandbox else "none"
+                        job.write_environment({**event.values, "sandbox": built_by, "cgroup": group.version})
                     continue
                 if event.kind == "loaded":
                     if event.batch_size is None:
@@ -120,23 +131,25 @@ def run_inference(
     return time.monotonic() - began
 
 
-def _command(job: Job, sandbox: bool) -> tuple[list[str], dict[str, str]]:
-    """The command line and environment of the inference process. Raises SandboxError."""
+def _command(job: Job, sandbox: bool) -> tuple[list[str], dict[str, str], SandboxPolicy | None]:
+    """The command line and environment of the inference process, and what confines it. Raises SandboxError."""
     options, folder = job.options(), job.folder.resolve()
     environment = child_environment(options)
     command = [sys.executable, "-m", CHILD, str(folder)]
     if not sandbox:
-        return command, environment
+        return command, environment, None
+    user = new_user()
     folders = [path for path in (options.model, options.adapter) if path]
     # Links lead into a Hub cache of the operator's.
     linked = [path.resolve() for model in folders for path in model.rglob("*") if path.is_symlink()]
     for model in folders:
-        grant_access(job.out, model)
+        grant_access(job.out, model, user)
     environment |= {"HOME": SCRATCH[0]}
     environment |= {"HF_MODULES_CACHE": f"{SCRATCH[0]}/modules"} if options.custom_code else {}
     program = _installation(options.api.spawn) if options.api and options.api.spawn else []
-    policy = SandboxPolicy([*folders, *linked, *program, folder], folder / job.out.name, environment)
-    return sandbox_command(command, policy), environment
+    visible = [*folders, *linked, *program, folder]
+    policy = SandboxPolicy(visible, folder / job.out.name, environment, user=user)
+    return sandbox_command(command, policy), environment, policy
 
 
 class _Event(BaseModel):

@@ -109,7 +109,9 @@ def build_result(
         else None,
         reasoning=reasoning,
         cost=_cost(api, [*answers, *singly]) if remote and api else None,
-        environment={k: str(v) for k, v in environment.items() if k in ("python", "torch", "transformers", "sandbox")},
+        environment={
+            k: str(v) for k, v in environment.items() if k in ("python", "torch", "transformers", "sandbox", "cgroup")
+        },
         provenance=Provenance(kind="verified", worker=worker)
         if worker
         else Provenance(kind="reported", source="python -m evaluator run"),

@@ -11,6 +11,7 @@ _EXISTING = {Path("/"), Path("/tmp"), Path("/usr")}  # noqa: S108 - folders that
 
 def command_line(command: Sequence[str], layout: Layout) -> list[str]:
     """The command line that runs a command inside."""
+    # bubblewrap has no size for its own root; it is read-only once all is there.
     words = ["bwrap", *_namespaces(), "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
     for name, value in layout.environment.items():
         words += ["--setenv", name, value]
@@ -24,7 +25,7 @@ def command_line(command: Sequence[str], layout: Layout) -> list[str]:
     for path in layout.shown:
         words += ["--ro-bind", str(path), str(path)]
     writable = str(layout.writable)
-    return [*words, "--bind", writable, writable, "--chdir", str(layout.folder), "--", *command]
+    return [*words, "--bind", writable, writable, "--remount-ro", "/", "--chdir", str(layout.folder), "--", *command]
 
 
 def _namespaces() -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-NOBODY = 65534  # the user inside
+NOBODY = 65534  # the user inside, where we are not root
 
 
 @dataclass(frozen=True)
@@ -17,3 +17,4 @@ class Layout:
     scratch: Mapping[str, int]  # memory, in bytes, by path
     environment: Mapping[str, str]
     folder: Path  # where the command starts
+    root_bytes: int = 2**24  # of memory for the folders that all this hangs in

@@ -2,11 +2,12 @@
 
 Built by bubblewrap, or where that is missing by util-linux's unshare. Inside there is no network, no environment but
 what is named, no process of the machine and no file but the system's libraries, Python, our code (without its samples),
-the model and the job, all read-only. One folder can be written. The user is nobody, memory, processes and file sizes are
-limited, and system calls that no model needs are refused.
+the model and the job, all read-only. One folder can be written. The user is nobody else's, memory, processes and file sizes
+are limited, and system calls that no model needs are refused.
 """
 
 import os
+import secrets
 import shutil
 import stat
 import subprocess
@@ -23,6 +24,7 @@ from evaluator.sandbox import bubblewrap, unshare
 from evaluator.sandbox.layout import NOBODY, Layout
 from submissions.paths import ROOT
 
+FIRST_USER = 2**30
 PROCESSES = 2048  # and threads
 FILE_BYTES = 2**30  # of any file written inside
 SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108 - inside, and memory; the latter for locks between processes
@@ -41,7 +43,12 @@ class SandboxPolicy:
     visible: Sequence[Path]  # read-only inside, at the same path
     writable: Path
     environment: Mapping[str, str]
-    memory: int | None = None  # bytes
+    memory: int | None = None  # bytes; None: most of this machine's
+    user: int = NOBODY  # inside, where we are root: one of its own leaves nothing to the next
+
+    @property
+    def memory_limit(self) -> int:
+        return self.memory or int(MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 def sandbox_command(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
@@ -56,10 +63,15 @@ def sandbox_command(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
         environment=policy.environment,
         folder=ROOT,
     )
-    return build([*_confined(policy.memory or _memory()), *command], layout)
+    return build([*_confined(policy.memory_limit, policy.user), *command], layout)
 
 
-def grant_access(writable: Path, readable: Path) -> None:
+def new_user() -> int:
+    """A number that no user of the machine, of a container's range or of an earlier evaluation is likely to have."""
+    return FIRST_USER + secrets.randbelow(2**28)
+
+
+def grant_access(writable: Path, readable: Path, user: int = NOBODY) -> None:
     """Let the sandbox's user, who is another one where we are root, write one folder and read another.
 
     Weights that `save_pretrained` wrote are their owner's alone; what is to be read is made readable for all.
@@ -67,7 +79,7 @@ def grant_access(writable: Path, readable: Path) -> None:
     if os.geteuid() != 0:
         return
     for path in (writable, *writable.iterdir()):
-        os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+        os.chown(path, user, user, follow_symlinks=False)
     for path in (readable, *readable.rglob("*")):
         mode = path.stat().st_mode
         wanted = mode | stat.S_IROTH | (stat.S_IXOTH if path.is_dir() else 0)
@@ -101,24 +113,24 @@ def _system() -> list[Path]:
 
 def _failure(build: Build, layout: Layout) -> str:
     """What is said where a sandbox built like this fails; nothing where it does not."""
-    command = build([*_confined(2**30), _tool("true")], layout)
+    command = build([*_confined(2**30, NOBODY), _tool("true")], layout)
     tried = subprocess.run(command, capture_output=True, text=True)
     return (" ".join(tried.stderr.split())[:200] or "it fails") if tried.returncode else ""
 
 
-def _confined(memory: int) -> list[str]:
+def _confined(memory: int, user: int) -> list[str]:
     """What a command is run by inside: limits, another user, the filter of system calls."""
-    return [*_limits(memory), *_drop_privileges(), sys.executable, "-m", "evaluator.sandbox.system_calls"]
+    return [*_limits(memory), *_drop_privileges(user), sys.executable, "-m", "evaluator.sandbox.system_calls"]
 
 
 def _limits(memory: int) -> list[str]:
     return [_tool("prlimit"), f"--data={memory}", f"--nproc={PROCESSES}", f"--fsize={FILE_BYTES}", "--core=0"]
 
 
-def _drop_privileges() -> list[str]:
+def _drop_privileges(user: int) -> list[str]:
     words = [_tool("setpriv"), "--no-new-privs"]
     if os.geteuid() == 0:
-        words += [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
+        words += [f"--reuid={user}", f"--regid={user}", "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"]
     return words
 
 
@@ -136,7 +148,3 @@ def _code() -> Iterator[Path]:
     for place in dict.fromkeys((sys.prefix, sys.base_prefix)):
         if not Path(place).is_relative_to("/usr"):
             yield Path(place)
-
-
-def _memory() -> int:
-    return int(MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

@@ -45,7 +45,7 @@ def command_line(command: Sequence[str], layout: Layout) -> list[str]:
 def _new_root(layout: Layout) -> Iterator[str]:
     devices = [*(Path(f"/dev/{name}") for name in DEVICES), *layout.devices]
     yield "mount --make-rprivate /"
-    yield f"mount -t tmpfs -o mode=755 tmpfs {ROOT}"
+    yield f"mount -t tmpfs -o mode=755,size={layout.root_bytes} tmpfs {ROOT}"
     yield f"mkdir {ROOT}/proc {ROOT}/dev"
     yield f"mount -t proc proc {ROOT}/proc"
     for place, size in layout.scratch.items():

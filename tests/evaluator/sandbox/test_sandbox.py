@@ -18,7 +18,8 @@ from evaluator.errors import EvaluationError, SandboxError
 from evaluator.run.job import MAX_LINE, Job
 from evaluator.run.process import run_inference
 from evaluator.sandbox import policy as sandbox
-from evaluator.sandbox.policy import SandboxPolicy, grant_access, sandbox_command
+from evaluator.sandbox.control_group import available, control_group
+from evaluator.sandbox.policy import PROCESSES, SandboxPolicy, grant_access, new_user, sandbox_command
 from evaluator.sandbox.unshare import TOOLS
 from evaluator.worker import Worker
 from submissions.paths import ROOT
@@ -39,10 +40,12 @@ def inside(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.M
     (model / "config.json").chmod(0o600)  # as save_pretrained leaves weights
     grant_access(out, model)
 
-    def run(code: str, memory: int = 2**31) -> "subprocess.CompletedProcess[str]":
+    def run(code: str, memory: int = 2**31, group: int | None = None) -> "subprocess.CompletedProcess[str]":
         environment = {"PATH": os.environ["PATH"]}
         command = sandbox_command([sys.executable, "-c", code], SandboxPolicy([model], out, environment, memory))
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+        with control_group(group or 2**36, PROCESSES) as own:
+            words = own.joined(command)
+            return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, cwd=tmp_path)
 
     return run
 
@@ -147,6 +150,85 @@ def test_a_memory_bomb_hurts_only_itself(inside: Inside) -> None:
     assert done.returncode == 1 and "MemoryError" in done.stderr
 
 
+# Each takes 400 MB in a way that the limit on a process's own data does not count.
+SHARED_MEMORY = {
+    "a memfd": "f = os.memfd_create('x'); [os.write(f, bytes(2**20)) for _ in range(400)]",
+    "a shared mapping": "m = mmap.mmap(-1, 400 * 2**20); [m.write(bytes(2**20)) for _ in range(400)]",
+    "many processes": """
+ready, told = os.pipe()
+children = []
+for _ in range(8):
+    if (child := os.fork()) == 0:
+        x = bytearray(b'x') * (50 * 2**20)
+        os.write(told, b'x')
+        time.sleep(60)
+    children.append(child)
+os.set_blocking(ready, False)
+there = 0
+while there < 8:
+    try:
+        there += len(os.read(ready, 8))
+    except BlockingIOError:
+        if os.waitpid(-1, os.WNOHANG)[0]:
+            os._exit(1)
+    time.sleep(0.01)
+for child in children:
+    os.kill(child, 9)
+""",
+    "the scratch": "f = open('/tmp/x', 'wb'); [f.write(bytes(2**20)) for _ in range(400)]",
+}
+
+
+@pytest.mark.parametrize("way", SHARED_MEMORY)
+def test_memory_that_processes_share_is_limited_too(inside: Inside, way: str) -> None:
+    if available() == "none":
+        pytest.skip("no control group can be made on this machine")
+    code = f"import mmap, os, time\n{SHARED_MEMORY[way]}\nprint('all')"
+    unlimited = inside(code, memory=2**29)
+    assert "all" in unlimited.stdout, unlimited.stderr
+    limited = inside(code, memory=2**29, group=2 * 10**8)
+    assert limited.returncode != 0 and "all" not in limited.stdout
+
+
+def test_a_group_is_gone_with_its_processes() -> None:
+    if available() == "none":
+        pytest.skip("no control group can be made on this machine")
+    with control_group(2**30, 100) as group:
+        assert group.folders and all(folder.is_dir() for folder in group.folders)
+        left = subprocess.Popen(group.joined(["sleep", "60"]))
+        subprocess.run(group.joined(["true"]), check=True)
+    assert left.wait() == -9
+    assert not any(folder.exists() for folder in group.folders)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives an evaluation a user of its own")
+def test_every_evaluation_has_a_user_of_its_own(tmp_path: Path) -> None:
+    users = []
+    for name in ("first", "second"):
+        model, out = tmp_path / name / "model", tmp_path / name / "out"
+        model.mkdir(parents=True)
+        out.mkdir()
+        grant_access(out, model, user := new_user())
+        policy = SandboxPolicy([model], out, {"PATH": os.environ["PATH"]}, user=user)
+        code = f"import os; open('{out}/mine', 'w').write(str(os.getuid()))"
+        subprocess.run(sandbox_command([sys.executable, "-c", code], policy), check=True)
+        users.append((out / "mine").read_text())
+    assert len({*users, "0", "65534"}) == 4
+
+
+def test_the_root_inside_is_read_only(inside: Inside) -> None:
+    done = inside("""
+import os
+for place in ("/x", "/etc/x", "/home", "/usr/x", "/proc/sys/kernel/x", "/dev/x"):
+    try:
+        os.makedirs(place) if place == "/home" else open(place, "w")
+        print(place)
+    except OSError:
+        pass
+""")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
 def test_a_huge_sparse_file_is_refused(inside: Inside, tmp_path: Path) -> None:
     done = inside(f"open('{tmp_path}/out/answers', 'wb').truncate(100 * 2**30)")
     assert done.returncode == 1 and "File too large" in done.stderr
@@ -215,7 +297,7 @@ def test_a_model_cannot_speak_through_the_environment(job: Job, monkeypatch: pyt
     code = f"print({json.dumps(first)!r}); print({json.dumps(second)!r})"
     monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
     run_inference(job, 0, 1, 0, lambda *_: None)
-    assert job.environment() == {"hardware": "real", "sandbox": "bubblewrap"}
+    assert job.environment() == {"hardware": "real", "sandbox": "bubblewrap", "cgroup": available()}
 
 
 def test_without_bubblewrap_nothing_of_the_queue_is_run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
