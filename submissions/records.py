@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from submissions.catalog import BENCHMARKS, ENGINES, FloatPrecision, Thinking
 from submissions.failure_codes import FailureCode
 
+DEFAULT_REVISION = "main"
 MAX_PARAMS = 10**15
 # Defaults of the protocol. Rows with another budget of reasoning have no rank.
 MAX_REASONING_TOKENS = 8192  # new tokens, beside those of the answer

@@ -68,6 +68,7 @@ class ResultConfig(Record):
     base_model: ModelId | None = None
     base_sha: Sha | None = None
     custom_code: bool = False
+    requested_revision: Label | None = None  # branch, tag or commit that was asked for; None: the newest of main
     batch_size: int | None = Field(default=None, ge=1)
     max_new_tokens: int | None = Field(default=None, ge=1)
     weights: Literal["open", "closed"] | None = None  # whether anybody may have them; None: not known

@@ -52,6 +52,7 @@ class BoardRow:
     thinking: str | None = None
     base_model: str | None = None
     custom_code: bool | None = None
+    requested_revision: str | None = None
     server: Label | None = None
     decoding: str | None = None
     max_answer_tokens: int | None = None
@@ -105,6 +106,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         thinking=result.config.thinking,
         base_model=result.config.base_model,
         custom_code=result.config.custom_code or None,
+        requested_revision=result.config.requested_revision,
         server=result.config.server,
         decoding=result.generation.decoding if result.generation else None,
         max_answer_tokens=result.generation.max_answer_tokens if result.generation else None,

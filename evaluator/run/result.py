@@ -14,6 +14,7 @@ from evaluator.run.reproduce import git_hash, reproduce, server_name
 from evaluator.run.scoring import ScoredAnswers
 from evaluator.run.task import Task
 from submissions.catalog import ENGINES
+from submissions.records import DEFAULT_REVISION
 from submissions.results import (
     SINGLE_PROTOCOL,
     AnswerCounts,
@@ -58,6 +59,7 @@ def build_result(
     clusters = [item.cluster for item in items]
     api, remote = task.options.api, task.remote
     reasoning = _reasoning(scores, answers)
+    asked = task.request.requested_revision
     return EvalResult(
         request_key=task.request.key,
         config=ResultConfig(
@@ -76,6 +78,7 @@ def build_result(
             base_model=task.request.base_model,
             base_sha=task.request.base_revision,
             custom_code=task.request.custom_code,
+            requested_revision=None if asked == DEFAULT_REVISION else asked,
             batch_size=environment["batch_size"],
             max_new_tokens=task.options.max_new_tokens,
         ),

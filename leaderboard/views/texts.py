@@ -28,6 +28,10 @@ TEXTS: dict[str, Text] = {
         "운영자가 승인한 모델 저장소의 코드를 샌드박스에서 실행했습니다.",
         "Run with the repository's own code, approved by the operator, in the sandbox.",
     ),
+    "requested_revision_hint": Text(
+        "main의 최신 커밋이 아니라 제출자가 지정한 리비전을 평가했습니다.",
+        "Evaluated at the revision that the submitter named, not at the newest commit of main.",
+    ),
     "server_hint": Text(
         "내장 엔진 대신 추론에 사용한 모델 서버", "Model server used for inference instead of the built-in engine"
     ),

@@ -8,7 +8,7 @@ from submissions.errors import RefusedError
 from submissions.messages import RefusalCode
 from submissions.models.model_facts import ModelFacts
 from submissions.models.quantization import QUANTIZATIONS
-from submissions.records import EvalRequest, Precision, request_key
+from submissions.records import DEFAULT_REVISION, EvalRequest, Precision, request_key
 
 
 def build_request(
@@ -33,7 +33,7 @@ def build_request(
     return EvalRequest(
         key=request_key(facts.model_id, facts.revision, precision, benchmark, version, thinking, base),
         model_id=facts.model_id,
-        requested_revision=requested_revision or "main",
+        requested_revision=requested_revision or DEFAULT_REVISION,
         revision=facts.revision,
         precision=precision,
         benchmark=benchmark,

@@ -21,9 +21,15 @@ SINGLE = [0.5, 0.6, 1.0, 0.7]  # of those asked one at a time
 
 
 def result_of(
-    make_request: Make, folder: Path, benchmark: str, items: list[Item], texts: list[str], single: list[float]
+    make_request: Make,
+    folder: Path,
+    benchmark: str,
+    items: list[Item],
+    texts: list[str],
+    single: list[float],
+    revision: str = "main",
 ) -> EvalResult:
-    request = make_request(benchmark=benchmark, engine="chat")
+    request = make_request(benchmark=benchmark, engine="chat", requested_revision=revision)
     bench = BENCHMARKS[benchmark]
     options = options_of(request, folder / "model", bench)
     (folder / "model").mkdir()
@@ -45,6 +51,14 @@ def vqa_items() -> list[Item]:
         Item(str(n), "얼마?", f"{n + 10}억", buckets={"domain": "가" if n < 2 else "나"}, cluster=str(n))
         for n in range(5)
     ]
+
+
+@pytest.mark.parametrize(("asked", "told"), [("main", None), ("v1.0", "v1.0")])
+def test_another_revision_than_the_newest_is_told(
+    make_request: Make, tmp_path: Path, asked: str, told: str | None
+) -> None:
+    result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["10억"] * 5, SINGLE, asked)
+    assert result.config.requested_revision == told
 
 
 def test_scores_latency_and_breakdown(make_request: Make, tmp_path: Path) -> None:

@@ -80,6 +80,15 @@ def test_scores_have_two_decimals_and_no_nan(make_request: Make) -> None:
     assert "2 unreadable records" in html
 
 
+def test_a_row_names_the_revision_that_was_asked_for(make_request: Make) -> None:
+    result = result_of(make_request())
+    newest = board_of(RankedRow(1, board_row(result, "p", "b")), "en", unreadable=0)
+    config = result.config.model_copy(update={"requested_revision": "experiment-7"})
+    named = board_of(RankedRow(1, board_row(result.evolve(config=config), "p", "b")), "en", unreadable=0)
+    assert "experiment-7" in named and "not at the newest commit of main" in named
+    assert "not at the newest commit of main" not in newest
+
+
 @pytest.fixture
 def queue(store: Store) -> Queue:
     return Queue(store)
