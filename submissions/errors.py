@@ -5,6 +5,7 @@ Exception
 ├── SettingsError              a setting cannot be used; names it
 ├── StoreError                 the store cannot be opened or reached; says what to do
 │   ├── ConflictError          the branch moved after the head a commit was based on
+│   ├── DamagedError           a file of the store is not what was written
 │   └── StoreUnavailableError  out of reach for now; whether a commit under way has landed is not known
 ├── QueueError                 a step of the queue cannot be taken; says why
 │   ├── AlreadySubmittedError
@@ -41,6 +42,10 @@ class StoreError(Exception):
 
 class ConflictError(StoreError):
     """The branch moved after the head this commit was based on."""
+
+
+class DamagedError(StoreError, ValueError):
+    """What is stored here is not what was written. As a ValueError it makes one record unreadable, not all of them."""
 
 
 class StoreUnavailableError(StoreError):

@@ -5,27 +5,31 @@ moves only if it still points at the parent. Blobs, trees and the commit are wri
 process killed at any moment leaves either the old head or the new one.
 """
 
+import shutil
 import threading
 import time
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISDIR
+from typing import cast
 
 from dulwich.client import HttpGitClient
 from dulwich.errors import NotGitRepository
+from dulwich.file import FileLocked
 from dulwich.gc import garbage_collect
-from dulwich.object_store import commit_tree_changes, tree_lookup_path
+from dulwich.object_store import BaseObjectStore, commit_tree_changes, tree_lookup_path
 from dulwich.objects import Blob, ObjectID, Tree, parse_tree
 from dulwich.objects import Commit as GitCommit
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 from filelock import FileLock, Timeout
 
-from submissions.errors import ConflictError, StoreError, StoreUnavailableError
+from submissions.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 from submissions.store.base import MAIN, Changes, Commit, Snapshot
+from submissions.store.objects import DAMAGE, ObjectWriter, merge_packs
 
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 _FILE = 0o100644
@@ -47,8 +51,7 @@ class GitStore:
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._locked():
                 if not (path / "HEAD").exists():
-                    Repo.init_bare(str(path), mkdir=not path.exists(), default_branch=MAIN.encode()).close()
-                    path.chmod(0o700)
+                    self._init()
                 with self._repo():
                     pass
         except (OSError, NotGitRepository) as error:
@@ -89,6 +92,7 @@ class GitStore:
 
     def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
         with self._locked(), self._repo() as repo:
+            objects = ObjectWriter(repo.object_store)
             if repo.refs[_ref(branch)].decode() != parent:
                 raise ConflictError(branch)
             entries: list[tuple[bytes, int | None, ObjectID | None]] = []
@@ -97,11 +101,11 @@ class GitStore:
                     entries.append((path.encode(), None, None))
                 else:
                     blob = Blob.from_string(content)
-                    repo.object_store.add_object(blob)
+                    objects.add_object(blob)
                     entries.append((path.encode(), _FILE, blob.id))
-            tree = commit_tree_changes(repo.object_store, _commit(repo, parent).tree, entries)
+            tree = commit_tree_changes(cast(BaseObjectStore, objects), _commit(repo, parent).tree, entries)
             commit = _new_commit(tree, message, [ObjectID(parent.encode())])
-            repo.object_store.add_object(commit)
+            objects.add_object(commit)
             self._drop_stale_ref_lock(branch)
             if not repo.refs.set_if_equals(_ref(branch), ObjectID(parent.encode()), commit.id):
                 raise ConflictError(branch)
@@ -119,7 +123,7 @@ class GitStore:
         with self._locked(), self._repo() as repo:
             tree = _commit(repo, repo.refs[_ref(branch)].decode()).tree
             commit = _new_commit(tree, "Squash", [])
-            repo.object_store.add_object(commit)
+            ObjectWriter(repo.object_store).add_object(commit)
             self._drop_stale_ref_lock(branch)
             repo.refs[_ref(branch)] = commit.id
         if purge:
@@ -136,6 +140,14 @@ class GitStore:
         clock.touch()
         return datetime.fromtimestamp(clock.stat().st_mtime, UTC)
 
+    def reset(self) -> None:
+        """Empty it, for a mirror whose objects are damaged."""
+        with self._locked():
+            for entry in self._path.iterdir():
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            self._init()
+            self._folders.clear()
+
     def has(self, head: str) -> bool:
         """Whether this commit is here."""
         with self._repo() as repo:
@@ -151,17 +163,23 @@ class GitStore:
 
             # Version 0 is two requests, one where nothing is new; version 2 is one more.
             fetched = client.fetch(path, repo, determine_wants=wanted, protocol_version=0)
+            merge_packs(repo.object_store)
             for ref, sha in fetched.refs.items():
                 if ref.startswith(_ref("")) and sha:
                     repo.refs[ref] = sha
+
+    def _init(self) -> None:
+        Repo.init_bare(str(self._path), mkdir=not self._path.exists(), default_branch=MAIN.encode()).close()
+        self._path.chmod(0o700)
 
     def _start(self, repo: Repo, branch: str) -> str:
         """Give a new branch its empty first commit, the same in every process that tries."""
         tree = Tree()
         commit = _new_commit(tree.id, "Start", [], when=0)
         with self._locked():
-            repo.object_store.add_object(tree)
-            repo.object_store.add_object(commit)
+            objects = ObjectWriter(repo.object_store)
+            objects.add_object(tree)
+            objects.add_object(commit)
             self._drop_stale_ref_lock(branch)
             repo.refs.add_if_new(_ref(branch), commit.id)
         return repo.refs[_ref(branch)].decode()
@@ -194,11 +212,17 @@ class GitStore:
 
     @contextmanager
     def _repo(self) -> Iterator[Repo]:
-        repo = Repo(str(self._path))
+        """Raises DamagedError and StoreError for what git's library and the disk have to say, each in one line."""
         try:
-            yield repo
-        finally:
-            repo.close()
+            with closing(Repo(str(self._path))) as repo:
+                yield repo
+        except DAMAGE as error:
+            said = " ".join(f"{type(error).__name__} {error}".split())
+            raise DamagedError(f"{self.url}: an object is damaged ({said}); restore it from a backup") from error
+        except (FileLocked, NotGitRepository) as error:
+            raise StoreError(f"{self.url} cannot be used: {type(error).__name__} {error}") from error
+        except OSError as error:
+            raise StoreError(f"{self.url}: {error.strerror or error}") from error
 
 
 def _ref(branch: str) -> Ref:

@@ -4,6 +4,7 @@ Commits go through the Hub's API, where their parent is checked. Reading goes th
 machine: what has changed comes in one pack, so a refresh costs the same however many records there are.
 """
 
+import logging
 import os
 import re
 import secrets
@@ -30,10 +31,12 @@ from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils._http import default_client_factory, parse_ratelimit_headers
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
-from submissions.errors import ConflictError, StoreError, StoreUnavailableError
+from submissions.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 from submissions.store.backoff import wait_retry_after
 from submissions.store.base import MAIN, POINTER, Changes, Commit, Snapshot
 from submissions.store.git import GitStore
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 TRIES = 6
@@ -88,13 +91,11 @@ class HubStore:
 
     def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
         head = head or self.head(branch)
-        self._fetch(head)
-        files = self._mirror.snapshot(branch, head).files
+        files = self._mirrored(head, lambda: self._mirror.snapshot(branch, head).files)
         return Snapshot(head, {path: blob for path, blob in files.items() if path != ".gitattributes"})
 
     def read(self, path: str, head: str) -> bytes:
-        self._fetch(head)
-        content = self._mirror.read(path, head)
+        content = self._mirrored(head, lambda: self._mirror.read(path, head))
         if not content.startswith(POINTER):
             return content
         return self._with_retries(lambda: self._download(path, head))  # the Hub keeps binary files outside of git
@@ -165,6 +166,17 @@ class HubStore:
             if commit.id == parent:
                 break
         return None
+
+    def _mirrored(self, head: str, read: Callable[[], T]) -> T:
+        """What is read of the mirror, fetched anew where it is damaged."""
+        self._fetch(head)
+        try:
+            return read()
+        except DamagedError as error:
+            log.warning("%s; the mirror is fetched anew", error)
+            self._mirror.reset()
+            self._fetch(head)
+            return read()
 
     def _fetch(self, head: str) -> None:
         """Bring the mirror up to date, unless it has this commit. Raises KeyError where the Hub does not have it."""

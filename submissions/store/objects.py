@@ -1,0 +1,78 @@
+"""Git objects as a killed writer or a full disk leaves them, and packs as years of fetching leave them."""
+
+import zlib
+from contextlib import closing
+from pathlib import Path
+
+from dulwich.errors import ChecksumMismatch, FileFormatException
+from dulwich.file import FileLocked
+from dulwich.object_store import DiskObjectStore
+from dulwich.objects import ObjectID, ShaFile
+from dulwich.pack import Pack
+
+MAX_PACKS = 32  # a repository opens each of them
+GROWTH = 2  # a pack is merged with the smaller ones unless it is this many times as large as they are together
+# What dulwich and zlib raise where the bytes of an object are not what they should be.
+DAMAGE = (FileFormatException, ChecksumMismatch, zlib.error, EOFError, AssertionError)
+
+
+class ObjectWriter:
+    """What a commit needs of an object store. Its user holds the store's lock, so no other writer is at work."""
+
+    def __init__(self, store: DiskObjectStore) -> None:
+        self._store = store
+        # A power failure otherwise leaves files without content.
+        store.fsync_object_files = True
+
+    def __getitem__(self, sha: ObjectID) -> ShaFile:
+        return self._store[sha]
+
+    def add_object(self, new: ShaFile) -> None:
+        """Write an object, over one that is damaged, and in place of one that a killed writer has begun."""
+        path = loose_path(self._store, new.id)
+        if path.exists() and not _is_intact(path, new):
+            path.unlink()
+        try:
+            self._store.add_object(new)
+        except FileLocked:
+            Path(f"{path}.lock").unlink(missing_ok=True)
+            self._store.add_object(new)
+
+
+def loose_path(store: DiskObjectStore, sha: ObjectID) -> Path:
+    return Path(store.path) / sha[:2].decode() / sha[2:].decode()
+
+
+def _is_intact(path: Path, wanted: ShaFile) -> bool:
+    try:
+        content = zlib.decompress(path.read_bytes()).partition(b"\0")[2]
+    except zlib.error:
+        return False
+    return content == wanted.as_raw_string()
+
+
+def merge_packs(store: DiskObjectStore) -> None:
+    """Fewer packs, where there are many. The large ones stay as they are, so that an object is moved a few times only."""
+    folder = Path(store.pack_dir)
+    before = sorted(folder.glob("*.pack"), key=lambda path: path.stat().st_size)
+    if len(before) <= MAX_PACKS:
+        return
+    few, together = [before[0]], before[0].stat().st_size
+    for path in before[1:]:
+        size = path.stat().st_size
+        if size > GROWTH * together and len(few) > 1:
+            break
+        few.append(path)
+        together += size
+    objects: dict[ObjectID, ShaFile] = {}
+    names: dict[Path, bytes] = {}
+    for path in few:
+        with closing(Pack(str(path.with_suffix("")), object_format=store.object_format)) as pack:
+            objects |= {obj.id: obj for obj in pack.iterobjects()}
+            names[path] = pack.name()
+    merged = store.add_objects([(obj, None) for obj in objects.values()])
+    assert merged
+    for path, name in names.items():
+        if name != merged.name():  # one of them may have held all that the others do
+            for file in folder.glob(f"{path.stem}.*"):
+                file.unlink()
