@@ -1,5 +1,6 @@
 """The worker: claims a request, evaluates it, publishes the result."""
 
+import errno
 import hashlib
 import hmac
 import json
@@ -19,6 +20,14 @@ from pathlib import Path
 from apscheduler.schedulers.background import BackgroundScheduler
 from filelock import FileLock, Timeout
 from httpx2 import HTTPError
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    before_sleep_log,
+    retry_if_exception_type,
+    sleep_using_event,
+    wait_random_exponential,
+)
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.leak_check import check_public
@@ -28,21 +37,24 @@ from evaluator.errors import Details, EvaluationError, EvaluationStopped
 from evaluator.files import keep_newest, remove_path
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.model_download import fetch_model
-from evaluator.run.evaluate import evaluate
+from evaluator.run.evaluate import Evaluation, evaluate
 from evaluator.run.task import Task, load_items, options_of
 from evaluator.sandbox.policy import detect_backend
-from submissions.errors import LostLeaseError, StoreError
+from submissions.errors import ConflictError, LostLeaseError, StoreError, StoreUnavailableError
 from submissions.failure_codes import FailureCode
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, Failure, Progress, Stage, Status
+from submissions.records import EvalRequest, Failure, Pause, Progress, Stage, Status
 from submissions.results import EvalResult
 from submissions.settings import Settings
 from submissions.store.base import Changes, Snapshot, transact
-from submissions.store.open import open_store
+from submissions.store.open import open_private_store, open_store
 
 log = logging.getLogger(__name__)
 
 TIDY_EVERY = 86_400.0  # seconds
+FIRST_PAUSE, LONGEST_PAUSE = 10.0, 3600.0  # seconds after a fault of ours
+FAULTS_TOLD = 3  # in a row, from which on the board says that the worker pauses
+PUBLISH_PAUSE = 5.0  # seconds, doubled from try to try
 
 
 class Worker:
@@ -55,12 +67,15 @@ class Worker:
         settings.work_dir.chmod(0o700)
         self._settings = settings
         self._name = f"{socket.gethostname()}-{os.getpid()}"
-        self._private = open_store(settings.private_store, settings)
+        self._private = open_private_store(settings)
         self._queue = Queue(open_store(settings.store, settings), settings.lease, settings.max_attempts)
         self._device = FileLock(settings.work_dir / "device.lock")
         self.stopped = threading.Event()
         self._tidy_at = 0.0
         self._interrupted = threading.Event()  # the running evaluation is to stop
+        self._lost: LostLeaseError | None = None  # why, where another worker has the request now
+        self._faults = 0  # of ours, in a row
+        self._pause_until = 0.0
 
     def stop(self) -> None:
         """Stop a running evaluation, its answers kept, and hand its request back."""
@@ -81,7 +96,7 @@ class Worker:
             self._queue.tidy()
             self._tidy_at = time.monotonic() + TIDY_EVERY
         with self._device_lock():
-            while not self.stopped.is_set() and self.run_one():
+            while not self.stopped.is_set() and time.monotonic() >= self._pause_until and self.run_one():
                 taken += 1
         return taken
 
@@ -101,6 +116,10 @@ class Worker:
                 self._evaluate(request, job_dir, tell)
         except LostLeaseError as error:
             log.warning("dropped %s: %s", request.key, error)
+        finally:  # after the last heartbeat, which may still have asked to stop
+            self._lost = None
+            if not self.stopped.is_set():
+                self._interrupted.clear()
         self._make_room()
         return True
 
@@ -145,12 +164,13 @@ class Worker:
                 evaluation = run(built_in)
             stage = Stage.PUBLISH
             check_public([evaluation.result.to_bytes(), request.to_bytes()], items, task.source.path)
-            self._save_details(request.key, evaluation.details)
-            self._queue.publish(request, evaluation.result, self._now())
-            log.info("published %s", request.key)
+            self._publish(request, evaluation)
+            self._recover()
             remove_path(job_dir)
             self._offer(request, evaluation.result)
         except EvaluationStopped as error:
+            if self._lost:
+                raise self._lost from None
             if self.stopped.is_set():
                 self._queue.release(request)
                 log.info("handed back %s", request.key)
@@ -162,11 +182,31 @@ class Worker:
             self._fail(request, stage, error.code, error)
         except Exception as error:
             log.exception("evaluating %s", request.key)
-            self._fail(request, stage, FailureCode.INTERNAL_ERROR, error)
+            full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+            self._fail(request, stage, FailureCode.DISK_FULL if full else FailureCode.INTERNAL_ERROR, error)
         finally:
             deadline.cancel()
-            if not self.stopped.is_set():
-                self._interrupted.clear()
+
+    def _publish(self, request: EvalRequest, evaluation: Evaluation) -> None:
+        """Details, then the result. While the store is out of reach this is tried again until the deadline, for hours of
+        a GPU are in it; the heartbeat goes on meanwhile."""
+
+        def attempt() -> None:
+            self._save_details(request.key, evaluation.details)
+            self._queue.publish(request, evaluation.result, self._now())
+
+        def interrupted(_: RetryCallState) -> bool:
+            return self._interrupted.is_set()  # by a stop, the deadline, or a lost lease
+
+        Retrying(
+            retry=retry_if_exception_type((StoreUnavailableError, ConflictError)),
+            wait=wait_random_exponential(multiplier=PUBLISH_PAUSE, max=300),
+            stop=interrupted,
+            sleep=sleep_using_event(self._interrupted),
+            before_sleep=before_sleep_log(log, logging.WARNING),
+            reraise=True,
+        )(attempt)
+        log.info("published %s", request.key)
 
     def _task(self, request: EvalRequest) -> Task:
         """Raises EvaluationError where the model cannot be had, or its code may not run."""
@@ -236,6 +276,27 @@ class Worker:
             remove_path(self._settings.work_dir / request.key)
         said = "" if isinstance(error, EvaluationError) and error.quoted else f": {error}"
         log.warning("%s at %s with %s, now %s%s", request.key, stage, code, after.status, said)
+        if code.ours and not code.lasting:
+            self._pause(code)
+        else:
+            self._recover()
+
+    def _pause(self, code: FailureCode) -> None:
+        """After a fault of ours the next request would most likely meet the same: each time twice as long until the next
+        try, and after a few on the board too."""
+        self._faults += 1
+        seconds = min(FIRST_PAUSE * 2 ** (self._faults - 1), LONGEST_PAUSE)
+        self._pause_until = time.monotonic() + seconds
+        log.warning("no request is taken for %g s, after %d faults of ours in a row", seconds, self._faults)
+        if self._faults >= FAULTS_TOLD:
+            log.error("%s again and again: mend it, then requeue --all", code)
+            now = self._now()
+            self._queue.pause(Pause(worker=self._name, code=code, since=now, until=now + timedelta(seconds=seconds)))
+
+    def _recover(self) -> None:
+        if self._faults >= FAULTS_TOLD:
+            self._queue.resume(self._name)
+        self._faults = 0
 
     def _now(self) -> datetime:
         """By the store's clock: a worker whose own is wrong neither loses leases nor steals them."""
@@ -295,7 +356,11 @@ class Worker:
                     return
                 try:
                     self._queue.heartbeat(request, self._now(), now)
-                except Exception as error:  # one missed beat is no reason to stop; a lost lease shows at publishing
+                except LostLeaseError as error:
+                    self._lost = error
+                    self._interrupted.set()
+                    return
+                except Exception as error:  # one missed beat is no reason to stop
                     log.warning("heartbeat of %s: %s", request.key, error)
 
         thread = threading.Thread(target=beat, daemon=True)

@@ -26,8 +26,10 @@ def build_parser() -> argparse.ArgumentParser:
     submit.add_argument("--share", action="store_true", help="offer the result to the model's repository")
     submit.add_argument("--as", dest="submitter", metavar="NAME", help="who submits (default: this user)")
     commands.add_parser("list", help="open and recent requests")
-    for name, text in (("show", "one request, as JSON"), ("requeue", "put a failed or stuck request back")):
-        commands.add_parser(name, help=text).add_argument("key")
+    commands.add_parser("show", help="one request, as JSON").add_argument("key")
+    requeue = commands.add_parser("requeue", help="put a failed or stuck request back")
+    requeue.add_argument("key", nargs="?")
+    requeue.add_argument("--all", action="store_true", help="instead: every quarantined one")
     commands.add_parser("cancel", help="take a pending or quarantined request out, as if never submitted").add_argument(
         "key"
     )

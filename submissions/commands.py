@@ -48,7 +48,10 @@ def dispatch(args: argparse.Namespace) -> int:
         elif args.command == "erase":
             return _erase(Pseudonyms(settings), args.name)
         elif args.command == "requeue":
-            print(f"{queue.requeue(args.key).key} is pending again")
+            if not args.all and not args.key:
+                return _complain("name a request, or --all for every quarantined one")
+            for key in queue.requeue_all() if args.all else [queue.requeue(args.key).key]:
+                print(f"{key} is pending again")
         elif args.command == "cancel":
             queue.cancel(args.key)
             print(f"{args.key} is out of the queue")

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from submissions.catalog import BENCHMARKS, ENGINES, FloatPrecision, Thinking
 from submissions.failure_codes import FailureCode
@@ -88,6 +88,23 @@ class Record(BaseModel):
     def evolve(self, **changes: Any) -> Self:
         """A copy with some fields changed, validated like a new record."""
         return type(self).model_validate({**self.model_dump(), **changes})
+
+    @classmethod
+    def read_known(cls, content: bytes) -> Self:
+        """A record that a newer version may have written: what is not known of it is left out, where it may be missing.
+
+        Raises ValueError.
+        """
+        try:
+            return cls.model_validate_json(content)
+        except ValidationError as error:
+            faults = error.errors(include_url=False)
+            if not all(fault["loc"] for fault in faults):  # no JSON, or no record
+                raise
+            record = json.loads(content)
+            for fault in faults:
+                record.pop(fault["loc"][0], None)
+            return cls.model_validate(record)
 
     def to_bytes(self) -> bytes:
         text = json.dumps(self.model_dump(mode="json", by_alias=True), ensure_ascii=False, indent=2, allow_nan=False)
@@ -187,6 +204,15 @@ class EvalRequest(Record):
     @property
     def path(self) -> str:
         return f"requests/{self.status}/{self.key}.json"
+
+
+class Pause(Record):
+    """A worker that takes no request for a while, at `paused/` of the branch of the leases."""
+
+    worker: Label
+    code: FailureCode  # what has gone wrong again and again
+    since: Time
+    until: Time
 
 
 class OptOut(Record):

@@ -118,7 +118,7 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _stores_apart(self) -> Self:
         """Answers by item would give the test sets away."""
-        if self.store.removeprefix("file://") == self.private_store.removeprefix("file://"):
+        if _same(self.store, self.private_store):
             raise ValueError("HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores: the private one holds answers")
         return self
 
@@ -134,6 +134,15 @@ class Settings(BaseSettings):
     def heartbeat_interval(self) -> timedelta:
         """How often a running evaluation tells how far it is."""
         return self.heartbeat or timedelta(seconds=600 if self.store.startswith("hf://") else 30)
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two addresses are of one store, however they are written."""
+
+    def plain(url: str) -> str:
+        return url.rstrip("/").lower() if url.startswith("hf:") else str(Path(url.removeprefix("file://")).resolve())
+
+    return plain(one) == plain(other)
 
 
 def load_settings() -> Settings:

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from submissions.settings import Settings
 from submissions.store.base import MAIN, Changes, Snapshot, Store, transact
-from submissions.store.open import open_store
+from submissions.store.open import open_private_store
 
 
 class Pseudonyms:
@@ -50,7 +50,7 @@ class Pseudonyms:
 
     @cached_property
     def _store(self) -> Store:
-        return open_store(self._settings.private_store, self._settings)
+        return open_private_store(self._settings)
 
     def _read(self, name: str, snapshot: Snapshot) -> str | None:
         if _path(name) not in snapshot.files:

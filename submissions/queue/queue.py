@@ -9,17 +9,21 @@ so a worker that lost its lease cannot publish.
 import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from hashlib import sha256
 from itertools import islice
+from typing import TypeVar
 
 from submissions.errors import AlreadySubmittedError, LostLeaseError, OptedOutError, QueueError, QuotaSpentError
 from submissions.failure_codes import FailureCode
 from submissions.queue.quota import Quota, opted_out
 from submissions.queue.wait_time import fair_order
-from submissions.records import CodeApproval, EvalRequest, Failure, Lease, OptOut, Progress, Stage, Status
+from submissions.records import CodeApproval, EvalRequest, Failure, Lease, OptOut, Pause, Progress, Stage, Status
 from submissions.results import EvalResult
 from submissions.rows import QueueRow
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.index import parse_record, queue_reader, with_requests, with_result
+
+R = TypeVar("R", Lease, Pause)
 
 LEASES = "leases"  # a branch of their own: a repository slows down after thousands of commits to main
 SKEW = timedelta(minutes=2)
@@ -157,7 +161,23 @@ class Queue:
         """The last heartbeat of running requests, by key; those that have sent none yet are not there."""
         beats = self.store.snapshot(LEASES)
         paths = {key: _lease_path(key) for key in keys}
-        return {key: self._beat(path, beats) for key, path in paths.items() if path in beats.files}
+        found = {key: self._beat(path, beats) for key, path in paths.items() if path in beats.files}
+        return {key: lease for key, lease in found.items() if lease}
+
+    def pause(self, pause: Pause) -> None:
+        """Tell the board that a worker takes no request for a while."""
+        path = _pause_path(pause.worker)
+        transact(self.store, lambda _: ({path: pause.to_bytes()}, f"Pause {pause.worker}", None), LEASES)
+
+    def resume(self, worker: str) -> None:
+        transact(self.store, lambda _: ({_pause_path(worker): None}, f"Resume {worker}", None), LEASES)
+
+    def pauses(self, now: datetime) -> list[Pause]:
+        """Workers that pause now."""
+        beats = self.store.snapshot(LEASES)
+        paths = [path for path in beats.files if path.startswith("paused/")]
+        found = [_known(Pause, self.store.read(path, beats.head)) for path in paths]
+        return [pause for pause in found if pause and pause.until > now]
 
     def tidy(self) -> None:
         """Drop the heartbeats of what no longer runs, with all their history, once there are many."""
@@ -219,6 +239,18 @@ class Queue:
 
         return transact(self.store, decide)
 
+    def requeue_all(self) -> list[str]:
+        """Put every quarantined request back to pending. Returns their keys."""
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
+            quarantined = [row for row in self.rows(snapshot) if row.status == Status.QUARANTINED]
+            before = [request for row in quarantined if (request := self._try_load(row.path, snapshot))]
+            after = [_pending(request, attempt=0) for request in before]
+            changes = self._move(snapshot, before, after) if before else {}
+            return changes, f"Requeue {len(before)} quarantined", [request.key for request in before]
+
+        return transact(self.store, decide)
+
     def cancel(self, key: str) -> None:
         """Take a pending or quarantined request out of the queue, as if never submitted. Raises QueueError for any other."""
 
@@ -244,16 +276,17 @@ class Queue:
                 continue
             lease = request.lease
             beat = _lease_path(request.key)
-            if beat in beats.files:
-                latest = self._beat(beat, beats)
-                lease = latest if latest.nonce == lease.nonce else lease
+            latest = self._beat(beat, beats) if beat in beats.files else None
+            if latest and latest.nonce == lease.nonce:
+                lease = latest
             if now > lease.expires_at + SKEW:
                 failure = Failure(stage=Stage.INFER, code=FailureCode.WORKER_LOST)
                 lost.append((request, self._after_failure(request, failure, now)))
         return lost
 
-    def _beat(self, path: str, beats: Snapshot) -> Lease:
-        return Lease.model_validate_json(self.store.read(path, beats.head))
+    def _beat(self, path: str, beats: Snapshot) -> Lease | None:
+        """None where it cannot be read: then the lease in the request itself holds."""
+        return _known(Lease, self.store.read(path, beats.head))
 
     def _after_failure(self, request: EvalRequest, failure: Failure, now: datetime) -> EvalRequest:
         if failure.code.ours and not failure.code.lasting and request.attempt < self._max_attempts:
@@ -283,6 +316,17 @@ class Queue:
             return self._load(path, snapshot)
         except QueueError:
             return None
+
+
+def _known(kind: type[R], content: bytes) -> R | None:
+    try:
+        return kind.read_known(content)
+    except ValueError:
+        return None
+
+
+def _pause_path(worker: str) -> str:
+    return f"paused/{sha256(worker.encode()).hexdigest()[:16]}.json"
 
 
 def _lease_path(key: str) -> str:

@@ -68,6 +68,10 @@ class Store(Protocol):
         """
         ...
 
+    def is_private(self) -> bool:
+        """Whether strangers cannot read it."""
+        ...
+
     def now(self) -> datetime:
         """The time by the store's clock, which all who use it share."""
         ...

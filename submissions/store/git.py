@@ -134,6 +134,9 @@ class GitStore:
         with self._locked(), self._repo() as repo:
             garbage_collect(repo, grace_period=grace_s)
 
+    def is_private(self) -> bool:
+        return True  # its folder is the operator's alone
+
     def now(self) -> datetime:
         """By the clock of the file system, which on a shared disk is the server's."""
         clock = Path(f"{self._path}.lock")

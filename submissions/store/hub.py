@@ -29,7 +29,7 @@ from huggingface_hub import (
 )
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils._http import default_client_factory, parse_ratelimit_headers
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+from tenacity import RetryCallState, Retrying, retry_if_exception
 
 from submissions.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 from submissions.store.backoff import wait_retry_after
@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 TRIES = 6
+LONGEST_WAIT = 30.0  # seconds between two tries
 CLOCK_LASTS = 600.0  # seconds until the Hub is asked for the time again
 TIMEOUT = 60.0  # seconds without a byte
 CONFLICTS = (409, 412)
@@ -110,6 +111,10 @@ class HubStore:
             self._fetch(self.head(branch))
             self._mirror.collect_garbage(0)
 
+    def is_private(self) -> bool:
+        """Whether strangers cannot read it."""
+        return bool(self._with_retries(lambda: self._api.dataset_info(self._repo, expand=["private"])).private)
+
     def now(self) -> datetime:
         """By the Hub's clock, which all workers share."""
         if self._clock is None or time.monotonic() - self._clock[1] > CLOCK_LASTS:
@@ -159,7 +164,7 @@ class HubStore:
 
     def _landed(self, head: str, parent: str, nonce: str) -> str | None:
         """The commit with this nonce between the head and its parent, if there is one."""
-        self._fetch(head)
+        self._fetch(head, told=True)
         for commit in self._mirror.history(head):
             if nonce in commit.message:
                 return commit.id
@@ -178,8 +183,11 @@ class HubStore:
             self._fetch(head)
             return read()
 
-    def _fetch(self, head: str) -> None:
-        """Bring the mirror up to date, unless it has this commit. Raises KeyError where the Hub does not have it."""
+    def _fetch(self, head: str, *, told: bool = False) -> None:
+        """Bring the mirror up to date, unless it has this commit. Raises KeyError where the Hub does not have it.
+
+        `told`: the API has just named it. Git may show it later, and is asked again then.
+        """
         if self._mirror.has(head):
             return
 
@@ -195,6 +203,8 @@ class HubStore:
                 self._mirror.fetch(client, self._repo)
             except Exception as error:  # dulwich and urllib3 have many, and a pack that is cut off has more
                 raise _Interrupted(f"git fetch: {type(error).__name__}: {error}") from error
+            if told and not self._mirror.has(head):
+                raise _Interrupted(f"git does not show {head} yet")
 
         self._with_retries(attempt)
         if not self._mirror.has(head):
@@ -221,16 +231,20 @@ class HubStore:
     def _with_retries(self, work: Callable[[], T]) -> T:
         """Try again what may pass. Raises StoreUnavailableError after some tries, StoreError for what trying does not mend."""
         tries = Retrying(
-            stop=stop_after_attempt(TRIES), wait=_wait, retry=retry_if_exception(_is_retryable), reraise=True
+            stop=_give_up,
+            wait=_wait,
+            retry=retry_if_exception(_is_retryable),
+            reraise=True,
         )
         try:
             return tries(work)
         except HfHubHTTPError as error:
             status = error.response.status_code
+            said = f" ({' '.join(error.server_message.split())[:300]})" if error.server_message else ""
             if _is_retryable(error):
-                raise StoreUnavailableError(f"{self.url}: the Hub answers {status}; try again later") from error
+                raise StoreUnavailableError(f"{self.url}: the Hub answers {status}{said}; try again later") from error
             advice = "name a dataset that exists, and a token in HANNUN_HUB_TOKEN that may read and write it"
-            raise StoreError(f"{self.url}: the Hub answers {status}; {advice}") from error
+            raise StoreError(f"{self.url}: the Hub answers {status}{said}; {advice}") from error
         except (HTTPError, OSError, ValueError, _Interrupted) as error:
             raise StoreUnavailableError(f"{self.url}: the Hub is out of reach; try again later ({error})") from error
 
@@ -240,6 +254,11 @@ def _is_retryable(error: BaseException) -> bool:
     if isinstance(error, HfHubHTTPError):
         return error.response.status_code in (408, 425, 429) or error.response.status_code >= 500
     return isinstance(error, (HTTPError, ValueError, _Interrupted))
+
+
+def _give_up(state: RetryCallState) -> bool:
+    """After some tries, or where the Hub wants to be left alone for longer than others should wait for the store's lock."""
+    return state.attempt_number >= TRIES or _wait(state) > LONGEST_WAIT
 
 
 def _wait(state: RetryCallState) -> float:

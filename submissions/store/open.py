@@ -21,6 +21,14 @@ def open_store(url: str, settings: Settings | None = None) -> Store:
         token = settings.hub_token.get_secret_value() if settings.hub_token else None
         return HubStore(url, settings.work_dir / "mirrors", token)
     path = url.removeprefix("file://")
-    if "://" in path:
+    if "://" in path or path.startswith(("hf:", "s3:", "http:", "https:")):
         raise StoreError(f"{url} is no store: a path, file://PATH or hf://datasets/OWNER/NAME")
     return GitStore(Path(path))
+
+
+def open_private_store(settings: Settings) -> Store:
+    """The store of names and answers. Raises StoreError where anybody could read it."""
+    store = open_store(settings.private_store, settings)
+    if not store.is_private():
+        raise StoreError(f"{store.url} is public: HANNUN_PRIVATE_STORE holds answers, so make it private first")
+    return store

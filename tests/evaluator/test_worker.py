@@ -1,5 +1,6 @@
 """The worker against a real store: request → result, failures with their codes, a clean stop."""
 
+import errno
 import json
 import shutil
 import subprocess
@@ -91,7 +92,10 @@ def test_a_model_that_cannot_run_fails_with_its_stage(settings: Settings, tmp_pa
     assert after.failure and (after.status, after.failure.stage) == ("failed", "load")
 
 
-def test_broken_benchmark_data_is_our_fault(settings: Settings, tmp_path: Path) -> None:
+def test_broken_benchmark_data_is_our_fault(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluator.worker.FIRST_PAUSE", 0.0)
     (tmp_path / "data").mkdir()
     (tmp_path / "data/items.jsonl").write_text("{}\n")
     request = submit(settings, "tiny/extractive", "korquad-2")
@@ -230,3 +234,81 @@ def test_stores_and_work_are_the_operators_alone(settings: Settings) -> None:
     Worker(settings)
     for path in (Path(settings.store), Path(settings.private_store), settings.work_dir):
         assert path.stat().st_mode & 0o777 == 0o700, path
+
+
+def test_after_faults_of_ours_the_worker_pauses_longer_and_longer_and_says_so(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, dummy_engine: None
+) -> None:
+    """A full disk: what is pending stays so but for the few requests that were tried."""
+    queue = Queue(open_store(settings.store))
+    for model in ("tiny/extractive", "tiny/image-text"):
+        for benchmark in ("korquad-2",) if model == "tiny/extractive" else ("ko-vqa", "ko-vdc", "infochartqa"):
+            submit(settings, model, benchmark)
+    clock = [1000.0]
+    monkeypatch.setattr("evaluator.worker.time.monotonic", lambda: clock[0])
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    worker = Worker(settings)
+    with monkeypatch.context() as patch:
+        patch.setattr("evaluator.worker.load_items", full)
+        pauses = []
+        for _ in range(6):
+            assert worker.run_pending() == 1, "one try, then a pause"
+            assert worker.run_pending() == 0
+            pauses.append(worker._pause_until - clock[0])
+            clock[0] = worker._pause_until
+        assert pauses == [10, 20, 40, 80, 160, 320]
+    failures = [queue.get(row.key).failure for row in queue.rows() if row.status == "quarantined"]
+    assert [failure.code for failure in failures if failure] == ["disk_full"] * 2
+    assert "disk_full again and again" in caplog.text
+    (pause,) = queue.pauses(queue.store.now())
+    assert pause.code == "disk_full"
+    queue.requeue_all()
+    assert worker.run_pending() == 4
+    assert queue.pauses(queue.store.now()) == []
+    assert {row.status for row in queue.rows()} == {"finished"}
+
+
+def test_a_finished_run_outlives_an_outage_of_the_store(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, dummy_engine: None
+) -> None:
+    request = submit(settings, "tiny/extractive", "korquad-2")
+    monkeypatch.setattr("evaluator.worker.PUBLISH_PAUSE", 1e-6)
+    publish, tries = Queue.publish, []
+
+    def away(queue: Queue, *arguments: object) -> None:
+        tries.append(1)
+        if len(tries) < 20:
+            raise StoreUnavailableError("the Hub answers 503")
+        publish(queue, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Queue, "publish", away)
+    Worker(settings).run_pending()
+    after = Queue(open_store(settings.store)).get(request.key)
+    assert (after.status, after.attempt, len(tries)) == ("finished", 1, 20)
+
+
+def test_a_lost_lease_stops_the_evaluation_at_the_next_heartbeat(
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    dummy_engine: None,
+) -> None:
+    settings = _break(settings, tmp_path, "dummy.json", b'{"seconds": 60}', "image-text")
+    request = submit(settings, "tiny/image-text", "ko-vdc")
+    queue, heartbeat = Queue(open_store(settings.store)), Queue.heartbeat
+
+    def taken_away(own: Queue, running: EvalRequest, now: datetime, progress: Progress) -> None:
+        if progress.stage == Stage.INFER and queue.get(request.key).status == "running":
+            queue.requeue(request.key)  # by the operator, or by another worker that took the lease for lost
+        heartbeat(own, running, now, progress)
+
+    monkeypatch.setattr(Queue, "heartbeat", taken_away)
+    worker = Worker(settings.model_copy(update={"heartbeat": timedelta(milliseconds=20)}))
+    assert worker.run_one()
+    assert f"dropped {request.key}" in caplog.text
+    assert (queue.get(request.key).status, queue.get(request.key).attempt) == ("pending", 0)
+    assert not worker._interrupted.is_set(), "the next evaluation runs"

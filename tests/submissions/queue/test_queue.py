@@ -1,5 +1,7 @@
+import json
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -7,7 +9,7 @@ from submissions.errors import AlreadySubmittedError, LostLeaseError, QueueError
 from submissions.failure_codes import FailureCode
 from submissions.queue.queue import SKEW, Queue
 from submissions.queue.wait_time import waits
-from submissions.records import EvalRequest, Failure, Stage, Status
+from submissions.records import EvalRequest, Failure, Pause, Progress, Stage, Status
 from submissions.store.base import Store
 from tests.support.records import NOW, result_of
 
@@ -210,3 +212,55 @@ def test_expected_times_come_from_models_of_like_size(queue: Queue, make_request
     claimed(queue)
     told = waits(queue.rows(), NOW + timedelta(minutes=1))
     assert [w.ready_in and w.ready_in.total_seconds() / 60 for w in told.values()] == [11, 21]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"gpu_temperature": 80},
+        {"progress": {"stage": "dream", "done": 1, "total": 2}},
+        {"progress": {"stage": "infer", "done": 1, "total": 2, "speed": 3}},
+    ],
+)
+def test_a_heartbeat_of_a_newer_version_counts(queue: Queue, make_request: Make, change: dict[str, Any]) -> None:
+    queue.submit(make_request())
+    running = claimed(queue)
+    queue.heartbeat(running, NOW + LEASE, Progress(stage=Stage.INFER, done=1, total=2))
+    path, head = f"leases/{running.key}.json", queue.store.head("leases")
+    newer = json.loads(queue.store.read(path, head)) | change
+    queue.store.commit({path: json.dumps(newer).encode()}, head, "of a newer version", "leases")
+    assert queue.claim("other", NOW + LEASE + SKEW + timedelta(seconds=1)) is None, "its times are known"
+    assert queue.leases([running.key])[running.key].expires_at == NOW + 2 * LEASE
+
+
+def test_a_heartbeat_that_cannot_be_read_stops_nobody(queue: Queue, make_request: Make) -> None:
+    queue.submit(make_request())
+    queue.submit(make_request())
+    running = claimed(queue)
+    queue.heartbeat(running, NOW, Progress(stage=Stage.INFER, done=1, total=2))
+    path = f"leases/{running.key}.json"
+    for broken in (b"", b"\xff", b"[]", b'"x"', b"{}", b"[" * 10_000):
+        queue.store.commit({path: broken}, queue.store.head("leases"), "broken", "leases")
+        assert queue.leases([running.key]) == {}
+    other = queue.claim("other", NOW)
+    assert other is not None and other.key != running.key
+    queue.claim("other", NOW + LEASE + SKEW + timedelta(seconds=1))
+    assert queue.get(running.key).lease != running.lease, "the request's own lease has run out"
+
+
+def test_all_that_is_quarantined_goes_back_at_once(queue: Queue, make_request: Make) -> None:
+    for _ in range(3):
+        queue.submit(make_request())
+        queue.fail(claimed(queue), fail(FailureCode.MISSING_LIBRARY), NOW)
+    assert len(queue.requeue_all()) == 3
+    assert [(row.status, queue.get(row.key).attempt) for row in queue.rows()] == [("pending", 0)] * 3
+    head = queue.store.head()
+    assert queue.requeue_all() == [] and queue.store.head() == head
+
+
+def test_a_pause_is_told_until_it_is_over(queue: Queue) -> None:
+    pause = Pause(worker="w", code=FailureCode.DISK_FULL, since=NOW, until=NOW + LEASE)
+    queue.pause(pause)
+    assert queue.pauses(NOW) == [pause] and queue.pauses(NOW + LEASE) == []
+    queue.resume("w")
+    assert queue.pauses(NOW) == []

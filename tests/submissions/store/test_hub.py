@@ -14,10 +14,11 @@ from huggingface_hub import set_client_factory
 from submissions.errors import ConflictError, StoreError, StoreUnavailableError
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
+from submissions.settings import Settings
 from submissions.store import backoff
 from submissions.store import hub as hub_store
 from submissions.store.index import board_reader, queue_reader
-from submissions.store.open import open_store
+from submissions.store.open import open_private_store, open_store
 from tests.support.hub.repos import TOKEN, Fault, Hub
 from tests.support.records import NOW, result_of
 
@@ -191,3 +192,53 @@ def test_datasets_reads_the_results(hub: Hub, make_request: Make, tmp_path: Path
     own = {"HF_HOME": str(tmp_path / "home"), "HF_TOKEN": TOKEN}  # both are read at import: in a process of its own
     loaded = subprocess.run([sys.executable, "-c", LOAD], env=os.environ | own, capture_output=True, text=True)
     assert loaded.stdout.strip() == "[10.0, 20.0]", loaded.stderr
+
+
+@pytest.mark.parametrize("times", [1, 3, 100])
+def test_git_may_show_a_commit_later_than_the_api(hub: Hub, times: int) -> None:
+    store = open_store(URL)
+    head = store.head()
+    store.snapshot()
+    hub.lag = times
+    if times < 10:
+        landed = store.commit({"a": b"1"}, head, "x")
+        assert store.read("a", landed) == b"1"
+    else:
+        with pytest.raises(StoreUnavailableError, match="does not show"):
+            store.commit({"a": b"1"}, head, "x")
+    hub.lag = 0
+    assert hub.commits == 1 and store.read("a", store.head()) == b"1"
+
+
+@pytest.mark.parametrize("headers", [{"Retry-After": "3600"}, {"RateLimit": '"api";r=0;t=3600'}])
+def test_an_hour_is_not_waited_under_the_stores_lock(hub: Hub, headers: dict[str, str]) -> None:
+    store = open_store(URL)
+    head = store.head()
+    hub.faults = [Fault(CALLS["commit"], status=429, headers=headers, times=10)]
+    with pytest.raises(StoreUnavailableError, match="try again later"):
+        store.commit({"a": b"1"}, head, "x")
+    assert hub.faults[0].times == 9, "asked once"
+
+
+def test_the_hubs_own_words_are_told(hub: Hub) -> None:
+    store = open_store(URL)
+    head = store.head()
+    hub.faults = [Fault(CALLS["commit"], status=403)]
+    with pytest.raises(StoreError, match="a fault on demand"):
+        store.commit({"a": b"1"}, head, "x")
+
+
+def test_a_private_store_that_is_public_is_refused(hub: Hub) -> None:
+    settings = Settings(store=URL, private_store="hf://datasets/org/private")
+    assert open_private_store(settings).url.endswith("private")
+    hub.public.add("org/private")
+    with pytest.raises(StoreError, match="is public"):
+        open_private_store(settings)
+
+
+@pytest.mark.parametrize("url", ["hf:/datasets/org/store", "hf:org/store", "s3://bucket/x", "https://example.org/x"])
+def test_an_address_is_no_folder(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StoreError, match="is no store"):
+        open_store(url)
+    assert not list(tmp_path.iterdir())

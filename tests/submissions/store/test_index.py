@@ -35,6 +35,7 @@ class Counting:
         self.url, self.write_lock, self._store = store.url, store.write_lock, store
         self.head, self.snapshot, self.commit = store.head, store.snapshot, store.commit
         self.history, self.now, self.squash = store.history, store.now, store.squash
+        self.is_private = store.is_private
         self.paths: list[str] = []
 
     def read(self, path: str, head: str) -> bytes:

@@ -54,6 +54,8 @@ class Hub:
         self.seen: list[str] = []  # requests, "METHOD /path"
         self.tokens = {TOKEN}
         self.commits = 0
+        self.lag = 0  # times that git still shows the commit before the newest
+        self.public: set[str] = set()  # repositories that anybody may read
         self.jobs: list[dict[str, Any]] = []  # scheduled jobs, jobs and webhooks
         self.pulls: list[tuple[str, dict[str, bytes]]] = []  # pull requests to models
         self.released = asyncio.Event()
@@ -154,7 +156,14 @@ def _reading(hub: Hub) -> None:
             return no
         siblings = [{"rfilename": e["path"]} for e in entries(repo, revision) if e["type"] == "file"]
         head = hub.store(repo).head() if revision == "main" else revision
-        content = {"id": repo, "sha": head, "private": True, "gated": False, "disabled": False, "tags": []}
+        content = {
+            "id": repo,
+            "sha": head,
+            "private": repo not in hub.public,
+            "gated": False,
+            "disabled": False,
+            "tags": [],
+        }
         return JSONResponse({**content, "siblings": siblings})
 
     @app.get("/api/datasets/{owner}/{name}/tree/{revision}")
@@ -320,7 +329,12 @@ def _writing(hub: Hub) -> None:
             stdout=subprocess.PIPE,
             check=False,
         )
-        head, _, content = backend.stdout.partition(b"\r\n\r\n")
+        shown = backend.stdout
+        if hub.lag and request.method == "GET":
+            hub.lag -= 1
+            newest, before, *_ = [commit.id.encode() for commit in hub.store(repo).history(hub.store(repo).head())]
+            shown = shown.replace(newest, before)
+        head, _, content = shown.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
         status = int(headers.pop("Status", "200").split()[0])
         return Response(content, status, headers)
