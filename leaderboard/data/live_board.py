@@ -14,7 +14,7 @@ from leaderboard.data.ranking import Boards, ranked
 from submissions.errors import StoreError
 from submissions.paths import PUBLISHED
 from submissions.queue.queue import Queue
-from submissions.records import Lease, Status
+from submissions.records import Lease, Pause, Status
 from submissions.results import EvalResult
 from submissions.rows import BoardRow, QueueRow, board_row
 from submissions.store.base import Snapshot, Store, blob_id
@@ -23,8 +23,10 @@ from submissions.store.index import Unreadable, board_reader, parse_record, queu
 log = logging.getLogger(__name__)
 
 HEAD_POLL_S = 1.0  # seconds between looks at the store's head
+PAUSE_POLL_S = 30.0  # seconds between looks whether workers pause, while something is pending and nothing runs
 LEASE_POLL_S = 5.0  # seconds between looks at how far the running evaluations are
 RECENT = timedelta(days=7)
+START = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +53,15 @@ class LiveBoard:
         self._published_version = blob_id("".join(row.blob for row in self._published).encode())
         self._results, self._requests = board_reader(store), queue_reader(store)
         self._refreshing = threading.Lock()
-        self._checked = self._looked = 0.0
+        self._checked = self._looked = self._looked_for_pauses = 0.0
         self._leases: dict[str, Lease] = {}
+        self._pauses: list[Pause] = []
+        self._reached: datetime | None = None  # when the store last answered
+        self._away = False
         self._version = ""
         self._changes: list[RankChange] = []
         self._view = View(Snapshot("", {}))
-        self._view = self._read(store.head())
+        self._view = self._read(self._view.snapshot)  # the published rows, whether the store answers or not
         self.refresh()
 
     def view(self) -> View:
@@ -87,7 +92,17 @@ class LiveBoard:
         """The same of the queue: a commit, or a heartbeat."""
         view = self.view()
         beats = "".join(f"{key}{lease.heartbeat_at:%H%M%S}" for key, lease in sorted(self._leases.items()))
-        return blob_id(f"{view.snapshot.head}{beats}".encode())
+        told = f"{self.stale_since}{[pause.until for pause in self.pauses()]}"
+        return blob_id(f"{view.snapshot.head}{beats}{told}".encode())
+
+    @property
+    def stale_since(self) -> datetime | None:
+        """As of when the view is, where the store is out of reach now; the start of time where it never answered."""
+        return (self._reached or START) if self._away else None
+
+    def pauses(self) -> list[Pause]:
+        """Workers that take no request for now, since something fails on their machines."""
+        return [pause for pause in self._pauses if pause.until > datetime.now(UTC)]
 
     def leases(self) -> dict[str, Lease]:
         """How far the running evaluations are, by request key."""
@@ -113,7 +128,7 @@ class LiveBoard:
         try:
             head = self._store.head()
             if head != self._view.snapshot.head:
-                self._view = self._read(head)
+                self._view = self._read(self._store.snapshot(head=head))
             version = f"{self._view.version}-{datetime.now(UTC):%d%H}"
             if version != self._version:
                 self._changes = rank_changes(self._view.boards, datetime.now(UTC) - RECENT)
@@ -122,14 +137,24 @@ class LiveBoard:
             if time.monotonic() - self._looked >= LEASE_POLL_S or self._leases.keys() - running:
                 self._leases = self._queue.leases(running) if running else {}
                 self._looked = time.monotonic()
+            self._look_for_pauses(bool(running))
+            self._reached, self._away = datetime.now(UTC), False
         except StoreError as error:  # the last view is better than none
+            self._away = True
             log.warning("%s", error)
         finally:
             self._checked = time.monotonic()
             self._refreshing.release()
 
-    def _read(self, head: str) -> View:
-        snapshot = self._store.snapshot(head=head)
+    def _look_for_pauses(self, running: bool) -> None:
+        pending = any(row.status == Status.PENDING for row in self._view.queue)
+        if running or not pending:
+            self._pauses = []
+        elif time.monotonic() - self._looked_for_pauses >= PAUSE_POLL_S:
+            self._pauses = self._queue.pauses(datetime.now(UTC))
+            self._looked_for_pauses = time.monotonic()
+
+    def _read(self, snapshot: Snapshot) -> View:
         results, unreadable = self._results.read(snapshot)
         requests, broken_requests = self._requests.read(snapshot)
         rows: dict[str, list[BoardRow]] = {name: [] for name in BENCHMARKS}
@@ -146,7 +171,7 @@ class LiveBoard:
             snapshot=snapshot,
             rows=rows,
             boards=boards,
-            version=last.version if same else blob_id(f"{head}{self._published_version}".encode()),
+            version=last.version if same else blob_id(f"{snapshot.head}{self._published_version}".encode()),
             summaries={n: summary(own, n) if n in changed else last.summaries[n] for n, own in boards.items()},
             models=model_rows(boards) if changed else last.models,
             queue=sorted(requests, key=lambda r: (r.submitted_at, r.key), reverse=True),

@@ -46,6 +46,8 @@ def queue_tab(board: LiveBoard, language: Language) -> TabView:
             published=view.paths,
             waits=waits(view.queue, datetime.now(UTC)),
             progress={key: lease.progress for key, lease in board.leases().items() if lease.progress},
+            pauses=board.pauses(),
+            stale_since=board.stale_since,
             version=version,
         )
 

@@ -259,8 +259,8 @@ TEXTS: dict[str, Text] = {
     "no_benchmark": Text("벤치마크를 하나 이상 고르세요.", "Choose at least one benchmark."),
     "accepted": Text("접수되었습니다", "Accepted"),
     "store_busy": Text(
-        "지금 요청이 몰려 저장하지 못했습니다. 잠시 뒤 다시 제출해 주세요.",
-        "The store is busy and nothing was saved. Submit again in a moment.",
+        "저장소에 연결할 수 없어 아무것도 저장하지 못했습니다. 잠시 뒤 다시 제출해 주세요.",
+        "The store is out of reach and nothing was saved. Submit again later.",
     ),
     "submitted_at": Text("제출", "Submitted"),
     "finished_at": Text("종료", "Finished"),
@@ -275,6 +275,18 @@ TEXTS: dict[str, Text] = {
     "queue_empty": Text("아직 제출된 모델이 없습니다.", "Nothing has been submitted yet."),
     "ours": Text("평가 서버 문제", "Evaluator error"),
     "yours": Text("모델 문제", "Model error"),
+    "paused": Text(
+        "운영 환경의 문제로 {since}부터 평가가 멈춰 있으며 {until}에 다시 시도합니다.",
+        "Evaluation has been paused since {since} by a fault on our side; next try at {until}.",
+    ),
+    "stale": Text(
+        "저장소에 연결할 수 없어 {since} 기준 내용을 표시합니다.",
+        "The store is out of reach: this is as of {since}.",
+    ),
+    "never_reached": Text(
+        "저장소에 연결할 수 없어 공개 수치만 표시합니다.",
+        "The store is out of reach: only published results are shown.",
+    ),
     "queue_note": Text(
         "변경 사항은 자동으로 표시됩니다. 시각은 한국 시간(KST)입니다.",
         "Updates appear automatically. Times are in Korea Standard Time (KST).",

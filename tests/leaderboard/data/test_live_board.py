@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,10 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query, select
 from leaderboard.data.rank_changes import RankChange, rank_changes
 from submissions.errors import StoreUnavailableError
+from submissions.failure_codes import FailureCode
 from submissions.paths import PUBLISHED
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest
+from submissions.records import EvalRequest, Pause
 from submissions.results import EvalResult
 from submissions.rows import BoardRow
 from submissions.store.base import Store
@@ -203,3 +204,38 @@ def test_a_store_out_of_reach_leaves_the_last_view(
     monkeypatch.setattr(store, "head", away)
     assert board.refresh() is before
     assert board.view() is before
+
+
+def test_a_board_starts_in_an_outage_with_the_published_rows_and_says_so(
+    store: Store, monkeypatch: pytest.MonkeyPatch, make_request: Make
+) -> None:
+    result = publish(store, make_request())
+
+    def away(*_: object) -> str:
+        raise StoreUnavailableError("the store is out of reach")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "head", away)
+        board = LiveBoard(store)
+        assert sum(map(len, board.view().boards.values())) > 50
+        assert board.stale_since is not None and board.stale_since.year == 1970
+        before = board.queue_version
+    board.refresh()
+    assert board.stale_since is None and board.queue_version != before
+    assert result.request_key in board.view().paths
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "head", away)
+        board.refresh()
+        assert board.stale_since is not None and board.stale_since.year > 1970
+
+
+def test_a_board_tells_of_workers_that_pause(board: LiveBoard, store: Store, make_request: Make) -> None:
+    queue, now = Queue(store), datetime.now(UTC)
+    queue.submit(make_request())
+    queue.pause(Pause(worker="w", code=FailureCode.DISK_FULL, since=now, until=now + timedelta(hours=1)))
+    before = board.queue_version
+    board.refresh()
+    assert [pause.code for pause in board.pauses()] == ["disk_full"] and board.queue_version != before
+    queue.claim("w", now)
+    board.refresh()
+    assert board.pauses() == [], "one that evaluates does not pause"
