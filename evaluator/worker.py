@@ -48,6 +48,7 @@ from submissions.results import EvalResult
 from submissions.settings import Settings
 from submissions.store.base import Changes, Snapshot, transact
 from submissions.store.open import open_private_store, open_store
+from submissions.store.shards import sharded
 
 log = logging.getLogger(__name__)
 
@@ -321,7 +322,8 @@ class Worker:
             {**row, "id": hmac.new(secret, str(row["id"]).encode(), hashlib.sha256).hexdigest()[:32]} for row in details
         ]
         content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-        transact(self._private, lambda _: ({f"details/{key}.jsonl": content}, f"Details of {key}", None))
+        path = sharded(f"details/{key}.jsonl")
+        transact(self._private, lambda _: ({path: content}, f"Details of {key}", None))
 
     def _details_key(self) -> bytes:
         """The operator's key, or one made once and kept in the private store."""

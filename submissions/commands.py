@@ -22,7 +22,8 @@ from submissions.records import MODEL_ID, OWNER
 from submissions.settings import Settings, load_settings
 from submissions.store.base import transact
 from submissions.store.index import reindexed
-from submissions.store.open import open_store
+from submissions.store.open import open_private_store, open_store
+from submissions.store.shards import move_flat_records
 
 
 def dispatch(args: argparse.Namespace) -> int:
@@ -60,7 +61,7 @@ def dispatch(args: argparse.Namespace) -> int:
         elif args.command == "opt-out":
             _opt_out(queue, args.name, args.undo)
         else:
-            _reindex(queue)
+            _reindex(queue, settings)
     except (QueueError, RefusedError, SettingsError, StoreError) as error:
         return _complain(str(error))
     return 0
@@ -172,11 +173,13 @@ def _list(queue: Queue) -> None:
         print(f"{row.key}  {row.status:<11}  {row.benchmark:<11}  {row.model_id}@{row.revision[:8]}{reason}")
 
 
-def _reindex(queue: Queue) -> None:
+def _reindex(queue: Queue, settings: Settings) -> None:
+    moved = move_flat_records(queue.store) + move_flat_records(open_private_store(settings))
     changes, broken = transact(
         queue.store, lambda snapshot: ((r := reindexed(queue.store, snapshot))[0], "Rebuild the index", r)
     )
-    print(json.dumps({"segments_changed": len(changes), "unreadable": {u.path: u.reason for u in broken}}))
+    unreadable = {u.path: u.reason for u in broken}
+    print(json.dumps({"segments_changed": len(changes), "moved": moved, "unreadable": unreadable}))
 
 
 def _complain(message: str) -> int:

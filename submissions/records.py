@@ -169,7 +169,7 @@ def request_key(
 
 
 class EvalRequest(Record):
-    """One (model, revision, precision, benchmark, benchmark version), at `requests/{status}/{key}.json`.
+    """One (model, revision, precision, benchmark, benchmark version), at `requests/{status}/{key[:2]}/{key}.json`.
 
     A model that can reason or not has a request for each, an adapter one for each commit of its base model.
     """
@@ -203,7 +203,11 @@ class EvalRequest(Record):
 
     @property
     def path(self) -> str:
-        return f"requests/{self.status}/{self.key}.json"
+        return self.path_of(self.key, self.status)
+
+    @staticmethod
+    def path_of(key: str, status: Status) -> str:
+        return f"requests/{status}/{key[:2]}/{key}.json"  # submissions.store.shards says why
 
 
 class Pause(Record):

@@ -11,6 +11,7 @@ from hashlib import sha256
 from submissions.settings import Settings
 from submissions.store.base import MAIN, Changes, Snapshot, Store, transact
 from submissions.store.open import open_private_store
+from submissions.store.shards import sharded
 
 
 class Pseudonyms:
@@ -59,7 +60,7 @@ class Pseudonyms:
 
 
 def _path(name: str) -> str:
-    return f"people/{sha256(name.encode()).hexdigest()}.json"  # a name may hold what no path can
+    return sharded(f"people/{sha256(name.encode()).hexdigest()}.json")  # a name may hold what no path can
 
 
 def _is_record(path: str) -> bool:

@@ -335,7 +335,7 @@ def _lease_path(key: str) -> str:
 
 def _path_of(key: str, snapshot: Snapshot) -> str | None:
     """Where a request stands, whatever its state."""
-    paths = (f"requests/{status}/{key}.json" for status in Status)
+    paths = (EvalRequest.path_of(key, status) for status in Status)
     return next((path for path in paths if path in snapshot.files), None)
 
 

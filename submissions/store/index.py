@@ -122,7 +122,7 @@ def _result_row(content: bytes, path: str, blob: str) -> BoardRow:
 def _request_row(content: bytes, path: str, blob: str) -> QueueRow:
     request: EvalRequest = parse_record(content, EvalRequest)
     if request.path != path:
-        raise ValueError(f"belongs at {request.path}")
+        raise ValueError(f"belongs at {request.path}; python -m submissions reindex moves records of older versions")
     return queue_row(request, path, blob)
 
 

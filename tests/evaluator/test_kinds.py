@@ -147,7 +147,7 @@ def test_an_adapter_stands_beside_its_base(
 
 def _details(settings: Settings, key: str) -> list[dict[str, Any]]:
     private = open_store(settings.private_store)
-    lines = private.read(f"details/{key}.jsonl", private.head()).decode().splitlines()
+    lines = private.read(f"details/{key[:2]}/{key}.jsonl", private.head()).decode().splitlines()
     return [json.loads(line) for line in lines]
 
 

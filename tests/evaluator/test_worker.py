@@ -55,7 +55,7 @@ def test_a_request_becomes_a_row_and_its_details_stay_private(settings: Settings
     assert left == ["answers", "device.lock"], "nothing of the request is left behind"
 
     private = open_store(settings.private_store)
-    lines = private.read(f"details/{request.key}.jsonl", private.head()).decode().splitlines()
+    lines = private.read(f"details/{request.key[:2]}/{request.key}.jsonl", private.head()).decode().splitlines()
     details = [json.loads(line) for line in lines]
     assert len(details) == 44 and set(details[0]) == {"id", "answers", "status", "em", "f1", "em_strict"}
     assert not any(d["id"].startswith("korquad") for d in details), "item ids leave keyed"

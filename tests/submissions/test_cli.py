@@ -28,7 +28,7 @@ def test_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture[str]) ->
     assert main(["requeue", keys[0]]) == 2
     assert "is pending" in capsys.readouterr().err
     assert main(["reindex"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"segments_changed": 0, "unreadable": {}}
+    assert json.loads(capsys.readouterr().out) == {"segments_changed": 0, "moved": 0, "unreadable": {}}
 
 
 def test_a_second_submission_says_so(capsys: pytest.CaptureFixture[str]) -> None:

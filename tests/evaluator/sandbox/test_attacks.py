@@ -111,6 +111,6 @@ def test_what_a_model_says_stays_private(
     public = b"".join(store.read(path, snapshot.head) for path in snapshot.files)
     assert any(request.key in path for path in snapshot.files if path.startswith("results/")), caplog.text
     private = open_store(settings.private_store)
-    assert b"HANNUN-CANARY-77aa" in private.read(f"details/{request.key}.jsonl", private.head())
+    assert b"HANNUN-CANARY-77aa" in private.read(f"details/{request.key[:2]}/{request.key}.jsonl", private.head())
     for said in ("HANNUN-CANARY-77aa", "alert(1)", "\x1b["):
         assert said.encode() not in public and said not in caplog.text

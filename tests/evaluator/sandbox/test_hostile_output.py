@@ -193,7 +193,7 @@ def test_one_token_of_20_000_line_ends_costs_nobody_else_anything(settings: Sett
     path = next(path for path in store.snapshot().files if path.startswith("results/"))
     result = EvalResult.model_validate_json(store.read(path, store.head()))
     assert result.answers and result.answers.truncated == 3 and result.request_key == request.key
-    details = private.read(f"details/{request.key}.jsonl", private.head()).decode().splitlines()
+    details = private.read(f"details/{request.key[:2]}/{request.key}.jsonl", private.head()).decode().splitlines()
     assert len(details) == 3 and all(len(json.loads(line)["answers"][0]) == MAX_ANSWER for line in details)
 
 

@@ -43,7 +43,7 @@ def test_the_whole_way_of_a_request(queue: Queue, make_request: Make) -> None:
     snapshot = queue.store.snapshot()
     assert [r.status for r in queue.rows()] == ["finished"]
     assert {p for p in snapshot.files if not p.startswith("index/")} == {
-        f"requests/finished/{request.key}.json",
+        f"requests/finished/{request.key[:2]}/{request.key}.json",
         f"results/{request.model_id}/{request.key}.json",
     }
 
@@ -148,7 +148,7 @@ def test_submitters_take_turns_oldest_first(queue: Queue, make_request: Make) ->
 def test_the_queue_goes_on_behind_a_poison_record(queue: Queue, make_request: Make, poison: bytes) -> None:
     first = make_request()
     store = queue.store
-    store.commit({f"requests/pending/{'0' * 32}.json": poison}, store.head(), "poison")
+    store.commit({f"requests/pending/00/{'0' * 32}.json": poison}, store.head(), "poison")
     queue.submit(first)
     assert claimed(queue).key == first.key
     assert queue.claim("w", NOW) is None

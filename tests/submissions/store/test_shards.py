@@ -1,0 +1,69 @@
+"""No folder of a store comes near the Hub's limit of 10,000 files, and what lies flat is moved."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from submissions.__main__ import main
+from submissions.queue.pseudonyms import Pseudonyms
+from submissions.queue.queue import Queue
+from submissions.records import EvalRequest, request_key
+from submissions.settings import Settings
+from submissions.store.base import Store
+from submissions.store.open import open_store
+from submissions.store.shards import sharded
+from tests.support.records import NOW, result_of
+
+HUB_LIMIT = 10_000
+YEARS = 10 * 40_000  # requests, at 10,000 submissions to four benchmarks a year
+
+
+def test_ten_years_of_keys_fill_no_folder() -> None:
+    keys = (request_key(f"o/m{n}", "0" * 40, "bfloat16", "ko-vqa", "1", None, None) for n in range(YEARS))
+    folders = Counter(PurePosixPath(sharded(f"requests/finished/{key}.json")).parent for key in keys)
+    assert len(folders) == 256 and max(folders.values()) < HUB_LIMIT
+
+
+def test_records_of_an_older_version_are_moved_and_lose_nothing(
+    settings: Settings,
+    store: Store,
+    make_request: Callable[..., EvalRequest],
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+    queue = Queue(store)
+    pending, done = make_request(), make_request()
+    queue.submit(done)
+    running = queue.claim("w", NOW)
+    assert running
+    queue.publish(running, result_of(running), NOW)
+    queue.submit(pending)
+    pseudonym = Pseudonyms(settings).find_or_make("kim")
+    private = open_store(settings.private_store)
+    details = f"details/{done.key}.jsonl"
+    private.commit({sharded(details): b"{}\n"}, private.head(), "details")
+    before = {row.key: row.status for row in queue.rows()}
+    flatten(store)
+    flatten(private)
+    assert Queue(store).rows() == []
+    assert main(["reindex"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"segments_changed": 0, "moved": 4, "unreadable": {}}
+    assert {row.key: row.status for row in Queue(store).rows()} == before
+    assert Queue(store).get(pending.key) == pending
+    assert private.read(sharded(details), private.head()) == b"{}\n"
+    assert Pseudonyms(settings).find("kim") == pseudonym
+
+
+def flatten(store: Store) -> None:
+    """As older versions wrote them."""
+    snapshot = store.snapshot()
+    deep = [path for path in snapshot.files if path.startswith(("requests/", "details/", "people/"))]
+    flat = {path: str(Path(path).parent.parent / Path(path).name) for path in deep}
+    changes = {flat[path]: store.read(path, snapshot.head) for path in deep}
+    store.commit({**changes, **dict.fromkeys(deep)}, snapshot.head, "flat")
