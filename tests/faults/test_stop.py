@@ -1,0 +1,72 @@
+"""A board that is told to end does so, whatever is connected and under way."""
+
+import random
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.conftest import environment_of, settings_in
+from tests.support.serving import serving
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
+
+STOPS = 20
+LIMIT_S = 10.0
+
+
+@pytest.fixture
+def silent_hub() -> Iterator[str]:
+    """Takes every connection and never answers."""
+    held = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def accept() -> None:
+            while True:
+                try:
+                    held.append(server.accept())
+                except OSError:
+                    return
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_board_told_to_end_ends_in_time(tmp_path: Path, models_dir: Path, silent_hub: str) -> None:
+    """At random moments, with streams held open and checks of models that wait for a Hub without an answer."""
+    rng, taken = random.Random(20), []
+    environment = environment_of(settings_in(tmp_path, models_dir)) | {"HF_ENDPOINT": silent_hub}
+    for number in range(STOPS):
+        worker = rng.choice(["on", "off"])
+        with serving(["app.py"], {**environment, "HANNUN_WORKER": worker, "HANNUN_MODELS_DIR": ""}) as server:
+            functions = httpx.get(f"{server.address}/config").json()["dependencies"]
+            check = next(f for f in functions if len(f["inputs"]) == 5 and f["targets"])
+            for session in range(rng.randint(1, 5)):
+                threading.Thread(
+                    target=_hold_open, args=(server.address, check, f"{number}-{session}"), daemon=True
+                ).start()
+            time.sleep(rng.uniform(0, 2))  # the moment of the stop
+            server.process.send_signal(signal.SIGTERM)
+            began = time.monotonic()
+            server.process.wait(timeout=60)
+            taken.append(time.monotonic() - began)
+    assert max(taken) < LIMIT_S, taken
+
+
+def _hold_open(address: str, function: dict[str, Any], session: str) -> None:
+    """A visitor's page: a check under way, and the stream of its events."""
+    event = {"data": ["owner/name", ["ko-vqa"], "", "auto", "auto"], "fn_index": function["id"]}
+    try:
+        httpx.post(f"{address}/gradio_api/queue/join", json={**event, "session_hash": session}, timeout=5)
+        stream = f"{address}/gradio_api/queue/data?session_hash={session}"
+        with httpx.stream("GET", stream, timeout=60) as response:
+            for _ in response.iter_raw():
+                pass
+    except httpx.HTTPError:
+        pass  # the board has gone
