@@ -14,6 +14,7 @@ from leaderboard.web.auth import Visitors
 from leaderboard.web.gradio_api import limit_tools
 from leaderboard.web.gradio_sessions import install_stateless_sessions
 from leaderboard.web.language import ADDRESSES, LanguageRedirectMiddleware
+from leaderboard.web.operations import operations
 from leaderboard.web.page_cache import PageCacheMiddleware
 from leaderboard.web.protocol import BoundedHttpProtocol
 from leaderboard.web.routes import routes
@@ -62,6 +63,7 @@ def build_app(settings: Settings) -> FastAPI:
     app.add_middleware(LanguageRedirectMiddleware)
 
     app.include_router(routes(board, STYLE))
+    app.include_router(operations(board))
     # The longer address first: what is mounted at the root takes all the rest.
     for language, address in sorted(ADDRESSES.items(), key=lambda pair: -len(pair[1])):
         page = build_page(board, service, visitors, language)

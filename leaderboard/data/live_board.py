@@ -56,7 +56,8 @@ class LiveBoard:
         self._checked = self._looked = self._looked_for_pauses = 0.0
         self._leases: dict[str, Lease] = {}
         self._pauses: list[Pause] = []
-        self._reached: datetime | None = None  # when the store last answered
+        self.reached: datetime | None = None  # when the store last answered
+        self.store_errors = 0  # refreshes that met a store out of reach
         self._away = False
         self._version = ""
         self._changes: list[RankChange] = []
@@ -98,7 +99,7 @@ class LiveBoard:
     @property
     def stale_since(self) -> datetime | None:
         """As of when the view is, where the store is out of reach now; the start of time where it never answered."""
-        return (self._reached or START) if self._away else None
+        return (self.reached or START) if self._away else None
 
     def pauses(self) -> list[Pause]:
         """Workers that take no request for now, since something fails on their machines."""
@@ -138,9 +139,10 @@ class LiveBoard:
                 self._leases = self._queue.leases(running) if running else {}
                 self._looked = time.monotonic()
             self._look_for_pauses(bool(running))
-            self._reached, self._away = datetime.now(UTC), False
+            self.reached, self._away = datetime.now(UTC), False
         except StoreError as error:  # the last view is better than none
             self._away = True
+            self.store_errors += 1
             log.warning("%s", error)
         finally:
             self._checked = time.monotonic()

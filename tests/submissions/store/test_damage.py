@@ -1,6 +1,7 @@
 """What a killed writer, a full disk or years of fetching leave in a git store."""
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,13 +12,14 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from submissions.errors import DamagedError, StoreError
+from submissions.queue.queue import Queue
 from submissions.settings import Settings
 from submissions.store.git import GitStore
 from submissions.store.index import board_reader, with_result
 from submissions.store.objects import MAX_PACKS, loose_path, merge_packs
 from submissions.store.open import open_store
 from tests.support.hub.repos import Hub
-from tests.support.records import request_numbered, result_of
+from tests.support.records import NOW, request_numbered, result_of
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda content: b"",
@@ -119,3 +121,20 @@ def test_packs_stay_few_however_often_a_mirror_fetches(git: GitStore, tmp_path: 
     snapshot = mirror.snapshot(head=git.head())
     assert len(snapshot.files) == 3 * MAX_PACKS
     assert all(mirror.read(path, snapshot.head) == path[:-5].encode() for path in snapshot.files)
+
+
+def test_a_backup_made_by_git_is_a_store(git: GitStore, tmp_path: Path) -> None:
+    """`docs/operate.md`: cloned while the board runs, and put where the store was."""
+    queue = Queue(git)
+    queue.submit(request_numbered(1))
+    running = queue.claim("w", NOW)
+    assert running
+    queue.heartbeat(running, NOW)
+    git.collect_garbage(0)
+    subprocess.run(["git", "clone", "--quiet", "--mirror", str(tmp_path / "git"), str(tmp_path / "backup")], check=True)
+    restored = Queue(GitStore(tmp_path / "backup"))
+    assert [row.status for row in restored.rows()] == ["running"] and restored.leases([running.key])
+    restored.publish(running, result_of(running), NOW)
+    restored.submit(request_numbered(2))
+    assert sorted(row.status for row in restored.rows()) == ["finished", "pending"]
+    subprocess.run(["git", "-C", str(tmp_path / "backup"), "fsck", "--strict"], check=True, capture_output=True)

@@ -1,0 +1,97 @@
+"""What an operator's monitoring reads: whether the board is alive, whether it is fresh, and numbers for Prometheus."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Response
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.registry import Collector
+
+from leaderboard.data.live_board import LiveBoard
+from submissions.records import Status
+
+
+def operations(board: LiveBoard) -> APIRouter:
+    router = APIRouter()
+    registry = CollectorRegistry()
+    registry.register(_BoardCollector(board))
+
+    @router.get("/healthz")
+    def alive() -> Response:
+        return Response("ok\n", media_type="text/plain", headers=_NOW)
+
+    @router.get("/readyz")
+    def ready() -> Response:
+        board.refresh_if_stale()
+        if since := board.stale_since:
+            return Response(f"the store is out of reach since {since:%Y-%m-%dT%H:%M:%SZ}\n", 503, _NOW, "text/plain")
+        return Response("ok\n", media_type="text/plain", headers=_NOW)
+
+    @router.get("/metrics")
+    def metrics() -> Response:
+        board.refresh_if_stale()
+        return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4, headers=_NOW)
+
+    return router
+
+
+_NOW = {"Cache-Control": "no-store"}
+
+
+class _BoardCollector(Collector):
+    def __init__(self, board: LiveBoard) -> None:
+        self._board = board
+
+    def collect(self) -> Iterator[Metric]:
+        view, now = self._board.view(), datetime.now(UTC)
+        counts = Counter(row.status for row in view.queue)
+        requests = GaugeMetricFamily("hannun_requests", "Open and recent requests by state.", labels=["status"])
+        for status in Status:
+            requests.add_metric([status], counts[status])
+        yield requests
+
+        pending = [row.submitted_at for row in view.queue if row.status == Status.PENDING]
+        oldest = (now - min(pending)).total_seconds() if pending else 0.0
+        yield GaugeMetricFamily("hannun_oldest_pending_seconds", "Age of the oldest pending request.", oldest)
+
+        beats = GaugeMetricFamily(
+            "hannun_heartbeat_age_seconds", "Since the last heartbeat of a running evaluation.", labels=["worker"]
+        )
+        for lease in self._board.leases().values():
+            beats.add_metric([lease.worker], (now - lease.heartbeat_at).total_seconds())
+        yield beats
+
+        paused = GaugeMetricFamily(
+            "hannun_worker_paused", "1 while a worker takes no request after faults.", labels=["worker", "code"]
+        )
+        for pause in self._board.pauses():
+            paused.add_metric([pause.worker, pause.code], 1)
+        yield paused
+
+        reached = self._board.reached
+        age = (now - reached).total_seconds() if reached else float("inf")
+        yield GaugeMetricFamily("hannun_refresh_age_seconds", "Since the store answered last.", age)
+        yield CounterMetricFamily(
+            "hannun_store_errors", "Refreshes that met a store out of reach.", self._board.store_errors
+        )
+        yield GaugeMetricFamily("hannun_unreadable_records", "Records that are left out.", len(view.unreadable))
+
+        durations = SummaryMetricFamily(
+            "hannun_evaluation_seconds", "From claim to end, of recent evaluations.", labels=["benchmark"]
+        )
+        by_benchmark: dict[str, list[float]] = {}
+        for row in view.queue:
+            if row.status == Status.FINISHED and row.started_at and row.finished_at:
+                seconds = (row.finished_at - row.started_at).total_seconds()
+                by_benchmark.setdefault(row.benchmark, []).append(seconds)
+        for benchmark, own in by_benchmark.items():
+            durations.add_metric([benchmark], len(own), sum(own))
+        yield durations
