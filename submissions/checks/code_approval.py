@@ -9,7 +9,8 @@ from huggingface_hub import snapshot_download
 
 from submissions.errors import RefusedError
 from submissions.messages import RefusalCode
-from submissions.models.repository import CODE, code_digests, local_model, open_repository
+from submissions.models.open_repository import open_repository
+from submissions.models.repository import CODE, code_digests, local_model
 from submissions.records import CodeApproval
 
 

@@ -14,6 +14,7 @@ from submissions.messages import CheckName, RefusalCode
 from submissions.models.architectures import architectures
 from submissions.models.code_settings import code_setting, pairs
 from submissions.models.model_facts import ModelFacts, facts_of, parameters_of
+from submissions.models.open_repository import open_repository, with_base
 from submissions.models.quantization import RUNNABLE, quantization_of
 from submissions.models.repository import (
     ADAPTER,
@@ -23,9 +24,7 @@ from submissions.models.repository import (
     Repository,
     folder_repository,
     is_settings,
-    open_repository,
     parsed_json,
-    with_base,
 )
 
 MAX_TENSORS = 50_000
