@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 
 TIDY_EVERY = 86_400.0  # seconds
 FIRST_PAUSE, LONGEST_PAUSE = 10.0, 3600.0  # seconds after a fault of ours
-FAULTS_TOLD = 3  # in a row, from which on the board says that the worker pauses
+FAULTS_TOLD = 3  # requests in a row, from which on the board says that the worker pauses
 PUBLISH_PAUSE = 5.0  # seconds, doubled from try to try
 
 
@@ -75,7 +75,7 @@ class Worker:
         self._tidy_at = 0.0
         self._interrupted = threading.Event()  # the running evaluation is to stop
         self._lost: LostLeaseError | None = None  # why, where another worker has the request now
-        self._faults = 0  # of ours, in a row
+        self._faults: set[str] = set()  # requests that met a fault of this machine, in a row
         self._pause_until = 0.0
 
     def stop(self) -> None:
@@ -277,27 +277,28 @@ class Worker:
             remove_path(self._settings.work_dir / request.key)
         said = "" if isinstance(error, EvaluationError) and error.quoted else f": {error}"
         log.warning("%s at %s with %s, now %s%s", request.key, stage, code, after.status, said)
-        if code.ours and not code.lasting:
-            self._pause(code)
-        else:
+        if code.of_the_machine:
+            self._pause(request.key, code)
+        elif not code.ours:
             self._recover()
 
-    def _pause(self, code: FailureCode) -> None:
-        """After a fault of ours the next request would most likely meet the same: each time twice as long until the next
-        try, and after a few on the board too."""
-        self._faults += 1
-        seconds = min(FIRST_PAUSE * 2 ** (self._faults - 1), LONGEST_PAUSE)
+    def _pause(self, key: str, code: FailureCode) -> None:
+        """After a fault of the machine the next request would most likely meet the same: with each other request that does,
+        twice as long until the next try, and after a few on the board too. One request alone, of a model that knows how to
+        bring such a fault about, does not make it longer."""
+        self._faults.add(key)
+        seconds = min(FIRST_PAUSE * 2 ** (len(self._faults) - 1), LONGEST_PAUSE)
         self._pause_until = time.monotonic() + seconds
-        log.warning("no request is taken for %g s, after %d faults of ours in a row", seconds, self._faults)
-        if self._faults >= FAULTS_TOLD:
+        log.warning("no request is taken for %g s: %d in a row met a fault of ours", seconds, len(self._faults))
+        if len(self._faults) >= FAULTS_TOLD:
             log.error("%s again and again: mend it, then requeue --all", code)
             now = self._now()
             self._queue.pause(Pause(worker=self._name, code=code, since=now, until=now + timedelta(seconds=seconds)))
 
     def _recover(self) -> None:
-        if self._faults >= FAULTS_TOLD:
+        if len(self._faults) >= FAULTS_TOLD:
             self._queue.resume(self._name)
-        self._faults = 0
+        self._faults.clear()
 
     def _now(self) -> datetime:
         """By the store's clock: a worker whose own is wrong neither loses leases nor steals them."""

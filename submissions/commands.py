@@ -29,8 +29,8 @@ from submissions.store.shards import move_flat_records
 def dispatch(args: argparse.Namespace) -> int:
     """Run the command; its exit code."""
     try:
-        settings = load_settings()
-        queue = Queue(open_store(args.store or settings.store, settings), settings.lease, settings.max_attempts)
+        settings = load_settings().with_store(args.store)
+        queue = Queue(open_store(settings.store, settings), settings.lease, settings.max_attempts)
         if args.command in ("submit", "check"):
             service = SubmissionService(queue, settings)
             if args.command == "check":
@@ -47,7 +47,7 @@ def dispatch(args: argparse.Namespace) -> int:
         elif args.command == "submitter":
             print(Pseudonyms(settings).name_of(queue.get(args.key).submitted_by) or "nobody knows: the name was erased")
         elif args.command == "erase":
-            return _erase(Pseudonyms(settings), args.name)
+            return _erase(Pseudonyms(settings), _checked_name(args.name))
         elif args.command == "requeue":
             if not args.all and not args.key:
                 return _complain("name a request, or --all for every quarantined one")
@@ -88,9 +88,15 @@ def _print_report(report: Report) -> int:
 def _submitter(args: argparse.Namespace) -> str:
     """Raises SettingsError where nobody is named and this user has no name."""
     try:
-        return args.submitter or getpass.getuser()
+        return _checked_name(args.submitter or getpass.getuser())
     except (KeyError, OSError):  # a container's user, say
         raise SettingsError("this user has no name here: say who submits with --as NAME") from None
+
+
+def _checked_name(name: str) -> str:
+    if not name.isprintable() or len(name) > 200:
+        raise SettingsError("a name is at most 200 characters that can be printed")
+    return name
 
 
 def _submit(service: SubmissionService, args: argparse.Namespace) -> int:

@@ -36,6 +36,11 @@ class FailureCode(StrEnum):
         return self in _OURS
 
     @property
+    def of_the_machine(self) -> bool:
+        """Whether the next request would most likely meet the same."""
+        return self in _OF_THE_MACHINE
+
+    @property
     def lasting(self) -> bool:
         """Whether another try would end the same way, until the operator has done something."""
         return self in _LASTING
@@ -63,4 +68,13 @@ _LASTING = {
     FailureCode.CODE_NOT_APPROVED,
     FailureCode.API_REFUSED,
     FailureCode.BUDGET_SPENT,
+    FailureCode.WITHHELD,
+}
+
+# A model cannot bring these about once it is loaded.
+_OF_THE_MACHINE = {
+    FailureCode.DISK_FULL,
+    FailureCode.HUB_UNAVAILABLE,
+    FailureCode.BENCHMARK_INVALID,
+    FailureCode.INTERNAL_ERROR,
 }

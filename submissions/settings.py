@@ -122,6 +122,12 @@ class Settings(BaseSettings):
             raise ValueError("HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores: the private one holds answers")
         return self
 
+    def with_store(self, store: str | None) -> Self:
+        """With the public store named on a command line. Raises SettingsError where that is the private one."""
+        if store and _same(store, self.private_store):
+            raise SettingsError(f"{store} is the private store: it holds answers and names; name another one")
+        return self.model_copy(update={"store": store}) if store else self
+
     @property
     def secrets(self) -> dict[str, str]:
         """What must not be shown, by the variable it stands in: secret settings, and keys that settings name."""

@@ -1,11 +1,13 @@
 """`python -m evaluator schedule`: the worker as a Hugging Face Job."""
 
 import argparse
+import re
 
 from rich.console import Console
 from rich.table import Table
 
 from evaluator.hub.jobs import JobScheduler, JobSettings, cron, pinned_image, space_of
+from submissions.errors import SettingsError
 from submissions.settings import load_settings
 
 
@@ -23,6 +25,8 @@ def main(args: argparse.Namespace) -> int:
         print(f"deleted {args.delete}")
         return 0
     space, image = space_of(args.space), pinned_image(args.image)
+    if args.commit and not re.fullmatch("[0-9a-f]{40}", args.commit):
+        raise SettingsError(f"--commit {args.commit}: name all 40 digits, for a branch is another commit tomorrow")
     commit = args.commit or scheduler.newest_commit(space)
     job_settings = JobSettings(space, commit, args.flavor, image, args.timeout, args.namespace)
     print(f"code: {space} at {commit}")

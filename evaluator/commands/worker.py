@@ -11,8 +11,7 @@ from submissions.settings import load_settings
 def main(args: argparse.Namespace) -> int:
     settings = load_settings()
     log_safely(settings)
-    if args.store:
-        settings = settings.model_copy(update={"store": args.store})
+    settings = settings.with_store(args.store)
     worker = Worker(settings)
     signal.signal(signal.SIGTERM, lambda *_: worker.stop())
     signal.signal(signal.SIGINT, lambda *_: worker.stop())

@@ -17,7 +17,7 @@ from submissions.settings import Settings
 LABELS = {"app": "hannun-worker"}  # by which our jobs are told from others
 # A job starts from nothing: the sandbox, one commit of the Space's code, the packages whose hashes it names, one round of
 # the queue. Only the last step has the tokens: what is fetched before runs without them, and packages are installed by a
-# user who cannot read root's environment. Where the Hub's machines allow no namespaces, the worker ends and says so.
+# user who cannot read root's environment, and of whom nothing is left then. Where the Hub's machines allow no namespaces, the worker ends and says so.
 COMMAND = """set -e
 unsecret() {{ env {without} "$@"; }}
 unsecret apt-get update -qq
@@ -32,6 +32,8 @@ python3 -m venv ../venv
 for lock in evaluator/requirements.lock evaluator/torch-cuda.lock; do
   ../venv/bin/pip install --quiet --no-cache-dir --require-hashes --no-deps -r $lock
 done'
+unsecret su builder -c 'kill -KILL -1' || true
+unsecret chown -R root:root /opt/hannun
 cd /opt/hannun/code
 exec /opt/hannun/venv/bin/python -m evaluator worker --once"""
 NEVER_SENT = (

@@ -5,6 +5,7 @@ A limit on the data of each process does not count what processes share, nor the
 source: docs.kernel.org/admin-guide/cgroup-v2.html, cgroup-v1/memory.html, cgroup-v1/pids.html
 """
 
+import errno
 import os
 import signal
 import time
@@ -58,15 +59,17 @@ def available() -> str:
 
 
 def _made(memory: int, processes: int) -> ControlGroup:
-    name = f"hannun-{uuid4().hex[:12]}"
+    name = f"hannun-{os.getpid()}-{uuid4().hex[:12]}"
     limits = {"memory": {"memory.limit_in_bytes": memory}, "pids": {"pids.max": processes}}
     folders: list[Path] = []
     try:
         if unified := _unified():
+            _remove_dead(unified)
             folders = [unified / name]
             _make(folders[0], {"memory.max": memory, "memory.swap.max": 0, "pids.max": processes})
             return ControlGroup(tuple(folders), "v2")
         for controller, values in limits.items():
+            _remove_dead(_of_version_1(controller))
             folders.append(_of_version_1(controller) / name)
             _make(folders[-1], values)
         return ControlGroup(tuple(folders), "v1")
@@ -83,6 +86,14 @@ def _make(folder: Path, limits: dict[str, int]) -> None:
             continue  # a kernel without swap
         with (folder / file).open("r+") as setting:  # never made: a folder without the controller is not limited
             setting.write(str(limit))
+
+
+def _remove_dead(parent: Path) -> None:
+    """Groups of workers that were killed; what still ran in them ends."""
+    for folder in parent.glob("hannun-*-*"):
+        process = folder.name.split("-")[1]
+        if process.isdecimal() and not Path(f"/proc/{process}").exists():
+            _remove(folder)
 
 
 def _unified() -> Path | None:
@@ -130,5 +141,7 @@ def _remove(folder: Path) -> None:
             return
         except FileNotFoundError:
             return
-        except OSError:  # its last process is on its way out
-            time.sleep(0.02)
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                return
+            time.sleep(0.02)  # its last process is on its way out

@@ -5,6 +5,7 @@ moves only if it still points at the parent. Blobs, trees and the commit are wri
 process killed at any moment leaves either the old head or the new one.
 """
 
+import errno
 import shutil
 import threading
 import time
@@ -12,6 +13,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from stat import S_ISDIR
 from typing import cast
@@ -21,7 +23,7 @@ from dulwich.errors import NotGitRepository
 from dulwich.file import FileLocked
 from dulwich.gc import garbage_collect
 from dulwich.object_store import BaseObjectStore, commit_tree_changes, tree_lookup_path
-from dulwich.objects import Blob, ObjectID, Tree, parse_tree
+from dulwich.objects import Blob, ObjectID, ShaFile, Tree, parse_tree
 from dulwich.objects import Commit as GitCommit
 from dulwich.refs import Ref
 from dulwich.repo import Repo
@@ -29,13 +31,15 @@ from filelock import FileLock, Timeout
 
 from submissions.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 from submissions.store.base import MAIN, Changes, Commit, Snapshot
-from submissions.store.objects import DAMAGE, ObjectWriter, merge_packs
+from submissions.store.objects import DAMAGE, ObjectWriter, merge_packs, remove_leftovers
 
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 _FILE = 0o100644
+PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # may be over soon
 STALE_LOCK_S = 2.0  # seconds
 LOCK_TIMEOUT_S = 60.0  # seconds for another writer; a commit takes milliseconds unless its process stands still
 OBJECT_ID_BYTES = 20
+_SKELETON = {"HEAD", "branches", "config", "description", "hooks", "info", "objects", "refs"}
 
 Folders = dict[ObjectID, list[tuple[str, bool, ObjectID]]]  # by id: name, whether a folder, id of all that is inside
 
@@ -50,7 +54,7 @@ class GitStore:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._locked():
-                if not (path / "HEAD").exists():
+                if not (path / "HEAD").is_file() or not (path / "HEAD").stat().st_size:
                     self._init()
                 with self._repo():
                     pass
@@ -60,9 +64,14 @@ class GitStore:
     def head(self, branch: str = MAIN) -> str:
         with self._repo() as repo:
             try:
-                return repo.refs[_ref(branch)].decode()
+                head = repo.refs[_ref(branch)].decode()
             except KeyError:
+                if (self._path / "refs/heads" / branch).exists():
+                    raise DamagedError(
+                        f"{self.url}: the branch {branch} is damaged; restore it from a backup"
+                    ) from None
                 return self._start(repo, branch)
+            return head
 
     def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
         head = head or self.head(branch)
@@ -84,8 +93,9 @@ class GitStore:
 
     def read(self, path: str, head: str) -> bytes:
         with self._repo() as repo:
-            _, sha = tree_lookup_path(repo.__getitem__, _commit(repo, head).tree, path.encode())
-            blob = repo[sha]
+            known = partial(_object, repo)
+            _, sha = tree_lookup_path(known, _commit(repo, head).tree, path.encode())
+            blob = known(sha)
             if not isinstance(blob, Blob):
                 raise KeyError(path)
             return blob.data
@@ -132,6 +142,7 @@ class GitStore:
     def collect_garbage(self, grace_s: int) -> None:
         """Everything in one pack, without what nothing leads to and is older than this. As `git gc`."""
         with self._locked(), self._repo() as repo:
+            remove_leftovers(repo.object_store)
             garbage_collect(repo, grace_period=grace_s)
 
     def is_private(self) -> bool:
@@ -146,8 +157,7 @@ class GitStore:
     def reset(self) -> None:
         """Empty it, for a mirror whose objects are damaged."""
         with self._locked():
-            for entry in self._path.iterdir():
-                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            shutil.rmtree(self._path)
             self._init()
             self._folders.clear()
 
@@ -164,16 +174,29 @@ class GitStore:
                 branches = {sha for ref, sha in refs.items() if ref.startswith(_ref("")) and sha}
                 return [sha for sha in branches if sha not in repo.object_store]
 
+            remove_leftovers(repo.object_store)
             # Version 0 is two requests, one where nothing is new; version 2 is one more.
             fetched = client.fetch(path, repo, determine_wants=wanted, protocol_version=0)
-            merge_packs(repo.object_store)
             for ref, sha in fetched.refs.items():
                 if ref.startswith(_ref("")) and sha:
+                    self._drop_stale_ref_lock(ref.removeprefix(_ref("")).decode())
                     repo.refs[ref] = sha
+            merge_packs(repo.object_store)
 
     def _init(self) -> None:
-        Repo.init_bare(str(self._path), mkdir=not self._path.exists(), default_branch=MAIN.encode()).close()
-        self._path.chmod(0o700)
+        """Made beside its place, so that a process killed meanwhile leaves no half of it."""
+        if self._path.exists():
+            # Nothing but empty folders and files of a few lines: what a process killed while it made the store has left.
+            if any((self._path / "objects").rglob("*.pack")) or any((self._path / "objects").glob("??/*")):
+                raise DamagedError(f"{self.url} has lost its HEAD; restore it from a backup")
+            if {path.name for path in self._path.iterdir()} - _SKELETON:
+                raise StoreError(f"{self.url} is no store and not empty; name another folder")
+            shutil.rmtree(self._path)
+        fresh = Path(f"{self._path}.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        Repo.init_bare(str(fresh), mkdir=True, default_branch=MAIN.encode()).close()
+        fresh.chmod(0o700)
+        fresh.rename(self._path)
 
     def _start(self, repo: Repo, branch: str) -> str:
         """Give a new branch its empty first commit, the same in every process that tries."""
@@ -195,7 +218,7 @@ class GitStore:
         """
         leftover = self._path / f"refs/heads/{branch}.lock"
         try:
-            while time.time() - leftover.stat().st_mtime < STALE_LOCK_S:
+            while 0 <= time.time() - leftover.stat().st_mtime < STALE_LOCK_S:  # a clock may have been set back
                 time.sleep(0.05)
             leftover.unlink()
         except FileNotFoundError:
@@ -225,7 +248,8 @@ class GitStore:
         except (FileLocked, NotGitRepository) as error:
             raise StoreError(f"{self.url} cannot be used: {type(error).__name__} {error}") from error
         except OSError as error:
-            raise StoreError(f"{self.url}: {error.strerror or error}") from error
+            kind = StoreUnavailableError if error.errno in PASSING else StoreError
+            raise kind(f"{self.url}: {error.strerror or error}") from error
 
 
 def _ref(branch: str) -> Ref:
@@ -237,8 +261,18 @@ def _entries(repo: Repo, folder: ObjectID) -> list[tuple[str, bool, ObjectID]]:
     try:  # as git writes it; dulwich takes twice the time
         content = zlib.decompress(loose.read_bytes()).partition(b"\0")[2]
     except FileNotFoundError:
-        _, content = repo.object_store.get_raw(folder)
+        try:
+            _, content = repo.object_store.get_raw(folder)
+        except KeyError:
+            raise DamagedError(f"an object is missing: {folder.decode()}; restore it from a backup") from None
     return [(name.decode(), S_ISDIR(mode), ObjectID(sha)) for name, mode, sha in parse_tree(content, OBJECT_ID_BYTES)]
+
+
+def _object(repo: Repo, sha: ObjectID) -> ShaFile:
+    try:
+        return repo[sha]
+    except KeyError:
+        raise DamagedError(f"an object is missing: {sha.decode()}; restore it from a backup") from None
 
 
 def _commit(repo: Repo, head: str) -> GitCommit:

@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -71,7 +72,13 @@ class HubStore:
         self._token = token
         self._endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
         self._api = HfApi(endpoint=self._endpoint, token=token or False)
-        self._mirror = GitStore(mirrors / f"{self._repo.replace('/', '--')}.git")
+        mirror = mirrors / f"{self._repo.replace('/', '--')}.git"
+        try:
+            self._mirror = GitStore(mirror)
+        except DamagedError as error:
+            log.warning("%s; the mirror is fetched anew", error)
+            shutil.rmtree(mirror)
+            self._mirror = GitStore(mirror)
         self._cache = mirrors / "lfs"
         self.write_lock = self._mirror.write_lock
         self._clock: tuple[datetime, float] | None = None  # the Hub's time, and ours by a clock that is never set
@@ -178,18 +185,24 @@ class HubStore:
         try:
             return read()
         except DamagedError as error:
-            log.warning("%s; the mirror is fetched anew", error)
-            self._mirror.reset()
+            self._reset_mirror(error)
             self._fetch(head)
             return read()
+
+    def _reset_mirror(self, error: Exception) -> None:
+        log.warning("%s; the mirror is fetched anew", error)
+        self._mirror.reset()
 
     def _fetch(self, head: str, *, told: bool = False) -> None:
         """Bring the mirror up to date, unless it has this commit. Raises KeyError where the Hub does not have it.
 
         `told`: the API has just named it. Git may show it later, and is asked again then.
         """
-        if self._mirror.has(head):
-            return
+        try:
+            if self._mirror.has(head):
+                return
+        except DamagedError as error:
+            self._reset_mirror(error)
 
         def attempt() -> None:
             client = HttpGitClient(
@@ -201,6 +214,9 @@ class HubStore:
             )
             try:
                 self._mirror.fetch(client, self._repo)
+            except DamagedError as error:
+                self._reset_mirror(error)
+                raise _Interrupted(f"git fetch: {error}") from error
             except Exception as error:  # dulwich and urllib3 have many, and a pack that is cut off has more
                 raise _Interrupted(f"git fetch: {type(error).__name__}: {error}") from error
             if told and not self._mirror.has(head):

@@ -150,15 +150,17 @@ class RowReader(Generic[Row]):
 
     def read(self, snapshot: Snapshot) -> tuple[list[Row], list[Unreadable]]:
         own = [(p, b) for p, b in snapshot.files.items() if p.startswith(self._records) and p.endswith(".json")]
-        known = self._known
+        known, indexed_only = self._known, self._indexed_only
         few = sum(record not in known for record in own) <= FEW
         if not few:
-            known = {**{(row.path, row.blob): row for row in self._indexed(snapshot)}, **known}
+            rows, whole = self._indexed(snapshot)
+            known = {**{(row.path, row.blob): row for row in rows}, **known}
+            indexed_only = indexed_only if whole else ()
         found: dict[tuple[str, str], Row | Unreadable | None] = {}
         for path, blob in own:
             if (path, blob) in known:
                 found[path, blob] = known[path, blob]
-            elif few or not path.startswith(self._indexed_only):
+            elif few or not path.startswith(indexed_only):
                 found[path, blob] = self._read_record(path, blob, snapshot.head)
             else:
                 found[path, blob] = None
@@ -166,15 +168,21 @@ class RowReader(Generic[Row]):
         unreadable = [row for row in found.values() if isinstance(row, Unreadable)]
         return [row for row in found.values() if row is not None and not isinstance(row, Unreadable)], unreadable
 
-    def _indexed(self, snapshot: Snapshot) -> Iterable[Row]:
-        """The rows of segments that have changed since they were read last."""
-        for path, blob in snapshot.files.items():
-            if path.startswith(self._segments) and blob not in self._segments_read:
+    def _indexed(self, snapshot: Snapshot) -> tuple[list[Row], bool]:
+        """The rows of segments that have changed since they were read last, and whether all segments can be read."""
+        rows: list[Row] = []
+        segments = {path: blob for path, blob in snapshot.files.items() if path.startswith(self._segments)}
+        whole = bool(segments)
+        for path, blob in segments.items():
+            if blob in self._segments_read:
+                continue
+            try:
+                rows += from_parquet(self._store.read(path, snapshot.head), self._kind)
                 self._segments_read.add(blob)
-                try:
-                    yield from from_parquet(self._store.read(path, snapshot.head), self._kind)
-                except ValueError as error:
-                    log.warning("index segment %s is unreadable, reading its records instead: %s", path, error)
+            except ValueError as error:
+                whole = False
+                log.warning("index segment %s is unreadable, reading its records instead: %s", path, error)
+        return rows, whole
 
     def _read_record(self, path: str, blob: str, head: str) -> Row | Unreadable:
         try:

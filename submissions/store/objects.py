@@ -1,5 +1,6 @@
 """Git objects as a killed writer or a full disk leaves them, and packs as years of fetching leave them."""
 
+import struct
 import zlib
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +14,7 @@ from dulwich.pack import Pack
 MAX_PACKS = 32  # a repository opens each of them
 GROWTH = 2  # a pack is merged with the smaller ones unless it is this many times as large as they are together
 # What dulwich and zlib raise where the bytes of an object are not what they should be.
-DAMAGE = (FileFormatException, ChecksumMismatch, zlib.error, EOFError, AssertionError)
+DAMAGE = (FileFormatException, ChecksumMismatch, zlib.error, struct.error, EOFError, AssertionError)
 
 
 class ObjectWriter:
@@ -51,10 +52,22 @@ def _is_intact(path: Path, wanted: ShaFile) -> bool:
     return content == wanted.as_raw_string()
 
 
+def remove_leftovers(store: DiskObjectStore) -> None:
+    """What killed writers have begun. The store's lock is held, so none is at work."""
+    folder = Path(store.path)
+    for path in (*folder.glob("??/*.lock"), *folder.glob("pack/*.lock"), *folder.glob("pack/tmp*")):
+        path.unlink(missing_ok=True)
+    for path in folder.glob("pack/*.pack"):
+        if not path.with_suffix(".idx").exists():
+            path.unlink()
+
+
 def merge_packs(store: DiskObjectStore) -> None:
     """Fewer packs, where there are many. The large ones stay as they are, so that an object is moved a few times only."""
     folder = Path(store.pack_dir)
-    before = sorted(folder.glob("*.pack"), key=lambda path: path.stat().st_size)
+    # A pack without an index is one that a killed process has begun.
+    whole = (path for path in folder.glob("pack-*.pack") if path.with_suffix(".idx").exists())
+    before = sorted(whole, key=lambda path: path.stat().st_size)
     if len(before) <= MAX_PACKS:
         return
     few, together = [before[0]], before[0].stat().st_size

@@ -1,5 +1,6 @@
 """Every kind of store there is, by its address."""
 
+import re
 from pathlib import Path
 
 from submissions.errors import StoreError
@@ -21,7 +22,7 @@ def open_store(url: str, settings: Settings | None = None) -> Store:
         token = settings.hub_token.get_secret_value() if settings.hub_token else None
         return HubStore(url, settings.work_dir / "mirrors", token)
     path = url.removeprefix("file://")
-    if "://" in path or path.startswith(("hf:", "s3:", "http:", "https:")):
+    if re.match("[A-Za-z][A-Za-z0-9+.-]*:", path):
         raise StoreError(f"{url} is no store: a path, file://PATH or hf://datasets/OWNER/NAME")
     return GitStore(Path(path))
 

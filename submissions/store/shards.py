@@ -7,7 +7,7 @@ import re
 
 from submissions.store.base import Changes, Snapshot, Store, transact
 
-_FLAT = re.compile(r"(requests/[a-z]+|details|people)/[0-9a-f]{32,64}\.jsonl?")  # as older versions wrote them
+_FLAT = re.compile(r"(requests/[a-z]+|details)/[0-9a-f]{32,64}\.jsonl?")  # as older versions wrote them
 
 
 def sharded(path: str) -> str:

@@ -68,16 +68,20 @@ def test_only_the_last_step_of_a_job_has_the_tokens(hub: Hub, tmp_path: Path) ->
     tell = f'#!/bin/sh\necho "$(basename $0) $* | $(env | grep -c hf_)" >> {log}\n'
     worker, pip = tmp_path / "opt/venv/bin/python", tmp_path / "opt/venv/bin/pip"
     worker.parent.mkdir(parents=True)
-    for path in (*(programs / name for name in ("apt-get", "useradd", "install", "git", "python3")), worker, pip):
+    for path in (
+        *(programs / name for name in ("apt-get", "useradd", "install", "git", "python3", "chown")),
+        worker,
+        pip,
+    ):
         path.write_text(tell)
         path.chmod(0o755)
-    (programs / "su").write_text('#!/bin/sh\nexec bash -c "$3"\n')
+    (programs / "su").write_text('#!/bin/sh\ncase "$3" in kill*) exit 137;; esac\nexec bash -c "$3"\n')
     (programs / "su").chmod(0o755)
     environment = {"PATH": f"{programs}:{os.environ['PATH']}", **secrets}
     subprocess.run(["bash", "-c", command.replace("/opt/hannun", str(tmp_path / "opt"))], env=environment, check=True)
     lines = log.read_text().splitlines()
     assert [line.rpartition(" | ")[2] for line in lines] == ["0"] * (len(lines) - 1) + ["3"], lines
-    assert len(lines) == 10 and lines[-1].startswith("python -m evaluator worker --once")
+    assert len(lines) == 11 and lines[-1].startswith("python -m evaluator worker --once")
     assert all("--require-hashes" in line for line in lines if line.startswith("pip "))
 
 
@@ -98,6 +102,7 @@ def test_a_webhook_starts_a_job_at_every_push(hub: Hub) -> None:
         ([], {}, "--space OWNER/NAME"),
         (["--space", "org/board"], {}, "by its digest"),
         (["--space", "org/board", "--image", "python:3.11"], {}, "by its digest"),
+        (["--space", "org/board", "--image", IMAGE, "--commit", "main"], {}, "all 40 digits"),
         (["--space", "org/board", "--image", IMAGE, "--every", "7h"], {}, "in parts of an hour or a day"),
     ],
 )

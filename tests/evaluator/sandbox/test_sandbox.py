@@ -18,7 +18,7 @@ from evaluator.errors import EvaluationError, SandboxError
 from evaluator.run.job import MAX_LINE, Job
 from evaluator.run.process import run_inference
 from evaluator.sandbox import policy as sandbox
-from evaluator.sandbox.control_group import available, control_group
+from evaluator.sandbox.control_group import ControlGroup, available, control_group
 from evaluator.sandbox.policy import PROCESSES, SandboxPolicy, grant_access, new_user, sandbox_command
 from evaluator.sandbox.unshare import TOOLS
 from evaluator.worker import Worker
@@ -199,6 +199,23 @@ def test_a_group_is_gone_with_its_processes() -> None:
         subprocess.run(group.joined(["true"]), check=True)
     assert left.wait() == -9
     assert not any(folder.exists() for folder in group.folders)
+
+
+def test_the_group_of_a_killed_worker_is_removed() -> None:
+    if available() == "none":
+        pytest.skip("no control group can be made on this machine")
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    with control_group(2**30, 100) as own:
+        left = [folder.with_name(f"hannun-{gone.pid}-0123") for folder in own.folders]
+        for folder in left:
+            folder.mkdir()
+        sleeper = subprocess.Popen(ControlGroup(tuple(left), "v1").joined(["sleep", "60"]))
+        while str(sleeper.pid) not in (left[0] / "cgroup.procs").read_text().split():
+            assert sleeper.poll() is None
+        with control_group(2**30, 100):
+            assert not any(folder.exists() for folder in left)
+        assert sleeper.wait() == -9 and all(folder.exists() for folder in own.folders)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives an evaluation a user of its own")

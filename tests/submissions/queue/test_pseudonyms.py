@@ -128,3 +128,49 @@ def test_a_writer_beside_an_erasure_loses_nothing(settings: Settings) -> None:
     with Repo(settings.private_store) as repo:
         commit = repo[head.encode()]
         assert isinstance(commit, Commit) and len(list(private.history(head))) == 2
+
+
+def test_an_erasure_that_was_interrupted_is_made_up_for(
+    settings: Settings, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pseudonyms = Pseudonyms(settings)
+    pseudonyms.find_or_make(NAME)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(pseudonyms._store), "squash", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            pseudonyms.erase(NAME)
+    assert has_name(Path(settings.private_store)), "in the history"
+    pseudonyms.erase(NAME)
+    assert not has_name(Path(settings.private_store))
+
+
+def test_one_broken_record_hides_no_other_name(settings: Settings) -> None:
+    pseudonyms = Pseudonyms(settings)
+    own, other = pseudonyms.find_or_make(NAME), pseudonyms.find_or_make("another")
+    store = pseudonyms._store
+    path = next(path for path in store.snapshot().files if NAME.encode() in store.read(path, store.head()))
+    store.commit({path: b"{"}, store.head(), "broken")
+    assert pseudonyms.name_of(other) == "another" and pseudonyms.name_of(own) is None
+    assert pseudonyms.find_or_make(NAME) != own
+
+
+@pytest.mark.parametrize("name", ["\udcff\udcfe", "two\nlines", "x" * 201])
+def test_a_name_that_is_no_text_is_refused_in_one_line(
+    name: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+    for command in (["submit", "tiny/image-text", "--benchmark", "ko-vqa", "--as", name], ["erase", name]):
+        assert main(command) == 2
+        assert "can be printed" in capsys.readouterr().err
+
+
+def test_the_private_store_cannot_be_named_as_the_public_one(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+    private = environment["HANNUN_PRIVATE_STORE"]
+    for written in (private, f"file://{private}", f"{private}/"):
+        assert main(["--store", written, "list"]) == 2
+        assert "is the private store" in capsys.readouterr().err

@@ -11,11 +11,13 @@ from dulwich.objects import Blob, ObjectID
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 
-from submissions.errors import DamagedError, StoreError
+from submissions.errors import DamagedError, StoreError, StoreUnavailableError
+from submissions.failure_codes import FailureCode
 from submissions.queue.queue import Queue
+from submissions.records import Failure, Stage
 from submissions.settings import Settings
 from submissions.store.git import GitStore
-from submissions.store.index import board_reader, with_result
+from submissions.store.index import FEW, board_reader, queue_reader, with_result
 from submissions.store.objects import MAX_PACKS, loose_path, merge_packs
 from submissions.store.open import open_store
 from tests.support.hub.repos import Hub
@@ -138,3 +140,144 @@ def test_a_backup_made_by_git_is_a_store(git: GitStore, tmp_path: Path) -> None:
     restored.submit(request_numbered(2))
     assert sorted(row.status for row in restored.rows()) == ["finished", "pending"]
     subprocess.run(["git", "-C", str(tmp_path / "backup"), "fsck", "--strict"], check=True, capture_output=True)
+
+
+def test_a_dead_writers_ref_lock_in_a_mirror_costs_no_claim(hub: Hub, tmp_path: Path) -> None:
+    store = open_store("hf://datasets/org/store", Settings())
+    queue = Queue(store)
+    queue.submit(request_numbered(1))
+    (mirror,) = (path.parent for path in (tmp_path / "hub-work").rglob("HEAD"))
+    lock = mirror / "refs/heads/main.lock"
+    lock.write_bytes(b"half")
+    os.utime(lock, (1, 1))
+    assert queue.claim("w", NOW) is not None
+    assert not lock.exists()
+
+
+def rewrite(folder: Path, pattern: str, change: Callable[[bytes], bytes]) -> None:
+    for path in folder.glob(pattern):
+        path.chmod(0o644)
+        path.write_bytes(change(path.read_bytes()))
+
+
+def lose_a_pack(mirror: Path) -> None:
+    for path in sorted(mirror.glob("objects/pack/*"))[:2]:
+        path.unlink()
+
+
+def lock_an_index(mirror: Path) -> None:
+    for path in mirror.glob("objects/pack/*.pack"):
+        path.with_suffix(".idx.lock").touch()
+
+
+MIRROR_DAMAGE: dict[str, Callable[[Path], object]] = {
+    "an index emptied": lambda mirror: rewrite(mirror, "objects/pack/*.idx", lambda _: b""),
+    "an index cut": lambda mirror: rewrite(mirror, "objects/pack/*.idx", lambda content: content[:-40]),
+    "packs emptied": lambda mirror: rewrite(mirror, "objects/pack/*.pack", lambda _: b""),
+    "a pack gone": lose_a_pack,
+    "the HEAD gone": lambda mirror: rewrite(mirror, "HEAD", lambda _: b""),
+    "a pack without an index": lambda mirror: (mirror / "objects/pack/pack-00.pack").write_bytes(b"PACK"),
+    "a lock of an index": lock_an_index,
+}
+
+
+@pytest.mark.parametrize("commits", [0, 1])
+@pytest.mark.parametrize("how", MIRROR_DAMAGE)
+def test_a_mirror_heals_whatever_is_damaged(hub: Hub, tmp_path: Path, how: str, commits: int) -> None:
+    """Also where the Hub has a new commit meanwhile."""
+    store = open_store("hf://datasets/org/store", Settings())
+    for number in range(3):
+        store.commit({f"{number}.json": b"%d\n" % number}, store.head(), "one")
+        store.snapshot()
+    (mirror,) = (path.parent for path in (tmp_path / "hub-work").rglob("HEAD"))
+    MIRROR_DAMAGE[how](mirror)
+    for _ in range(commits):
+        hub.commit("org/store", {"new.json": b"new\n"}, hub.store("org/store").head(), "by another worker")
+    fresh = open_store("hf://datasets/org/store", Settings())
+    head = fresh.head()
+    assert [fresh.read(f"{number}.json", head) for number in range(3)] == [b"0\n", b"1\n", b"2\n"]
+    assert ("new.json" in fresh.snapshot().files) == bool(commits)
+
+
+def test_a_pack_that_a_killed_process_began_stops_no_merging(git: GitStore, tmp_path: Path) -> None:
+    git.commit({"a": b"x"}, git.head(), "a")
+    git.collect_garbage(0)
+    (tmp_path / "git/objects/pack/tmp1234.pack").write_bytes(b"PACK")
+    (tmp_path / "git/objects/pack/pack-00.pack").write_bytes(b"PACK")
+    (tmp_path / "git/objects/aa").mkdir(exist_ok=True)
+    (tmp_path / "git/objects/aa/bb.lock").write_bytes(b"a name")
+    git.commit({"b": b"y"}, git.head(), "b")
+    git.collect_garbage(0)
+    assert {path.suffix for path in (tmp_path / "git/objects").rglob("*") if path.is_file()} <= {".pack", ".idx", ""}
+    assert len(list((tmp_path / "git/objects/pack").glob("*.pack"))) == 1
+    assert git.read("b", git.head()) == b"y"
+
+
+def test_a_missing_or_empty_part_is_told_as_damage(git: GitStore, tmp_path: Path) -> None:
+    head = git.commit({"a.json": b"one\n", "b.json": b"two\n"}, git.head(), "two")
+    blob_path(tmp_path / "git", b"one\n").unlink()
+    with pytest.raises(DamagedError, match="missing"):
+        git.read("a.json", head)
+    assert git.read("b.json", head) == b"two\n"
+    with pytest.raises(KeyError):
+        git.read("c.json", head)
+    (tmp_path / "git/refs/heads/main").write_bytes(b"")
+    with pytest.raises(StoreError):
+        git.head()
+
+
+def test_a_lock_from_the_future_is_waited_for_by_nobody(git: GitStore, tmp_path: Path) -> None:
+    head = git.head()
+    lock = tmp_path / "git/refs/heads/main.lock"
+    lock.touch()
+    os.utime(lock, (4e9, 4e9))
+    git.commit({"a": b"x"}, head, "a")
+
+
+def test_a_store_whose_making_was_cut_off_is_made_anew(tmp_path: Path) -> None:
+    for folder in ("branches", "objects/pack", "objects/info", "refs/heads"):
+        (tmp_path / "half" / folder).mkdir(parents=True)
+    (tmp_path / "half/HEAD").touch()
+    assert GitStore(tmp_path / "half").head()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/thesis.txt").write_text("ten years")
+    with pytest.raises(StoreError, match="not empty"):
+        GitStore(tmp_path / "other")
+    assert (tmp_path / "other/thesis.txt").exists()
+
+
+def test_closed_requests_are_known_without_the_index(git: GitStore, tmp_path: Path) -> None:
+    """More than are read one by one, all quarantined, and the segment that names them is damaged."""
+    queue = Queue(git)
+    for number in range(FEW + 8):
+        queue.submit(request_numbered(number))
+        running = queue.claim("w", NOW)
+        assert running
+        queue.fail(running, Failure(stage=Stage.LOAD, code=FailureCode.MISSING_LIBRARY), NOW)
+    path = blob_path(tmp_path / "git", git.read("index/queue.parquet", git.head()))
+    path.chmod(0o644)
+    path.write_bytes(b"")
+    fresh = Queue(GitStore(tmp_path / "git"))
+    assert len(fresh.rows()) == FEW + 8
+    fresh.submit(request_numbered(1000))
+    assert len(Queue(GitStore(tmp_path / "git")).rows()) == FEW + 9
+    assert len(fresh.requeue_all()) == FEW + 8
+
+
+def test_one_failed_read_of_the_index_is_made_up_for(git: GitStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = Queue(git)
+    for number in range(FEW + 8):
+        queue.submit(request_numbered(number))
+        running = queue.claim("w", NOW)
+        assert running
+        queue.fail(running, Failure(stage=Stage.LOAD, code=FailureCode.MISSING_LIBRARY), NOW)
+    reader, snapshot = queue_reader(git), git.snapshot()
+
+    def away(*_: object) -> bytes:
+        raise StoreUnavailableError("the store is out of reach")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(git, "read", away)
+        with pytest.raises(StoreUnavailableError):
+            reader.read(snapshot)
+    assert len(reader.read(snapshot)[0]) == FEW + 8

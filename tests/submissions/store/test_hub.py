@@ -236,7 +236,9 @@ def test_a_private_store_that_is_public_is_refused(hub: Hub) -> None:
         open_private_store(settings)
 
 
-@pytest.mark.parametrize("url", ["hf:/datasets/org/store", "hf:org/store", "s3://bucket/x", "https://example.org/x"])
+@pytest.mark.parametrize(
+    "url", ["hf:/datasets/org/store", "hf:org/store", "HF:/x", "file:/x", "s3://bucket/x", "https://example.org/x"]
+)
 def test_an_address_is_no_folder(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(StoreError, match="is no store"):
