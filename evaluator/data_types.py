@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Le, MaxLen
 
 MAX_MESSAGE = 300  # characters of what is told about a failure
+MARKS = 30  # combining marks on one letter, at most (UAX #15)
 SHORT = 1000  # characters of an answer in which nothing is slow
 MAX_ANSWER = 50_000  # characters of an answer; the longest gold answer, a table of KorQuAD 2.0, has 10,850
 PAGE = "{page}"  # where a prompt's text takes its page; an engine may put fewer windows of the page there
@@ -85,7 +86,8 @@ def cleaned(answer: Answer) -> Answer:
 
 def _cleaned(text: str) -> str:
     text = text if len(text) <= MAX_ANSWER else text[:MAX_ANSWER]
-    if len(text) > SHORT and not text.isascii():
+    # Of a run that is too long, one of its marks is met at every MARKS-th character.
+    if len(text) > SHORT and not text.isascii() and any(map(_is_mark, set(text[::MARKS]))):
         text = _long_run_of_marks().sub(r"\1", text)
     try:
         text.encode()
@@ -96,14 +98,18 @@ def _cleaned(text: str) -> str:
 
 @cache
 def _long_run_of_marks() -> re.Pattern[str]:
-    """More combining marks than any writing has on one letter (UAX #15: 30): putting them in order takes quadratic time."""
+    """More combining marks than any writing has on one letter: putting them in order takes quadratic time."""
     # Only those can be: decomposing all of Unicode takes three times as long, and an answer waits for it.
     candidates = (
         c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.combining(c) or unicodedata.decomposition(c)
     )
-    own = (c for c in candidates if all(map(unicodedata.combining, unicodedata.normalize("NFKD", c))))
-    marks = "".join(map(re.escape, own))
-    return re.compile(f"([{marks}]{{30}})[{marks}]+")
+    marks = "".join(map(re.escape, filter(_is_mark, candidates)))
+    return re.compile(f"([{marks}]{{{MARKS}}})[{marks}]+")
+
+
+@cache
+def _is_mark(character: str) -> bool:
+    return all(map(unicodedata.combining, unicodedata.normalize("NFKD", character)))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What a model has written is read and scored in a process of its own, which ends."""
 
+import random
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -7,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import MAX_ANSWER, Answer, Item, Score, cleaned
+from evaluator.data_types import MARKS, MAX_ANSWER, Answer, Item, Score, cleaned
 from evaluator.errors import DataError, EvaluationError, EvaluationStopped
 from evaluator.run.limited import run_limited
 from submissions.paths import SAMPLES
@@ -118,3 +119,13 @@ def given(values: Sequence[int]) -> Sequence[int]:
 
 def test_what_is_given_comes_back() -> None:
     assert run_limited(given, list(range(1000))) == list(range(1000))
+
+
+def test_long_runs_of_marks_are_cut_wherever_they_stand() -> None:
+    rng = random.Random(3)
+    for _ in range(300):
+        runs = [rng.choice([0, 5, MARKS, MARKS + 1, 2 * MARKS, 100]) for _ in range(40)]
+        texts = ["가나다라"[: rng.randint(1, 4)] * rng.randint(1, 20) + "\u0301" * run for run in runs]
+        cut = [text[: len(text) - max(0, run - MARKS)] for text, run in zip(texts, runs, strict=True)]
+        whole = "x" * 1000 + "".join(texts)
+        assert cleaned(Answer("1", whole, "ok", 0.0)).text == "x" * 1000 + "".join(cut)
