@@ -77,8 +77,8 @@ def overhead() -> None:
             table.add_row(row.what, f"{row.ms:.2f}", f"{row.peak_mb:,.0f} MB")
     Console().print(table)
     with tempfile.TemporaryDirectory() as folder:
-        wall, cpu = sandbox_cost(Path(folder))
-    print(f"an evaluation inside the sandbox against one without: {wall} of wall time, {cpu} of CPU time")
+        cost = sandbox_cost(Path(folder))
+    print(f"an evaluation inside the sandbox against one without: {cost}")
 
 
 def board() -> None:
