@@ -104,6 +104,11 @@ def test_what_cannot_be_answered_says_why(address: str, name: str, arguments: li
         client.predict(*arguments, api_name=name)
 
 
+def test_monitoring_reads_through_the_whole_application(http: httpx.Client) -> None:
+    assert [http.get(path).status_code for path in ("/healthz", "/readyz", "/metrics")] == [200, 200, 200]
+    assert 'hannun_requests{status="quarantined"} 1.0' in http.get("/metrics").text
+
+
 def test_named_endpoints_by_plain_http(http: httpx.Client) -> None:
     posted = http.post("/gradio_api/call/v2/leaderboard", json={"benchmark": "ko-vdc", "limit": 2})
     with http.stream("GET", f"/gradio_api/call/leaderboard/{posted.json()['event_id']}") as events:
