@@ -95,7 +95,7 @@ async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
     functions = [events.view_function(f"board-{name}") for name in benchmarks]
     visits = Visits()
     # Made before the clock runs: making one takes as long as many an event.
-    browsers = [httpx.AsyncClient(base_url=address, headers=_from(n), timeout=30) for n in range(VISITORS)]
+    browsers = [httpx.AsyncClient(base_url=address, headers=from_visitor(n), timeout=30) for n in range(VISITORS)]
     until = time.monotonic() + LASTING
 
     async def one(number: int, browser: httpx.AsyncClient) -> None:
@@ -124,5 +124,5 @@ async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
     return visits
 
 
-def _from(number: int) -> dict[str, str]:
+def from_visitor(number: int) -> dict[str, str]:
     return {"X-Forwarded-For": f"10.0.{number // 250}.{number % 250 + 1}", "Accept-Encoding": "gzip"}
