@@ -87,6 +87,14 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 @pytest.fixture
+def settings_here(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process has those settings too, for a command that is called in it."""
+    for name, value in environment.items():
+        if name.startswith("HANNUN_"):
+            monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A Hub of the test's own, with two dataset repositories; this process and its children talk to it."""
     own = Hub(tmp_path / "hub")

@@ -51,13 +51,6 @@ def control_group(memory: int, processes: int) -> Iterator[ControlGroup]:
             _remove(folder)
 
 
-@cache
-def available() -> str:
-    """The version that can be used here."""
-    with control_group(2**30, 100) as group:
-        return group.version
-
-
 def _made(memory: int, processes: int) -> ControlGroup:
     name = f"hannun-{os.getpid()}-{uuid4().hex[:12]}"
     limits = {"memory": {"memory.limit_in_bytes": memory}, "pids": {"pids.max": processes}}

@@ -17,4 +17,3 @@ class Layout:
     scratch: Mapping[str, int]  # memory, in bytes, by path
     environment: Mapping[str, str]
     folder: Path  # where the command starts
-    root_bytes: int = 2**24  # of memory for the folders that all this hangs in

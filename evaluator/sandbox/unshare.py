@@ -14,6 +14,7 @@ from evaluator.sandbox.layout import NOBODY, Layout
 
 TOOLS = ("unshare", "mount", "umount", "pivot_root", "mkdir", "rmdir", "env", "sh")
 ROOT = "/mnt"  # in the new mount namespace; what is there outside stays as it is
+ROOT_BYTES = 2**24  # of memory for the folders that all the rest hangs in
 DEVICES = ("null", "zero", "full", "random", "urandom")
 # Servers inside talk to themselves: without this the loopback device of a new namespace is down.
 _LOOPBACK = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh14x', b'lo', 0x49))"  # SIOCSIFFLAGS
@@ -45,7 +46,7 @@ def command_line(command: Sequence[str], layout: Layout) -> list[str]:
 def _new_root(layout: Layout) -> Iterator[str]:
     devices = [*(Path(f"/dev/{name}") for name in DEVICES), *layout.devices]
     yield "mount --make-rprivate /"
-    yield f"mount -t tmpfs -o mode=755,size={layout.root_bytes} tmpfs {ROOT}"
+    yield f"mount -t tmpfs -o mode=755,size={ROOT_BYTES} tmpfs {ROOT}"
     yield f"mkdir {ROOT}/proc {ROOT}/dev"
     yield f"mount -t proc proc {ROOT}/proc"
     for place, size in layout.scratch.items():

@@ -21,7 +21,10 @@ def build_request(
     organisation: str | None = None,
     thinking: Thinking | None = None,
 ) -> EvalRequest:
-    """A pending request for one benchmark, of a submitter and an organisation by their pseudonyms. Raises RefusedError where the model cannot take its questions."""
+    """A pending request for one benchmark. Submitter and organisation are told by their pseudonyms.
+
+    Raises RefusedError where the model cannot take the benchmark's questions.
+    """
     check_inputs(facts, benchmark)
     if thinking and not facts.thinking:
         raise RefusedError(RefusalCode.NO_THINKING_SWITCH)

@@ -8,12 +8,7 @@ import pytest
 from submissions.__main__ import main
 from submissions.paths import ROOT
 
-
-@pytest.fixture(autouse=True)
-def _settings(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> None:
-    for name, value in environment.items():
-        if name.startswith("HANNUN_"):
-            monkeypatch.setenv(name, value)
+pytestmark = pytest.mark.usefixtures("settings_here")
 
 
 def test_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,13 +19,21 @@ from evaluator.errors import EvaluationError, SandboxError
 from evaluator.run.job import MAX_LINE, Job
 from evaluator.run.process import run_inference
 from evaluator.sandbox import policy as sandbox
-from evaluator.sandbox.control_group import ControlGroup, available, control_group
+from evaluator.sandbox.control_group import ControlGroup, control_group
 from evaluator.sandbox.policy import PROCESSES, SandboxPolicy, grant_access, new_user, sandbox_command
 from evaluator.sandbox.unshare import TOOLS
 from evaluator.worker import Worker
 from submissions.paths import ROOT
 from submissions.results import EvalResult
 from submissions.settings import Settings
+
+
+@cache
+def available() -> str:
+    """The version of control groups that can be made here."""
+    with control_group(2**30, 100) as group:
+        return group.version
+
 
 Inside = Callable[..., "subprocess.CompletedProcess[str]"]
 

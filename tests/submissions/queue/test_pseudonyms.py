@@ -80,12 +80,9 @@ def test_an_erased_name_is_in_no_object_of_the_private_store(
     settings: Settings,
     store: Store,
     service: SubmissionService,
-    environment: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
+    settings_here: None,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for variable, value in environment.items():
-        monkeypatch.setenv(variable, value)
     service.submit(Submission("tiny/image-text", ("ko-vqa",)), KIM)
     Pseudonyms(settings).find_or_make("another")
     key = Queue(store).rows()[0].key
@@ -130,9 +127,7 @@ def test_a_writer_beside_an_erasure_loses_nothing(settings: Settings) -> None:
         assert isinstance(commit, Commit) and len(list(private.history(head))) == 2
 
 
-def test_an_erasure_that_was_interrupted_is_made_up_for(
-    settings: Settings, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_erasure_that_was_interrupted_is_made_up_for(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     pseudonyms = Pseudonyms(settings)
     pseudonyms.find_or_make(NAME)
     with monkeypatch.context() as patch:
@@ -156,20 +151,16 @@ def test_one_broken_record_hides_no_other_name(settings: Settings) -> None:
 
 @pytest.mark.parametrize("name", ["\udcff\udcfe", "two\nlines", "x" * 201])
 def test_a_name_that_is_no_text_is_refused_in_one_line(
-    name: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, settings_here: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for variable, value in environment.items():
-        monkeypatch.setenv(variable, value)
     for command in (["submit", "tiny/image-text", "--benchmark", "ko-vqa", "--as", name], ["erase", name]):
         assert main(command) == 2
         assert "can be printed" in capsys.readouterr().err
 
 
 def test_the_private_store_cannot_be_named_as_the_public_one(
-    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    environment: dict[str, str], settings_here: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for variable, value in environment.items():
-        monkeypatch.setenv(variable, value)
     private = environment["HANNUN_PRIVATE_STORE"]
     for written in (private, f"file://{private}", f"{private}/"):
         assert main(["--store", written, "list"]) == 2

@@ -246,14 +246,19 @@ def test_a_store_whose_making_was_cut_off_is_made_anew(tmp_path: Path) -> None:
     assert (tmp_path / "other/thesis.txt").exists()
 
 
-def test_closed_requests_are_known_without_the_index(git: GitStore, tmp_path: Path) -> None:
-    """More than are read one by one, all quarantined, and the segment that names them is damaged."""
-    queue = Queue(git)
+def quarantine_many(store: GitStore) -> None:
+    """More requests than are read one by one."""
+    queue = Queue(store)
     for number in range(FEW + 8):
         queue.submit(request_numbered(number))
         running = queue.claim("w", NOW)
         assert running
         queue.fail(running, Failure(stage=Stage.LOAD, code=FailureCode.MISSING_LIBRARY), NOW)
+
+
+def test_closed_requests_are_known_without_the_index(git: GitStore, tmp_path: Path) -> None:
+    """More than are read one by one, all quarantined, and the segment that names them is damaged."""
+    quarantine_many(git)
     path = blob_path(tmp_path / "git", git.read("index/queue.parquet", git.head()))
     path.chmod(0o644)
     path.write_bytes(b"")
@@ -265,12 +270,7 @@ def test_closed_requests_are_known_without_the_index(git: GitStore, tmp_path: Pa
 
 
 def test_one_failed_read_of_the_index_is_made_up_for(git: GitStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    queue = Queue(git)
-    for number in range(FEW + 8):
-        queue.submit(request_numbered(number))
-        running = queue.claim("w", NOW)
-        assert running
-        queue.fail(running, Failure(stage=Stage.LOAD, code=FailureCode.MISSING_LIBRARY), NOW)
+    quarantine_many(git)
     reader, snapshot = queue_reader(git), git.snapshot()
 
     def away(*_: object) -> bytes:

@@ -31,12 +31,9 @@ def test_records_of_an_older_version_are_moved_and_lose_nothing(
     settings: Settings,
     store: Store,
     make_request: Callable[..., EvalRequest],
-    environment: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
+    settings_here: None,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for variable, value in environment.items():
-        monkeypatch.setenv(variable, value)
     queue = Queue(store)
     pending, done = make_request(), make_request()
     queue.submit(done)
