@@ -16,7 +16,7 @@ RUN useradd --create-home --uid 1000 hannun && mkdir -p /app /data && chown hann
 WORKDIR /app
 COPY requirements.lock ./
 RUN pip install --require-hashes --no-deps -r requirements.lock
-ENV HANNUN_STORE=/data/store.git HANNUN_PRIVATE_STORE=/data/private.git HANNUN_WORK_DIR=/data/work
+ENV HANNUN_STORE=/data/store.git HANNUN_PRIVATE_STORE=/data/private HANNUN_WORK_DIR=/data/work
 VOLUME /data
 
 FROM base AS worker

@@ -1,12 +1,8 @@
 """The worker: claims a request, evaluates it, publishes the result."""
 
 import errno
-import hashlib
-import hmac
-import json
 import logging
 import os
-import secrets
 import socket
 import threading
 import time
@@ -33,22 +29,22 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.leak_check import check_public
 from evaluator.datasets.source import open_source
 from evaluator.engines.options import ApiOptions
-from evaluator.errors import Details, EvaluationError, EvaluationStopped
+from evaluator.errors import EvaluationError, EvaluationStopped
 from evaluator.files import keep_newest, remove_path
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.model_download import fetch_model
+from evaluator.private_records import AnswerBackup, remove_answers_except, save_details
 from evaluator.run.evaluate import Evaluation, evaluate
 from evaluator.run.task import Task, load_items, options_of
 from evaluator.sandbox.policy import detect_backend
 from submissions.errors import ConflictError, LostLeaseError, StoreError, StoreUnavailableError
 from submissions.failure_codes import FailureCode
+from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest, Failure, Pause, Progress, Stage, Status
 from submissions.results import EvalResult
 from submissions.settings import Settings
-from submissions.store.base import Changes, Snapshot, transact
 from submissions.store.open import open_private_store, open_store
-from submissions.store.shards import sharded
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +65,9 @@ class Worker:
         self._settings = settings
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_private_store(settings)
-        self._queue = Queue(open_store(settings.store, settings), settings.lease, settings.max_attempts)
+        self._heartbeats = Heartbeats(settings)
+        store = open_store(settings.store, settings)
+        self._queue = Queue(store, settings.lease, settings.max_attempts, self._heartbeats)
         self._device = FileLock(settings.work_dir / "device.lock")
         self.stopped = threading.Event()
         self._tidy_at = 0.0
@@ -94,7 +92,7 @@ class Worker:
         """Evaluate until nothing is pending; returns how many requests were taken. Raises StoreError."""
         taken = 0
         if time.monotonic() >= self._tidy_at:
-            self._queue.tidy()
+            self._tidy()
             self._tidy_at = time.monotonic() + TIDY_EVERY
         with self._device_lock():
             while not self.stopped.is_set() and time.monotonic() >= self._pause_until and self.run_one():
@@ -112,9 +110,11 @@ class Worker:
             return False
         log.info("running %s: %s on %s", request.key, request.model_id, request.benchmark)
         job_dir = self._settings.work_dir / request.key
+        backup = AnswerBackup(self._private, request.key, request.attempt, job_dir)
         try:
-            with self._heartbeat(request) as tell:
-                self._evaluate(request, job_dir, tell)
+            with self._heartbeat(request, backup) as tell:
+                self._evaluate(request, job_dir, backup, tell)
+            self._clean_up(request, job_dir, backup)
         except LostLeaseError as error:
             log.warning("dropped %s: %s", request.key, error)
         finally:  # after the last heartbeat, which may still have asked to stop
@@ -124,6 +124,25 @@ class Worker:
         self._make_room()
         return True
 
+    def _clean_up(self, request: EvalRequest, job_dir: Path, backup: AnswerBackup) -> None:
+        """The end is written: what is left of the run here, for the next attempt, is copied once more, or goes."""
+        assert request.lease
+        try:
+            if job_dir.exists():
+                backup.update()
+            else:
+                backup.remove()
+            self._heartbeats.remove(request.key, request.lease)
+        except (StoreError, OSError) as error:
+            log.warning("after %s: %s", request.key, error)
+
+    def _tidy(self) -> None:
+        rows = self._queue.rows()
+        self._heartbeats.tidy(row.key for row in rows if row.status == Status.RUNNING)
+        remove_answers_except(
+            self._private, {row.key for row in rows if row.status in (Status.PENDING, Status.RUNNING)}
+        )
+
     def _make_room(self) -> None:
         """Remove the models and kept answers that were used longest ago, where there are more than there may be."""
         folder = self._settings.work_dir
@@ -131,7 +150,9 @@ class Worker:
         for path in keep_newest(kept, self._settings.max_cache_bytes):
             log.info("removed %s to make room", path)
 
-    def _evaluate(self, request: EvalRequest, job_dir: Path, tell: Callable[[Progress], None]) -> None:
+    def _evaluate(
+        self, request: EvalRequest, job_dir: Path, backup: AnswerBackup, tell: Callable[[Progress], None]
+    ) -> None:
         stage = Stage.FETCH
 
         def progress(name: str, answered: int, total: int) -> None:
@@ -143,6 +164,7 @@ class Worker:
         deadline.daemon = True
         deadline.start()
         try:
+            backup.restore()
             task = self._task(request)
             stage = Stage.LOAD
             items, dataset = load_items(task)
@@ -192,8 +214,11 @@ class Worker:
         """Details, then the result. While the store is out of reach this is tried again until the deadline, for hours of
         a GPU are in it; the heartbeat goes on meanwhile."""
 
+        own = self._settings.details_key
+        secret = own.get_secret_value().encode() if own else None
+
         def attempt() -> None:
-            self._save_details(request.key, evaluation.details)
+            save_details(self._private, request.key, evaluation.details, secret)
             self._queue.publish(request, evaluation.result, self._now())
 
         def interrupted(_: RetryCallState) -> bool:
@@ -293,11 +318,13 @@ class Worker:
         if len(self._faults) >= FAULTS_TOLD:
             log.error("%s again and again: mend it, then requeue --all", code)
             now = self._now()
-            self._queue.pause(Pause(worker=self._name, code=code, since=now, until=now + timedelta(seconds=seconds)))
+            self._heartbeats.pause(
+                Pause(worker=self._name, code=code, since=now, until=now + timedelta(seconds=seconds))
+            )
 
     def _recover(self) -> None:
         if len(self._faults) >= FAULTS_TOLD:
-            self._queue.resume(self._name)
+            self._heartbeats.resume(self._name)
         self._faults.clear()
 
     def _now(self) -> datetime:
@@ -316,32 +343,10 @@ class Worker:
                 continue
         yield
 
-    def _save_details(self, key: str, details: Details) -> None:
-        """Item ids leave keyed. Before the result and by key: a worker that dies in between writes the same again."""
-        secret = self._details_key()
-        rows = [
-            {**row, "id": hmac.new(secret, str(row["id"]).encode(), hashlib.sha256).hexdigest()[:32]} for row in details
-        ]
-        content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-        path = sharded(f"details/{key}.jsonl")
-        transact(self._private, lambda _: ({path: content}, f"Details of {key}", None))
-
-    def _details_key(self) -> bytes:
-        """The operator's key, or one made once and kept in the private store."""
-        if self._settings.details_key:
-            return self._settings.details_key.get_secret_value().encode()
-        path, fresh = "details.key", secrets.token_hex(32).encode()
-
-        def kept_or_fresh(snapshot: Snapshot) -> tuple[Changes, str, bytes]:
-            if path in snapshot.files:
-                return {}, "", self._private.read(path, snapshot.head)
-            return {path: fresh}, "Make the key of the details", fresh
-
-        return transact(self._private, kept_or_fresh)
-
     @contextmanager
-    def _heartbeat(self, request: EvalRequest) -> Iterator[Callable[[Progress], None]]:
-        """Signs of life at the interval, and one more whenever a stage is entered. Gives what tells the progress."""
+    def _heartbeat(self, request: EvalRequest, backup: AnswerBackup) -> Iterator[Callable[[Progress], None]]:
+        """Signs of life at the interval, and one more whenever a stage is entered; the answers so far are copied with
+        each. Gives what tells the progress."""
         done, wake = threading.Event(), threading.Event()
         now = Progress(stage=Stage.FETCH)
 
@@ -353,12 +358,13 @@ class Worker:
 
         def beat() -> None:
             while not done.is_set():
-                wake.wait(self._settings.heartbeat_interval.total_seconds())
+                wake.wait(self._settings.heartbeat.total_seconds())
                 wake.clear()
                 if done.is_set():
                     return
                 try:
                     self._queue.heartbeat(request, self._now(), now)
+                    backup.update()
                 except LostLeaseError as error:
                     self._lost = error
                     self._interrupted.set()

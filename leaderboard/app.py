@@ -21,6 +21,7 @@ from leaderboard.web.routes import routes
 from leaderboard.web.security import SecurityMiddleware
 from submissions.checks.submit import SubmissionService
 from submissions.errors import SettingsError
+from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.settings import Settings
 from submissions.store.open import open_store
@@ -51,7 +52,7 @@ def build_app(settings: Settings) -> FastAPI:
     if settings.auth == "oauth":
         check_sign_in()
     store = open_store(settings.store, settings)
-    board = LiveBoard(store)
+    board = LiveBoard(store, Heartbeats(settings))
     service = SubmissionService(Queue(store, settings.lease, settings.max_attempts), settings)
     visitors = Visitors(settings.auth)
     app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None)

@@ -50,7 +50,7 @@ def main() -> None:
     make_smollm2(models / LANGUAGE_MODEL[0])
     settings = Settings(
         store=str(folder / "store.git"),
-        private_store=str(folder / "private.git"),
+        private_store=str(folder / "private"),
         work_dir=folder / "work",
         models_dir=models,
         lease=timedelta(minutes=30),

@@ -45,5 +45,8 @@ def build_parser() -> argparse.ArgumentParser:
     out = commands.add_parser("opt-out", help="keep an owner's wish that its models, or one of them, not be evaluated")
     out.add_argument("name", help="owner, or owner/name")
     out.add_argument("--undo", action="store_true", help="drop that wish")
+    move = commands.add_parser("migrate", help="copy a store to another place, and compare every file")
+    move.add_argument("source", help="a folder, hf://datasets/OWNER/NAME or hf://buckets/OWNER/NAME")
+    move.add_argument("target", help="where to: a store that is empty, or holds a copy that was not finished")
     commands.add_parser("reindex", help="rebuild the index from the records")
     return parser

@@ -22,7 +22,8 @@ from submissions.records import MODEL_ID, OWNER
 from submissions.settings import Settings, load_settings
 from submissions.store.base import transact
 from submissions.store.index import reindexed
-from submissions.store.open import open_private_store, open_store
+from submissions.store.migrate import migrate
+from submissions.store.open import open_store
 from submissions.store.shards import move_flat_records
 
 
@@ -30,6 +31,11 @@ def dispatch(args: argparse.Namespace) -> int:
     """Run the command; its exit code."""
     try:
         settings = load_settings().with_store(args.store)
+        if args.command == "migrate":
+            print(
+                f"{migrate(args.source, args.target, settings)} files of {args.source} are in {args.target}, and compared"
+            )
+            return 0
         queue = Queue(open_store(settings.store, settings), settings.lease, settings.max_attempts)
         if args.command in ("submit", "check"):
             service = SubmissionService(queue, settings)
@@ -61,7 +67,7 @@ def dispatch(args: argparse.Namespace) -> int:
         elif args.command == "opt-out":
             _opt_out(queue, args.name, args.undo)
         else:
-            _reindex(queue, settings)
+            _reindex(queue)
     except (QueueError, RefusedError, SettingsError, StoreError) as error:
         return _complain(str(error))
     return 0
@@ -179,8 +185,8 @@ def _list(queue: Queue) -> None:
         print(f"{row.key}  {row.status:<11}  {row.benchmark:<11}  {row.model_id}@{row.revision[:8]}{reason}")
 
 
-def _reindex(queue: Queue, settings: Settings) -> None:
-    moved = move_flat_records(queue.store) + move_flat_records(open_private_store(settings))
+def _reindex(queue: Queue) -> None:
+    moved = move_flat_records(queue.store)
     changes, broken = transact(
         queue.store, lambda snapshot: ((r := reindexed(queue.store, snapshot))[0], "Rebuild the index", r)
     )

@@ -74,7 +74,7 @@ class Settings(BaseSettings):
     )
 
     store: str = ".hannun/store.git"
-    private_store: str = ".hannun/private.git"
+    private_store: str = ".hannun/private"
     work_dir: Path = Path(".hannun/work")
     models_dir: Path | None = None
     data: dict[str, str] = {}  # benchmark → path or hf://datasets/…; the sample set where none is named
@@ -84,7 +84,7 @@ class Settings(BaseSettings):
     worker: Literal["on", "off"] = "on"
     worker_every: Duration = timedelta(seconds=10)
     lease: Duration = timedelta(minutes=30)
-    heartbeat: Duration | None = None  # None: every 10 minutes in a store on the Hub, which limits commits; else 30 s
+    heartbeat: Duration = timedelta(seconds=30)
     deadline: Duration = timedelta(hours=6)  # for one evaluation
     max_fetch: Duration = timedelta(hours=2)  # for a model's files to arrive
     max_model_bytes: int = Field(default=200_000_000_000, ge=1)
@@ -137,9 +137,8 @@ class Settings(BaseSettings):
         return own | {name: os.environ[name] for name in sorted(named) if name in os.environ}
 
     @property
-    def heartbeat_interval(self) -> timedelta:
-        """How often a running evaluation tells how far it is."""
-        return self.heartbeat or timedelta(seconds=600 if self.store.startswith("hf://") else 30)
+    def hub_token_value(self) -> str | None:
+        return self.hub_token.get_secret_value() if self.hub_token else None
 
 
 def _same(one: str, other: str) -> bool:

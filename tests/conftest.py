@@ -13,10 +13,12 @@ from huggingface_hub import constants
 
 from evaluator.engines.dummy import DummyEngine
 from submissions.paths import ROOT
+from submissions.queue.heartbeats import Heartbeats
 from submissions.records import EvalRequest
 from submissions.settings import Settings
 from submissions.store.base import Store
-from submissions.store.open import open_store
+from submissions.store.open import open_private_store, open_store
+from submissions.store.private import PrivateStore
 from tests.support.engines import use_engine
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.hub.server import serve
@@ -52,7 +54,7 @@ def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def settings_in(folder: Path, models_dir: Path) -> Settings:
     return Settings(
         store=str(folder / "store.git"),
-        private_store=str(folder / "private.git"),
+        private_store=str(folder / "private"),
         work_dir=folder / "work",
         models_dir=models_dir,
     )
@@ -61,6 +63,16 @@ def settings_in(folder: Path, models_dir: Path) -> Settings:
 @pytest.fixture
 def settings(tmp_path: Path, models_dir: Path) -> Settings:
     return settings_in(tmp_path, models_dir)
+
+
+@pytest.fixture
+def heartbeats(settings: Settings) -> Heartbeats:
+    return Heartbeats(settings)
+
+
+@pytest.fixture
+def private(settings: Settings) -> PrivateStore:
+    return open_private_store(settings)
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from huggingface_hub import HfApi, constants
 
 from submissions.errors import SettingsError
 from submissions.settings import Settings
+from submissions.store.open import DATASETS
+from submissions.store.private import BUCKETS
 
 LABELS = {"app": "hannun-worker"}  # by which our jobs are told from others
 # A job starts from nothing: the sandbox, one commit of the Space's code, the packages whose hashes it names, one round of
@@ -71,11 +73,10 @@ class Scheduled:
 class JobScheduler:
     def __init__(self, settings: Settings) -> None:
         """Raises SettingsError where a job could not reach the stores."""
-        for name in ("store", "private_store"):
-            if not getattr(settings, name).startswith("hf://"):
-                raise SettingsError(
-                    f"HANNUN_{name.upper()} must be hf://datasets/OWNER/NAME: a job reaches no disk of ours"
-                )
+        if not settings.store.startswith(DATASETS):
+            raise SettingsError(f"HANNUN_STORE must be {DATASETS}OWNER/NAME: a job reaches no disk of ours")
+        if "://" not in settings.private_store or settings.private_store.startswith("file:"):
+            raise SettingsError(f"HANNUN_PRIVATE_STORE must be {BUCKETS}OWNER/NAME: a job reaches no disk of ours")
         if not (settings.hub_token and settings.hub_token.get_secret_value()):
             raise SettingsError("HANNUN_HUB_TOKEN is missing: a job reads and writes the stores with it")
         self._settings = settings
@@ -95,9 +96,7 @@ class JobScheduler:
         The Hub starts copies of a job that has run, so one runs at once.
         """
         first = self._api.run_job(labels=LABELS, **self._arguments(job))
-        watched: list[Any] = [
-            {"type": "dataset", "name": self._settings.store.removeprefix("hf://datasets/").strip("/")}
-        ]
+        watched: list[Any] = [{"type": "dataset", "name": self._settings.store.removeprefix(DATASETS).strip("/")}]
         return self._api.create_webhook(
             job_id=first.id, watched=watched, domains=["repo"], secrets=self._settings.secrets
         ).id

@@ -55,7 +55,7 @@ class Job:
         self.lock = self.out / "lock"
         self.prompts_file = folder / "prompts.jsonl"
         self._environment_file = folder / "environment.json"
-        self._batches_file = folder / "batches.json"
+        self.batches_file = folder / "batches.json"
         self.log = folder / "inference.log"
 
     @classmethod
@@ -88,14 +88,14 @@ class Job:
 
     def discarded_batch_sizes(self) -> list[int]:
         """Batch sizes whose answers were thrown away, because other batches gave other scores."""
-        if not self._batches_file.exists():
+        if not self.batches_file.exists():
             return []
-        sizes: list[int] = json.loads(self._batches_file.read_text(encoding="utf-8"))
+        sizes: list[int] = json.loads(self.batches_file.read_text(encoding="utf-8"))
         return sizes
 
     def discard_answers(self, batch_size: int) -> None:
         """Throw away the answers that were given in batches of this size; the latency samples stay."""
-        self._batches_file.write_text(json.dumps([*self.discarded_batch_sizes(), batch_size]), encoding="utf-8")
+        self.batches_file.write_text(json.dumps([*self.discarded_batch_sizes(), batch_size]), encoding="utf-8")
         remove_path(self.answers_file)
         remove_path(self.done_mark)
 

@@ -13,7 +13,7 @@ from leaderboard.data.rank_changes import RankChange, rank_changes
 from leaderboard.data.ranking import Boards, ranked
 from submissions.errors import StoreError
 from submissions.paths import PUBLISHED
-from submissions.queue.queue import Queue
+from submissions.queue.heartbeats import Heartbeats
 from submissions.records import Lease, Pause, Status
 from submissions.results import EvalResult
 from submissions.rows import BoardRow, QueueRow, board_row
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 HEAD_POLL_S = 1.0  # seconds between looks at the store's head
 PAUSE_POLL_S = 30.0  # seconds between looks whether workers pause, while something is pending and nothing runs
-LEASE_POLL_S = 5.0  # seconds between looks at how far the running evaluations are
+LEASE_POLL_S = 10.0  # seconds between looks at how far the running evaluations are
 RECENT = timedelta(days=7)
 START = datetime.fromtimestamp(0, UTC)
 
@@ -45,9 +45,10 @@ class View:
 
 
 class LiveBoard:
-    def __init__(self, store: Store, published: Path = PUBLISHED) -> None:
+    def __init__(self, store: Store, heartbeats: Heartbeats | None = None, published: Path = PUBLISHED) -> None:
+        """Without `heartbeats` nothing is known of how far running evaluations are."""
         self._store = store
-        self._queue = Queue(store)
+        self._heartbeats = heartbeats
         self._published_files: dict[str, Path] = {}
         self._published, self._broken = self._read_published(published)
         self._published_version = blob_id("".join(row.blob for row in self._published).encode())
@@ -134,27 +135,34 @@ class LiveBoard:
             if version != self._version:
                 self._changes = rank_changes(self._view.boards, datetime.now(UTC) - RECENT)
                 self._version = version
-            running = [row.key for row in self._view.queue if row.status == Status.RUNNING]
-            if time.monotonic() - self._looked >= LEASE_POLL_S or self._leases.keys() - running:
-                self._leases = self._queue.leases(running) if running else {}
-                self._looked = time.monotonic()
-            self._look_for_pauses(bool(running))
             self.reached, self._away = datetime.now(UTC), False
         except StoreError as error:  # the last view is better than none
             self._away = True
             self.store_errors += 1
             log.warning("%s", error)
         finally:
+            self._look_at_workers()
             self._checked = time.monotonic()
             self._refreshing.release()
 
-    def _look_for_pauses(self, running: bool) -> None:
+    def _look_at_workers(self) -> None:
+        """What they tell in the private store. The board does without where that is out of reach."""
+        if self._heartbeats is None:
+            return
+        running = [row.key for row in self._view.queue if row.status == Status.RUNNING]
         pending = any(row.status == Status.PENDING for row in self._view.queue)
-        if running or not pending:
-            self._pauses = []
-        elif time.monotonic() - self._looked_for_pauses >= PAUSE_POLL_S:
-            self._pauses = self._queue.pauses(datetime.now(UTC))
-            self._looked_for_pauses = time.monotonic()
+        now = time.monotonic()
+        try:
+            if now - self._looked >= LEASE_POLL_S or self._leases.keys() - running:
+                self._looked = now
+                self._leases = self._heartbeats.of(running) if running else {}
+            if running or not pending:
+                self._pauses = []
+            elif now - self._looked_for_pauses >= PAUSE_POLL_S:
+                self._looked_for_pauses = now
+                self._pauses = self._heartbeats.pauses(datetime.now(UTC))
+        except StoreError as error:
+            log.warning("%s", error)
 
     def _read(self, snapshot: Snapshot) -> View:
         results, unreadable = self._results.read(snapshot)

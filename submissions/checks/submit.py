@@ -138,28 +138,33 @@ class SubmissionService:
             return [Outcome("store_unavailable")], None
         if refusals := report.refusals():
             return [Outcome("refused", refusals=tuple(refusals))], report
+        return self._queue_all(report, submission, submitter), report
+
+    def _queue_all(self, report: Report, submission: Submission, submitter: Submitter) -> list[Outcome]:
         assert report.facts
         pseudonym = cache(self._pseudonyms.find_or_make)
-        return [
-            self._queue_one(report, name, submission, submitter, pseudonym) for name in submission.benchmarks
-        ], report
-
-    def _queue_one(
-        self, report: Report, benchmark: str, submission: Submission, submitter: Submitter, pseudonym: PseudonymOf
-    ) -> Outcome:
-        if refusals := report.refusals(benchmark):
-            return Outcome("refused", benchmark, tuple(refusals))
-        assert report.facts
+        passed = [name for name in submission.benchmarks if not report.refusals(name)]
+        outcomes = {
+            name: Outcome("refused", name, tuple(report.refusals(name)))
+            for name in submission.benchmarks
+            if name not in passed
+        }
         try:
-            request = self._request(report.facts, benchmark, submission, submitter, pseudonym)
-            self._queue.submit(request, self._quota if submitter.authenticated else None)
-            wait = waits(self._queue.rows(), datetime.now(UTC)).get(request.key)
-            return Outcome("accepted", benchmark, key=request.key, wait=wait)
-        except (AlreadySubmittedError, QuotaSpentError, OptedOutError) as late:
-            key = late.request.key if isinstance(late, AlreadySubmittedError) else None
-            return Outcome("refused", benchmark, (Check(*_LATE[type(late)]),), key)
+            requests = [self._request(report.facts, name, submission, submitter, pseudonym) for name in passed]
+            refusals = self._queue.submit_all(requests, self._quota if submitter.authenticated else None)
+            wait = self._waits()
+            for request, late in zip(requests, refusals, strict=True):
+                outcomes[request.benchmark] = _outcome(request, late, wait.get(request.key))
         except StoreError:
-            return Outcome("store_unavailable", benchmark)
+            outcomes |= {name: Outcome("store_unavailable", name) for name in passed}
+        return [outcomes[name] for name in submission.benchmarks]
+
+    def _waits(self) -> dict[str, Wait]:
+        """None are known where the store has gone after it took the requests."""
+        try:
+            return waits(self._queue.rows(), datetime.now(UTC))
+        except StoreError:
+            return {}
 
     def _request(
         self,
@@ -212,6 +217,15 @@ class SubmissionService:
         else:
             left = f"{self._quota.left(rows, request)} / {self._quota.limit(benchmark)}"
             yield Check(CheckName.QUOTA, detail=left, benchmark=benchmark)
+
+
+def _outcome(request: EvalRequest, late: QueueError | None, wait: Wait | None) -> Outcome:
+    if late is None:
+        return Outcome("accepted", request.benchmark, key=request.key, wait=wait)
+    if type(late) not in _LATE:
+        raise late
+    key = late.request.key if isinstance(late, AlreadySubmittedError) else None
+    return Outcome("refused", request.benchmark, (Check(*_LATE[type(late)]),), key)
 
 
 def can_be_submitted(report: Report, benchmarks: Sequence[str]) -> bool:

@@ -12,8 +12,8 @@ from pydantic import Field
 
 from submissions.records import Label, Record
 from submissions.settings import Settings
-from submissions.store.base import MAIN, Changes, Snapshot, Store, transact
 from submissions.store.open import open_private_store
+from submissions.store.private import PrivateStore
 from submissions.store.shards import sharded
 
 
@@ -32,47 +32,39 @@ class Pseudonyms:
 
     def find(self, name: str) -> str | None:
         """The pseudonym of a person or an organisation; None for one who has never submitted."""
-        return self._read(name, self._store.snapshot())
+        record = self._record(_path(name))
+        return record.pseudonym if record else None
 
     def find_or_make(self, name: str) -> str:
-        fresh = secrets.token_hex(8)
-
-        def kept_or_fresh(snapshot: Snapshot) -> tuple[Changes, str, str]:
-            if known := self._read(name, snapshot):
-                return {}, "", known
-            return {_path(name): Person(name=name, pseudonym=fresh).to_bytes()}, "A submitter", fresh
-
-        return transact(self._store, kept_or_fresh)
+        if known := self.find(name):
+            return known
+        fresh = Person(name=name, pseudonym=secrets.token_hex(8))
+        self._files.create(_path(name), fresh.to_bytes())
+        if known := self.find(name):
+            return known
+        self._files.write(_path(name), fresh.to_bytes())  # over one that cannot be read
+        return fresh.pseudonym
 
     def name_of(self, pseudonym: str) -> str | None:
         """Whose it is; None where that was erased."""
-        snapshot = self._store.snapshot()
-        records = (self._record(path, snapshot) for path in snapshot.files if path.startswith("people/"))
+        records = (self._record(path) for path in self._files.paths("people"))
         return next((record.name for record in records if record and record.pseudonym == pseudonym), None)
 
     def erase(self, name: str) -> str | None:
-        """Forget whose pseudonym it is, in the history too. Returns the pseudonym, None where there was none.
-
-        The history goes in any case: an erasure may have been interrupted before.
-        """
+        """Forget whose pseudonym it is. Returns the pseudonym, None where there was none."""
         pseudonym = self.find(name)
-        transact(self._store, lambda _: ({_path(name): None}, "Erase a submitter", None))
-        self._store.squash(MAIN, purge=True)
+        self._files.delete(_path(name))
         return pseudonym
 
     @cached_property
-    def _store(self) -> Store:
+    def _files(self) -> PrivateStore:
         return open_private_store(self._settings)
 
-    def _read(self, name: str, snapshot: Snapshot) -> str | None:
-        record = self._record(_path(name), snapshot) if _path(name) in snapshot.files else None
-        return record.pseudonym if record else None
-
-    def _record(self, path: str, snapshot: Snapshot) -> Person | None:
-        """None where it cannot be read."""
+    def _record(self, path: str) -> Person | None:
+        """None where there is none, or none that can be read."""
         try:
-            return Person.model_validate_json(self._store.read(path, snapshot.head))
-        except ValueError:
+            return Person.model_validate_json(self._files.read(path))
+        except (KeyError, ValueError):
             return None
 
 

@@ -7,35 +7,53 @@ so a worker that lost its lease cannot publish.
 """
 
 import secrets
-from collections.abc import Iterable
+import threading
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from hashlib import sha256
-from itertools import islice
-from typing import TypeVar
 
 from submissions.errors import AlreadySubmittedError, LostLeaseError, OptedOutError, QueueError, QuotaSpentError
 from submissions.failure_codes import FailureCode
+from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.quota import Quota, opted_out
 from submissions.queue.wait_time import fair_order
-from submissions.records import CodeApproval, EvalRequest, Failure, Lease, OptOut, Pause, Progress, Stage, Status
+from submissions.records import CodeApproval, EvalRequest, Failure, Lease, OptOut, Progress, Stage, Status
 from submissions.results import EvalResult
-from submissions.rows import QueueRow
+from submissions.rows import QueueRow, queue_row
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.index import parse_record, queue_reader, with_requests, with_result
 
-R = TypeVar("R", Lease, Pause)
-
-LEASES = "leases"  # a branch of their own: a repository slows down after thousands of commits to main
 SKEW = timedelta(minutes=2)
-MAX_HEARTBEATS = 500  # heartbeats after which their branch is squashed
+
+
+@dataclass
+class _Form:
+    """Requests that wait to be queued together."""
+
+    requests: Sequence[EvalRequest]
+    quota: Quota | None
+    decided: bool = False
+    refusals: list[QueueError | None] = field(default_factory=list)
+    error: Exception | None = None
 
 
 class Queue:
-    def __init__(self, store: Store, lease: timedelta = timedelta(minutes=30), max_attempts: int = 3) -> None:
+    def __init__(
+        self,
+        store: Store,
+        lease: timedelta = timedelta(minutes=30),
+        max_attempts: int = 3,
+        heartbeats: Heartbeats | None = None,
+    ) -> None:
+        """Without `heartbeats` a lease lasts as its claim says."""
         self.store = store
         self._lease = lease
         self._max_attempts = max_attempts
+        self._heartbeats = heartbeats
         self._reader = queue_reader(store)
+        self._forms: deque[_Form] = deque()
+        self._submitting = threading.Lock()
 
     def rows(self, snapshot: Snapshot | None = None) -> list[QueueRow]:
         """Open and recent requests, oldest first."""
@@ -55,23 +73,67 @@ class Queue:
         return self._load(path, snapshot) if path else None
 
     def submit(self, request: EvalRequest, quota: Quota | None = None) -> None:
-        """Queue a request. Raises AlreadySubmittedError where it is there in any state, OptedOutError, or QuotaSpentError.
+        """Queue a request. Raises AlreadySubmittedError where it is there in any state, OptedOutError, or QuotaSpentError."""
+        (refusal,) = self.submit_all([request], quota)
+        if refusal:
+            raise refusal
 
-        All are decided in the commit that queues it: of many submissions at once, no more than the quota come through.
+    def submit_all(self, requests: Sequence[EvalRequest], quota: Quota | None = None) -> list[QueueError | None]:
+        """Queue the requests of one form in one commit; for each, why it is not queued, or None.
+
+        Forms that arrive while a commit is under way share the next one. This returns once the commit has landed, and
+        all is decided in it: of many submissions at once, no more than the quota come through.
         """
+        own = _Form(requests, quota)
+        self._forms.append(own)
+        with self._submitting:
+            if not own.decided:  # else the thread before has taken it along
+                forms = [self._forms.popleft() for _ in range(len(self._forms))]
+                try:
+                    transact(self.store, lambda snapshot: self._queue_forms(forms, snapshot))
+                except Exception as error:
+                    for form in forms:
+                        form.error = error
+                for form in forms:
+                    form.decided = True
+        if own.error:
+            raise own.error
+        return own.refusals
 
-        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-            if known := self.find(request.key, snapshot):
-                raise AlreadySubmittedError(known)
-            if owner := opted_out(request.model_id, snapshot):
-                raise OptedOutError(f"{owner} has asked not to be evaluated here")
-            if quota and (free_at := quota.free_at(self.rows(snapshot), request)):
-                raise QuotaSpentError(
-                    f"no submission to {request.benchmark} is left until {free_at:%Y-%m-%d %H:%M} UTC"
-                )
-            return self._move(snapshot, [], [request]), f"Submit {request.key}", None
+    def _queue_forms(self, forms: list["_Form"], snapshot: Snapshot) -> tuple[Changes, str, None]:
+        rows, queued = self.rows(snapshot), dict[str, EvalRequest]()
+        for form in forms:
+            form.refusals = []
+            for request in form.requests:
+                refusal = self._refusal(request, form.quota, rows, queued, snapshot)
+                form.refusals.append(refusal)
+                if refusal is None:
+                    queued[request.key] = request
+                    rows.append(queue_row(request, request.path, ""))
+        if not queued:
+            return {}, "", None
+        what = next(iter(queued)) if len(queued) == 1 else f"{len(queued)} requests"
+        return self._move(snapshot, [], queued.values()), f"Submit {what}", None
 
-        transact(self.store, decide)
+    def _refusal(
+        self,
+        request: EvalRequest,
+        quota: Quota | None,
+        rows: list[QueueRow],
+        queued: Mapping[str, EvalRequest],
+        snapshot: Snapshot,
+    ) -> QueueError | None:
+        try:
+            known = queued.get(request.key) or self.find(request.key, snapshot)
+        except QueueError as error:  # its record is unreadable: of no other form's concern
+            return error
+        if known:
+            return AlreadySubmittedError(known)
+        if owner := opted_out(request.model_id, snapshot):
+            return OptedOutError(f"{owner} has asked not to be evaluated here")
+        if quota and (free_at := quota.free_at(rows, request)):
+            return QuotaSpentError(f"no submission to {request.benchmark} is left until {free_at:%Y-%m-%d %H:%M} UTC")
+        return None
 
     def opt_out(self, name: str, now: datetime) -> list[str]:
         """Keep an owner's wish, and take its pending requests out. Returns their keys."""
@@ -152,46 +214,9 @@ class Queue:
     def heartbeat(self, request: EvalRequest, now: datetime, progress: Progress | None = None) -> None:
         """Extend the lease of a running request. Raises LostLeaseError if it is no longer held."""
         self._held(request, self.store.snapshot())
-        assert request.lease is not None
+        assert request.lease is not None and self._heartbeats is not None
         lease = request.lease.evolve(heartbeat_at=now, expires_at=now + self._lease, progress=progress)
-        path = _lease_path(request.key)
-        transact(self.store, lambda _: ({path: lease.to_bytes()}, f"Heartbeat {request.key}", None), LEASES)
-
-    def leases(self, keys: Iterable[str]) -> dict[str, Lease]:
-        """The last heartbeat of running requests, by key; those that have sent none yet are not there."""
-        beats = self.store.snapshot(LEASES)
-        paths = {key: _lease_path(key) for key in keys}
-        found = {key: self._beat(path, beats) for key, path in paths.items() if path in beats.files}
-        return {key: lease for key, lease in found.items() if lease}
-
-    def pause(self, pause: Pause) -> None:
-        """Tell the board that a worker takes no request for a while."""
-        path = _pause_path(pause.worker)
-        transact(self.store, lambda _: ({path: pause.to_bytes()}, f"Pause {pause.worker}", None), LEASES)
-
-    def resume(self, worker: str) -> None:
-        transact(self.store, lambda _: ({_pause_path(worker): None}, f"Resume {worker}", None), LEASES)
-
-    def pauses(self, now: datetime) -> list[Pause]:
-        """Workers that pause now."""
-        beats = self.store.snapshot(LEASES)
-        paths = [path for path in beats.files if path.startswith("paused/")]
-        found = [_known(Pause, self.store.read(path, beats.head)) for path in paths]
-        return [pause for pause in found if pause and pause.until > now]
-
-    def tidy(self) -> None:
-        """Drop the heartbeats of what no longer runs, with all their history, once there are many."""
-        head = self.store.head(LEASES)
-        if len(list(islice(self.store.history(head), MAX_HEARTBEATS))) < MAX_HEARTBEATS:
-            return
-        running = {_lease_path(row.key) for row in self.rows() if row.status == Status.RUNNING}
-
-        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-            gone = [p for p in snapshot.files if p.startswith("leases/") and p not in running]
-            return dict.fromkeys(gone), "Tidy up", None
-
-        transact(self.store, decide, LEASES)
-        self.store.squash(LEASES)
+        self._heartbeats.write(request.key, lease)
 
     def publish(self, request: EvalRequest, result: EvalResult, now: datetime) -> None:
         """Result, finished request and index rows in one commit. Raises LostLeaseError if the lease is not held."""
@@ -265,28 +290,22 @@ class Queue:
         transact(self.store, decide)
 
     def _expired(self, snapshot: Snapshot, now: datetime) -> list[tuple[EvalRequest, EvalRequest]]:
-        running = [p for p in snapshot.files if p.startswith(f"requests/{Status.RUNNING}/")]
-        if not running:
-            return []
-        beats = self.store.snapshot(LEASES)
         lost = []
-        for path in running:
+        for path in snapshot.files:
+            if not path.startswith(f"requests/{Status.RUNNING}/"):
+                continue
             request = self._try_load(path, snapshot)
             if request is None or request.lease is None:
                 continue
-            lease = request.lease
-            beat = _lease_path(request.key)
-            latest = self._beat(beat, beats) if beat in beats.files else None
-            if latest and latest.nonce == lease.nonce:
-                lease = latest
-            if now > lease.expires_at + SKEW:
+            if now > request.lease.expires_at + SKEW and now > self._last_beat(request.key, request.lease) + SKEW:
                 failure = Failure(stage=Stage.INFER, code=FailureCode.WORKER_LOST)
                 lost.append((request, self._after_failure(request, failure, now)))
         return lost
 
-    def _beat(self, path: str, beats: Snapshot) -> Lease | None:
-        """None where it cannot be read: then the lease in the request itself holds."""
-        return _known(Lease, self.store.read(path, beats.head))
+    def _last_beat(self, key: str, claimed: Lease) -> datetime:
+        """When the lease runs out by its last heartbeat."""
+        beat = self._heartbeats.last(key, claimed) if self._heartbeats else None
+        return beat.expires_at if beat and beat.nonce == claimed.nonce else claimed.expires_at
 
     def _after_failure(self, request: EvalRequest, failure: Failure, now: datetime) -> EvalRequest:
         if failure.code.ours and not failure.code.lasting and request.attempt < self._max_attempts:
@@ -316,21 +335,6 @@ class Queue:
             return self._load(path, snapshot)
         except QueueError:
             return None
-
-
-def _known(kind: type[R], content: bytes) -> R | None:
-    try:
-        return kind.read_known(content)
-    except ValueError:
-        return None
-
-
-def _pause_path(worker: str) -> str:
-    return f"paused/{sha256(worker.encode()).hexdigest()[:16]}.json"
-
-
-def _lease_path(key: str) -> str:
-    return f"leases/{key}.json"
 
 
 def _path_of(key: str, snapshot: Snapshot) -> str | None:

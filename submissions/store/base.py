@@ -1,5 +1,6 @@
 """The store of records: a tree of files with history, changed only by compare-and-swap commits."""
 
+import errno
 import random
 import threading
 import time
@@ -14,6 +15,7 @@ from submissions.errors import ConflictError
 MAIN = "main"
 TRIES = 30
 LONGEST_WAIT = 5.0  # seconds between two tries
+PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # may be over soon
 POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 T = TypeVar("T")
 

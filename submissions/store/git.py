@@ -5,7 +5,6 @@ moves only if it still points at the parent. Blobs, trees and the commit are wri
 process killed at any moment leaves either the old head or the new one.
 """
 
-import errno
 import shutil
 import threading
 import time
@@ -30,12 +29,11 @@ from dulwich.repo import Repo
 from filelock import FileLock, Timeout
 
 from submissions.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
-from submissions.store.base import MAIN, Changes, Commit, Snapshot
+from submissions.store.base import MAIN, PASSING, Changes, Commit, Snapshot
 from submissions.store.objects import DAMAGE, ObjectWriter, merge_packs, remove_leftovers
 
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 _FILE = 0o100644
-PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # may be over soon
 STALE_LOCK_S = 2.0  # seconds
 LOCK_TIMEOUT_S = 60.0  # seconds for another writer; a commit takes milliseconds unless its process stands still
 OBJECT_ID_BYTES = 20

@@ -7,6 +7,9 @@ from submissions.errors import StoreError
 from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.git import GitStore
+from submissions.store.private import BUCKETS, PrivateStore
+
+DATASETS = "hf://datasets/"
 
 
 def open_store(url: str, settings: Settings | None = None) -> Store:
@@ -15,21 +18,57 @@ def open_store(url: str, settings: Settings | None = None) -> Store:
     The settings hold the token for the Hub and where its mirrors are. Raises StoreError with what to do where the
     store cannot be opened.
     """
+    settings = settings or Settings()
     if url.startswith("hf://"):
         from submissions.store.hub import HubStore
 
-        settings = settings or Settings()
-        token = settings.hub_token.get_secret_value() if settings.hub_token else None
-        return HubStore(url, settings.work_dir / "mirrors", token)
-    path = url.removeprefix("file://")
-    if re.match("[A-Za-z][A-Za-z0-9+.-]*:", path):
-        raise StoreError(f"{url} is no store: a path, file://PATH or hf://datasets/OWNER/NAME")
-    return GitStore(Path(path))
+        return HubStore(url, settings.work_dir / "mirrors", settings.hub_token_value)
+    return GitStore(local_path(url))
 
 
-def open_private_store(settings: Settings) -> Store:
-    """The store of names and answers. Raises StoreError where anybody could read it."""
-    store = open_store(settings.private_store, settings)
+def open_private_store(settings: Settings) -> PrivateStore:
+    """The store of names, answers and heartbeats.
+
+    Raises StoreError where it cannot be opened, where anybody could read it, and where an older version kept it in git.
+    """
+    url = settings.private_store
+    if not _is_remote(url):
+        path = local_path(url)
+        before = path.with_name(f"{path.name}.git")
+        if not path.exists() and (before / "HEAD").is_file():
+            raise StoreError(f"{before} {_OLDER} {before} {path}")
+    return open_files(url, settings)
+
+
+def open_files(url: str, settings: Settings) -> PrivateStore:
+    """The private files at an address. Raises StoreError."""
+    if url.startswith(DATASETS):
+        raise StoreError(f"{url} {_OLDER} {url} {BUCKETS}OWNER/NAME, and set HANNUN_PRIVATE_STORE to that bucket")
+    if url.startswith("hf://") and not url.startswith(BUCKETS):
+        raise StoreError(f"{url} is no private store: a folder, {BUCKETS}OWNER/NAME, or an address that fsspec knows")
+    if not _is_remote(url):
+        path = local_path(url)
+        if (path / "HEAD").is_file():
+            raise StoreError(
+                f"{path} {_OLDER} {path} {path.with_suffix('')}, and set HANNUN_PRIVATE_STORE to that folder"
+            )
+        url = str(path)
+    store = PrivateStore(url, settings.hub_token_value)
     if not store.is_private():
         raise StoreError(f"{store.url} is public: HANNUN_PRIVATE_STORE holds answers, so make it private first")
     return store
+
+
+_OLDER = "is a git repository, as an older version kept it: run python -m submissions migrate"
+
+
+def _is_remote(url: str) -> bool:
+    return "://" in url.removeprefix("file://")
+
+
+def local_path(url: str) -> Path:
+    """Of an address that names a place on this machine. Raises StoreError for any other."""
+    path = url.removeprefix("file://")
+    if re.match("[A-Za-z][A-Za-z0-9+.-]*:", path):
+        raise StoreError(f"{url} is no store: a path, file://PATH or {DATASETS}OWNER/NAME")
+    return Path(path)

@@ -16,6 +16,11 @@ def sharded(path: str) -> str:
     return f"{folder}/{name[:2]}/{name}"
 
 
+def sharded_if_flat(path: str) -> str:
+    """Where a record belongs now that an older version may have written elsewhere."""
+    return sharded(path) if _FLAT.fullmatch(path) else path
+
+
 def move_flat_records(store: Store) -> int:
     """Move what an older version has written to where it belongs now, in one commit. Returns how many."""
 

@@ -15,10 +15,10 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.views.texts import Language, text
 from leaderboard.web.language import ADDRESSES
 from scripts.chromium import CHROMIUM, launch
+from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
 from submissions.settings import Settings
-from submissions.store.base import Store
 from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
 from tests.support.evaluated import evaluated, of_each_kind
@@ -102,7 +102,7 @@ def page(browser: Browser) -> Iterator[Page]:
 @dataclass(frozen=True)
 class Site:
     address: str
-    store: Store
+    queue: Queue
     requests: dict[str, EvalRequest]
     board: LiveBoard
 
@@ -140,12 +140,13 @@ def site(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator
             number += 1
             result = evaluated(request_numbered(number, model_id=model, benchmark=benchmark), em, days)
             store.commit({result.path: result.to_bytes()}, store.head(), "a result")
-    queue = Queue(store)
+    heartbeats = Heartbeats(settings)
+    queue = Queue(store, heartbeats=heartbeats)
     numbers = iter(range(100, 200))
     requests = of_each_kind(queue, lambda **fields: request_numbered(next(numbers), **fields))
     environment = environment_of(settings) | {"FORWARDED_ALLOW_IPS": "127.0.0.1"}
     with running_app(environment, HANNUN_WORKER="off") as address:
-        yield Site(address, store, requests, LiveBoard(store))
+        yield Site(address, queue, requests, LiveBoard(store, heartbeats))
 
 
 @pytest.fixture(params=VIEW_PARAMS)

@@ -11,7 +11,6 @@ from leaderboard.views.texts import text
 from leaderboard.web.language import ADDRESSES
 from submissions.failure_codes import FailureCode
 from submissions.messages import FAILURES
-from submissions.queue.queue import Queue
 from submissions.records import Progress, Stage
 from tests.browser.conftest import WIDTHS, Seen, Site, drawn_charts
 from tests.support.evaluated import evaluated
@@ -184,11 +183,11 @@ def test_a_model_is_checked_before_anybody_signs_in_and_then_submitted(seen: See
 
 def test_what_is_new_shows_without_reloading(seen: Seen) -> None:
     number = 1000 + 10 * list(ADDRESSES).index(seen.language) + WIDTHS.index(seen.width)
-    model, queue = f"live/model-{number}", Queue(seen.site.store)
+    model, queue = f"live/model-{number}", seen.site.queue
     seen.open("tab=queue")
     expect(seen.page.locator("#queue tbody tr").first).to_be_visible()
     request = request_numbered(number, model_id=model, benchmark="ko-vdc", submitted_at=datetime.now(UTC))
-    seen.site.store.commit({request.path: request.to_bytes()}, seen.site.store.head(), "a request")
+    queue.store.commit({request.path: request.to_bytes()}, queue.store.head(), "a request")
     row = seen.page.locator("#queue tbody tr", has_text=model)
     expect(row.locator(".hn-status")).to_have_text(seen.t("pending"))
     running = next(r for r in iter(lambda: queue.claim("w", datetime.now(UTC)), None) if r.key == request.key)

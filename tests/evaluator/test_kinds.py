@@ -27,7 +27,7 @@ from submissions.rows import BoardRow
 from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.index import board_reader
-from submissions.store.open import open_store
+from submissions.store.open import open_private_store
 from tests.support.hub.server import serve
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import CARD, change_json
@@ -146,8 +146,8 @@ def test_an_adapter_stands_beside_its_base(
 
 
 def _details(settings: Settings, key: str) -> list[dict[str, Any]]:
-    private = open_store(settings.private_store)
-    lines = private.read(f"details/{key[:2]}/{key}.jsonl", private.head()).decode().splitlines()
+    private = open_private_store(settings)
+    lines = private.read(f"details/{key[:2]}/{key}.jsonl").decode().splitlines()
     return [json.loads(line) for line in lines]
 
 

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from evaluator.private_records import AnswerBackup
 from evaluator.run.evaluate import evaluate
 from evaluator.worker import Worker, start_schedule
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
-from submissions.errors import StoreUnavailableError
+from submissions.errors import LostLeaseError, StoreUnavailableError
 from submissions.paths import ROOT
+from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest, Progress, Stage
 from submissions.results import EvalResult
@@ -24,7 +26,8 @@ from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_store
-from tests.support.engines import STOP, LoggingEngine, use_engine
+from submissions.store.private import PrivateStore
+from tests.support.engines import ASKED, STOP, LoggingEngine, use_engine
 
 
 @pytest.fixture
@@ -40,7 +43,9 @@ def submit(settings: Settings, model_id: str, benchmark: str) -> EvalRequest:
 
 
 @pytest.mark.model
-def test_a_request_becomes_a_row_and_its_details_stay_private(settings: Settings, store: Store) -> None:
+def test_a_request_becomes_a_row_and_its_details_stay_private(
+    settings: Settings, store: Store, private: PrivateStore
+) -> None:
     """By a real model, in the sandbox."""
     request = submit(settings, "tiny/extractive", "korquad-2")
     assert Worker(settings).run_pending() == 1
@@ -54,8 +59,7 @@ def test_a_request_becomes_a_row_and_its_details_stay_private(settings: Settings
     left = sorted(p.name for p in settings.work_dir.iterdir())
     assert left == ["answers", "device.lock"], "nothing of the request is left behind"
 
-    private = open_store(settings.private_store)
-    lines = private.read(f"details/{request.key[:2]}/{request.key}.jsonl", private.head()).decode().splitlines()
+    lines = private.read(f"details/{request.key[:2]}/{request.key}.jsonl").decode().splitlines()
     details = [json.loads(line) for line in lines]
     assert len(details) == 44 and set(details[0]) == {"id", "answers", "status", "em", "f1", "em_strict"}
     assert not any(d["id"].startswith("korquad") for d in details), "item ids leave keyed"
@@ -191,6 +195,45 @@ def test_worker_once_from_the_command_line(environment: dict[str, str], settings
     assert f"published {request.key}" in done.stderr
 
 
+def test_a_worker_on_another_machine_goes_on_from_the_answers_of_one_that_was_lost(
+    settings: Settings, private: PrivateStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_sandbox: None
+) -> None:
+    """As in a Job, whose disk ends with it: only the private store is left."""
+    use_engine(monkeypatch, LoggingEngine)
+    request = submit(settings, "tiny/image-text", "ko-vdc")
+    here = settings.model_copy(update={"heartbeat": timedelta(milliseconds=5), "alone": 0})
+    here.work_dir.mkdir(parents=True)
+    (here.work_dir / STOP).write_text("7")
+    worker = Worker(here)
+
+    def lost(own: Queue, *_: object) -> None:
+        raise LostLeaseError("the machine is gone")
+
+    update = AnswerBackup.update
+
+    def stop_after_some_are_copied(backup: AnswerBackup) -> None:
+        update(backup)
+        if private.paths("answers"):
+            worker.stop()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AnswerBackup, "update", stop_after_some_are_copied)
+        patch.setattr(Queue, "release", lost)
+        worker.run_pending()
+    parts = private.paths("answers")
+    copied = b"".join(private.read(path) for path in parts).splitlines()
+    assert parts and all(request.key in path for path in parts) and 0 < len(copied) <= 7
+    there = settings.model_copy(update={"work_dir": tmp_path / "another machine", "alone": 0})
+    queue = Queue(open_store(settings.store))
+    queue.requeue(request.key)
+    there.work_dir.mkdir()
+    Worker(there).run_pending()
+    assert queue.get(request.key).status == "finished"
+    asked = (there.work_dir / ASKED).read_text().split()
+    assert len(asked) == len(set(asked)) and not {json.loads(line)["id"] for line in copied} & set(asked)
+    assert private.paths("answers") == private.paths("leases") == []
+
+
 def test_an_evaluation_past_its_deadline_fails_and_the_next_goes_on(settings: Settings, dummy_engine: None) -> None:
     slow = submit(settings, "tiny/extractive", "korquad-2")
     hurried = settings.model_copy(update={"deadline": timedelta(milliseconds=1)})
@@ -263,11 +306,11 @@ def test_after_faults_of_ours_the_worker_pauses_longer_and_longer_and_says_so(
     failures = [queue.get(row.key).failure for row in queue.rows() if row.status == "quarantined"]
     assert [failure.code for failure in failures if failure] == ["disk_full"] * 3
     assert "disk_full again and again" in caplog.text
-    (pause,) = queue.pauses(queue.store.now())
+    (pause,) = Heartbeats(settings).pauses(queue.store.now())
     assert pause.code == "disk_full"
     queue.requeue_all()
     assert worker.run_pending() == 4
-    assert queue.pauses(queue.store.now()) == []
+    assert Heartbeats(settings).pauses(queue.store.now()) == []
     assert {row.status for row in queue.rows()} == {"finished"}
 
 

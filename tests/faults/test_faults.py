@@ -25,6 +25,7 @@ from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_store
+from submissions.store.private import PrivateStore
 from tests.faults.worker import EARLY, INFERENCE, LAST, LATE, PAUSED
 from tests.support.engines import ASKED, STOP
 
@@ -47,7 +48,6 @@ def own(
         environment |= {name: os.environ[name] for name in names}
         environment |= {
             "HANNUN_STORE": "hf://datasets/org/store",
-            "HANNUN_PRIVATE_STORE": "hf://datasets/org/private",
         }
     monkeypatch.setenv("HANNUN_WORK_DIR", str(tmp_path / "reader"))
     return environment | {"HANNUN_MAX_ATTEMPTS": "1000", "HANNUN_ALONE": "5"}
@@ -117,9 +117,10 @@ def test_a_worker_killed_at_every_step_ends_its_request_once(
     # The engine is asked again for what a kill cut off, and by each pass that measures: warm-up and five alone.
     measured = (len(steps) + 1) * (2 + 5)
     assert len(asked) == QUESTIONS and again <= len(steps) + measured
-    private = open_store(own["HANNUN_PRIVATE_STORE"])
-    (details,) = [p for p in private.snapshot().files if p.startswith("details/")]
-    assert len(private.read(details, private.head()).splitlines()) == QUESTIONS
+    private = PrivateStore(own["HANNUN_PRIVATE_STORE"])
+    (details,) = private.paths("details")
+    assert len(private.read(details).splitlines()) == QUESTIONS
+    assert private.paths("answers") == [], "no answer is kept beyond its run"
 
 
 def test_a_worker_that_wakes_after_its_lease_was_taken_publishes_nothing(own: dict[str, str], models: Path) -> None:

@@ -65,7 +65,7 @@ def prepare(step: str, minutes: float) -> None:
     steps: tuple[tuple[Any, str, str], ...] = (
         (Queue, "claim", "claim"),
         (worker, "fetch_model", "fetch"),
-        (worker.Worker, "_save_details", "details"),
+        (worker, "save_details", "details"),
         (Queue, "publish", "publish"),
     )
     for owner, attribute, name in steps:

@@ -21,7 +21,7 @@ from tests.support.hub.repos import TOKEN, Hub
 from tests.support.records import result_of
 
 IMAGE = f"python:3.11@sha256:{'d' * 64}"
-STORES = {"HANNUN_STORE": "hf://datasets/org/store", "HANNUN_PRIVATE_STORE": "hf://datasets/org/private"}
+STORES = {"HANNUN_STORE": "hf://datasets/org/store", "HANNUN_PRIVATE_STORE": "hf://buckets/org/private"}
 
 
 def schedule(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":

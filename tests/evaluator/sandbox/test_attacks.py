@@ -17,7 +17,7 @@ from evaluator.errors import EvaluationError
 from evaluator.worker import Worker
 from submissions.paths import ROOT
 from submissions.settings import Settings
-from submissions.store.open import open_store
+from submissions.store.open import open_private_store, open_store
 from tests.evaluator.test_worker import submit
 from tests.support.engines import MarkupEngine, use_engine
 
@@ -110,7 +110,7 @@ def test_what_a_model_says_stays_private(
     snapshot = store.snapshot()
     public = b"".join(store.read(path, snapshot.head) for path in snapshot.files)
     assert any(request.key in path for path in snapshot.files if path.startswith("results/")), caplog.text
-    private = open_store(settings.private_store)
-    assert b"HANNUN-CANARY-77aa" in private.read(f"details/{request.key[:2]}/{request.key}.jsonl", private.head())
+    private = open_private_store(settings)
+    assert b"HANNUN-CANARY-77aa" in private.read(f"details/{request.key[:2]}/{request.key}.jsonl")
     for said in ("HANNUN-CANARY-77aa", "alert(1)", "\x1b["):
         assert said.encode() not in public and said not in caplog.text

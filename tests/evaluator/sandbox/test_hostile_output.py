@@ -22,7 +22,7 @@ from evaluator.worker import Worker, coarse
 from submissions.queue.queue import Queue
 from submissions.results import EvalResult
 from submissions.settings import Settings
-from submissions.store.open import open_store
+from submissions.store.open import open_private_store, open_store
 from tests.evaluator.test_worker import submit
 
 ENVIRONMENT = {"event": "environment", "values": {"hardware": "x"}}
@@ -189,11 +189,11 @@ def test_one_token_of_20_000_line_ends_costs_nobody_else_anything(settings: Sett
     hostile = settings.model_copy(update={"models_dir": settings.work_dir.parent / "models", "limit": 3})
     request = submit(hostile, "tiny/extractive", "korquad-2")
     Worker(hostile).run_pending()
-    store, private = open_store(hostile.store), open_store(hostile.private_store)
+    store, private = open_store(hostile.store), open_private_store(hostile)
     path = next(path for path in store.snapshot().files if path.startswith("results/"))
     result = EvalResult.model_validate_json(store.read(path, store.head()))
     assert result.answers and result.answers.truncated == 3 and result.request_key == request.key
-    details = private.read(f"details/{request.key[:2]}/{request.key}.jsonl", private.head()).decode().splitlines()
+    details = private.read(f"details/{request.key[:2]}/{request.key}.jsonl").decode().splitlines()
     assert len(details) == 3 and all(len(json.loads(line)["answers"][0]) == MAX_ANSWER for line in details)
 
 

@@ -16,6 +16,7 @@ from leaderboard.data.rank_changes import RankChange, rank_changes
 from submissions.errors import StoreUnavailableError
 from submissions.failure_codes import FailureCode
 from submissions.paths import PUBLISHED
+from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest, Pause
 from submissions.results import EvalResult
@@ -161,7 +162,7 @@ def test_unreadable_records_are_counted(board: LiveBoard, store: Store, tmp_path
     assert len(board.refresh().unreadable) == 1
     (tmp_path / "published/ko-vqa").mkdir(parents=True)
     (tmp_path / "published/ko-vqa/x.json").write_text("[]")
-    assert len(LiveBoard(store, tmp_path / "published").view().unreadable) == 2
+    assert len(LiveBoard(store, published=tmp_path / "published").view().unreadable) == 2
 
 
 @pytest.mark.parametrize("key", ["0" * 32, "", "../../etc/passwd", "x"])
@@ -229,10 +230,10 @@ def test_a_board_starts_in_an_outage_with_the_published_rows_and_says_so(
         assert board.stale_since is not None and board.stale_since.year > 1970
 
 
-def test_a_board_tells_of_workers_that_pause(board: LiveBoard, store: Store, make_request: Make) -> None:
-    queue, now = Queue(store), datetime.now(UTC)
+def test_a_board_tells_of_workers_that_pause(store: Store, heartbeats: Heartbeats, make_request: Make) -> None:
+    board, queue, now = LiveBoard(store, heartbeats), Queue(store), datetime.now(UTC)
     queue.submit(make_request())
-    queue.pause(Pause(worker="w", code=FailureCode.DISK_FULL, since=now, until=now + timedelta(hours=1)))
+    heartbeats.pause(Pause(worker="w", code=FailureCode.DISK_FULL, since=now, until=now + timedelta(hours=1)))
     before = board.queue_version
     board.refresh()
     assert [pause.code for pause in board.pauses()] == ["disk_full"] and board.queue_version != before

@@ -12,6 +12,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.web.operations import operations
 from submissions.errors import StoreUnavailableError
 from submissions.failure_codes import FailureCode
+from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest, Pause
 from submissions.store.base import Store
@@ -21,8 +22,8 @@ Make = Callable[..., EvalRequest]
 
 
 @pytest.fixture
-def board(store: Store) -> LiveBoard:
-    return LiveBoard(store)
+def board(store: Store, heartbeats: Heartbeats) -> LiveBoard:
+    return LiveBoard(store, heartbeats)
 
 
 @pytest.fixture
@@ -40,9 +41,14 @@ def samples(http: TestClient, name: str) -> dict[str, float]:
 
 
 def test_the_queue_in_numbers(
-    http: TestClient, board: LiveBoard, store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
+    http: TestClient,
+    board: LiveBoard,
+    store: Store,
+    heartbeats: Heartbeats,
+    make_request: Make,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    of_each_kind(Queue(store), make_request)
+    of_each_kind(Queue(store, heartbeats=heartbeats), make_request)
     monkeypatch.setattr("leaderboard.data.live_board.LEASE_POLL_S", 0.0)
     board.refresh()
     states = samples(http, "hannun_requests")
@@ -53,10 +59,12 @@ def test_the_queue_in_numbers(
     assert samples(http, "hannun_refresh_age_seconds")[""] < 60
 
 
-def test_a_pause_is_an_alarm(http: TestClient, board: LiveBoard, store: Store, make_request: Make) -> None:
+def test_a_pause_is_an_alarm(
+    http: TestClient, board: LiveBoard, store: Store, heartbeats: Heartbeats, make_request: Make
+) -> None:
     queue, now = Queue(store), datetime.now(UTC)
     queue.submit(make_request())
-    queue.pause(Pause(worker="w", code=FailureCode.DISK_FULL, since=now, until=now + timedelta(hours=1)))
+    heartbeats.pause(Pause(worker="w", code=FailureCode.DISK_FULL, since=now, until=now + timedelta(hours=1)))
     board.refresh()
     assert samples(http, "hannun_worker_paused") == {"disk_full,w": 1}
 

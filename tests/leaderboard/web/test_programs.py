@@ -20,6 +20,7 @@ from mcp.types import CallToolResult, TextContent
 
 from leaderboard.app import build_app
 from leaderboard.web.language import preferred
+from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
 from submissions.settings import Settings
@@ -41,7 +42,8 @@ def settings(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Sett
 @pytest.fixture(scope="module")
 def requests(settings: Settings) -> dict[str, EvalRequest]:
     numbers = itertools.count(1)
-    return of_each_kind(Queue(open_store(settings.store)), lambda **fields: request_numbered(next(numbers), **fields))
+    queue = Queue(open_store(settings.store), heartbeats=Heartbeats(settings))
+    return of_each_kind(queue, lambda **fields: request_numbered(next(numbers), **fields))
 
 
 @pytest.fixture(scope="module")

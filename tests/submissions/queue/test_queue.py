@@ -1,16 +1,19 @@
-import json
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from submissions.errors import AlreadySubmittedError, LostLeaseError, QueueError
+from submissions.errors import AlreadySubmittedError, LostLeaseError, QueueError, StoreUnavailableError
 from submissions.failure_codes import FailureCode
+from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import SKEW, Queue
 from submissions.queue.wait_time import waits
-from submissions.records import EvalRequest, Failure, Pause, Progress, Stage, Status
+from submissions.records import EvalRequest, Failure, Stage, Status
 from submissions.store.base import Store
+from submissions.store.git import GitStore
 from tests.support.records import NOW, result_of
 
 LEASE = timedelta(minutes=30)
@@ -18,8 +21,8 @@ Make = Callable[..., EvalRequest]
 
 
 @pytest.fixture
-def queue(store: Store) -> Queue:
-    return Queue(store, LEASE, max_attempts=3)
+def queue(store: Store, heartbeats: Heartbeats) -> Queue:
+    return Queue(store, LEASE, max_attempts=3, heartbeats=heartbeats)
 
 
 def fail(code: FailureCode) -> Failure:
@@ -79,6 +82,57 @@ def test_a_fault_of_ours_is_tried_three_times(queue: Queue, make_request: Make) 
     assert queue.claim("w", NOW) is None
 
 
+def test_the_benchmarks_of_a_form_are_one_commit(queue: Queue, make_request: Make) -> None:
+    before = len(list(queue.store.history(queue.store.head())))
+    known, first, second = make_request(), make_request(), make_request()
+    queue.submit(known)
+    refusals = queue.submit_all([first, known, second, first])
+    assert [type(refusal) for refusal in refusals] == [type(None), AlreadySubmittedError] * 2
+    assert len(list(queue.store.history(queue.store.head()))) == before + 2
+    assert {row.key for row in queue.rows()} == {known.key, first.key, second.key}
+
+
+def test_forms_that_come_while_a_commit_is_under_way_share_the_next_one(
+    queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A burst of 50 forms: each is told "accepted" once its commit has landed, and there are few."""
+    forms = [[make_request() for _ in range(4)] for _ in range(50)]
+    commit, landed, all_wait = GitStore.commit, list[str](), threading.Event()
+
+    def slow(store: GitStore, *arguments: Any) -> str:
+        assert all_wait.wait(60)
+        landed.append(done := commit(store, *arguments))
+        return done
+
+    def submitted(form: list[EvalRequest]) -> None:
+        assert queue.submit_all(form) == [None] * 4
+        held = Queue(queue.store)
+        assert all(held.get(request.key).status == "pending" for request in form), "told only once it is there"
+
+    monkeypatch.setattr(GitStore, "commit", slow)
+    with ThreadPoolExecutor(50) as pool:
+        told = [pool.submit(submitted, form) for form in forms]
+        while len(queue._forms) < 49 and not any(one.done() for one in told):
+            pass
+        all_wait.set()
+        for one in told:
+            one.result()
+    assert len(landed) == 2 and len(queue.rows()) == 200
+
+
+def test_a_form_whose_commit_fails_is_told_so(
+    queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise StoreUnavailableError("the store is out of reach")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GitStore, "commit", away)
+        with pytest.raises(StoreUnavailableError):
+            queue.submit(request := make_request())
+    queue.submit(request)
+
+
 def test_a_lost_lease_goes_back_and_its_worker_cannot_publish(queue: Queue, make_request: Make) -> None:
     queue.submit(make_request())
     slow = claimed(queue)
@@ -96,17 +150,6 @@ def test_a_lost_lease_goes_back_and_its_worker_cannot_publish(queue: Queue, make
             step()
     queue.publish(again, result_of(again), after_expiry)
     assert [r.status for r in queue.rows()] == ["finished"]
-
-
-def test_a_heartbeat_keeps_the_lease(queue: Queue, make_request: Make) -> None:
-    queue.submit(make_request())
-    running = claimed(queue)
-    main = queue.store.head()
-    queue.heartbeat(running, NOW + LEASE)
-    assert queue.store.head() == main, "heartbeats stay off main"
-    assert queue.claim("other", NOW + LEASE + SKEW + timedelta(seconds=1)) is None
-    assert [r.status for r in queue.rows()] == ["running"]
-    queue.publish(running, result_of(running), NOW)
 
 
 def test_a_request_whose_workers_vanish_is_quarantined_in_the_end(queue: Queue, make_request: Make) -> None:
@@ -154,23 +197,6 @@ def test_the_queue_goes_on_behind_a_poison_record(queue: Queue, make_request: Ma
     assert queue.claim("w", NOW) is None
 
 
-def test_many_heartbeats_are_tidied_up(queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("submissions.queue.queue.MAX_HEARTBEATS", 5)
-    done, running = make_request(), make_request()
-    for request in (done, running):
-        queue.submit(request)
-    first, second = claimed(queue), claimed(queue)
-    for minute, request in enumerate((first, second, first, second)):
-        queue.heartbeat(request, NOW + timedelta(minutes=minute))
-    queue.publish(first, result_of(first), NOW)
-    queue.tidy()
-    store = queue.store
-    assert set(store.snapshot("leases").files) == {f"leases/{second.key}.json"}
-    assert len(list(store.history(store.head("leases")))) == 1
-    queue.heartbeat(second, NOW + LEASE)
-    assert queue.claim("other", NOW + LEASE + SKEW + timedelta(seconds=1)) is None, "the heartbeat counts as before"
-
-
 def test_a_pending_request_can_be_cancelled_and_submitted_again(queue: Queue, make_request: Make) -> None:
     request = make_request()
     queue.submit(request)
@@ -214,40 +240,6 @@ def test_expected_times_come_from_models_of_like_size(queue: Queue, make_request
     assert [w.ready_in and w.ready_in.total_seconds() / 60 for w in told.values()] == [11, 21]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"gpu_temperature": 80},
-        {"progress": {"stage": "dream", "done": 1, "total": 2}},
-        {"progress": {"stage": "infer", "done": 1, "total": 2, "speed": 3}},
-    ],
-)
-def test_a_heartbeat_of_a_newer_version_counts(queue: Queue, make_request: Make, change: dict[str, Any]) -> None:
-    queue.submit(make_request())
-    running = claimed(queue)
-    queue.heartbeat(running, NOW + LEASE, Progress(stage=Stage.INFER, done=1, total=2))
-    path, head = f"leases/{running.key}.json", queue.store.head("leases")
-    newer = json.loads(queue.store.read(path, head)) | change
-    queue.store.commit({path: json.dumps(newer).encode()}, head, "of a newer version", "leases")
-    assert queue.claim("other", NOW + LEASE + SKEW + timedelta(seconds=1)) is None, "its times are known"
-    assert queue.leases([running.key])[running.key].expires_at == NOW + 2 * LEASE
-
-
-def test_a_heartbeat_that_cannot_be_read_stops_nobody(queue: Queue, make_request: Make) -> None:
-    queue.submit(make_request())
-    queue.submit(make_request())
-    running = claimed(queue)
-    queue.heartbeat(running, NOW, Progress(stage=Stage.INFER, done=1, total=2))
-    path = f"leases/{running.key}.json"
-    for broken in (b"", b"\xff", b"[]", b'"x"', b"{}", b"[" * 10_000):
-        queue.store.commit({path: broken}, queue.store.head("leases"), "broken", "leases")
-        assert queue.leases([running.key]) == {}
-    other = queue.claim("other", NOW)
-    assert other is not None and other.key != running.key
-    queue.claim("other", NOW + LEASE + SKEW + timedelta(seconds=1))
-    assert queue.get(running.key).lease != running.lease, "the request's own lease has run out"
-
-
 def test_all_that_is_quarantined_goes_back_at_once(queue: Queue, make_request: Make) -> None:
     for _ in range(3):
         queue.submit(make_request())
@@ -256,11 +248,3 @@ def test_all_that_is_quarantined_goes_back_at_once(queue: Queue, make_request: M
     assert [(row.status, queue.get(row.key).attempt) for row in queue.rows()] == [("pending", 0)] * 3
     head = queue.store.head()
     assert queue.requeue_all() == [] and queue.store.head() == head
-
-
-def test_a_pause_is_told_until_it_is_over(queue: Queue) -> None:
-    pause = Pause(worker="w", code=FailureCode.DISK_FULL, since=NOW, until=NOW + LEASE)
-    queue.pause(pause)
-    assert queue.pauses(NOW) == [pause] and queue.pauses(NOW + LEASE) == []
-    queue.resume("w")
-    assert queue.pauses(NOW) == []

@@ -131,11 +131,10 @@ def test_a_backup_made_by_git_is_a_store(git: GitStore, tmp_path: Path) -> None:
     queue.submit(request_numbered(1))
     running = queue.claim("w", NOW)
     assert running
-    queue.heartbeat(running, NOW)
     git.collect_garbage(0)
     subprocess.run(["git", "clone", "--quiet", "--mirror", str(tmp_path / "git"), str(tmp_path / "backup")], check=True)
     restored = Queue(GitStore(tmp_path / "backup"))
-    assert [row.status for row in restored.rows()] == ["running"] and restored.leases([running.key])
+    assert [row.status for row in restored.rows()] == ["running"]
     restored.publish(running, result_of(running), NOW)
     restored.submit(request_numbered(2))
     assert sorted(row.status for row in restored.rows()) == ["finished", "pending"]

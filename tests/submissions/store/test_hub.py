@@ -12,13 +12,13 @@ import pytest
 from huggingface_hub import set_client_factory
 
 from submissions.errors import ConflictError, StoreError, StoreUnavailableError
+from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
-from submissions.settings import Settings
 from submissions.store import backoff
 from submissions.store import hub as hub_store
 from submissions.store.index import board_reader, queue_reader
-from submissions.store.open import open_private_store, open_store
+from submissions.store.open import open_store
 from tests.support.hub.repos import TOKEN, Fault, Hub
 from tests.support.records import NOW, result_of
 
@@ -65,14 +65,16 @@ FAULTS: dict[str, dict[str, Any]] = {
 @pytest.mark.faults
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("call", CALLS)
-def test_every_fault_at_every_call_of_a_whole_way(hub: Hub, make_request: Make, call: str, fault: str) -> None:
+def test_every_fault_at_every_call_of_a_whole_way(
+    hub: Hub, heartbeats: Heartbeats, make_request: Make, call: str, fault: str
+) -> None:
     """Submitted, claimed, kept alive and published: once, and whole; or stopped with a clear word, and then resumed."""
     hub.faults = [Fault(CALLS[call], **FAULTS[fault])]
     request = make_request()
     steps: list[Callable[[], object]] = [
         lambda: Queue(open_store(URL)).submit(request),
         lambda: Queue(open_store(URL)).claim("w", NOW),
-        lambda: Queue(open_store(URL)).heartbeat(Queue(open_store(URL)).get(request.key), NOW),
+        lambda: Queue(open_store(URL), heartbeats=heartbeats).heartbeat(Queue(open_store(URL)).get(request.key), NOW),
         lambda: Queue(open_store(URL)).publish(
             running := Queue(open_store(URL)).get(request.key), result_of(running), NOW
         ),
@@ -226,14 +228,6 @@ def test_the_hubs_own_words_are_told(hub: Hub) -> None:
     hub.faults = [Fault(CALLS["commit"], status=403)]
     with pytest.raises(StoreError, match="a fault on demand"):
         store.commit({"a": b"1"}, head, "x")
-
-
-def test_a_private_store_that_is_public_is_refused(hub: Hub) -> None:
-    settings = Settings(store=URL, private_store="hf://datasets/org/private")
-    assert open_private_store(settings).url.endswith("private")
-    hub.public.add("org/private")
-    with pytest.raises(StoreError, match="is public"):
-        open_private_store(settings)
 
 
 @pytest.mark.parametrize(

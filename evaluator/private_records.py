@@ -1,0 +1,94 @@
+"""What an evaluation leaves in the private store: its details for good, its answers while it runs."""
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections.abc import Collection
+from pathlib import Path
+
+from evaluator.errors import Details
+from evaluator.files import open_regular_file
+from evaluator.run.job import Job
+from submissions.store.private import PrivateStore
+from submissions.store.shards import sharded
+
+_DETAILS_KEY, _ANSWERS = "details.key", "answers"
+MAX_PART = 64 * 2**20  # bytes of answers copied at once
+
+
+def save_details(private: PrivateStore, key: str, details: Details, secret: bytes | None) -> None:
+    """Scores and answers by item, the ids of the items keyed by `secret`, or else by one that is made once."""
+    secret = secret or _made_once(private)
+    rows = [
+        {**row, "id": hmac.new(secret, str(row["id"]).encode(), hashlib.sha256).hexdigest()[:32]} for row in details
+    ]
+    content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    private.write(sharded(f"details/{key}.jsonl"), content)
+
+
+def _made_once(private: PrivateStore) -> bytes:
+    private.create(_DETAILS_KEY, secrets.token_hex(32).encode())
+    return private.read(_DETAILS_KEY)
+
+
+def remove_answers_except(private: PrivateStore, open_requests: Collection[str]) -> None:
+    """What killed workers have left of requests that are neither pending nor running."""
+    for path in private.paths(_ANSWERS):
+        if path.removeprefix(f"{_ANSWERS}/").partition("-")[0] not in open_requests:
+            private.delete(path)
+
+
+class AnswerBackup:
+    """The answers of a running evaluation, copied to the private store as they come.
+
+    Where the machine is lost, with its disk as in a Job, the next worker goes on from them. Below `answers/` are parts of
+    whole lines, each named by request, attempt and offset, and the batch sizes that were discarded. Answers stand under
+    hashes over all that they depend on, so parts of several attempts can be read one after another.
+    """
+
+    def __init__(self, private: PrivateStore, key: str, attempt: int, job_dir: Path) -> None:
+        self._private = private
+        self._prefix = f"{_ANSWERS}/{key}-"
+        self._attempt = attempt
+        self._job = Job(job_dir)
+        self._copied = 0  # bytes of the answers file
+        self._discarded: list[int] = []
+
+    def restore(self) -> None:
+        """Give the job folder what was copied, unless it has answers of its own. Raises StoreError."""
+        self._job.out.mkdir(parents=True, exist_ok=True)
+        if self._job.answers_file.exists():
+            return
+        if self._batches in (paths := self._paths()):
+            self._job.batches_file.write_bytes(self._private.read(self._batches))
+        if parts := [self._private.read(path) for path in paths if path != self._batches]:
+            self._copied = self._job.answers_file.write_bytes(b"".join(parts))
+            self._discarded = self._job.discarded_batch_sizes()
+
+    def update(self) -> None:
+        """Copy what has come since the last time. Raises StoreError, OSError."""
+        if (discarded := self._job.discarded_batch_sizes()) != self._discarded:
+            self.remove()
+            self._private.write(self._batches, json.dumps(discarded).encode())
+            self._copied, self._discarded = 0, discarded
+        if not self._job.answers_file.exists():
+            return
+        with open_regular_file(self._job.answers_file) as file:
+            file.seek(self._copied)
+            content = file.read(MAX_PART)
+        if whole := content[: content.rfind(b"\n") + 1]:
+            self._private.write(f"{self._prefix}{self._attempt:04}-{self._copied:012}.jsonl", whole)
+            self._copied += len(whole)
+
+    def remove(self) -> None:
+        """There is a result, or there will be none. Raises StoreError."""
+        for path in self._paths():
+            self._private.delete(path)
+
+    @property
+    def _batches(self) -> str:
+        return f"{self._prefix}batches.json"
+
+    def _paths(self) -> list[str]:
+        return [path for path in self._private.paths(_ANSWERS) if path.startswith(self._prefix)]

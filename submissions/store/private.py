@@ -1,0 +1,181 @@
+"""What is private or changes often: files without history behind an fsspec address.
+
+A local folder, a Storage Bucket of the Hub (https://huggingface.co/docs/hub/storage-buckets), or any other file system
+that fsspec knows. A file is written whole; of two writers the last one wins.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+from httpx2 import HTTPError
+from huggingface_hub import HfApi, constants
+from huggingface_hub.errors import HfHubHTTPError
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from submissions.errors import StoreError, StoreUnavailableError
+from submissions.store.base import PASSING
+
+T = TypeVar("T")
+TRIES = 4
+BUCKETS = "hf://buckets/"
+
+
+class PrivateStore:
+    def __init__(self, url: str, token: str | None = None) -> None:
+        """Raises StoreError for an address that cannot be used. `token` is the Hub's."""
+        self.url = url
+        endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
+        self._api = HfApi(endpoint=endpoint, token=token or False)
+        options: dict[str, Any] = {"endpoint": endpoint, "token": token or False} if url.startswith("hf://") else {}
+        try:
+            self._files, root = fsspec.core.url_to_fs(url, skip_instance_cache=True, **options)
+        except (ImportError, ValueError) as error:
+            raise StoreError(f"{url} cannot be used as the private store: {error}") from error
+        self._root = root.rstrip("/")
+        self._local = isinstance(self._files, LocalFileSystem)
+        if self._local:
+            try:
+                Path(self._root).mkdir(parents=True, exist_ok=True)
+                Path(self._root).chmod(0o700)
+            except OSError as error:
+                raise StoreError(f"{url} cannot be used as the private store: {error.strerror}") from error
+
+    def read(self, path: str) -> bytes:
+        """Raises KeyError where there is no such file."""
+
+        def attempt() -> bytes:
+            self._files.invalidate_cache()
+            content: bytes = self._files.cat_file(self._at(path))
+            return content
+
+        try:
+            return self._tried(attempt)
+        except FileNotFoundError:
+            raise KeyError(path) from None
+
+    def write(self, path: str, content: bytes) -> None:
+        """Raises StoreUnavailableError where it may not be written yet, StoreError where it cannot be."""
+        if self._local:
+            self._tried(lambda: _write_locally(Path(self._at(path)), content))
+        else:
+            self._tried(lambda: self._files.pipe_file(self._at(path), content))
+
+    def create(self, path: str, content: bytes) -> bool:
+        """Write a file unless it is there; whether it was written.
+
+        A bucket has no such operation: there two writers at the very same moment may both be told so, and one content
+        stands. Read it again.
+        """
+        try:
+            if self._local:
+                self._tried(lambda: _write_locally(Path(self._at(path)), content, replace=False))
+            else:
+                self._tried(lambda: self._create_remotely(path, content))
+        except FileExistsError:
+            return False
+        return True
+
+    def delete(self, path: str) -> None:
+        """Of a file that is not there, too."""
+        with suppress(FileNotFoundError):
+            self._tried(lambda: self._files.rm(self._at(path)))
+
+    def paths(self, folder: str) -> list[str]:
+        """Every file below a folder, in order."""
+
+        def attempt() -> list[str]:
+            self._files.invalidate_cache()
+            found: list[str] = self._files.find(self._at(folder))
+            return found
+
+        try:
+            found = self._tried(attempt)
+        except FileNotFoundError:
+            return []
+        prefix = len(self._root) + 1
+        return sorted(path[prefix:] for path in found if not path.endswith(_PARTIAL))
+
+    def is_private(self) -> bool:
+        """Whether strangers cannot read it, as far as that can be told."""
+        if not self.url.startswith(BUCKETS):
+            return True  # a folder is the operator's alone, and so is another service's bucket unless opened
+        bucket = "/".join(self.url.removeprefix(BUCKETS).split("/")[:2])
+        return bool(self._tried(lambda: self._api.bucket_info(bucket)).private)
+
+    def _create_remotely(self, path: str, content: bytes) -> None:
+        self._files.invalidate_cache()
+        self._files.pipe_file(self._at(path), content, mode="create")
+
+    def _at(self, path: str) -> str:
+        return f"{self._root}/{path}"
+
+    def _tried(self, work: Callable[[], T]) -> T:
+        """Raises FileNotFoundError and FileExistsError as they are, StoreUnavailableError after some tries for what may
+        pass, StoreError for the rest."""
+        tries = Retrying(
+            stop=stop_after_attempt(1 if self._local else TRIES),
+            wait=wait_random_exponential(multiplier=0.5, max=10),
+            retry=retry_if_exception_type(_Passing),
+            reraise=True,
+        )
+        try:
+            return tries(lambda: _told_apart(work))
+        except _Passing as error:
+            raise StoreUnavailableError(f"{self.url}: {error}; try again later") from error.__cause__
+        except HfHubHTTPError as error:
+            said = f"the Hub answers {error.response.status_code}"
+            advice = "name a bucket that exists, and a token in HANNUN_HUB_TOKEN that may read and write it"
+            raise StoreError(f"{self.url}: {said}; {advice}") from error
+        except (FileNotFoundError, FileExistsError):
+            raise
+        except OSError as error:
+            raise StoreError(f"{self.url}: {error.strerror or error}") from error
+
+
+_PARTIAL = ".partial"
+
+
+class _Passing(Exception):
+    """What another try may mend."""
+
+
+def _told_apart(work: Callable[[], T]) -> T:
+    try:
+        return work()
+    except HfHubHTTPError as error:
+        status = error.response.status_code
+        if status == 404 and not error.response.headers.get("X-Error-Code", "").startswith("Repo"):
+            raise FileNotFoundError from error
+        if status in (408, 425, 429) or status >= 500:
+            raise _Passing(f"the Hub answers {status}") from error
+        raise
+    except (FileNotFoundError, FileExistsError):
+        raise
+    except OSError as error:
+        if error.errno and error.errno not in PASSING:
+            raise
+        raise _Passing(error.strerror or str(error)) from error
+    except (HTTPError, RuntimeError) as error:  # hf_xet raises RuntimeError
+        raise _Passing(" ".join(f"{type(error).__name__} {error}".split())) from error
+
+
+def _write_locally(path: Path, content: bytes, *, replace: bool = True) -> None:
+    """Beside its place first, so that a killed process or a full disk leaves the old content or the new."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=_PARTIAL, delete=False) as file:
+        try:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            if replace:
+                Path(file.name).replace(path)
+            else:
+                os.link(file.name, path)
+        finally:
+            Path(file.name).unlink(missing_ok=True)

@@ -1,0 +1,119 @@
+"""Signs of life are files of the private store: they extend a lease, and are no commit."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from submissions.failure_codes import FailureCode
+from submissions.queue.heartbeats import Heartbeats
+from submissions.queue.queue import SKEW, Queue
+from submissions.records import EvalRequest, Lease, Pause, Progress, Stage
+from submissions.store.base import Store
+from submissions.store.private import PrivateStore
+from tests.submissions.queue.test_queue import LEASE, Make, claimed
+from tests.support.records import NOW, result_of
+
+AFTER = NOW + LEASE + SKEW + timedelta(seconds=1)
+
+
+@pytest.fixture
+def queue(store: Store, heartbeats: Heartbeats) -> Queue:
+    return Queue(store, LEASE, max_attempts=3, heartbeats=heartbeats)
+
+
+@pytest.fixture
+def running(queue: Queue, make_request: Make) -> EvalRequest:
+    queue.submit(make_request())
+    return claimed(queue)
+
+
+def path_of(request: EvalRequest) -> str:
+    assert request.lease
+    return f"leases/{request.key}-{request.lease.nonce}.json"
+
+
+def test_a_heartbeat_keeps_the_lease(queue: Queue, running: EvalRequest) -> None:
+    main = queue.store.head()
+    queue.heartbeat(running, NOW + LEASE)
+    assert queue.store.head() == main, "no commit"
+    assert queue.claim("other", AFTER) is None
+    assert [r.status for r in queue.rows()] == ["running"]
+    queue.publish(running, result_of(running), NOW)
+
+
+def test_a_late_heartbeat_of_the_worker_before_is_not_its_successors(
+    queue: Queue, running: EvalRequest, heartbeats: Heartbeats
+) -> None:
+    assert running.lease
+    again = queue.claim("other", AFTER)
+    assert again and again.lease
+    queue.heartbeat(again, AFTER)
+    heartbeats.write(running.key, running.lease.evolve(heartbeat_at=NOW))  # was under way when the lease was taken
+    last = heartbeats.last(again.key, again.lease)
+    assert last and last.heartbeat_at == AFTER
+    assert heartbeats.of([again.key])[again.key].heartbeat_at == AFTER
+    assert queue.claim("third", AFTER + LEASE) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"gpu_temperature": 80},
+        {"progress": {"stage": "dream", "done": 1, "total": 2}},
+        {"progress": {"stage": "infer", "done": 1, "total": 2, "speed": 3}},
+    ],
+)
+def test_a_heartbeat_of_a_newer_version_counts(
+    queue: Queue, running: EvalRequest, heartbeats: Heartbeats, private: PrivateStore, change: dict[str, Any]
+) -> None:
+    queue.heartbeat(running, NOW + LEASE, Progress(stage=Stage.INFER, done=1, total=2))
+    newer = json.loads(private.read(path_of(running))) | change
+    private.write(path_of(running), json.dumps(newer).encode())
+    assert queue.claim("other", AFTER) is None, "its times are known"
+    assert heartbeats.of([running.key])[running.key].expires_at == NOW + 2 * LEASE
+
+
+def test_a_heartbeat_that_cannot_be_read_stops_nobody(
+    queue: Queue, running: EvalRequest, heartbeats: Heartbeats, private: PrivateStore, make_request: Make
+) -> None:
+    queue.submit(make_request())
+    queue.heartbeat(running, NOW, Progress(stage=Stage.INFER, done=1, total=2))
+    for broken in (b"", b"\xff", b"[]", b'"x"', b"{}", b"[" * 10_000):
+        private.write(path_of(running), broken)
+        assert heartbeats.of([running.key]) == {}
+    other = queue.claim("other", NOW)
+    assert other is not None and other.key != running.key
+    queue.claim("other", AFTER)
+    assert queue.get(running.key).lease != running.lease, "the request's own lease has run out"
+
+
+def test_what_no_longer_runs_is_tidied_up(
+    queue: Queue, running: EvalRequest, heartbeats: Heartbeats, private: PrivateStore, make_request: Make
+) -> None:
+    queue.submit(make_request())
+    other = claimed(queue)
+    for request in (running, other):
+        queue.heartbeat(request, NOW + LEASE)
+    queue.publish(running, result_of(running), NOW)
+    heartbeats.tidy([other.key])
+    assert private.paths("leases") == [path_of(other)]
+    assert queue.claim("third", AFTER) is None, "the heartbeat counts as before"
+
+
+def test_a_pause_is_told_until_it_is_over(heartbeats: Heartbeats) -> None:
+    pause = Pause(worker="w", code=FailureCode.DISK_FULL, since=NOW, until=NOW + LEASE)
+    heartbeats.pause(pause)
+    assert heartbeats.pauses(NOW) == [pause] and heartbeats.pauses(NOW + LEASE) == []
+    heartbeats.resume("w")
+    assert heartbeats.pauses(NOW) == []
+
+
+def test_a_lease_is_kept_as_it_was_written(heartbeats: Heartbeats, running: EvalRequest) -> None:
+    lease = running.lease
+    assert isinstance(lease, Lease)
+    heartbeats.write(running.key, lease)
+    assert heartbeats.last(running.key, lease) == lease
+    heartbeats.remove(running.key, lease)
+    assert heartbeats.last(running.key, lease) is None

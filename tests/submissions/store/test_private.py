@@ -1,0 +1,95 @@
+"""Files behind an fsspec address, here a folder: whole or not there, whoever is killed or meets a full disk."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from submissions.errors import StoreError, StoreUnavailableError
+from submissions.paths import ROOT
+from submissions.settings import Settings
+from submissions.store.open import open_private_store
+from submissions.store.private import PrivateStore
+
+
+def test_what_is_written_is_read_until_it_is_deleted(private: PrivateStore) -> None:
+    private.write("details/ab/x.jsonl", b"one")
+    private.write("details/ab/x.jsonl", b"two")
+    private.write("people/y.json", b"{}")
+    assert private.read("details/ab/x.jsonl") == b"two"
+    assert private.paths("details") == ["details/ab/x.jsonl"]
+    assert private.paths("") == ["details/ab/x.jsonl", "people/y.json"]
+    private.delete("details/ab/x.jsonl")
+    private.delete("details/ab/x.jsonl")
+    with pytest.raises(KeyError):
+        private.read("details/ab/x.jsonl")
+    assert private.paths("details") == private.paths("nothing") == []
+
+
+def test_of_many_who_create_a_file_one_does(private: PrivateStore) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda n: private.create("details.key", b"%d" % n), range(8)))
+    assert made.count(True) == 1
+    assert private.read("details.key") == b"%d" % made.index(True)
+
+
+def test_others_of_this_machine_cannot_look_inside(settings: Settings) -> None:
+    open_private_store(settings)
+    assert Path(settings.private_store).stat().st_mode & 0o077 == 0
+
+
+def test_a_killed_writer_leaves_the_old_content_or_the_new(settings: Settings, private: PrivateStore) -> None:
+    write = (
+        "import sys; from submissions.store.private import PrivateStore; store = PrivateStore(sys.argv[1])\n"
+        "print('ready', flush=True)\n"
+        "while True:\n    for letter in b'ab': store.write('x', bytes([letter]) * 300_000)\n"
+    )
+    for _ in range(5):
+        with subprocess.Popen(
+            [sys.executable, "-c", write, settings.private_store], cwd=ROOT, stdout=subprocess.PIPE
+        ) as process:
+            assert process.stdout and process.stdout.readline() == b"ready\n"
+            seen = {private.read("x")[:1] for _ in range(50) if "x" in private.paths("")}
+            process.send_signal(signal.SIGKILL)
+        assert seen <= {b"a", b"b"}
+        if private.paths(""):
+            assert private.paths("") == ["x"], "what was begun is no file"
+            assert private.read("x") in (b"a" * 300_000, b"b" * 300_000)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"), [(errno.ENOSPC, StoreUnavailableError), (errno.EACCES, StoreError), (errno.EROFS, StoreError)]
+)
+def test_what_the_disk_says_is_one_line(
+    private: PrivateStore, monkeypatch: pytest.MonkeyPatch, fault: int, kind: type[StoreError]
+) -> None:
+    private.write("x", b"before")
+
+    def full(_: int) -> None:
+        raise OSError(fault, os.strerror(fault))
+
+    monkeypatch.setattr("submissions.store.private.os.fsync", full)
+    with pytest.raises(kind) as raised:
+        private.write("x", b"after")
+    assert type(raised.value) is kind and os.strerror(fault) in str(raised.value) and "\n" not in str(raised.value)
+    assert private.read("x") == b"before" and private.paths("") == ["x"]
+
+
+@pytest.mark.parametrize("address", ["nonsense://x", "s3://bucket/folder", "hf://models/o/n", "hf://buckets/"])
+def test_an_address_that_cannot_be_used_is_refused(address: str, settings: Settings) -> None:
+    with pytest.raises(StoreError, match=address):
+        open_private_store(settings.model_copy(update={"private_store": address}))
+
+
+def test_the_git_repository_of_older_versions_is_pointed_out(settings: Settings, tmp_path: Path) -> None:
+    older = tmp_path / "private.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(older)], check=True)
+    with pytest.raises(StoreError, match=f"migrate {older} {tmp_path / 'private'}"):
+        open_private_store(settings)
+    with pytest.raises(StoreError, match=f"migrate {older} {tmp_path / 'private'}, and set"):
+        open_private_store(settings.model_copy(update={"private_store": str(older)}))
