@@ -10,7 +10,7 @@ from evaluator.benchmarks import BENCHMARKS
 from submissions.results import EvalResult
 from submissions.rows import BoardRow, board_row
 from submissions.store.base import Store, blob_id
-from submissions.store.index import segment_of, to_parquet
+from submissions.store.index import board_segment, to_lines
 from submissions.store.open import open_store
 from tests.support.evaluated import evaluated
 from tests.support.records import request_numbered
@@ -29,11 +29,11 @@ def big_store(folder: Path, models: int = MODELS) -> Store:
     for result in _results(models):
         changes[result.path] = content = result.to_bytes()
         row = board_row(result, result.path, blob_id(content))
-        segments.setdefault(segment_of(row), []).append(row)
+        segments.setdefault(board_segment(row), []).append(row)
         if len(changes) == COMMITTED:
             store.commit(changes, store.head(), "Results")
             changes.clear()
-    index = {path: to_parquet(rows, BoardRow) for path, rows in segments.items()}
+    index = {path: to_lines(rows, BoardRow) for path, rows in segments.items()}
     store.commit({**changes, **index}, store.head(), "Index")
     return store
 

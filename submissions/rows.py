@@ -6,13 +6,13 @@ from dataclasses import fields
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from submissions.records import BenchmarkName, EvalRequest, Key, Label, Time
+from submissions.records import BenchmarkName, EvalRequest, Key, Label, Status, Time
 from submissions.results import SINGLE_PROTOCOL, EvalResult, Latency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class BoardRow:
-    """What the board needs of a result, flat: one row of `index/board/{benchmark}/{yyyy-mm}.parquet`.
+    """What the board needs of a result, flat: one row of a segment below `index/board/`.
 
     A dataclass with slots: the board holds tens of thousands, and each takes a third of a model's memory.
     """
@@ -23,29 +23,29 @@ class BoardRow:
     benchmark: BenchmarkName
     benchmark_version: str
     model: Label
-    revision: str | None
-    organisation: Label | None
+    revision: str | None = None
+    organisation: Label | None = None
     role: str
-    params: int | None
-    license: Label | None
-    precision: str | None
+    params: int | None = None
+    license: Label | None = None
+    precision: str | None = None
     split: str
     dataset: str
-    n: int | None
-    em: float | None
-    f1: float | None
-    em_strict: float | None
-    em_low: float | None
-    em_high: float | None
-    f1_low: float | None
-    f1_high: float | None
-    latency_ms: float | None  # the median where questions were asked one at a time, else the mean
-    hardware: Label | None
-    date: float | None
+    n: int | None = None
+    em: float | None = None
+    f1: float | None = None
+    em_strict: float | None = None
+    em_low: float | None = None
+    em_high: float | None = None
+    f1_low: float | None = None
+    f1_high: float | None = None
+    latency_ms: float | None = None  # the median where questions were asked one at a time, else the mean
+    hardware: Label | None = None
+    date: float | None = None
     outcome: str
     kind: str
-    source: Label | None
-    source_url: str | None
+    source: Label | None = None
+    source_url: str | None = None
     breakdown: str  # JSON, as in the result
     metrics: str = "{}"  # JSON: what the benchmark has beside these, in percent
     weights: str | None = None
@@ -122,16 +122,15 @@ def _typical_ms(latency: Latency) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class QueueRow:
-    """What the queue view needs of a request: one row of `index/queue.parquet`."""
+    """What the queue view needs of a request: one row of a segment below `index/queue/`."""
 
-    path: str
     blob: str
     key: Key
     model_id: str
     revision: str
     precision: str
     benchmark: str
-    params: int | None
+    params: int | None = None
     thinking: str | None = None
     custom_code: bool | None = None
     submitted_by: str
@@ -139,16 +138,19 @@ class QueueRow:
     submitted_at: Time
     status: str
     attempt: int
-    started_at: Time | None
-    finished_at: Time | None
-    failure_stage: str | None
-    failure_code: str | None
+    started_at: Time | None = None
+    finished_at: Time | None = None
+    failure_stage: str | None = None
+    failure_code: str | None = None
+
+    @property
+    def path(self) -> str:
+        return EvalRequest.path_of(self.key, Status(self.status))
 
 
-def queue_row(request: EvalRequest, path: str, blob: str) -> QueueRow:
-    own = {"path", "blob", "failure_stage", "failure_code"}
+def queue_row(request: EvalRequest, blob: str) -> QueueRow:
+    own = {"blob", "failure_stage", "failure_code"}
     return QueueRow(
-        path=path,
         blob=blob,
         failure_stage=request.failure.stage if request.failure else None,
         failure_code=request.failure.code if request.failure else None,

@@ -109,7 +109,7 @@ class Queue:
                 form.refusals.append(refusal)
                 if refusal is None:
                     queued[request.key] = request
-                    rows.append(queue_row(request, request.path, ""))
+                    rows.append(queue_row(request, ""))
         if not queued:
             return {}, "", None
         what = next(iter(queued)) if len(queued) == 1 else f"{len(queued)} requests"

@@ -4,7 +4,7 @@ import errno
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha1, sha256
@@ -29,7 +29,7 @@ class Commit:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A branch at one moment: its head and the blob id of every path in it."""
+    """The store at one moment: its head and the blob id of every path in it."""
 
     head: str
     files: Mapping[str, str]
@@ -42,32 +42,32 @@ class Store(Protocol):
     url: str
     write_lock: threading.Lock  # whoever writes through one Store does so in turn
 
-    def head(self, branch: str = MAIN) -> str:
-        """The commit the branch points at. A branch that was never written is made."""
+    def head(self) -> str:
+        """The newest commit. A store that was never written has an empty one."""
         ...
 
-    def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
-        """All paths of the branch, or of the commit `head`. Raises KeyError for an unknown commit."""
+    def snapshot(self, head: str | None = None) -> Snapshot:
+        """All paths, as they are now or at the commit `head`. Raises KeyError for a commit that is not there."""
         ...
 
     def read(self, path: str, head: str) -> bytes:
         """The content of a path at a commit. Raises KeyError if it is not there."""
         ...
 
-    def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
-        """All changes as one commit on top of `parent`, or none. Raises ConflictError if the branch has moved."""
+    def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
+        """Have at hand what will be read next, so that many paths take few requests."""
+        ...
+
+    def commit(self, changes: Changes, parent: str, message: str) -> str:
+        """All changes as one commit on top of `parent`, or none. Raises ConflictError if the store has moved."""
         ...
 
     def history(self, head: str) -> Iterator[Commit]:
-        """The commits up to this one, newest first."""
+        """The commits up to this one, newest first, as far back as they are known here."""
         ...
 
-    def squash(self, branch: str, *, purge: bool = False) -> None:
-        """Forget the history of a branch, not its files.
-
-        `purge`: what only that history held is removed from this machine at once. Whoever still reads an older
-        snapshot then gets KeyError.
-        """
+    def tidy(self) -> None:
+        """Forget the history, not the files, and what nothing leads to any more. Readers and writers go on meanwhile."""
         ...
 
     def is_private(self) -> bool:
@@ -95,7 +95,7 @@ def unchanged(snapshot: Snapshot, path: str, content: bytes | None) -> bool:
     return there is None if content is None else there in (blob_id(content), blob_id(pointer(content)))
 
 
-def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]], branch: str = MAIN) -> T:
+def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]]) -> T:
     """Commit what `decide` makes of the current snapshot; where another writer was first, decide anew.
 
     `decide` returns (changes, message, value). Where all is as wanted already there is no commit. Raises ConflictError
@@ -103,12 +103,12 @@ def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]],
     """
     for attempt in range(TRIES):
         with store.write_lock:
-            snapshot = store.snapshot(branch)
+            snapshot = store.snapshot()
             changes, message, value = decide(snapshot)
             if all(unchanged(snapshot, path, content) for path, content in changes.items()):
                 return value
             try:
-                store.commit(changes, snapshot.head, message, branch)
+                store.commit(changes, snapshot.head, message)
                 return value
             except ConflictError:
                 pass

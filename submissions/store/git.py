@@ -9,7 +9,7 @@ import shutil
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -20,8 +20,7 @@ from typing import cast
 from dulwich.client import HttpGitClient
 from dulwich.errors import NotGitRepository
 from dulwich.file import FileLocked
-from dulwich.gc import garbage_collect
-from dulwich.object_store import BaseObjectStore, commit_tree_changes, tree_lookup_path
+from dulwich.object_store import BaseObjectStore, ObjectStoreGraphWalker, commit_tree_changes, tree_lookup_path
 from dulwich.objects import Blob, ObjectID, ShaFile, Tree, parse_tree
 from dulwich.objects import Commit as GitCommit
 from dulwich.refs import Ref
@@ -30,13 +29,22 @@ from filelock import FileLock, Timeout
 
 from submissions.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 from submissions.store.base import MAIN, PASSING, Changes, Commit, Snapshot
-from submissions.store.objects import DAMAGE, ObjectWriter, merge_packs, remove_leftovers
+from submissions.store.objects import (
+    DAMAGE,
+    ObjectWriter,
+    merge_packs,
+    pack_loose_objects,
+    remove_leftovers,
+    remove_unreachable,
+)
 
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 _FILE = 0o100644
 STALE_LOCK_S = 2.0  # seconds
 LOCK_TIMEOUT_S = 60.0  # seconds for another writer; a commit takes milliseconds unless its process stands still
+READERS_GRACE_S = 3600.0  # seconds that a reader may be at an older snapshot
 OBJECT_ID_BYTES = 20
+_MAIN = Ref(b"refs/heads/" + MAIN.encode())
 _SKELETON = {"HEAD", "branches", "config", "description", "hooks", "info", "objects", "refs"}
 
 Folders = dict[ObjectID, list[tuple[str, bool, ObjectID]]]  # by id: name, whether a folder, id of all that is inside
@@ -47,7 +55,8 @@ class GitStore:
         self.url = str(path)
         self.write_lock = threading.Lock()
         self._path = path
-        self._folders: dict[str, Folders] = {}  # by branch, of the snapshot taken last
+        self._last = Snapshot("", {})  # taken
+        self._folders: Folders = {}  # of it
         self._lock = FileLock(f"{path}.lock")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,50 +68,68 @@ class GitStore:
         except (OSError, NotGitRepository) as error:
             raise StoreError(f"{path} is no usable store: {error}; name a folder that can be written") from error
 
-    def head(self, branch: str = MAIN) -> str:
+    def head(self) -> str:
         with self._repo() as repo:
             try:
-                head = repo.refs[_ref(branch)].decode()
+                head = repo.refs[_MAIN].decode()
             except KeyError:
-                if (self._path / "refs/heads" / branch).exists():
-                    raise DamagedError(
-                        f"{self.url}: the branch {branch} is damaged; restore it from a backup"
-                    ) from None
-                return self._start(repo, branch)
+                if (self._path / _MAIN.decode()).exists():
+                    raise DamagedError(f"{self.url}: the branch {MAIN} is damaged; restore it from a backup") from None
+                return self._start(repo)
             return head
 
-    def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
-        head = head or self.head(branch)
+    def snapshot(self, head: str | None = None) -> Snapshot:
+        head = head or self.head()
+        if (last := self._last).head == head:
+            return last
         with self._repo() as repo:
-            files: dict[str, str] = {}
-            before, folders = self._folders.get(branch, {}), Folders()
-            waiting = [("", _commit(repo, head).tree)]
-            while waiting:
-                prefix, folder = waiting.pop()
-                # Few folders change from one commit to the next.
-                entries = folders[folder] = before.get(folder) or _entries(repo, folder)
-                for name, is_folder, sha in entries:
-                    if is_folder:
-                        waiting.append((f"{prefix}{name}/", sha))
-                    else:
-                        files[prefix + name] = sha.decode()
-            self._folders[branch] = folders
-        return Snapshot(head, dict(sorted(files.items())))
+            self._folders, files = self._walked(repo, head)
+        self._last = snapshot = Snapshot(head, dict(sorted(files.items())))
+        return snapshot
+
+    def _walked(self, repo: Repo, head: str) -> tuple[Folders, dict[str, str]]:
+        """All folders of a commit, and its files."""
+        known, folders, files = self._folders, Folders(), dict[str, str]()
+        waiting = [("", _commit(repo, head).tree)]
+        while waiting:
+            prefix, folder = waiting.pop()
+            # Few folders change from one commit to the next.
+            entries = folders[folder] = known.get(folder) or _entries(repo, folder)
+            for name, is_folder, sha in entries:
+                if is_folder:
+                    waiting.append((f"{prefix}{name}/", sha))
+                else:
+                    files[prefix + name] = sha.decode()
+        return folders, files
 
     def read(self, path: str, head: str) -> bytes:
-        with self._repo() as repo:
-            known = partial(_object, repo)
-            _, sha = tree_lookup_path(known, _commit(repo, head).tree, path.encode())
-            blob = known(sha)
-            if not isinstance(blob, Blob):
-                raise KeyError(path)
-            return blob.data
+        last = self._last
+        sha = last.files[path] if head == last.head else self.blob(path, head)
+        return self.content(sha)
 
-    def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
+    def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
+        pass
+
+    def blob(self, path: str, head: str) -> str:
+        """The id of a path's content at a commit. Raises KeyError if it is not there."""
+        with self._repo() as repo:
+            mode, sha = tree_lookup_path(partial(_object, repo), _commit(repo, head).tree, path.encode())
+            if S_ISDIR(mode):
+                raise KeyError(path)
+            return sha.decode()
+
+    def content(self, blob: str) -> bytes:
+        with self._repo() as repo:
+            found = _object(repo, ObjectID(blob.encode()))
+            if not isinstance(found, Blob):
+                raise KeyError(blob)
+            return found.data
+
+    def commit(self, changes: Changes, parent: str, message: str) -> str:
         with self._locked(), self._repo() as repo:
             objects = ObjectWriter(repo.object_store)
-            if repo.refs[_ref(branch)].decode() != parent:
-                raise ConflictError(branch)
+            if repo.refs[_MAIN].decode() != parent:
+                raise ConflictError(MAIN)
             entries: list[tuple[bytes, int | None, ObjectID | None]] = []
             for path, content in changes.items():
                 if content is None:
@@ -114,9 +141,9 @@ class GitStore:
             tree = commit_tree_changes(cast(BaseObjectStore, objects), _commit(repo, parent).tree, entries)
             commit = _new_commit(tree, message, [ObjectID(parent.encode())])
             objects.add_object(commit)
-            self._drop_stale_ref_lock(branch)
-            if not repo.refs.set_if_equals(_ref(branch), ObjectID(parent.encode()), commit.id):
-                raise ConflictError(branch)
+            self._drop_stale_ref_lock()
+            if not repo.refs.set_if_equals(_MAIN, ObjectID(parent.encode()), commit.id):
+                raise ConflictError(MAIN)
             return commit.id.decode()
 
     def history(self, head: str) -> Iterator[Commit]:
@@ -125,23 +152,23 @@ class GitStore:
             while following:
                 commit = _commit(repo, following)
                 yield Commit(following, datetime.fromtimestamp(commit.commit_time, UTC), commit.message.decode())
-                following = commit.parents[0].decode() if commit.parents else None
+                parent = commit.parents[0] if commit.parents else None
+                following = parent.decode() if parent and parent in repo.object_store else None
 
-    def squash(self, branch: str, *, purge: bool = False) -> None:
+    def tidy(self, grace_s: float = READERS_GRACE_S) -> None:
+        """What a reader may still be at is kept for `grace_s` seconds."""
         with self._locked(), self._repo() as repo:
-            tree = _commit(repo, repo.refs[_ref(branch)].decode()).tree
-            commit = _new_commit(tree, "Squash", [])
-            ObjectWriter(repo.object_store).add_object(commit)
-            self._drop_stale_ref_lock(branch)
-            repo.refs[_ref(branch)] = commit.id
-        if purge:
-            self.collect_garbage(0)
-
-    def collect_garbage(self, grace_s: int) -> None:
-        """Everything in one pack, without what nothing leads to and is older than this. As `git gc`."""
-        with self._locked(), self._repo() as repo:
+            head = _new_commit(_commit(repo, repo.refs[_MAIN].decode()).tree, "Squash", [])
+            ObjectWriter(repo.object_store).add_object(head)
+            self._drop_stale_ref_lock()
+            repo.refs[_MAIN] = head.id
             remove_leftovers(repo.object_store)
-            garbage_collect(repo, grace_period=grace_s)
+            if set(repo.refs.as_dict(Ref(b"refs/")).values()) == {head.id}:  # else an operator has branches here
+                folders, files = self._walked(repo, head.id.decode())
+                reachable = {head.id, *folders, *(ObjectID(sha.encode()) for sha in files.values())}
+                remove_unreachable(repo.object_store, reachable, grace_s)
+            pack_loose_objects(repo.object_store)
+            merge_packs(repo.object_store)
 
     def is_private(self) -> bool:
         return True  # its folder is the operator's alone
@@ -153,32 +180,50 @@ class GitStore:
         return datetime.fromtimestamp(clock.stat().st_mtime, UTC)
 
     def reset(self) -> None:
-        """Empty it, for a mirror whose objects are damaged."""
+        """Empty it, for a mirror whose objects are damaged or too many."""
         with self._locked():
             shutil.rmtree(self._path)
             self._init()
-            self._folders.clear()
+            self._folders, self._last = {}, Snapshot("", {})
 
-    def has(self, head: str) -> bool:
-        """Whether this commit is here."""
+    def has(self, sha: str) -> bool:
+        """Whether this object is here."""
         with self._repo() as repo:
-            return ObjectID(head.encode()) in repo.object_store
+            return ObjectID(sha.encode()) in repo.object_store
 
-    def fetch(self, client: HttpGitClient, path: str) -> None:
-        """Take over every branch of a repository on a git server, with all that hangs on it."""
+    def add_blob(self, content: bytes) -> None:
+        """For a mirror, whose files come one by one."""
         with self._locked(), self._repo() as repo:
+            repo.object_store.add_object(Blob.from_string(content))
 
-            def wanted(refs: Mapping[Ref, ObjectID], depth: int | None = None) -> list[ObjectID]:
-                branches = {sha for ref, sha in refs.items() if ref.startswith(_ref("")) and sha}
-                return [sha for sha in branches if sha not in repo.object_store]
+    def fetch(self, client: HttpGitClient, path: str, head: str, depth: int | None, *, blobs: bool = False) -> None:
+        """Take over a commit and its folders from a git server, and its files where `blobs`.
 
+        `depth`: so many commits; None for all since the one fetched last.
+        """
+        with self._locked(), self._repo() as repo:
+            last = repo.refs.as_dict(Ref(b"refs/")).get(Ref(b"heads/" + MAIN.encode()))
+            haves = [last] if last and last in repo.object_store and not blobs else []
+            walker = ObjectStoreGraphWalker(haves, lambda _: [], repo.get_shallow())
             remove_leftovers(repo.object_store)
-            # Version 0 is two requests, one where nothing is new; version 2 is one more.
-            fetched = client.fetch(path, repo, determine_wants=wanted, protocol_version=0)
-            for ref, sha in fetched.refs.items():
-                if ref.startswith(_ref("")) and sha:
-                    self._drop_stale_ref_lock(ref.removeprefix(_ref("")).decode())
-                    repo.refs[ref] = sha
+            pack, commit_pack, abort = repo.object_store.add_pack()
+            try:
+                fetched = client.fetch_pack(
+                    path,
+                    lambda *_, **__: [ObjectID(head.encode())],
+                    walker,
+                    pack.write,
+                    depth=depth,
+                    filter_spec=None if blobs else b"blob:none",
+                    protocol_version=2,  # the only one in which dulwich can filter
+                )
+            except BaseException:
+                abort()
+                raise
+            commit_pack()
+            repo.update_shallow(fetched.new_shallow, fetched.new_unshallow)
+            self._drop_stale_ref_lock()
+            repo.refs[_MAIN] = ObjectID(head.encode())
             merge_packs(repo.object_store)
 
     def _init(self) -> None:
@@ -196,25 +241,25 @@ class GitStore:
         fresh.chmod(0o700)
         fresh.rename(self._path)
 
-    def _start(self, repo: Repo, branch: str) -> str:
-        """Give a new branch its empty first commit, the same in every process that tries."""
+    def _start(self, repo: Repo) -> str:
+        """Make the empty first commit, the same in every process that tries."""
         tree = Tree()
         commit = _new_commit(tree.id, "Start", [], when=0)
         with self._locked():
             objects = ObjectWriter(repo.object_store)
             objects.add_object(tree)
             objects.add_object(commit)
-            self._drop_stale_ref_lock(branch)
-            repo.refs.add_if_new(_ref(branch), commit.id)
-        return repo.refs[_ref(branch)].decode()
+            self._drop_stale_ref_lock()
+            repo.refs.add_if_new(_MAIN, commit.id)
+        return repo.refs[_MAIN].decode()
 
-    def _drop_stale_ref_lock(self, branch: str) -> None:
+    def _drop_stale_ref_lock(self) -> None:
         """Remove git's own lock file where its holder must be dead.
 
         We hold the store's lock, so it is not one of our writers': it is a killed one's, or belongs to an operator's
         git command, which keeps it for milliseconds.
         """
-        leftover = self._path / f"refs/heads/{branch}.lock"
+        leftover = self._path / f"{_MAIN.decode()}.lock"
         try:
             while 0 <= time.time() - leftover.stat().st_mtime < STALE_LOCK_S:  # a clock may have been set back
                 time.sleep(0.05)
@@ -248,10 +293,6 @@ class GitStore:
         except OSError as error:
             kind = StoreUnavailableError if error.errno in PASSING else StoreError
             raise kind(f"{self.url}: {error.strerror or error}") from error
-
-
-def _ref(branch: str) -> Ref:
-    return Ref(b"refs/heads/" + branch.encode())
 
 
 def _entries(repo: Repo, folder: ObjectID) -> list[tuple[str, bool, ObjectID]]:

@@ -1,7 +1,9 @@
 """A store in a dataset repository of the Hugging Face Hub.
 
-Commits go through the Hub's API, where their parent is checked. Reading goes through git, into a mirror on this
-machine: what has changed comes in one pack, so a refresh costs the same however many records there are.
+Commits go through the Hub's API, where their parent is checked. What is there is read through git, into a mirror on this
+machine: the folders that have changed come in one pack, so a refresh costs the same however many records there are. Files
+come when they are read, from the API: the Hub's git server gives folders without files, and no single file
+(https://github.com/harbor-framework/harbor/pull/2328).
 """
 
 import logging
@@ -10,14 +12,18 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 import httpx2
+import urllib3
 from dulwich.client import HttpGitClient
+from dulwich.errors import GitProtocolError
 from httpx2 import HTTPError
 from huggingface_hub import (
     CommitOperationAdd,
@@ -25,16 +31,15 @@ from huggingface_hub import (
     HfApi,
     constants,
     get_session,
-    hf_hub_download,
     set_client_factory,
 )
-from huggingface_hub.errors import HfHubHTTPError
-from huggingface_hub.utils._http import default_client_factory, parse_ratelimit_headers
+from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError
+from huggingface_hub.utils._http import default_client_factory, hf_raise_for_status, parse_ratelimit_headers
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
 from submissions.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 from submissions.store.backoff import wait_retry_after
-from submissions.store.base import MAIN, POINTER, Changes, Commit, Snapshot
+from submissions.store.base import MAIN, Changes, Commit, Snapshot, blob_id, pointer
 from submissions.store.git import GitStore
 
 log = logging.getLogger(__name__)
@@ -45,6 +50,10 @@ LONGEST_WAIT = 30.0  # seconds between two tries
 CLOCK_LASTS = 600.0  # seconds until the Hub is asked for the time again
 TIMEOUT = 60.0  # seconds without a byte
 CONFLICTS = (409, 412)
+FRESH_S = 3600.0  # seconds; the commits since an older fetch are not fetched, their folders would be much
+LOOKED_BACK = 50  # commits fetched to find one of ours, where its parent is not here
+MANY = 300  # files; more are fetched in one request, with all others
+CONNECTIONS = 8  # to fetch files one by one
 
 
 def client() -> httpx2.Client:
@@ -79,44 +88,46 @@ class HubStore:
             log.warning("%s; the mirror is fetched anew", error)
             shutil.rmtree(mirror)
             self._mirror = GitStore(mirror)
-        self._cache = mirrors / "lfs"
+        self._fetched = -FRESH_S  # when, by the monotonic clock
         self.write_lock = self._mirror.write_lock
         self._clock: tuple[datetime, float] | None = None  # the Hub's time, and ours by a clock that is never set
 
-    def head(self, branch: str = MAIN) -> str:
+    def head(self) -> str:
         """From the branch itself: the Hub's `sha` of a dataset may lag behind."""
-        for _ in range(2):
-            refs = self._with_retries(lambda: self._api.list_repo_refs(self._repo, repo_type="dataset"))
-            for ref in refs.branches:
-                if ref.name == branch:
-                    return ref.target_commit
-            self._with_retries(
-                lambda: self._api.create_branch(self._repo, branch=branch, repo_type="dataset", exist_ok=True)
-            )
-        raise StoreUnavailableError(
-            f"{self.url}: the Hub made the branch {branch} and does not show it yet; try again later"
-        )
+        refs = self._with_retries(lambda: self._api.list_repo_refs(self._repo, repo_type="dataset"))
+        for ref in refs.branches:
+            if ref.name == MAIN:
+                return ref.target_commit
+        raise StoreError(f"{self.url} has no branch {MAIN}: name a dataset that was made on the Hub")
 
-    def snapshot(self, branch: str = MAIN, head: str | None = None) -> Snapshot:
-        head = head or self.head(branch)
-        files = self._mirrored(head, lambda: self._mirror.snapshot(branch, head).files)
+    def snapshot(self, head: str | None = None) -> Snapshot:
+        head = head or self.head()
+        files = self._mirrored(head, lambda: self._mirror.snapshot(head).files)
         return Snapshot(head, {path: blob for path, blob in files.items() if path != ".gitattributes"})
 
     def read(self, path: str, head: str) -> bytes:
-        content = self._mirrored(head, lambda: self._mirror.read(path, head))
-        if not content.startswith(POINTER):
-            return content
-        return self._with_retries(lambda: self._download(path, head))  # the Hub keeps binary files outside of git
+        def content() -> bytes:
+            blob = self._mirror.blob(path, head)
+            return self._mirror.content(blob) if self._mirror.has(blob) else self._download(path, head, blob)
+
+        return self._mirrored(head, content)
+
+    def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
+        missing = {path: blob for path in paths if not self._mirror.has(blob := snapshot.files[path])}
+        if len(missing) > MANY:
+            self._fetch_all(snapshot.head)
+        elif missing:
+            with ThreadPoolExecutor(CONNECTIONS) as pool:
+                list(pool.map(lambda path: self._download(path, snapshot.head, missing[path]), missing))
 
     def history(self, head: str) -> Iterator[Commit]:
         self._fetch(head)
         return self._mirror.history(head)
 
-    def squash(self, branch: str, *, purge: bool = False) -> None:
-        self._with_retries(lambda: self._api.super_squash_history(self._repo, branch=branch, repo_type="dataset"))
-        if purge:
-            self._fetch(self.head(branch))
-            self._mirror.collect_garbage(0)
+    def tidy(self) -> None:
+        """The mirror is thrown away: what is needed of it is fetched soon."""
+        self._with_retries(lambda: self._api.super_squash_history(self._repo, branch=MAIN, repo_type="dataset"))
+        self._throw_mirror_away()
 
     def is_private(self) -> bool:
         """Whether strangers cannot read it."""
@@ -128,14 +139,14 @@ class HubStore:
             self._clock = self._with_retries(self._ask_the_time), time.monotonic()
         return self._clock[0] + timedelta(seconds=time.monotonic() - self._clock[1])
 
-    def commit(self, changes: Changes, parent: str, message: str, branch: str = MAIN) -> str:
+    def commit(self, changes: Changes, parent: str, message: str) -> str:
         """As the Store says. After an answer that leaves open whether the commit landed, its nonce is looked for.
 
         The Hub returns success without looking at the parent where nothing would change; such a commit lacks the
         nonce, and is a conflict here. Raises StoreUnavailableError where the Hub cannot be reached.
         """
         nonce = secrets.token_hex(16)
-        there = self._mirror.snapshot(branch, parent).files if self._mirror.has(parent) else {}
+        there = self._mirror.snapshot(parent).files if self._mirror.has(parent) else {}
         gone = [path for path, content in changes.items() if content is None and path in there]
         new = {path: content for path, content in changes.items() if content is not None}
 
@@ -150,7 +161,7 @@ class HubStore:
                     commit_message=message,
                     commit_description=f"nonce {nonce}",
                     repo_type="dataset",
-                    revision=branch,
+                    revision=MAIN,
                     parent_commit=parent,
                 )
                 landed = self._landed(done.oid, parent, nonce)
@@ -160,18 +171,18 @@ class HubStore:
                 status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
                 if status in (401, 403):
                     raise
-                landed = self._landed(head := self.head(branch), parent, nonce)
+                landed = self._landed(head := self.head(), parent, nonce)
                 if landed is None and status not in CONFLICTS and head == parent:
                     raise
             if landed is None:
-                raise ConflictError(branch)
+                raise ConflictError(MAIN)
             return landed
 
         return self._with_retries(attempt)
 
     def _landed(self, head: str, parent: str, nonce: str) -> str | None:
         """The commit with this nonce between the head and its parent, if there is one."""
-        self._fetch(head, told=True)
+        self._fetch(head, since=parent)
         for commit in self._mirror.history(head):
             if nonce in commit.message:
                 return commit.id
@@ -190,53 +201,76 @@ class HubStore:
             return read()
 
     def _reset_mirror(self, error: Exception) -> None:
-        log.warning("%s; the mirror is fetched anew", error)
+        log.warning("%s: %s; the mirror is fetched anew", self.url, " ".join(f"{type(error).__name__} {error}".split()))
+        self._throw_mirror_away()
+
+    def _throw_mirror_away(self) -> None:
         self._mirror.reset()
+        self._fetched = -FRESH_S
 
-    def _fetch(self, head: str, *, told: bool = False) -> None:
-        """Bring the mirror up to date, unless it has this commit. Raises KeyError where the Hub does not have it.
+    def _fetch(self, head: str, *, since: str | None = None) -> None:
+        """Bring the mirror up to date, unless it has this commit. `since`: with the commits after that one.
 
-        `told`: the API has just named it. Git may show it later, and is asked again then.
+        Git may show a commit later than the API: raises StoreUnavailableError where it does not come.
         """
-        try:
-            if self._mirror.has(head):
-                return
-        except DamagedError as error:
-            self._reset_mirror(error)
 
         def attempt() -> None:
-            client = HttpGitClient(
-                f"{self._endpoint}/datasets/",
-                username="hannun" if self._token else None,
-                password=self._token,
-                timeout=TIMEOUT,
-                quiet=True,
-            )
-            try:
-                self._mirror.fetch(client, self._repo)
-            except DamagedError as error:
-                self._reset_mirror(error)
-                raise _Interrupted(f"git fetch: {error}") from error
-            except Exception as error:  # dulwich and urllib3 have many, and a pack that is cut off has more
-                raise _Interrupted(f"git fetch: {type(error).__name__}: {error}") from error
-            if told and not self._mirror.has(head):
-                raise _Interrupted(f"git does not show {head} yet")
+            if not self._mirror.has(head):
+                fresh = time.monotonic() - self._fetched < FRESH_S
+                known = fresh or (since and self._mirror.has(since))
+                self._fetch_once(head, None if known else LOOKED_BACK if since else 1)
 
-        self._with_retries(attempt)
-        if not self._mirror.has(head):
-            raise KeyError(head)
+        self._with_retries(lambda: self._on_mirror(attempt))
 
-    def _download(self, path: str, head: str) -> bytes:
-        file = hf_hub_download(
-            self._repo,
-            path,
-            repo_type="dataset",
-            revision=head,
-            token=self._token or False,
-            endpoint=self._endpoint,
-            cache_dir=self._cache,
+    def _fetch_all(self, head: str) -> None:
+        """Every file of a commit, in one request."""
+        self._with_retries(lambda: self._on_mirror(lambda: self._fetch_once(head, 1, blobs=True)))
+
+    def _on_mirror(self, work: Callable[[], None]) -> None:
+        """Raises _Interrupted for all that another try may mend; before it, a mirror that may be damaged goes."""
+        try:
+            work()
+        except _Interrupted:
+            raise
+        except (OSError, GitProtocolError, urllib3.exceptions.HTTPError, StoreUnavailableError) as error:
+            raise _Interrupted(f"git fetch: {type(error).__name__}: {error}") from error
+        except Exception as error:  # of dulwich, for a mirror that is damaged or a pack that was cut off
+            self._reset_mirror(error)
+            raise _Interrupted(f"git fetch: {type(error).__name__}: {error}") from error
+
+    def _fetch_once(self, head: str, depth: int | None, *, blobs: bool = False) -> None:
+        client = HttpGitClient(
+            f"{self._endpoint}/datasets/",
+            username="hannun" if self._token else None,
+            password=self._token,
+            timeout=TIMEOUT,
+            quiet=True,
         )
-        return Path(file).read_bytes()
+        self._mirror.fetch(client, self._repo, head, depth, blobs=blobs)
+        if not self._mirror.has(head):
+            raise _Interrupted(f"git does not show {head} yet")
+        self._fetched = time.monotonic()
+
+    def _download(self, path: str, head: str, blob: str) -> bytes:
+        """A file's content, checked and kept. Raises KeyError where the Hub does not have it."""
+        address = f"{self._endpoint}/datasets/{self._repo}/resolve/{head}/{quote(path)}"
+
+        def attempt() -> bytes:
+            response = get_session().get(address, headers=self._api._build_hf_headers(), follow_redirects=True)
+            hf_raise_for_status(response)
+            content = response.content
+            if blob_id(content) == blob:
+                self._mirror.add_blob(content)
+            elif blob_id(pointer(content)) != blob:  # what the Hub keeps beside git
+                raise _Interrupted(f"{path} came damaged")
+            return content
+
+        try:
+            return self._with_retries(attempt)
+        except StoreError as error:
+            if isinstance(error.__cause__, EntryNotFoundError):
+                raise KeyError(path) from None
+            raise
 
     def _ask_the_time(self) -> datetime:
         response = get_session().head(

@@ -1,20 +1,19 @@
-"""Small Parquet segments that summarise the records, so that reading them all is quick.
+"""Small segments that summarise the records, so that reading them all is quick.
 
-A row carries the blob id of its record. A record whose blob no row names is read itself, so the board is
-right even where a segment is stale, broken or missing; the segments only make it fast.
+A segment is JSON lines, a row a record. A row carries the blob id of its record. A record whose blob no row names is read
+itself, so the board is right even where a segment is stale, broken or missing; the segments only make it fast. Each commit
+rewrites one or two of them and uploads them whole, so they are small: those of the queue lie by the first two digits of the
+key, those of the board by benchmark and day. Past months of the board are put together by `compacted`.
 """
 
-import io
 import json
 import logging
-import types
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Generic, TypeVar, Union, get_args, get_origin
+from typing import Any, Generic, TypeVar
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import TypeAdapter, ValidationError
 
 from submissions.records import EvalRequest, Status
@@ -24,9 +23,8 @@ from submissions.store.base import Changes, Snapshot, Store, blob_id, unchanged
 
 log = logging.getLogger(__name__)
 
-BOARD = "index/board/"
-QUEUE = "index/queue.parquet"
-RECENT = 500  # finished and failed requests kept in the queue's index, and all that still count for a quota:
+BOARD, QUEUE = "index/board/", "index/queue/"
+RECENT = 2  # finished and failed requests kept in a segment of the queue, and all that still count for a quota:
 KEPT = timedelta(days=31)
 FEW = 32  # new records that are read themselves; for more, the segments that name them
 
@@ -41,49 +39,23 @@ class Unreadable:
     reason: str
 
 
-def _arrow_type(annotation: Any) -> pa.DataType:
-    if get_origin(annotation) in (Union, types.UnionType):
-        annotation = next(a for a in get_args(annotation) if a is not type(None))
-    if get_origin(annotation) is not None:
-        annotation = get_args(annotation)[0]
-    by_type = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), datetime: pa.timestamp("us", tz="UTC")}
-    return by_type.get(annotation, pa.string())
+_ROW: dict[Any, TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (BoardRow, QueueRow)}
+_ROWS: dict[Any, TypeAdapter[Any]] = {kind: TypeAdapter(list[kind]) for kind in (BoardRow, QueueRow)}  # type: ignore[valid-type]
 
 
-def _schema(kind: type[BoardRow] | type[QueueRow]) -> pa.Schema:
-    return pa.schema([(field.name, _arrow_type(field.type)) for field in fields(kind)])
+def to_lines(rows: Iterable[Row], kind: type[Row]) -> bytes:
+    """A segment, in the order of the keys."""
+    adapter = _ROW[kind]
+    return b"".join(adapter.dump_json(row, exclude_none=True) + b"\n" for row in sorted(rows, key=lambda row: row.key))
 
 
-def to_parquet(rows: Iterable[Row], kind: type[Row]) -> bytes:
-    rows, schema = list(rows), _schema(kind)
-    table = pa.table({name: [getattr(row, name) for row in rows] for name in schema.names}, schema)
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
-    return buffer.getvalue()
-
-
-def from_parquet(content: bytes, kind: type[Row]) -> list[Row]:
+def from_lines(content: bytes, kind: type[Row]) -> list[Row]:
     """Raises ValueError where the content is no segment of this kind."""
     try:
-        # No thread, of the pool for reading neither (read_table uses it): a segment is small, and a process that ends
-        # soon after a threaded read is aborted by pyarrow.
-        table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
-        names, columns = table.column_names, [_values(column) for column in table.columns]
-        rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
-        return TypeAdapter(list[kind]).validate_python(rows)  # type: ignore[valid-type]
+        rows: list[Row] = _ROWS[kind].validate_json(b"[%s]" % b",".join(content.splitlines()))
+        return rows
     except ValidationError as error:  # written by another version, most likely
         raise ValueError(_first_fault(error)) from None
-    except pa.ArrowException as error:
-        raise ValueError(str(error)) from error
-
-
-def _values(column: pa.ChunkedArray) -> list[Any]:
-    """A column's values, texts that occur often in memory once only."""
-    if not pa.types.is_string(column.type):
-        return list(column.to_pylist())
-    coded = column.combine_chunks().dictionary_encode()
-    known = coded.dictionary.to_pylist()
-    return [None if code is None else known[code] for code in coded.indices.to_pylist()]
 
 
 def parse_record(content: bytes, kind: type[EvalResult] | type[EvalRequest]) -> Any:
@@ -123,7 +95,7 @@ def _request_row(content: bytes, path: str, blob: str) -> QueueRow:
     request: EvalRequest = parse_record(content, EvalRequest)
     if request.path != path:
         raise ValueError(f"belongs at {request.path}; python -m submissions reindex moves records of older versions")
-    return queue_row(request, path, blob)
+    return queue_row(request, blob)
 
 
 class RowReader(Generic[Row]):
@@ -134,53 +106,53 @@ class RowReader(Generic[Row]):
         store: Store,
         kind: type[Row],
         segments: str,
-        records: tuple[str, ...],
+        records: str,
         parse: Callable[[bytes, str, str], Row],
-        indexed_only: tuple[str, ...] = (),
+        segment_that_knows: Callable[[str], str | None] = lambda _: None,
     ) -> None:
-        """Of many new records below `indexed_only`, those that no segment names are left out."""
+        """Of many new records, those are left out on purpose that `segment_that_knows` gives a segment for, and that the
+        segment does not name."""
         self._store = store
         self._kind: type[Row] = kind
         self._segments = segments
         self._records = records
-        self._indexed_only = indexed_only
+        self._segment_that_knows = segment_that_knows
         self._parse: Callable[[bytes, str, str], Row] = parse
         self._known: dict[tuple[str, str], Row | Unreadable | None] = {}  # by path and blob; None: left out on purpose
         self._segments_read: set[str] = set()  # their blobs
 
     def read(self, snapshot: Snapshot) -> tuple[list[Row], list[Unreadable]]:
         own = [(p, b) for p, b in snapshot.files.items() if p.startswith(self._records) and p.endswith(".json")]
-        known, indexed_only = self._known, self._indexed_only
-        few = sum(record not in known for record in own) <= FEW
-        if not few:
+        known, left_out = self._known, set[str]()
+        if sum(record not in known for record in own) > FEW:
             rows, whole = self._indexed(snapshot)
             known = {**{(row.path, row.blob): row for row in rows}, **known}
-            indexed_only = indexed_only if whole else ()
+            left_out = {p for p, _ in own if (segment := self._segment_that_knows(p)) and segment in whole}
+        unknown = [path for path, blob in own if (path, blob) not in known and path not in left_out]
+        self._store.prefetch(unknown, snapshot)
         found: dict[tuple[str, str], Row | Unreadable | None] = {}
         for path, blob in own:
             if (path, blob) in known:
                 found[path, blob] = known[path, blob]
-            elif few or not path.startswith(indexed_only):
-                found[path, blob] = self._read_record(path, blob, snapshot.head)
             else:
-                found[path, blob] = None
+                found[path, blob] = None if path in left_out else self._read_record(path, blob, snapshot.head)
         self._known = found
         unreadable = [row for row in found.values() if isinstance(row, Unreadable)]
         return [row for row in found.values() if row is not None and not isinstance(row, Unreadable)], unreadable
 
-    def _indexed(self, snapshot: Snapshot) -> tuple[list[Row], bool]:
-        """The rows of segments that have changed since they were read last, and whether all segments can be read."""
+    def _indexed(self, snapshot: Snapshot) -> tuple[list[Row], set[str]]:
+        """The rows of segments that have changed since they were read last, and the paths of all that can be read."""
         rows: list[Row] = []
         segments = {path: blob for path, blob in snapshot.files.items() if path.startswith(self._segments)}
-        whole = bool(segments)
-        for path, blob in segments.items():
-            if blob in self._segments_read:
-                continue
+        whole = {path for path, blob in segments.items() if blob in self._segments_read}
+        changed = segments.keys() - whole
+        self._store.prefetch(changed, snapshot)
+        for path in sorted(changed):
             try:
-                rows += from_parquet(self._store.read(path, snapshot.head), self._kind)
-                self._segments_read.add(blob)
+                rows += from_lines(self._store.read(path, snapshot.head), self._kind)
+                self._segments_read.add(segments[path])
+                whole.add(path)
             except ValueError as error:
-                whole = False
                 log.warning("index segment %s is unreadable, reading its records instead: %s", path, error)
         return rows, whole
 
@@ -193,65 +165,121 @@ class RowReader(Generic[Row]):
 
 
 def board_reader(store: Store) -> RowReader[BoardRow]:
-    return RowReader(store, BoardRow, BOARD, ("results/",), _result_row)
+    return RowReader(store, BoardRow, BOARD, "results/", _result_row)
 
 
 def queue_reader(store: Store) -> RowReader[QueueRow]:
-    # Old requests that are closed leave the index on purpose.
-    closed = tuple(f"requests/{status}/" for status in Status if status not in (Status.PENDING, Status.RUNNING))
-    return RowReader(store, QueueRow, QUEUE, ("requests/",), _request_row, closed)
+    """Of open requests and recent ones: old requests that are closed leave the index on purpose."""
+    return RowReader(store, QueueRow, QUEUE, "requests/", _request_row, _segment_of_closed)
 
 
-def segment_of(row: BoardRow) -> str:
-    month = datetime.fromtimestamp(row.date, UTC).strftime("%Y-%m") if row.date else "undated"
-    return f"{BOARD}{row.benchmark}/{month}.parquet"
+def _segment_of_closed(path: str) -> str | None:
+    _, status, *_, name = path.split("/")
+    return None if status in (Status.PENDING, Status.RUNNING) else queue_segment(name)
+
+
+def board_segment(row: BoardRow) -> str:
+    if row.date is None:
+        return f"{BOARD}{row.benchmark}/undated.jsonl"
+    day = datetime.fromtimestamp(row.date, UTC)
+    return f"{BOARD}{row.benchmark}/{day:%Y-%m/%d}/{int(row.key[0], 16) // 4}.jsonl"
+
+
+def queue_segment(key: str) -> str:
+    shard = key[:2] if re.match("[0-9a-f]{2}", key) else "00"  # a file's name may be none of ours
+    return f"{QUEUE}{shard[0]}/{shard[1]}.jsonl"
 
 
 def with_result(store: Store, snapshot: Snapshot, result: EvalResult) -> Changes:
     """The changes that add a result: its record, and its one segment rewritten."""
     content = result.to_bytes()
     row = board_row(result, result.path, blob_id(content))
-    segment = segment_of(row)
+    segment = board_segment(row)
     rows: list[BoardRow] = []
     if segment in snapshot.files:
         try:
-            rows = [r for r in from_parquet(store.read(segment, snapshot.head), BoardRow) if r.path != row.path]
+            rows = [r for r in from_lines(store.read(segment, snapshot.head), BoardRow) if r.path != row.path]
         except ValueError as error:
             log.warning("index segment %s is unreadable and starts anew: %s", segment, error)
-    return {result.path: content, segment: to_parquet([*rows, row], BoardRow)}
+    return {result.path: content, segment: to_lines([*rows, row], BoardRow)}
 
 
 def with_requests(rows: Iterable[QueueRow], before: Iterable[EvalRequest], after: Iterable[EvalRequest]) -> Changes:
-    """The changes that move requests from one state to the next: their records, and the queue's index."""
+    """The changes that move requests from one state to the next: their records, and their segments rewritten.
+
+    `rows`: of the whole queue.
+    """
     changes: dict[str, bytes | None] = {request.path: None for request in before}
-    gone = {request.key for request in before}
-    by_key = {row.key: row for row in rows if row.key not in gone}
+    touched = {request.key for request in before}
+    new: list[QueueRow] = []
     for request in after:
         content = request.to_bytes()
         changes[request.path] = content
-        by_key[request.key] = queue_row(request, request.path, blob_id(content))
-    return {**changes, QUEUE: to_parquet(_recent(by_key.values()), QueueRow)}
+        touched.add(request.key)
+        new.append(queue_row(request, blob_id(content)))
+    segments: dict[str, list[QueueRow]] = {queue_segment(key): [] for key in touched}
+    for row in (*(row for row in rows if row.key not in touched), *new):
+        if (segment := queue_segment(row.key)) in segments:
+            segments[segment].append(row)
+    return changes | {path: to_lines(_recent(own), QueueRow) for path, own in segments.items()}
 
 
 def _recent(rows: Iterable[QueueRow]) -> list[QueueRow]:
+    """Of a segment's rows those that are open, and the newest of the others."""
     ordered = sorted(rows, key=lambda r: (r.submitted_at, r.key))
     closed = [r for r in ordered if r.status not in (Status.PENDING, Status.RUNNING)]
     dropped = {r.key for r in closed[:-RECENT] if r.submitted_at <= ordered[-1].submitted_at - KEPT}
     return [r for r in ordered if r.key not in dropped]
 
 
+def compacted(store: Store, snapshot: Snapshot) -> Changes:
+    """The changes that make one segment of each past month of the board."""
+    months: dict[str, list[str]] = {}
+    for path in snapshot.files:
+        if path.startswith(BOARD) and (month := _month(path)):
+            months.setdefault(month, []).append(path)
+    newest: dict[str, str] = {}
+    for month in sorted(months):
+        newest[month.rpartition("/")[0]] = month
+    changes: dict[str, bytes | None] = {}
+    for month, paths in months.items():
+        if month in newest.values() or len(paths) == 1:
+            continue
+        store.prefetch(paths, snapshot)
+        try:
+            rows = [row for path in paths for row in from_lines(store.read(path, snapshot.head), BoardRow)]
+        except ValueError as error:
+            log.warning("the segments of %s stay as they are: %s", month, error)
+            continue
+        changes |= dict.fromkeys(paths)
+        changes[f"{month}.jsonl"] = to_lines({row.path: row for row in rows}.values(), BoardRow)
+    return changes
+
+
+def _month(path: str) -> str | None:
+    """`index/board/ko-vqa/2026-01` of a segment of that month."""
+    found = re.match(r"[^/]+/[^/]+/[^/]+/\d{4}-\d\d", path)
+    return found[0] if found else None
+
+
 def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadable]]:
     """The changes that rebuild every segment from the records alone, and the records that cannot be read."""
     bare = Snapshot(snapshot.head, {p: b for p, b in snapshot.files.items() if not p.startswith("index/")})
     results, broken_results = board_reader(store).read(bare)
-    everything = RowReader(store, QueueRow, QUEUE, ("requests/",), _request_row)
-    requests, broken_requests = everything.read(bare)
-    segments: dict[str, list[BoardRow]] = {}
-    for row in results:
-        segments.setdefault(segment_of(row), []).append(row)
-    wanted = {path: to_parquet(rows, BoardRow) for path, rows in segments.items()}
-    if requests:
-        wanted[QUEUE] = to_parquet(_recent(requests), QueueRow)
+    requests, broken_requests = queue_reader(store).read(bare)
+    on_board: dict[str, list[BoardRow]] = {}
+    in_queue: dict[str, list[QueueRow]] = {}
+    for result in results:
+        on_board.setdefault(board_segment(result), []).append(result)
+    for request in requests:
+        in_queue.setdefault(queue_segment(request.key), []).append(request)
+    past = {month for path in snapshot.files if (month := _month(path)) and path == f"{month}.jsonl"}
+    for path in [path for path in on_board if _month(path) in past]:
+        on_board.setdefault(f"{_month(path)}.jsonl", []).extend(on_board.pop(path))
+    wanted = {path: to_lines(rows, BoardRow) for path, rows in on_board.items()}
+    wanted |= {path: to_lines(_recent(own), QueueRow) for path, own in in_queue.items()}
+    # The queue keeps a segment whose last request has gone.
+    wanted |= {p: b"" for p in snapshot.files if p.startswith(QUEUE) and p.endswith(".jsonl") and p not in wanted}
     changes: dict[str, bytes | None] = {p: None for p in snapshot.files if p.startswith("index/") and p not in wanted}
     changes |= {p: c for p, c in wanted.items() if not unchanged(snapshot, p, c)}
     return changes, broken_results + broken_requests

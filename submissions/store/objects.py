@@ -1,7 +1,9 @@
 """Git objects as a killed writer or a full disk leaves them, and packs as years of fetching leave them."""
 
 import struct
+import time
 import zlib
+from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +13,8 @@ from dulwich.object_store import DiskObjectStore
 from dulwich.objects import ObjectID, ShaFile
 from dulwich.pack import Pack
 
+_LOOSE = "[0-9a-f][0-9a-f]/" + "[0-9a-f]" * 38
+OBJECTS_PER_PACK = 10_000  # that are in memory together
 MAX_PACKS = 32  # a repository opens each of them
 GROWTH = 2  # a pack is merged with the smaller ones unless it is this many times as large as they are together
 # What dulwich and zlib raise where the bytes of an object are not what they should be.
@@ -59,6 +63,26 @@ def remove_leftovers(store: DiskObjectStore) -> None:
         path.unlink(missing_ok=True)
     for path in folder.glob("pack/*.pack"):
         if not path.with_suffix(".idx").exists():
+            path.unlink()
+
+
+def remove_unreachable(store: DiskObjectStore, reachable: Collection[ObjectID], grace_s: float) -> None:
+    """Remove loose objects that nothing leads to, unless they are new. The store's lock is held."""
+    since = time.time() - grace_s
+    for path in Path(store.path).glob(_LOOSE):
+        if ObjectID((path.parent.name + path.name).encode()) not in reachable and path.stat().st_mtime <= since:
+            path.unlink()
+
+
+def pack_loose_objects(store: DiskObjectStore) -> None:
+    """Loose objects as packs. The store's lock is held."""
+    paths = list(Path(store.path).glob(_LOOSE))
+    store.fsync_object_files = True
+    for start in range(0, len(paths), OBJECTS_PER_PACK):
+        some = paths[start : start + OBJECTS_PER_PACK]
+        ids = (ObjectID((path.parent.name + path.name).encode()) for path in some)
+        store.add_objects([(store[sha], None) for sha in ids])
+        for path in some:
             path.unlink()
 
 

@@ -178,7 +178,7 @@ def test_a_refresh_after_one_new_result_costs_few_requests(
 
 LOAD = """
 import datasets
-rows = datasets.load_dataset("org/store", data_files="index/board/korquad-2/*.parquet", split="train")
+rows = datasets.load_dataset("org/store", data_files="index/board/korquad-2/*/*.jsonl", split="train")
 print(sorted(rows["em"]))
 """
 

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
 
 from submissions.errors import ConflictError, StoreError, StoreUnavailableError
 from submissions.paths import ROOT
+from submissions.store import git
 from submissions.store.base import Snapshot, blob_id, transact
 from submissions.store.open import open_store
 
@@ -62,15 +64,20 @@ def test_history_is_told_newest_first_by_the_stores_clock(url: str) -> None:
     assert store.read("a", first) == b"1" and open_store(url).snapshot(head=first).files == {"a": blob_id(b"1")}
 
 
-def test_a_squashed_branch_keeps_its_files_and_loses_its_history(url: str) -> None:
-    store = open_store(url)
-    head = store.head("leases")
+def test_a_tidied_store_keeps_its_files_and_loses_its_history(url: str) -> None:
+    store, reader = open_store(url), open_store(url)
+    head = store.head()
     for number in range(3):
-        head = store.commit({"beat": b"%d" % number}, head, "beat", "leases")
-    store.squash("leases")
-    squashed = store.head("leases")
-    assert len(list(store.history(squashed))) == 1 and store.read("beat", squashed) == b"2"
-    assert open_store(url).commit({"beat": b"3"}, squashed, "beat", "leases") == store.head("leases")
+        head = store.commit({"record": b"%d" % number, "other": b"-"}, head, "record")
+    before = reader.snapshot()
+    store.tidy()
+    tidied = store.head()
+    assert len(list(store.history(tidied))) == 1 and store.read("record", tidied) == b"2"
+    assert reader.read("record", before.head) == b"2", "a reader goes on with what it has"
+    with pytest.raises(ConflictError):
+        reader.commit({"record": b"3"}, before.head, "on what is gone")
+    assert reader.commit({"record": b"3"}, tidied, "record") == store.head()
+    assert reader.snapshot().files == open_store(url).snapshot().files
 
 
 def test_a_commit_on_a_stale_parent_is_refused_and_changes_nothing(url: str) -> None:
@@ -99,22 +106,19 @@ def test_files_are_deleted_and_empty_folders_vanish(url: str) -> None:
     assert store.read("a/b/c", head) == b"1"
 
 
-def test_branches_are_apart(url: str) -> None:
-    store = open_store(url)
-    main = store.head()
-    store.commit({"beat": b"1"}, store.head("leases"), "beat", "leases")
-    assert store.head() == main
-    assert set(store.snapshot("leases").files) == {"beat"}
-
-
 def test_folders_that_did_not_change_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_store(str(tmp_path / "s.git"))
-    store.commit({f"{n}/record": b"1" for n in range(5)}, store.head(), "records")
-    store.commit({"beat": b"1"}, store.head("leases"), "beat", "leases")
+    head = store.commit({f"{n}/record": b"1" for n in range(5)}, store.head(), "records")
     store.snapshot()
-    store.snapshot("leases")
-    monkeypatch.setattr("submissions.store.git._entries", lambda *_: pytest.fail("read again"))
-    assert len(store.snapshot().files) == 5 and set(store.snapshot("leases").files) == {"beat"}
+    store.commit({"0/record": b"2"}, head, "one")
+    entries, read = git._entries, list[str]()
+
+    def told(*arguments: Any) -> Any:
+        read.append(arguments[1])
+        return entries(*arguments)
+
+    monkeypatch.setattr("submissions.store.git._entries", told)
+    assert len(store.snapshot().files) == 5 and len(read) == 2, "the root and one folder"
 
 
 def _add_twenty(url: str, writer: int) -> None:

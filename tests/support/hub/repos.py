@@ -73,10 +73,8 @@ class Hub:
     def store(self, repo: str) -> GitStore:
         return GitStore(self.root / "git" / f"{repo}.git")
 
-    def commit(
-        self, repo: str, changes: dict[str, bytes | None], parent: str, message: str, branch: str = "main"
-    ) -> str:
-        return self.store(repo).commit(changes, parent, message, branch)
+    def commit(self, repo: str, changes: dict[str, bytes | None], parent: str, message: str) -> str:
+        return self.store(repo).commit(changes, parent, message)
 
     def whole(self, content: bytes) -> bytes:
         """What an LFS pointer stands for, or the content itself."""
@@ -229,7 +227,7 @@ def _writing(hub: Hub) -> None:
         repo = f"{owner}/{name}"
         if no := hub.refusal(request, repo):
             return no
-        hub.store(repo).squash(branch)
+        hub.store(repo).tidy()
         return JSONResponse({})
 
     @app.post("/api/datasets/{owner}/{name}/preupload/{revision}")
@@ -237,7 +235,7 @@ def _writing(hub: Hub) -> None:
         repo = f"{owner}/{name}"
         if no := hub.refusal(request, repo):
             return no
-        files = hub.store(repo).snapshot(revision).files
+        files = hub.store(repo).snapshot().files
         answer = []
         for file in (await request.json())["files"]:
             binary = b"\0" in base64.b64decode(file["sample"]) or file["path"].endswith(".parquet")
@@ -283,7 +281,7 @@ def _writing(hub: Hub) -> None:
             else:
                 changes[value["path"]] = None
         store = hub.store(repo)
-        snapshot = store.snapshot(revision)
+        snapshot = store.snapshot()
         if missing := [p for p, content in changes.items() if content is None and p not in snapshot.files]:
             return JSONResponse({"error": f"A file with this name doesn't exist: {missing[0]}"}, 404)
         same = all(content is not None and snapshot.files.get(p) == blob_id(content) for p, content in changes.items())
@@ -292,7 +290,7 @@ def _writing(hub: Hub) -> None:
             parent = header.get("parentCommit", head)
             message = f"{header['summary']}\n\n{header['description']}"
             try:
-                head = await asyncio.to_thread(hub.commit, repo, changes, parent, message, revision)
+                head = await asyncio.to_thread(hub.commit, repo, changes, parent, message)
             except ConflictError:
                 error = "A commit has happened since. Please refresh and try again."
                 return JSONResponse({"error": error}, 412)
@@ -320,6 +318,10 @@ def _writing(hub: Hub) -> None:
             "CONTENT_TYPE": request.headers.get("Content-Type", ""),
             "CONTENT_LENGTH": str(len(body)),
             "HTTP_CONTENT_ENCODING": request.headers.get("Content-Encoding", ""),
+            "GIT_PROTOCOL": request.headers.get("Git-Protocol", ""),
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": "uploadpack.allowFilter",
+            "GIT_CONFIG_VALUE_0": "true",
         }
         backend = await asyncio.to_thread(
             subprocess.run,
