@@ -132,6 +132,9 @@ def serve_reading(app: FastAPI, hub: "Hub", kind: str) -> None:
         headers |= {"X-Linked-Etag": f'"{etag}"', "X-Linked-Size": str(whole)}
         if pointer:
             address = signed(f"{hub.storage(request)}/lfs/{repo}/{pointer.oid}")
+            if xet := hub.cas.lfs.get((repo, pointer.oid)):
+                refresh = f"{request.base_url}api/{kind}/{owner}/{name}/xet-read-token/{commit}"
+                headers |= {"X-Xet-Hash": xet, "Link": f'<{refresh}>; rel="xet-auth"'}
             return Response(status_code=302, headers={**headers, "Location": address})
         if not hub.resolve_cache:
             return ranged(request, store.read(path, commit), {**headers, "ETag": f'"{oid}"'})

@@ -18,6 +18,8 @@ from fastapi.responses import JSONResponse
 
 from tests.support.hub import rules
 from tests.support.hub.bare import BareRepository
+from tests.support.hub.buckets import Bucket, serve_buckets
+from tests.support.hub.cas import Cas, serve_cas, serve_tokens
 from tests.support.hub.commits import serve_commits
 from tests.support.hub.faults import Fault as Fault
 from tests.support.hub.faults import RateLimits, cutting, limited, nowhere
@@ -69,16 +71,20 @@ class Hub:
         self.single_objects = False  # git gives packfiles for trees and blobs that are asked for by their names
         self.inflates = False  # git understands requests that its client has compressed, those over 1024 bytes
         self.resolve_cache = True  # regular files are answered with a redirect under the same origin
+        self.buckets: dict[str, Bucket] = {}
+        self.cas = Cas()
         self.leaks: list[str] = []  # requests that brought a token to the second origin
         self.jobs: list[dict[str, Any]] = []  # scheduled jobs, jobs and webhooks
         self.pulls: list[tuple[str, dict[str, bytes]]] = []  # pull requests to models
         self.released = asyncio.Event()
         self._locks: dict[str, threading.Lock] = {}
         for kind in ("datasets", "spaces"):
-            for serve in (serve_commits, serve_refs, serve_lfs, serve_git):
+            for serve in (serve_commits, serve_refs, serve_lfs, serve_git, serve_tokens):
                 serve(self.app, self, kind)
         serve_reading(self.app, self, "datasets")
         serve_storage(self.app, self)
+        serve_buckets(self.app, self)
+        serve_cas(self.app, self)
         serve_jobs(self.app, self.jobs, self.pulls)
         serve_reading(self.app, self, "spaces")  # what is told of a Space is told by the jobs
         self.app.mount("/", build(root))  # models
