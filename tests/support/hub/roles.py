@@ -60,7 +60,7 @@ def error(
     request: Request, status: int, message: str, code: str | None = None, headers: dict[str, str] | None = None
 ) -> Response:
     """The Hub tells its errors in the body and in headers; to git in plain text."""
-    told = {**(headers or {}), "X-Error-Message": message}
+    told = {**(headers or {}), "X-Error-Message": " ".join(message.encode("ascii", "replace").decode().split())}
     if code:
         told["X-Error-Code"] = code
     if (
