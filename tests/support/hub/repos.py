@@ -30,6 +30,7 @@ from tests.support.hub.lfs import serve_lfs, serve_storage
 from tests.support.hub.reading import serve_reading
 from tests.support.hub.refs import serve_refs
 from tests.support.hub.roles import Role, Roles, token_of
+from tests.support.hub.s3 import serve_s3
 from tests.support.hub.server import build
 
 BINARY = (
@@ -73,6 +74,7 @@ class Hub:
         self.resolve_cache = True  # regular files are answered with a redirect under the same origin
         self.buckets: dict[str, Bucket] = {}
         self.cas = Cas()
+        self.s3_keys: dict[str, tuple[str, str]] = {}  # secret and token of each access key: see `s3.credentials`
         self.leaks: list[str] = []  # requests that brought a token to the second origin
         self.jobs: list[dict[str, Any]] = []  # scheduled jobs, jobs and webhooks
         self.pulls: list[tuple[str, dict[str, bytes]]] = []  # pull requests to models
@@ -85,6 +87,7 @@ class Hub:
         serve_storage(self.app, self)
         serve_buckets(self.app, self)
         serve_cas(self.app, self)
+        serve_s3(self.app, self)
         serve_jobs(self.app, self.jobs, self.pulls)
         serve_reading(self.app, self, "spaces")  # what is told of a Space is told by the jobs
         self.app.mount("/", build(root))  # models
