@@ -77,8 +77,9 @@ def test_what_is_committed_is_read_back(own: Hub, api: HfApi, tmp_path: Path) ->
     assert {path: fetched(api, path, tmp_path / "cache") for path in files} == files
     assert own.commits == 1 and own.leaks == [], "the storage was given no token"
     assert [line for line in own.seen if "/lfs/" in line and line.startswith("GET")], "the parquet file came from it"
-    info = api.dataset_info(REPO)
-    assert info.sha == oid and {s.rfilename for s in info.siblings or []} == {*files, ".gitattributes"}
+    info = api.dataset_info(REPO, files_metadata=True)
+    sizes = {s.rfilename: s.size for s in info.siblings or [] if s.rfilename != ".gitattributes"}
+    assert info.sha == oid and sizes == {path: len(content) for path, content in files.items()}
     (lfs,) = api.get_paths_info(REPO, "b.parquet", repo_type="dataset")
     assert (
         isinstance(lfs, RepoFile)

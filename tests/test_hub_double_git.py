@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 from dulwich import porcelain
 from dulwich.client import HTTPUnauthorized
@@ -167,3 +168,26 @@ def test_a_pointer_to_an_object_that_is_there_is_taken(own: Hub, address: str, t
 def test_who_may_read_a_space_may_not_push(address: str, tmp_path: Path) -> None:
     done = pushed(address, tmp_path / "tree", {"app.py": b"print()\n"}, READ)
     assert done.returncode and "403" in done.stderr
+
+
+def test_lfs_objects_by_the_batch_api(own: Hub, address: str) -> None:
+    """As git-lfs does: https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md"""
+    content = b"PAR1"
+    known = {"oid": hashlib.sha256(content).hexdigest(), "size": 4}
+
+    def asked(operation: str, token: str = TOKEN, **changed: object) -> httpx2.Response:
+        body = {"operation": operation, "transfers": ["basic"], "objects": [known | changed]}
+        return httpx2.post(url(address, f"datasets/{REPO}.git/info/lfs/objects/batch", token), json=body)
+
+    assert asked("download").json()["objects"][0]["error"]["code"] == 404
+    assert asked("upload", READ).status_code == 403
+    actions = asked("upload").json()["objects"][0]["actions"]
+    assert httpx2.put(actions["upload"]["href"], content=b"PAR2").status_code == 400, "another hash"
+    verify = actions["verify"]
+    assert httpx2.post(verify["href"], headers=verify["header"], json=known).status_code == 404
+    assert httpx2.put(actions["upload"]["href"], content=content).status_code == 200
+    assert httpx2.post(verify["href"], headers=verify["header"], json=known).status_code == 200
+    assert "actions" not in asked("upload").json()["objects"][0], "it is there already"
+    assert asked("upload", size=5).json()["objects"][0]["error"]["code"] == 422
+    download = asked("download", READ).json()["objects"][0]["actions"]["download"]["href"]
+    assert download.startswith("http://localhost:") and httpx2.get(download).content == content

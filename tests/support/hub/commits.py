@@ -81,6 +81,8 @@ def serve_commits(app: FastAPI, hub: "Hub", kind: str) -> None:
         repo = hub.name(kind, owner, name)
         if no := hub.refusal(request, repo, write=True):
             return no
+        if request.query_params.get("create_pr") == "1":
+            return error(request, 400, "The double has no pull requests to datasets and Spaces")
         lines = [json.loads(line) for line in body.splitlines() if line.strip()]
         with hub.locked(repo):
             if no := _over_quota(hub, request, repo):

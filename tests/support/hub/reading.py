@@ -67,7 +67,13 @@ def serve_reading(app: FastAPI, hub: "Hub", kind: str) -> None:
         if hub.info_lag and revision == "main" and len(before := store.history(commit, 2)) > 1:
             hub.info_lag -= 1
             commit = before[1].id
-        entries = [entry.path for entry in store.entries(commit, recursive=True) if entry.kind == "blob"]
+        entries = [entry for entry in store.entries(commit, recursive=True) if entry.kind == "blob"]
+        siblings: list[dict[str, Any]] = [{"rfilename": entry.path} for entry in entries]
+        if request.query_params.get("blobs", "") in YES:
+            for sibling, one in zip(siblings, described(store, commit, entries, False), strict=True):
+                sibling |= {"size": one["size"], "blobId": one["oid"]}
+                if lfs := one.get("lfs"):
+                    sibling["lfs"] = {"sha256": lfs["oid"], "size": lfs["size"], "pointerSize": lfs["pointerSize"]}
         told = {
             "id": f"{owner}/{name}",
             "author": owner,
@@ -77,7 +83,7 @@ def serve_reading(app: FastAPI, hub: "Hub", kind: str) -> None:
             "gated": "manual" if repo in hub.gated else False,
             "disabled": False,
             "tags": [],
-            "siblings": [{"rfilename": path} for path in entries],
+            "siblings": siblings,
         }
         return JSONResponse({**told, "sdk": "gradio"} if kind == "spaces" else told)
 

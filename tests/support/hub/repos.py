@@ -163,17 +163,18 @@ class Hub:
         return await response(scope, receive, send)
 
     async def _serve(self, scope: Any, receive: Any, send: Any) -> None:
+        name = {"X-Request-Id": f"Root=1-{len(self.seen):08x}"}
         over, headers = self.rates.headers(scope["path"], token_of(Request(scope)) or "")
         if over is not None:
             return await limited(over, headers)(scope, receive, send)
 
         async def telling(message: Any) -> None:
             if message["type"] == "http.response.start":
-                given = [(k.lower().encode(), v.encode()) for k, v in headers.items()]
+                given = [(k.lower().encode(), v.encode()) for k, v in {**name, **headers}.items()]
                 message = {**message, "headers": [*given, *message["headers"]]}
             await send(message)
 
-        return await self.app(scope, receive, telling if headers else send)
+        return await self.app(scope, receive, telling)
 
     def _counting(self, receive: Any, send: Any, head: bool) -> tuple[Any, Any]:
         async def received() -> Any:
