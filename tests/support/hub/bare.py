@@ -12,6 +12,7 @@ from pathlib import Path
 
 NOBODY = "0" * 40
 SETTINGS = {
+    "core.compression": "1",  # trees of thousands of names are written often
     "core.fsync": "none",
     "gc.auto": "0",
     "http.receivepack": "true",
