@@ -168,6 +168,7 @@ def test_large_and_binary_files_belong_in_lfs(own: Hub, api: HfApi) -> None:
     files = api.get_paths_info(REPO, ["large.txt", "odd"], repo_type="dataset")
     assert [isinstance(file, RepoFile) and bool(file.lfs) for file in files] == [True, True]
     own.limits.regular_size = 10
+    commit(api, {"12 bytes.txt": b"x" * 12})
     header = '{"key": "header", "value": {"summary": "x"}}\n'
     for content, said in (("MDEyMzQ1Njc4OTA=", "files larger than 10 MiB"), ("AAAA", "binary files")):
         file = f'{{"key": "file", "value": {{"path": "f", "content": "{content}", "encoding": "base64"}}}}\n'

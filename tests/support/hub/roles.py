@@ -60,7 +60,9 @@ def error(
     request: Request, status: int, message: str, code: str | None = None, headers: dict[str, str] | None = None
 ) -> Response:
     """The Hub tells its errors in the body and in headers; to git in plain text."""
-    told = {**(headers or {}), "X-Error-Message": " ".join(message.encode("ascii", "replace").decode().split())}
+    told = dict(headers or {})
+    if message.isascii() and "\n" not in message:  # a header takes no more
+        told["X-Error-Message"] = message
     if code:
         told["X-Error-Code"] = code
     if (

@@ -71,8 +71,8 @@ def is_lfs(attributes: bytes, path: str) -> bool:
 
 
 def refused_files(files: Iterable[tuple[str, int, bytes]], ref: str, limits: Limits) -> list[str]:
-    """The lines that refuse files of path, size and first bytes."""
-    given = list(files)
+    """The lines that refuse files of path, size and first bytes; LFS pointers are what they should be."""
+    given = [file for file in files if file[1] > POINTER_SIZE or Pointer.parse(file[2]) is None]
     large = [p for p, size, _ in given if limits.regular_size is not None and size > limits.regular_size]
     if large:
         return _refusal(
