@@ -179,6 +179,8 @@ def serve_cas(app: FastAPI, hub: "Hub") -> None:
     def fetch(request: Request, name: str) -> Response:
         if no := unsigned(hub, request):
             return no
+        if name not in cas.xorbs:
+            return PlainTextResponse("Not Found", 404)
         xorb, asked = cas.xorbs[name], re.findall(r"(\d+)-(\d+)", request.headers.get("Range", ""))
         if len(asked) < 2:
             return ranged(request, xorb, {})

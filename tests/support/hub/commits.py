@@ -152,7 +152,7 @@ def _commit(hub: "Hub", repo: str, branch: str, lines: list[dict[str, Any]]) -> 
 def _content(hub: "Hub", repo: str, line: dict[str, Any]) -> bytes | None:
     key, value = line["key"], line["value"]
     path = value["path"]
-    if not path or path.startswith("/") or {"", ".", "..", ".git"} & set(path.split("/")):
+    if not path or "\n" in path or path.startswith("/") or {"", ".", "..", ".git"} & set(path.split("/")):
         raise RefusedError(400, f"Invalid path in repo: {path}")
     if key == "file":
         return base64.b64decode(value["content"]) if value.get("encoding") == "base64" else value["content"].encode()
