@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 TOKEN = "hf_write"  # reads and writes every repository
 SPACE_COMMIT = "c" * 40
 OWNER = {"id": "1", "name": "org", "type": "org"}
-WHO = {  # by token
+WHO: dict[str, dict[str, Any]] = {  # by token
     TOKEN: {"type": "user", "name": "org"},
     "hf_person": {"type": "user", "name": "kim", "orgs": [{"type": "org", "name": "lab", "fullname": "The Lab"}]},
     "hf_organisation": {"type": "org", "name": "lab"},

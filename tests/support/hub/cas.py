@@ -1,0 +1,219 @@
+"""The content-addressed store behind Xet: what hf_xet uploads to and downloads from.
+
+sources: https://huggingface.co/docs/xet/api, https://huggingface.co/docs/xet/auth,
+https://huggingface.co/docs/xet/download-protocol, and `_xet.py` of huggingface_hub (the headers of the tokens)
+"""
+
+import json
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+
+from tests.support.hub.body import Body
+from tests.support.hub.lfs import signed, unsigned
+from tests.support.hub.reading import ranged
+from tests.support.hub.xorbs import FileInfo, Term, chunks_of, files_of, unpacked
+
+if TYPE_CHECKING:
+    from tests.support.hub.repos import Hub
+
+LIFETIME = 900  # seconds of a token, by the clock of the machine, which is the client's
+HASH = re.compile("[0-9a-f]{64}")
+
+
+@dataclass
+class Cas:
+    xorbs: dict[str, bytes] = field(default_factory=dict)
+    files: dict[str, FileInfo] = field(default_factory=dict)
+    tokens: dict[str, tuple[str, str, float]] = field(default_factory=dict)  # scope, repository and end
+    lfs: dict[tuple[str, str], str] = field(default_factory=dict)  # files by repository and SHA-256
+    of: dict[str, set[str]] = field(default_factory=dict)  # files that came with a token of each repository
+
+    def token(self, scope: str, repo: str) -> tuple[str, int]:
+        token, end = f"xet_{secrets.token_hex(16)}", int(time.time()) + LIFETIME
+        self.tokens[token] = (scope, repo, end)
+        return token, end
+
+    def register(self, file: FileInfo, repo: str) -> None:
+        """ValueError where a xorb is not there, or has not what the shard says of it."""
+        for term in file.terms:
+            chunks = chunks_of(self.xorbs[term.xorb]) if term.xorb in self.xorbs else []
+            given = chunks[term.start : term.end]
+            if not given or len(given) != term.end - term.start or sum(c.size for c in given) != term.size:
+                raise ValueError(f"{file.hash} is of chunks of {term.xorb} that are not there")
+        self.files[file.hash] = file
+        self.of.setdefault(repo, set()).add(file.hash)
+
+    def pieces(self, file: FileInfo) -> Iterator[bytes]:
+        for term in file.terms:
+            xorb = self.xorbs[term.xorb]
+            yield from (unpacked(xorb, chunk) for chunk in chunks_of(xorb)[term.start : term.end])
+
+    def content(self, name: str) -> bytes:
+        """A whole file; the one of no bytes has no terms."""
+        return b"".join(self.pieces(self.files[name])) if name in self.files else b""
+
+
+def serve_tokens(app: FastAPI, hub: "Hub", kind: str) -> None:
+    @app.get(f"/api/{kind}/{{owner}}/{{name}}/xet-{{scope}}-token/{{revision:path}}")
+    def token(request: Request, owner: str, name: str, scope: str, revision: str) -> Response:
+        repo = hub.name(kind, owner, name)
+        if no := hub.refusal(request, repo, write=scope == "write", content=True):
+            return no
+        return token_answer(hub, request, repo, scope)
+
+
+def token_answer(hub: "Hub", request: Request, repo: str, scope: str) -> Response:
+    token, end = hub.cas.token(scope, repo)
+    address = f"{hub.storage(request)}/cas"
+    headers = {"X-Xet-Access-Token": token, "X-Xet-Token-Expiration": str(end), "X-Xet-Cas-Url": address}
+    return JSONResponse({"accessToken": token, "exp": end, "casUrl": address}, headers=headers)
+
+
+def serve_cas(app: FastAPI, hub: "Hub") -> None:
+    cas = hub.cas
+
+    def refusal(request: Request, write: bool = False) -> Response | None:
+        scope, _, end = cas.tokens.get(request.headers.get("Authorization", "").removeprefix("Bearer "), ("", "", 0.0))
+        if not scope or end < time.time():
+            return PlainTextResponse("Unauthorized", 401)
+        return PlainTextResponse("Forbidden", 403) if write and scope != "write" else None
+
+    def kept(request: Request, shard: bytes) -> str | None:
+        """What is wrong with it."""
+        _, repo, _ = cas.tokens[request.headers["Authorization"].removeprefix("Bearer ")]
+        try:
+            files = files_of(shard)
+            for file in files:
+                cas.register(file, repo)
+                if file.sha256 and not repo.startswith("buckets/"):
+                    hub.keep_lfs(repo, file.sha256, cas.content(file.hash))
+                    cas.lfs[repo, file.sha256] = file.hash
+        except ValueError as wrong:
+            return str(wrong)
+        return None
+
+    @app.post("/cas/v1/xorbs/default/{name}")
+    def upload(request: Request, name: str, body: Body) -> Response:
+        if no := refusal(request, write=True):
+            return no
+        try:
+            chunks = chunks_of(body)
+        except ValueError as wrong:
+            return PlainTextResponse(str(wrong), 400)
+        if not HASH.fullmatch(name) or not chunks:
+            return PlainTextResponse("Bad Request", 400)
+        new = name not in cas.xorbs
+        cas.xorbs.setdefault(name, body)
+        return JSONResponse({"was_inserted": new})
+
+    @app.head("/cas/v1/xorbs/default/{name}")
+    def head(request: Request, name: str) -> Response:
+        if no := refusal(request):
+            return no
+        return Response(cas.xorbs[name]) if name in cas.xorbs else Response(status_code=404)
+
+    @app.post("/cas/v1/shards")
+    def shard(request: Request, body: Body) -> Response:
+        if no := refusal(request, write=True):
+            return no
+        wrong = kept(request, body)
+        return PlainTextResponse(wrong, 400) if wrong else JSONResponse({"result": 1})
+
+    @app.post("/cas/v2/shards")
+    def streamed(request: Request, body: Body) -> Response:
+        if no := refusal(request, write=True):
+            return no
+        wrong = kept(request, body)
+        events: list[dict[str, Any]] = [{"type": "validating", "verified": 1, "total": 1}]
+        if wrong:
+            events.append({"type": "error", "message": wrong, "retryable": False})
+        else:
+            events += [{"type": "committing", "stage": stage} for stage in ("uploading", "syncing")]
+            events.append({"type": "result", "result": 1})
+        return Response("".join(json.dumps(event) + "\n" for event in events), media_type="application/x-ndjson")
+
+    @app.get("/cas/v1/chunks/{prefix}/{name}")
+    def chunk(request: Request, prefix: str, name: str) -> Response:
+        return refusal(request) or PlainTextResponse("not tracked by global deduplication", 404)
+
+    @app.get("/cas/{version}/reconstructions/{name}")
+    def reconstruction(request: Request, version: str, name: str) -> Response:
+        if no := refusal(request):
+            return no
+        if name not in cas.files:
+            return PlainTextResponse("Not Found", 404)
+        file = cas.files[name]
+        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers.get("Range", ""))
+        start, end = (int(asked[1]), int(asked[2]) + 1) if asked else (0, file.size)
+        if start >= file.size:
+            return PlainTextResponse("Range Not Satisfiable", 416)
+        offset, terms = _covering(file, start, end)
+        answer: dict[str, Any] = {
+            "offset_into_first_range": offset,
+            "terms": [
+                {"hash": t.xorb, "unpacked_length": t.size, "range": {"start": t.start, "end": t.end}} for t in terms
+            ],
+        }
+        fetches: dict[str, list[dict[str, Any]]] = {}
+        for name_of_xorb in {term.xorb for term in terms}:
+            address = signed(f"{hub.storage(request)}/xorb/default/{name_of_xorb}")
+            chunks = chunks_of(cas.xorbs[name_of_xorb])
+            ranges: list[tuple[dict[str, int], dict[str, int]]] = []
+            for first, last in _merged([t for t in terms if t.xorb == name_of_xorb]):
+                where = {"start": chunks[first].start, "end": chunks[last - 1].end - 1}
+                ranges.append(({"start": first, "end": last}, where))
+            if version == "v1":
+                fetches[name_of_xorb] = [{"range": c, "url": address, "url_range": b} for c, b in ranges]
+            else:
+                fetches[name_of_xorb] = [{"url": address, "ranges": [{"chunks": c, "bytes": b} for c, b in ranges]}]
+        return JSONResponse({**answer, "fetch_info" if version == "v1" else "xorbs": fetches})
+
+    @app.get("/xorb/default/{name}")
+    def fetch(request: Request, name: str) -> Response:
+        if no := unsigned(hub, request):
+            return no
+        if name not in cas.xorbs:
+            return PlainTextResponse("Not Found", 404)
+        xorb, asked = cas.xorbs[name], re.findall(r"(\d+)-(\d+)", request.headers.get("Range", ""))
+        if len(asked) < 2:
+            return ranged(request, xorb, {})
+        parts = b""  # https://www.rfc-editor.org/rfc/rfc9110#name-multipart-byteranges
+        for start, end in ((int(a), int(b)) for a, b in asked):
+            parts += b"\r\n--part\r\nContent-Range: bytes %d-%d/%d\r\n\r\n" % (start, end, len(xorb))
+            parts += xorb[start : end + 1]
+        return Response(parts + b"\r\n--part--\r\n", 206, media_type="multipart/byteranges; boundary=part")
+
+    @app.api_route("/bridge/{name}", methods=["GET", "HEAD"])
+    def bridge(request: Request, name: str) -> Response:
+        """Whole files over HTTP, for clients that do not speak Xet."""
+        return unsigned(hub, request) or ranged(request, cas.content(name), {"ETag": f'"{name}"'})
+
+
+def _covering(file: FileInfo, start: int, end: int) -> tuple[int, list[Term]]:
+    """The terms that have these bytes, and how many bytes of the first come before them."""
+    found: list[Term] = []
+    at = offset = 0
+    for term in file.terms:
+        if at < end and at + term.size > start:
+            offset = start - at if not found else offset
+            found.append(term)
+        at += term.size
+    return offset, found
+
+
+def _merged(terms: list[Term]) -> list[tuple[int, int]]:
+    """Ranges of chunks that touch are one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted((term.start, term.end) for term in terms):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged

@@ -1,0 +1,204 @@
+"""Commits to the Hub double: how a file is to be uploaded, and the commit itself, with the Hub's limits.
+
+sources: `_commit_api.py` of huggingface_hub (bodies and answers), https://huggingface.co/docs/hub/storage-limits,
+https://github.com/huggingface/dataset-viewer/issues/2206 (412), https://github.com/huggingface/datasets/issues/6257
+(the quota of commits)
+"""
+
+import base64
+import hashlib
+import json
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+
+from tests.support.hub.bare import BareRepository, MovedError
+from tests.support.hub.body import Body
+from tests.support.hub.faults import told
+from tests.support.hub.roles import error
+from tests.support.hub.rules import (
+    POINTER_SIZE,
+    Pointer,
+    is_binary,
+    is_lfs,
+    refused_files,
+    refused_folders,
+    refused_pointers,
+)
+
+if TYPE_CHECKING:
+    from tests.support.hub.repos import Hub
+
+HOUR = 3600
+Changes = dict[str, bytes | None]
+
+
+class RefusedError(Exception):
+    """Of a commit, in the Hub's words."""
+
+    def __init__(self, status: int, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.status, self.code = status, code
+
+
+def blob_of(content: bytes) -> str:
+    """source: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects"""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def serve_commits(app: FastAPI, hub: "Hub", kind: str) -> None:
+    @app.post(f"/api/{kind}/{{owner}}/{{name}}/preupload/{{revision}}")
+    def preupload(request: Request, owner: str, name: str, revision: str, body: Body) -> Response:
+        repo = hub.name(kind, owner, name)
+        if no := hub.refusal(request, repo, write=True):
+            return no
+        store = hub.store(repo)
+        head = store.find(revision)
+        if head is None:
+            return error(request, 404, f"Invalid rev id: {revision}", "RevisionNotFound")
+        files = json.loads(body)["files"]
+        attributes, *there = _known(store, head, [".gitattributes", *(file["path"] for file in files)])
+        rules = attributes if isinstance(attributes, bytes) else b""
+        answer = []
+        for file, known in zip(files, there, strict=True):
+            most = hub.limits.regular_size
+            large = most is not None and file["size"] > most
+            binary = is_binary(base64.b64decode(file["sample"]))
+            mode = "lfs" if large or binary or is_lfs(rules, file["path"]) else "regular"
+            pointer = Pointer.parse(known) if isinstance(known, bytes) else None
+            oid = pointer.oid if pointer else blob_of(known) if isinstance(known, bytes) else known
+            answer.append({"path": file["path"], "uploadMode": mode, "shouldIgnore": False, "oid": oid})
+        return JSONResponse({"files": answer, "commitOid": head})
+
+    @app.post(f"/api/{kind}/{{owner}}/{{name}}/commit/{{revision}}")
+    def commit(request: Request, owner: str, name: str, revision: str, body: Body) -> Response:
+        repo = hub.name(kind, owner, name)
+        if no := hub.refusal(request, repo, write=True):
+            return no
+        if request.query_params.get("create_pr") == "1":
+            return error(request, 400, "The double has no pull requests to datasets and Spaces")
+        lines = [json.loads(line) for line in body.splitlines() if line.strip()]
+        with hub.locked(repo):
+            if no := _over_quota(hub, request, repo):
+                return no
+            try:
+                head = _commit(hub, repo, revision, lines)
+            except RefusedError as refused:
+                return error(request, refused.status, str(refused), refused.code)
+        address = f"{request.base_url}{kind}/{owner}/{name}/commit/{head}"
+        return JSONResponse({"success": True, "commitOid": head, "commitUrl": address, "hookOutput": ""})
+
+
+def _known(store: BareRepository, head: str, paths: list[str]) -> list[bytes | str | None]:
+    """Of each path nothing, the object, or the content where it is short or the attributes."""
+    found = store.checked(f"{head}:{path}" for path in paths)
+    short = [
+        oid
+        for path, (kind, oid, size) in zip(paths, found, strict=True)
+        if kind == "blob" and (size <= POINTER_SIZE or path == ".gitattributes")
+    ]
+    contents = dict(zip(short, (content for _, content in store.objects(short)), strict=True))
+    return [contents.get(oid, oid) if kind == "blob" else None for kind, oid, _ in found]
+
+
+def _over_quota(hub: "Hub", request: Request, repo: str) -> Response | None:
+    most, now = hub.limits.commits_per_hour, hub.clock()
+    times = hub.commit_times.setdefault(repo, deque())
+    while times and times[0] <= now - HOUR:
+        times.popleft()
+    if most is None or len(times) < most:
+        return None
+    wait = times[0] + HOUR - now
+    message = (
+        f"You have exceeded the rate limit for repository commits ({most} per hour). You can retry this action in "
+        f"{'about 1 hour' if wait > HOUR // 2 else f'{round(wait // 60) + 1} minutes'}."
+    )
+    return error(request, 429, message, headers=told("api", 0, wait, most, HOUR) if hub.quota_told else None)
+
+
+def _commit(hub: "Hub", repo: str, branch: str, lines: list[dict[str, Any]]) -> str:
+    store = hub.store(repo)
+    head = store.find(f"refs/heads/{branch}")
+    if head is None:
+        raise RefusedError(404, f"Invalid rev id: {branch}", "RevisionNotFound")
+    header = next(line["value"] for line in lines if line["key"] == "header")
+    changes = {line["value"]["path"]: _content(hub, repo, line) for line in lines if line["key"] != "header"}
+    trees = store.trees(head, _folders(changes))
+    for path, content in changes.items():
+        if content is None and path.rpartition("/")[2] not in trees[folder_of(path)]:
+            raise RefusedError(404, f"A file with this name doesn't exist: {path}", "EntryNotFound")
+    if all(c is not None and trees[folder_of(p)].get(p.rpartition("/")[2]) == blob_of(c) for p, c in changes.items()):
+        return head  # a success whatever the parent, and no commit
+    parent = header.get("parentCommit") or head
+    if parent != head:
+        raise RefusedError(412, "A commit has happened since. Please refresh and try again.")
+    _check(hub, changes, trees, f"refs/heads/{branch}", store, head)
+    message = "\n\n".join(part for part in (header["summary"], header.get("description")) if part)
+    try:
+        landed = hub.commit(repo, changes, parent, message, branch)
+    except MovedError as moved:  # a push by git came between
+        raise RefusedError(412, "A commit has happened since. Please refresh and try again.") from moved
+    hub.commits += 1
+    hub.commit_times[repo].append(hub.clock())
+    return landed
+
+
+def _content(hub: "Hub", repo: str, line: dict[str, Any]) -> bytes | None:
+    key, value = line["key"], line["value"]
+    path = value["path"]
+    if not path or "\n" in path or path.startswith("/") or {"", ".", "..", ".git"} & set(path.split("/")):
+        raise RefusedError(400, f"Invalid path in repo: {path}")
+    if key == "file":
+        return base64.b64decode(value["content"]) if value.get("encoding") == "base64" else value["content"].encode()
+    if key == "lfsFile":
+        size = hub.lfs_size(repo, value["oid"])
+        if size is None or value.get("size", size) != size:
+            raise RefusedError(400, refused_pointers([path]))
+        return bytes(Pointer(value["oid"], size))
+    if key in ("deletedFile", "deletedFolder"):
+        return None
+    raise RefusedError(400, f"Unknown operation: {key}")
+
+
+def _folders(changes: Changes) -> set[str]:
+    """Every folder that a change may give a new entry."""
+    found = {""}
+    for path in changes:
+        while path:
+            path = folder_of(path)
+            found.add(path)
+    return found
+
+
+def _check(
+    hub: "Hub", changes: Changes, trees: dict[str, dict[str, str]], ref: str, store: BareRepository, head: str
+) -> None:
+    limits = hub.limits
+    written = {path: content for path, content in changes.items() if content is not None}
+    if said := refused_files(((path, len(c), c[:8000]) for path, c in written.items()), ref, limits):
+        raise RefusedError(400, "\n".join(said))
+    names = {folder: set(entries) for folder, entries in trees.items()}
+    before = {folder: len(entries) for folder, entries in names.items()}
+    for path, content in changes.items():
+        if content is None:
+            names[folder_of(path)].discard(path.rpartition("/")[2])
+    for path in written:
+        while path:
+            names[folder_of(path)].add(path.rpartition("/")[2])
+            path = folder_of(path)
+    most = limits.entries_per_folder
+    full = [f for f, entries in names.items() if most is not None and len(entries) > max(most, before[f] - 1)]
+    if full and most is not None:
+        raise RefusedError(400, refused_folders(sorted(full), ref, most))
+    if limits.files_per_repo is not None:
+        there = {entry.path for entry in store.entries(head, recursive=True) if entry.kind == "blob"}
+        if len(there | set(written)) > limits.files_per_repo:
+            raise RefusedError(
+                400, f"Your push was rejected because it contains more than {limits.files_per_repo} files."
+            )

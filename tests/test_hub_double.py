@@ -1,0 +1,310 @@
+"""The Hub double does what the Hub's documentation says, asked by the real huggingface_hub client."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, constants, hf_hub_download
+from huggingface_hub.errors import (
+    BadRequestError,
+    EntryNotFoundError,
+    GatedRepoError,
+    HfHubHTTPError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils._http import parse_ratelimit_headers
+
+from tests.support.hub.repos import TOKEN, Fault, Hub
+from tests.support.hub.server import serve
+
+REPO = "org/store"
+READ, STRANGER = "hf_read", "hf_stranger"
+
+
+class Clock:
+    now = 1_790_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def own(tmp_path: Path, clock: Clock) -> Hub:
+    made = Hub(tmp_path / "hub", clock)
+    made.create(REPO)
+    made.tokens |= {READ: "read", STRANGER: "none"}
+    return made
+
+
+@pytest.fixture
+def address(own: Hub, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)
+    with serve(own) as address:
+        yield address
+
+
+@pytest.fixture
+def api(address: str) -> HfApi:
+    return HfApi(address, TOKEN)
+
+
+def commit(api: HfApi, files: Mapping[str, bytes | None], **options: Any) -> str:
+    operations = [CommitOperationDelete(p) if c is None else CommitOperationAdd(p, c) for p, c in files.items()]
+    done = api.create_commit(REPO, operations, commit_message="a commit", repo_type="dataset", **options)
+    return str(done.oid)
+
+
+def fetched(api: HfApi, path: str, folder: Path, **options: Any) -> bytes:
+    options = {"token": api.token, **options}
+    found = hf_hub_download(REPO, path, repo_type="dataset", endpoint=api.endpoint, cache_dir=folder, **options)
+    return Path(found).read_bytes()
+
+
+def test_what_is_committed_is_read_back(own: Hub, api: HfApi, tmp_path: Path) -> None:
+    files = {"a/한글 1.json": b"{}\n", "b.parquet": b"PAR1\0" * 100, "empty": b""}
+    oid = commit(api, files)
+    assert {path: fetched(api, path, tmp_path / "cache") for path in files} == files
+    assert own.commits == 1 and own.leaks == [], "the storage was given no token"
+    assert [line for line in own.seen if "/lfs/" in line and line.startswith("GET")], "the parquet file came from it"
+    info = api.dataset_info(REPO, files_metadata=True)
+    sizes = {s.rfilename: s.size for s in info.siblings or [] if s.rfilename != ".gitattributes"}
+    assert info.sha == oid and sizes == {path: len(content) for path, content in files.items()}
+    (lfs,) = api.get_paths_info(REPO, "b.parquet", repo_type="dataset")
+    assert (
+        isinstance(lfs, RepoFile)
+        and lfs.lfs
+        and lfs.lfs.sha256 == hashlib.sha256(b"PAR1\0" * 100).hexdigest()
+        and lfs.size == 500
+    )
+    commit(api, {"a/한글 1.json": None})
+    assert not api.file_exists(REPO, "a/한글 1.json", repo_type="dataset")
+    assert fetched(api, "a/한글 1.json", tmp_path / "other", revision=oid) == b"{}\n"
+
+
+def test_metadata_are_the_hubs(api: HfApi) -> None:
+    oid = commit(api, {"a.json": b"{}\n", "b.parquet": b"PAR1\0"})
+    regular = api.get_hf_file_metadata(url=api_url(api, "a.json"))
+    assert regular.etag == hashlib.sha1(b"blob 3\0{}\n").hexdigest() and regular.size == 3
+    lfs = api.get_hf_file_metadata(url=api_url(api, "b.parquet"))
+    assert lfs.etag == hashlib.sha256(b"PAR1\0").hexdigest() and lfs.size == 5 and lfs.commit_hash == oid
+    assert lfs.location.startswith("http://localhost:")
+    part = httpx2.get(api_url(api, "a.json"), headers=bearer(TOKEN) | {"Range": "bytes=1-1"}, follow_redirects=True)
+    assert part.status_code == 206 and part.content == b"}" and part.headers["Content-Range"] == "bytes 1-1/3"
+
+
+def api_url(api: HfApi, path: str) -> str:
+    return f"{api.endpoint}/datasets/{REPO}/resolve/main/{path}"
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def test_the_storage_takes_no_token_and_no_address_without_a_signature(own: Hub, api: HfApi) -> None:
+    commit(api, {"b.parquet": b"PAR1\0"})
+    location = httpx2.get(api_url(api, "b.parquet"), headers=bearer(TOKEN)).headers["Location"]
+    assert httpx2.get(location).content == b"PAR1\0"
+    assert httpx2.get(location.partition("?")[0]).status_code == 403
+    assert httpx2.get(location.replace("localhost", "127.0.0.1")).status_code == 403
+    assert httpx2.get(location, headers=bearer(TOKEN)).status_code == 400 and len(own.leaks) == 1
+
+
+def test_an_lfs_file_that_was_not_uploaded_is_refused(own: Hub, api: HfApi) -> None:
+    own.faults = [Fault("PUT /lfs/", status=200)]  # the storage says yes, and keeps nothing
+    with pytest.raises(Exception, match=r"Error while uploading|does not exist"):
+        commit(api, {"b.parquet": b"PAR1\0"})
+    header = '{"key": "header", "value": {"summary": "x"}}\n'
+    for size in (4, 5):
+        file = f'{{"path": "b.parquet", "algo": "sha256", "oid": "{"0" * 64}", "size": {size}}}'
+        body = header + f'{{"key": "lfsFile", "value": {file}}}\n'
+        told = httpx2.post(f"{api.endpoint}/api/datasets/{REPO}/commit/main", content=body, headers=bearer(TOKEN))
+        assert told.status_code == 400 and "LFS pointer pointed to a file that does not exist" in told.json()["error"]
+    assert own.commits == 0
+
+
+def test_a_commit_on_an_old_parent_is_refused_unless_it_would_change_nothing(own: Hub, api: HfApi) -> None:
+    start = own.store(REPO).head()
+    first = commit(api, {"claim": b"me"}, parent_commit=start)
+    with pytest.raises(HfHubHTTPError, match="A commit has happened since") as refused:
+        commit(api, {"claim": b"you"}, parent_commit=start)
+    assert refused.value.response.status_code == 412
+    body = (
+        f'{{"key": "header", "value": {{"summary": "x", "parentCommit": "{start}"}}}}\n'
+        '{"key": "file", "value": {"path": "claim", "content": "bWU=", "encoding": "base64"}}\n'
+    )
+    told = httpx2.post(f"{api.endpoint}/api/datasets/{REPO}/commit/main", content=body, headers=bearer(TOKEN))
+    assert told.json()["commitOid"] == first and own.commits == 1
+
+
+def test_a_missing_file_is_not_deleted(api: HfApi) -> None:
+    with pytest.raises(EntryNotFoundError, match="A file with this name doesn't exist"):
+        commit(api, {"nothing": None})
+
+
+def test_no_folder_takes_more_entries_than_the_limit(own: Hub, api: HfApi) -> None:
+    own.limits.entries_per_folder = 5
+    commit(api, {f"a/{n}": b"x" for n in range(5)})
+    with pytest.raises(BadRequestError, match=r"too many files per directory.*up to 5 files.*/a/"):
+        commit(api, {"a/5": b"x"})
+    with pytest.raises(BadRequestError, match=r"Offending directories: /$"):
+        commit(api, {f"{n}/x": b"x" for n in range(5)})
+    commit(api, {"a/0": None, "a/5": b"x"})
+    commit(api, {"a/1": b"y", "b/0": b"x"})
+
+
+def test_large_and_binary_files_belong_in_lfs(own: Hub, api: HfApi) -> None:
+    commit(api, {"large.txt": b"x" * (10 * 2**20 + 1), "odd": b"\0"})
+    files = api.get_paths_info(REPO, ["large.txt", "odd"], repo_type="dataset")
+    assert [isinstance(file, RepoFile) and bool(file.lfs) for file in files] == [True, True]
+    own.limits.regular_size = 10
+    commit(api, {"12 bytes.txt": b"x" * 12})
+    header = '{"key": "header", "value": {"summary": "x"}}\n'
+    for content, said in (("MDEyMzQ1Njc4OTA=", "files larger than 10 MiB"), ("AAAA", "binary files")):
+        file = f'{{"key": "file", "value": {{"path": "f", "content": "{content}", "encoding": "base64"}}}}\n'
+        url = f"{api.endpoint}/api/datasets/{REPO}/commit/main"
+        told = httpx2.post(url, content=header + file, headers=bearer(TOKEN))
+        assert told.status_code == 400 and said in told.json()["error"] and "- f (ref: refs/heads/main)" in told.text
+
+
+def test_commits_have_a_quota_an_hour(own: Hub, api: HfApi, clock: Clock) -> None:
+    own.limits.commits_per_hour = 3
+    for number in range(3):
+        commit(api, {"a": b"%d" % number})
+        clock.now += 60
+    with pytest.raises(HfHubHTTPError, match=r"rate limit for repository commits \(3 per hour\)") as refused:
+        commit(api, {"a": b"3"})
+    told = parse_ratelimit_headers(refused.value.response.headers)
+    assert refused.value.response.status_code == 429 and told is not None
+    assert (told.remaining, told.reset_in_seconds, told.limit, told.window_seconds) == (0, 3420, 3, 3600)
+    clock.now += 3420
+    commit(api, {"a": b"3"})
+
+
+def test_requests_have_quotas_in_windows_where_a_test_sets_them(own: Hub, api: HfApi, clock: Clock) -> None:
+    own.rates.quotas = {"api": 2}
+    clock.now -= clock.now % 300
+    for left in (1, 0):
+        told = parse_ratelimit_headers(httpx2.get(f"{api.endpoint}/api/datasets/{REPO}", headers=bearer(TOKEN)).headers)
+        assert told is not None and told.remaining == left and told.reset_in_seconds == 300
+    with pytest.raises(HfHubHTTPError, match="you have reached your 'api' rate limit"):
+        api.list_repo_refs(REPO, repo_type="dataset")
+    clock.now += 300
+    api.list_repo_refs(REPO, repo_type="dataset")
+
+
+def test_a_tree_comes_in_pages(own: Hub, api: HfApi) -> None:
+    commit(api, {f"a/{n:02}.json": b"%d" % n for n in range(25)} | {"b.parquet": b"PAR1\0"})
+    own.limits.tree_page, before = 10, len(own.seen)
+    listed = list(api.list_repo_tree(REPO, repo_type="dataset", recursive=True))
+    assert [one.path for one in listed] == [".gitattributes", "a", *(f"a/{n:02}.json" for n in range(25)), "b.parquet"]
+    assert len(own.seen) - before == 3
+    assert [one.path for one in api.list_repo_tree(REPO, repo_type="dataset", expand=True)] == [
+        ".gitattributes",
+        "a",
+        "b.parquet",
+    ]
+    with pytest.raises(EntryNotFoundError):
+        list(api.list_repo_tree(REPO, "nothing", repo_type="dataset"))
+    with pytest.raises(RevisionNotFoundError):
+        list(api.list_repo_tree(REPO, revision="nothing", repo_type="dataset"))
+
+
+def test_branches_tags_history_and_squash(own: Hub, api: HfApi, clock: Clock) -> None:
+    start = own.store(REPO).head()
+    oid = commit(api, {"a": b"1"}, commit_description="why")
+    api.create_branch(REPO, branch="old", revision=start, repo_type="dataset")
+    with pytest.raises(HfHubHTTPError, match="Reference already exists"):
+        api.create_branch(REPO, branch="old", repo_type="dataset")
+    api.create_tag(REPO, tag="v1", revision=oid, repo_type="dataset")
+    refs = api.list_repo_refs(REPO, repo_type="dataset")
+    assert {b.name: b.target_commit for b in refs.branches} == {"main": oid, "old": start}
+    assert {t.name: t.target_commit for t in refs.tags} == {"v1": oid}
+    own.limits.commits_page = 1
+    history = api.list_repo_commits(REPO, repo_type="dataset")
+    assert [(c.commit_id, c.title, c.message) for c in history] == [
+        (oid, "a commit", "why"),
+        (start, "initial commit", ""),
+    ]
+    assert history[0].created_at.timestamp() == clock.now
+    api.super_squash_history(REPO, repo_type="dataset", commit_message="all")
+    assert [c.title for c in api.list_repo_commits(REPO, repo_type="dataset")] == ["all"]
+    assert own.store(REPO).read("a", "main") == b"1"
+    api.delete_branch(REPO, branch="old", repo_type="dataset")
+    api.delete_tag(REPO, tag="v1", repo_type="dataset")
+    with pytest.raises(HfHubHTTPError, match="Cannot delete"):
+        api.delete_branch(REPO, branch="main", repo_type="dataset")
+    assert len(api.list_repo_refs(REPO, repo_type="dataset").branches) == 1
+
+
+def test_the_answers_of_the_api_may_lag(own: Hub, api: HfApi) -> None:
+    start = own.store(REPO).head()
+    oid = commit(api, {"a": b"1"})
+    own.refs_lag = own.info_lag = 1
+    assert [api.list_repo_refs(REPO, repo_type="dataset").branches[0].target_commit for _ in range(2)] == [start, oid]
+    assert [api.dataset_info(REPO).sha for _ in range(2)] == [start, oid]
+
+
+WRITES: list[Callable[[HfApi], object]] = [
+    lambda api: commit(api, {"a": b"1"}),
+    lambda api: api.create_branch(REPO, branch="b", repo_type="dataset"),
+    lambda api: api.super_squash_history(REPO, repo_type="dataset"),
+]
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_roles(own: Hub, address: str, tmp_path: Path, public: bool) -> None:
+    if public:
+        own.public.add(REPO)
+    reader, stranger, nobody, forged = (HfApi(address, token) for token in (READ, STRANGER, False, "hf_forged"))
+    assert reader.dataset_info(REPO).private is not public
+    for write in WRITES:
+        with pytest.raises(HfHubHTTPError, match="403 Forbidden: Authorization error"):
+            write(reader)
+    with pytest.raises(HfHubHTTPError, match="Invalid credentials") as refused:
+        forged.dataset_info(REPO)
+    assert refused.value.response.status_code == 401
+    with pytest.raises(RepositoryNotFoundError):
+        reader.dataset_info("org/nothing")
+    for other, status in ((stranger, 404), (nobody, 401)):
+        if public:
+            assert fetched(other, ".gitattributes", tmp_path / str(status))
+            continue
+        with pytest.raises(RepositoryNotFoundError) as missing:
+            other.dataset_info(REPO)
+        assert missing.value.response.status_code == status
+    own.grants[STRANGER, REPO] = "write"
+    commit(stranger, {"a": b"1"})
+
+
+def test_a_gate_hides_files_from_those_without_a_role(own: Hub, address: str, tmp_path: Path) -> None:
+    own.public.add(REPO)
+    own.gated.add(REPO)
+    stranger = HfApi(address, STRANGER)
+    assert stranger.dataset_info(REPO).gated == "manual"
+    with pytest.raises(GatedRepoError):
+        fetched(stranger, ".gitattributes", tmp_path)
+    assert fetched(HfApi(address, READ), ".gitattributes", tmp_path)
+
+
+def test_traffic_is_counted_and_faults_come_on_demand(own: Hub, api: HfApi) -> None:
+    commit(api, {"a": b"x" * 100_000})
+    assert 130_000 < own.received < 150_000
+    before = own.sent
+    assert len(httpx2.get(api_url(api, "a"), headers=bearer(TOKEN), follow_redirects=True).content) == 100_000
+    assert own.sent - before == 100_000
+    own.faults = [Fault("POST .*/super-squash/", status=418), Fault("GET .*/refs", cut=True)]
+    with pytest.raises(HfHubHTTPError, match="a fault on demand"):
+        api.super_squash_history(REPO, repo_type="dataset")
+    with pytest.raises(Exception, match=r"Expecting|Unterminated|EOF"):
+        api.list_repo_refs(REPO, repo_type="dataset")
