@@ -16,6 +16,7 @@ from fsspec.implementations.local import LocalFileSystem
 from httpx2 import HTTPError
 from huggingface_hub import HfApi, constants
 from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.utils.tqdm import disable_progress_bars
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from submissions.errors import StoreError, StoreUnavailableError
@@ -32,7 +33,10 @@ class PrivateStore:
         self.url = url
         endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
         self._api = HfApi(endpoint=endpoint, token=token or False)
-        options: dict[str, Any] = {"endpoint": endpoint, "token": token or False} if url.startswith("hf://") else {}
+        options: dict[str, Any] = {}
+        if url.startswith("hf://"):
+            options = {"endpoint": endpoint, "token": token or False}
+            disable_progress_bars()  # one for each heartbeat
         try:
             self._files, root = fsspec.core.url_to_fs(url, skip_instance_cache=True, **options)
         except (ImportError, ValueError) as error:
@@ -48,14 +52,9 @@ class PrivateStore:
 
     def read(self, path: str) -> bytes:
         """Raises KeyError where there is no such file."""
-
-        def attempt() -> bytes:
-            self._files.invalidate_cache()
-            content: bytes = self._files.cat_file(self._at(path))
-            return content
-
         try:
-            return self._tried(attempt)
+            content: bytes = self._tried(lambda: self._fresh().cat_file(self._at(path)))
+            return content
         except FileNotFoundError:
             raise KeyError(path) from None
 
@@ -76,7 +75,7 @@ class PrivateStore:
             if self._local:
                 self._tried(lambda: _write_locally(Path(self._at(path)), content, replace=False))
             else:
-                self._tried(lambda: self._create_remotely(path, content))
+                self._tried(lambda: self._fresh().pipe_file(self._at(path), content, mode="create"))
         except FileExistsError:
             return False
         return True
@@ -84,18 +83,12 @@ class PrivateStore:
     def delete(self, path: str) -> None:
         """Of a file that is not there, too."""
         with suppress(FileNotFoundError):
-            self._tried(lambda: self._files.rm(self._at(path)))
+            self._tried(lambda: self._fresh().rm(self._at(path)))
 
     def paths(self, folder: str) -> list[str]:
         """Every file below a folder, in order."""
-
-        def attempt() -> list[str]:
-            self._files.invalidate_cache()
-            found: list[str] = self._files.find(self._at(folder))
-            return found
-
         try:
-            found = self._tried(attempt)
+            found: list[str] = self._tried(lambda: self._fresh().find(self._at(folder)))
         except FileNotFoundError:
             return []
         prefix = len(self._root) + 1
@@ -108,9 +101,10 @@ class PrivateStore:
         bucket = "/".join(self.url.removeprefix(BUCKETS).split("/")[:2])
         return bool(self._tried(lambda: self._api.bucket_info(bucket)).private)
 
-    def _create_remotely(self, path: str, content: bytes) -> None:
+    def _fresh(self) -> Any:
+        """Without what was listed before: others write here too."""
         self._files.invalidate_cache()
-        self._files.pipe_file(self._at(path), content, mode="create")
+        return self._files
 
     def _at(self, path: str) -> str:
         return f"{self._root}/{path}"

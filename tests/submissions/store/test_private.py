@@ -9,15 +9,35 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from huggingface_hub import HfApi
+from pydantic import SecretStr
 
 from submissions.errors import StoreError, StoreUnavailableError
 from submissions.paths import ROOT
 from submissions.settings import Settings
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
+from tests.support.hub.repos import TOKEN, Fault, Hub
+from tests.support.hub.xet_client import own_xet_session
 
 
-def test_what_is_written_is_read_until_it_is_deleted(private: PrivateStore) -> None:
+@pytest.fixture
+def bucket(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A private bucket on the Hub, reached by hf_xet."""
+    own_xet_session(monkeypatch, tmp_path / "xet")
+    HfApi(os.environ["HF_ENDPOINT"], TOKEN).create_bucket("org/private", private=True)
+    return "hf://buckets/org/private"
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def files(request: pytest.FixtureRequest, settings: Settings) -> PrivateStore:
+    if request.param == "folder":
+        return open_private_store(settings)
+    return open_private_store(Settings(private_store=request.getfixturevalue("bucket")))
+
+
+def test_what_is_written_is_read_until_it_is_deleted(files: PrivateStore) -> None:
+    private = files
     private.write("details/ab/x.jsonl", b"one")
     private.write("details/ab/x.jsonl", b"two")
     private.write("people/y.json", b"{}")
@@ -29,6 +49,49 @@ def test_what_is_written_is_read_until_it_is_deleted(private: PrivateStore) -> N
     with pytest.raises(KeyError):
         private.read("details/ab/x.jsonl")
     assert private.paths("details") == private.paths("nothing") == []
+
+
+def test_what_another_machine_writes_is_seen_at_once(bucket: str) -> None:
+    here, there = (open_private_store(Settings(private_store=bucket)) for _ in range(2))
+    assert here.paths("leases") == []
+    for content in (b"1", b"2"):
+        there.write("leases/x.json", content)
+        assert here.read("leases/x.json") == content and here.paths("leases") == ["leases/x.json"]
+    assert not here.create("leases/x.json", b"3") and here.create("leases/y.json", b"3")
+    there.delete("leases/x.json")
+    assert here.paths("leases") == ["leases/y.json"]
+    with pytest.raises(KeyError):
+        here.read("leases/x.json")
+
+
+def test_a_bucket_that_is_public_missing_or_somebody_elses_is_refused(hub: Hub, bucket: str) -> None:
+    HfApi(os.environ["HF_ENDPOINT"], TOKEN).create_bucket("org/open", private=False)
+    with pytest.raises(StoreError, match="is public"):
+        open_private_store(Settings(private_store="hf://buckets/org/open"))
+    with pytest.raises(StoreError, match="name a bucket that exists"):
+        open_private_store(Settings(private_store="hf://buckets/org/nothing"))
+    hub.tokens["hf_stranger"] = "none"
+    with pytest.raises(StoreError, match="name a bucket that exists"):
+        open_private_store(Settings(private_store=bucket, hub_token=SecretStr("hf_stranger")))
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_bucket_that_answers_again_is_waited_for(hub: Hub, bucket: str, status: int) -> None:
+    private = open_private_store(Settings(private_store=bucket))
+    private.write("x", b"1")
+    hub.faults = [Fault("resolve", status=status)]
+    assert private.read("x") == b"1" and hub.faults[0].times == 0
+
+
+def test_a_bucket_that_stays_down_is_told_in_one_line(hub: Hub, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    private = open_private_store(Settings(private_store=bucket))
+    private.write("x", b"1")
+    monkeypatch.setattr("submissions.store.private.TRIES", 1)
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)
+    for match, use in (("resolve", lambda: private.read("x")), ("tree", lambda: private.paths("leases"))):
+        hub.faults = [Fault(match, status=503, times=100)]
+        with pytest.raises(StoreUnavailableError, match="try again later"):
+            use()
 
 
 def test_of_many_who_create_a_file_one_does(private: PrivateStore) -> None:

@@ -44,6 +44,10 @@ def serve_git(app: FastAPI, hub: "Hub", kind: str) -> None:
             body = gzip.decompress(body)
         lines = list(packet_lines(body))
         wants = [line.split()[1].decode() for line in lines if line.startswith(b"want ")]
+        if hub.lag and (unknown := _newest(hub, repo)) in wants:
+            hub.lag -= 1
+            said = f"ERR upload-pack: not our ref {unknown}"
+            return Response(f"{len(said) + 4:04x}{said}", media_type=f"application/x-{UPLOAD}-result")
         if wants and not hub.single_objects:
             kinds = {kind for kind, _, _ in hub.store(repo).checked(wants)}
             if not kinds <= {"commit", "tag", "missing"}:
@@ -91,6 +95,10 @@ def _backend(hub: "Hub", request: Request, repo: str, path: str, body: bytes) ->
     head, _, content = answered.stdout.partition(b"\r\n\r\n")
     headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
     return Response(content, int(headers.pop("Status", "200").split()[0]), headers)
+
+
+def _newest(hub: "Hub", repo: str) -> str:
+    return hub.store(repo).history("refs/heads/main", 1)[0].id
 
 
 def _lagging(hub: "Hub", repo: str, answer: Response) -> Response:
