@@ -82,8 +82,13 @@ class PrivateStore:
 
     def delete(self, path: str) -> None:
         """Of a file that is not there, too."""
+
+        def attempt() -> None:
+            if self._fresh().exists(self._at(path)):
+                self._files.rm(self._at(path))
+
         with suppress(FileNotFoundError):
-            self._tried(lambda: self._fresh().rm(self._at(path)))
+            self._tried(attempt)
 
     def paths(self, folder: str) -> list[str]:
         """Every file below a folder, in order."""
