@@ -41,6 +41,7 @@ from submissions.errors import ConflictError, LostLeaseError, StoreError, StoreU
 from submissions.failure_codes import FailureCode
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
+from submissions.queue.upkeep import tidy_if_due
 from submissions.records import EvalRequest, Failure, Pause, Progress, Stage, Status
 from submissions.results import EvalResult
 from submissions.settings import Settings
@@ -111,6 +112,12 @@ class Worker:
         log.info("running %s: %s on %s", request.key, request.model_id, request.benchmark)
         job_dir = self._settings.work_dir / request.key
         backup = AnswerBackup(self._private, request.key, request.attempt, job_dir)
+        assert request.lease
+        try:
+            self._heartbeats.write(request.key, request.lease)
+        except StoreError:  # answers and details would find no place either
+            self._queue.release(request)
+            raise
         try:
             with self._heartbeat(request, backup) as tell:
                 self._evaluate(request, job_dir, backup, tell)
@@ -137,6 +144,8 @@ class Worker:
             log.warning("after %s: %s", request.key, error)
 
     def _tidy(self) -> None:
+        if tidy_if_due(self._queue.store, self._private, self._now()):
+            log.info("tidied %s", self._queue.store.url)
         rows = self._queue.rows()
         self._heartbeats.tidy(row.key for row in rows if row.status == Status.RUNNING)
         remove_answers_except(

@@ -183,6 +183,10 @@ class EvalResult(Record):
     def benchmark(self) -> str:
         return next(iter(self.results))
 
+    @staticmethod
+    def path_of(model_id: str, key: str) -> str:
+        return f"results/{model_id}/{key}.json"
+
     @property
     def path(self) -> str:
-        return f"results/{self.config.model_name}/{self.request_key}.json"
+        return self.path_of(self.config.model_name, self.request_key)

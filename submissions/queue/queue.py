@@ -23,6 +23,7 @@ from submissions.results import EvalResult
 from submissions.rows import QueueRow, queue_row
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.index import parse_record, queue_reader, with_requests, with_result
+from submissions.store.shards import check_room
 
 SKEW = timedelta(minutes=2)
 
@@ -186,7 +187,8 @@ class Queue:
     def claim(self, worker: str, now: datetime) -> EvalRequest | None:
         """Take the next pending request: round-robin over submitters, oldest first. None if there is none.
 
-        Requests whose lease has run out are returned to pending, or quarantined after too many attempts, first.
+        Requests whose lease has run out are returned to pending, or quarantined after too many attempts, first. Raises
+        StoreError where the result would find no room in the store.
         """
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest | bool]:
@@ -198,6 +200,8 @@ class Queue:
                 request = self._try_load(row.path, snapshot)
                 if request is None:
                     continue  # a poison record must not stop the queue behind it
+                done = request.evolve(status=Status.FINISHED)
+                check_room((done.path, EvalResult.path_of(request.model_id, request.key)), snapshot)
                 lease = Lease(
                     worker=worker, nonce=secrets.token_hex(16), heartbeat_at=now, expires_at=now + self._lease
                 )

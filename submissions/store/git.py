@@ -179,11 +179,19 @@ class GitStore:
         clock.touch()
         return datetime.fromtimestamp(clock.stat().st_mtime, UTC)
 
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return sum(path.stat().st_size for path in self._path.rglob("*") if path.is_file())
+
     def reset(self) -> None:
-        """Empty it, for a mirror whose objects are damaged or too many."""
+        """Empty it, for a mirror whose objects are damaged or too many. What others are reading stays until they end."""
         with self._locked():
-            shutil.rmtree(self._path)
-            self._init()
+            old = Path(f"{self._path}.old")
+            shutil.rmtree(old, ignore_errors=True)
+            fresh = self._made()
+            self._path.rename(old)
+            fresh.rename(self._path)
+            shutil.rmtree(old)
             self._folders, self._last = {}, Snapshot("", {})
 
     def has(self, sha: str) -> bool:
@@ -235,11 +243,15 @@ class GitStore:
             if {path.name for path in self._path.iterdir()} - _SKELETON:
                 raise StoreError(f"{self.url} is no store and not empty; name another folder")
             shutil.rmtree(self._path)
+        self._made().rename(self._path)
+
+    def _made(self) -> Path:
+        """An empty repository beside this one."""
         fresh = Path(f"{self._path}.new")
         shutil.rmtree(fresh, ignore_errors=True)
         Repo.init_bare(str(fresh), mkdir=True, default_branch=MAIN.encode()).close()
         fresh.chmod(0o700)
-        fresh.rename(self._path)
+        return fresh
 
     def _start(self, repo: Repo) -> str:
         """Make the empty first commit, the same in every process that tries."""

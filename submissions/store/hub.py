@@ -39,7 +39,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception
 
 from submissions.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 from submissions.store.backoff import wait_retry_after
-from submissions.store.base import MAIN, Changes, Commit, Snapshot, blob_id, pointer
+from submissions.store.base import MAIN, Changes, Commit, Snapshot, blob_id, pointer, unchanged
 from submissions.store.git import GitStore
 
 log = logging.getLogger(__name__)
@@ -53,6 +53,7 @@ CONFLICTS = (409, 412)
 FRESH_S = 3600.0  # seconds; the commits since an older fetch are not fetched, their folders would be much
 LOOKED_BACK = 50  # commits fetched to find one of ours, where its parent is not here
 MANY = 300  # files; more are fetched in one request, with all others
+MIRROR_BYTES = 500_000_000
 CONNECTIONS = 8  # to fetch files one by one
 
 
@@ -125,9 +126,10 @@ class HubStore:
         return self._mirror.history(head)
 
     def tidy(self) -> None:
-        """The mirror is thrown away: what is needed of it is fetched soon."""
+        """A mirror that has become large is thrown away: what is needed of it is fetched soon."""
         self._with_retries(lambda: self._api.super_squash_history(self._repo, branch=MAIN, repo_type="dataset"))
-        self._throw_mirror_away()
+        if self._mirror.size() > MIRROR_BYTES:
+            self._throw_mirror_away()
 
     def is_private(self) -> bool:
         """Whether strangers cannot read it."""
@@ -164,7 +166,7 @@ class HubStore:
                     revision=MAIN,
                     parent_commit=parent,
                 )
-                landed = self._landed(done.oid, parent, nonce)
+                landed = self._landed(self._shown(done.oid, parent), parent, nonce)
             except RuntimeError as error:  # of an upload to the storage beside git, before the commit
                 raise _Interrupted(f"{error} {error.__cause__}") from error
             except (HTTPError, ValueError, KeyError) as error:  # HfHubHTTPError is an HTTPError; a cut-off body is none
@@ -174,11 +176,29 @@ class HubStore:
                 landed = self._landed(head := self.head(), parent, nonce)
                 if landed is None and status not in CONFLICTS and head == parent:
                     raise
-            if landed is None:
+            if landed is None and (landed := self._in_place(changes, parent)) is None:
                 raise ConflictError(MAIN)
             return landed
 
         return self._with_retries(attempt)
+
+    def _shown(self, head: str, parent: str) -> str:
+        """The commit, or the head where it has been squashed away meanwhile."""
+        try:
+            self._fetch(head, since=parent)
+            return head
+        except StoreUnavailableError:
+            if (now := self.head()) == head:
+                raise
+            return now
+
+    def _in_place(self, changes: Changes, parent: str) -> str | None:
+        """The head, where the history since the parent was squashed away and all is as this commit makes it."""
+        snapshot = self.snapshot()
+        if any(commit.id == parent for commit in self._mirror.history(snapshot.head)):
+            return None
+        there = all(unchanged(snapshot, path, content) for path, content in changes.items())
+        return snapshot.head if there else None
 
     def _landed(self, head: str, parent: str, nonce: str) -> str | None:
         """The commit with this nonce between the head and its parent, if there is one."""
@@ -293,8 +313,10 @@ class HubStore:
             said = f" ({' '.join(error.server_message.split())[:300]})" if error.server_message else ""
             if _is_retryable(error):
                 raise StoreUnavailableError(f"{self.url}: the Hub answers {status}{said}; try again later") from error
-            advice = "name a dataset that exists, and a token in HANNUN_HUB_TOKEN that may read and write it"
-            raise StoreError(f"{self.url}: the Hub answers {status}{said}; {advice}") from error
+            advice = "; name a dataset that exists, and a token in HANNUN_HUB_TOKEN that may read and write it"
+            raise StoreError(
+                f"{self.url}: the Hub answers {status}{said}{advice if status in (401, 403, 404) else ''}"
+            ) from error
         except (HTTPError, OSError, ValueError, _Interrupted) as error:
             raise StoreUnavailableError(f"{self.url}: the Hub is out of reach; try again later ({error})") from error
 

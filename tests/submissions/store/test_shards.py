@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from submissions.__main__ import main
+from submissions.errors import StoreError
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest, request_key
 from submissions.store.base import Store
@@ -22,6 +23,24 @@ def test_ten_years_of_keys_fill_no_folder() -> None:
     keys = (request_key(f"o/m{n}", "0" * 40, "bfloat16", "ko-vqa", "1", None, None) for n in range(YEARS))
     folders = Counter(PurePosixPath(sharded(f"requests/finished/{key}.json")).parent for key in keys)
     assert len(folders) == 256 and max(folders.values()) < HUB_LIMIT
+
+
+@pytest.mark.parametrize(("entries", "room"), [(3, True), (4, False)])
+def test_nothing_is_evaluated_whose_result_would_find_no_room(
+    store: Store, make_request: Callable[..., EvalRequest], monkeypatch: pytest.MonkeyPatch, entries: int, room: bool
+) -> None:
+    monkeypatch.setattr("submissions.store.shards.ENTRIES_PER_FOLDER", 4)
+    queue, request = Queue(store), make_request()
+    queue.submit(request)
+    folder = f"requests/finished/{request.key[:2]}"
+    store.commit({f"{folder}/{n:032x}.json": b"{}" for n in range(entries)}, store.head(), "many")
+    head = store.head()
+    if room:
+        assert queue.claim("w", NOW)
+    else:
+        with pytest.raises(StoreError, match=f"/{folder} of the store has 4 entries"):
+            queue.claim("w", NOW)
+        assert store.head() == head
 
 
 def test_records_of_an_older_version_are_moved_and_lose_nothing(

@@ -1,0 +1,111 @@
+"""The weekly upkeep: past months together, the history gone, and nobody notices."""
+
+import threading
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from submissions.queue.queue import Queue
+from submissions.queue.upkeep import EVERY, tidy_if_due
+from submissions.results import EvalResult
+from submissions.store.base import Store, blob_id, transact
+from submissions.store.index import board_reader, compacted, reindexed
+from submissions.store.open import open_store
+from submissions.store.private import PrivateStore
+from tests.support.evaluated import evaluated
+from tests.support.records import NOW, request_numbered, result_of
+
+
+@pytest.fixture(params=["git", "hub"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "git":
+        return str(tmp_path / "upkeep.git")
+    request.getfixturevalue("hub")
+    return "hf://datasets/org/store"
+
+
+def publish(store: Store, number: int, days: float) -> EvalResult:
+    queue = Queue(store)
+    queue.submit(request_numbered(number))
+    running = queue.claim("w", NOW)
+    assert running
+    result = result_of(running).evolve(date=(NOW - timedelta(days=days)).timestamp())
+    queue.publish(running, result, NOW)
+    return result
+
+
+def test_past_months_become_one_segment_each(url: str, private: PrivateStore) -> None:
+    store = open_store(url)
+    for number, days in enumerate((0, 1, 40, 41, 42, 75, 76)):
+        publish(store, number, days)
+    before = board_reader(store).read(store.snapshot())
+    assert tidy_if_due(store, private, NOW)
+    segments = [path for path in store.snapshot().files if path.startswith("index/board/")]
+    months = [path for path in segments if path.count("/") == 3]
+    assert len(months) == 2 and len(segments) <= 4, segments
+    monkey = board_reader(open_store(url)).read(open_store(url).snapshot())
+    assert sorted(row.key for row in monkey[0]) == sorted(row.key for row in before[0]) and not monkey[1]
+    assert compacted(store, store.snapshot()) == {} and reindexed(store, store.snapshot()) == ({}, [])
+    publish(store, 100, 75.5)  # a straggler
+    changes, _ = reindexed(store, store.snapshot())
+    transact(store, lambda _: (changes, "reindex", None))
+    assert compacted(store, store.snapshot()) == {}
+    assert len(board_reader(open_store(url)).read(store.snapshot())[0]) == 8
+
+
+def test_it_is_done_once_a_week_by_one_worker(url: str, private: PrivateStore) -> None:
+    store = open_store(url)
+    publish(store, 1, 0)
+    assert tidy_if_due(store, private, NOW)
+    assert len(list(store.history(store.head()))) == 1
+    assert not tidy_if_due(store, private, NOW + EVERY / 2)
+    assert tidy_if_due(store, private, NOW + EVERY)
+    private.write("tidied.json", b"[]")
+    assert tidy_if_due(store, private, NOW + EVERY), "what cannot be read is written anew"
+
+
+def test_writers_and_readers_go_on_while_the_history_goes(url: str) -> None:
+    """Three writers count, and the history is forgotten again and again: each step is there once."""
+    steps, store = 12, open_store(url)
+    store.commit({f"{n}.json": b"0" for n in range(3)}, store.head(), "start")
+    errors: list[BaseException] = []
+
+    def count(name: int) -> None:
+        own = open_store(url)
+        try:
+            for _ in range(steps):
+                transact(
+                    own,
+                    lambda snapshot: (
+                        {f"{name}.json": b"%d" % (int(own.read(f"{name}.json", snapshot.head)) + 1)},
+                        "count",
+                        None,
+                    ),
+                )
+        except BaseException as error:
+            errors.append(error)
+
+    writers = [threading.Thread(target=count, args=(number,)) for number in range(3)]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        open_store(url).tidy()
+        snapshot = store.snapshot()
+        assert snapshot.files.keys() == {"0.json", "1.json", "2.json"}
+        assert int(store.read("0.json", snapshot.head)) <= steps
+    for writer in writers:
+        writer.join()
+    assert not errors
+    assert store.snapshot().files == {f"{n}.json": blob_id(b"%d" % steps) for n in range(3)}
+
+
+def test_a_board_reads_on_over_it(tmp_path: Path, private: PrivateStore) -> None:
+    store = open_store(str(tmp_path / "board.git"))
+    reader = board_reader(open_store(store.url))
+    for number in range(3):
+        result = evaluated(request_numbered(number), 50.0 + number, 40)
+        store.commit({result.path: result.to_bytes()}, store.head(), "result")
+    rows = reader.read(store.snapshot())[0]
+    tidy_if_due(store, private, NOW)
+    assert reader.read(open_store(store.url).snapshot())[0] == rows
