@@ -201,7 +201,7 @@ class Queue:
                 if request is None:
                     continue  # a poison record must not stop the queue behind it
                 done = request.evolve(status=Status.FINISHED)
-                check_room((done.path, EvalResult.path_of(request.model_id, request.key)), snapshot)
+                check_room(self.store, (done.path, EvalResult.path_of(request.model_id, request.key)), snapshot)
                 lease = Lease(
                     worker=worker, nonce=secrets.token_hex(16), heartbeat_at=now, expires_at=now + self._lease
                 )
@@ -295,10 +295,10 @@ class Queue:
 
     def _expired(self, snapshot: Snapshot, now: datetime) -> list[tuple[EvalRequest, EvalRequest]]:
         lost = []
-        for path in snapshot.files:
-            if not path.startswith(f"requests/{Status.RUNNING}/"):
+        for row in self.rows(snapshot):
+            if row.status != Status.RUNNING:
                 continue
-            request = self._try_load(path, snapshot)
+            request = self._try_load(row.path, snapshot)
             if request is None or request.lease is None:
                 continue
             if now > request.lease.expires_at + SKEW and now > self._last_beat(request.key, request.lease) + SKEW:

@@ -5,7 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha1, sha256
 from typing import Protocol, TypeVar
@@ -33,6 +33,8 @@ class Snapshot:
 
     head: str
     files: Mapping[str, str]
+    since: str | None = field(default=None, compare=False)  # the head of an earlier snapshot
+    changed: frozenset[str] = field(default=frozenset(), compare=False)  # paths in which the two differ
 
 
 Changes = Mapping[str, bytes | None]  # path → new content, or None to delete
@@ -52,6 +54,10 @@ class Store(Protocol):
 
     def read(self, path: str, head: str) -> bytes:
         """The content of a path at a commit. Raises KeyError if it is not there."""
+        ...
+
+    def entries(self, folder: str, head: str) -> int:
+        """How many files and folders are in a folder, not counting what is in those; 0 where it is not there."""
         ...
 
     def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:

@@ -47,16 +47,20 @@ OBJECT_ID_BYTES = 20
 _MAIN = Ref(b"refs/heads/" + MAIN.encode())
 _SKELETON = {"HEAD", "branches", "config", "description", "hooks", "info", "objects", "refs"}
 
-Folders = dict[ObjectID, list[tuple[str, bool, ObjectID]]]  # by id: name, whether a folder, id of all that is inside
+Folder = dict[str, tuple[bool, ObjectID]]  # by name: whether a folder, and the id
 
 
 class GitStore:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, hidden: str | None = None) -> None:
+        """`hidden`: a path that no snapshot has."""
         self.url = str(path)
         self.write_lock = threading.Lock()
         self._path = path
+        self._hidden = hidden
         self._last = Snapshot("", {})  # taken
-        self._folders: Folders = {}  # of it
+        self._tree: ObjectID | None = None  # its
+        self._folders: dict[ObjectID, Folder] = {}  # all in it
+        self._walking = threading.Lock()
         self._lock = FileLock(f"{path}.lock")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,32 +84,66 @@ class GitStore:
 
     def snapshot(self, head: str | None = None) -> Snapshot:
         head = head or self.head()
-        if (last := self._last).head == head:
-            return last
-        with self._repo() as repo:
-            self._folders, files = self._walked(repo, head)
-        self._last = snapshot = Snapshot(head, dict(sorted(files.items())))
-        return snapshot
+        with self._walking, self._repo() as repo:
+            if (last := self._last).head != head:
+                tree = _commit(repo, head).tree
+                try:
+                    changed = dict(self._changed(repo, self._tree, tree))
+                except DamagedError:  # a folder that was thrown away since, or one that is needed
+                    last, self._folders = Snapshot("", {}), {}
+                    changed = dict(self._changed(repo, None, tree))
+                changed.pop(self._hidden or "", None)
+                files = dict(last.files)
+                for path, blob in changed.items():
+                    if blob is None:
+                        del files[path]
+                    else:
+                        files[path] = blob
+                self._last, self._tree = Snapshot(head, files, last.head, frozenset(changed)), tree
+            return self._last
 
-    def _walked(self, repo: Repo, head: str) -> tuple[Folders, dict[str, str]]:
-        """All folders of a commit, and its files."""
-        known, folders, files = self._folders, Folders(), dict[str, str]()
-        waiting = [("", _commit(repo, head).tree)]
-        while waiting:
-            prefix, folder = waiting.pop()
-            # Few folders change from one commit to the next.
-            entries = folders[folder] = known.get(folder) or _entries(repo, folder)
-            for name, is_folder, sha in entries:
-                if is_folder:
-                    waiting.append((f"{prefix}{name}/", sha))
-                else:
-                    files[prefix + name] = sha.decode()
-        return folders, files
+    def _changed(
+        self, repo: Repo, before: ObjectID | None, after: ObjectID | None, prefix: str = ""
+    ) -> Iterator[tuple[str, str | None]]:
+        """Paths in which two folders differ, and the blobs of the second one. Few folders change in a commit."""
+        old, new = self._listed(repo, before), self._listed(repo, after)
+        for name in old.keys() | new.keys():
+            was, now = old.get(name), new.get(name)
+            if was == now:
+                continue
+            path, folders = (
+                f"{prefix}{name}",
+                [entry and entry[1] if entry and entry[0] else None for entry in (was, now)],
+            )
+            if any(folders):
+                yield from self._changed(repo, folders[0], folders[1], f"{path}/")
+            if now and not now[0]:
+                yield path, now[1].decode()
+            elif was and not was[0]:
+                yield path, None
+        if before:
+            self._folders.pop(before, None)
+
+    def _listed(self, repo: Repo, folder: ObjectID | None) -> Folder:
+        if folder is None:
+            return {}
+        if folder not in self._folders:
+            self._folders[folder] = _entries(repo, folder)
+        return self._folders[folder]
 
     def read(self, path: str, head: str) -> bytes:
         last = self._last
         sha = last.files[path] if head == last.head else self.blob(path, head)
         return self.content(sha)
+
+    def entries(self, folder: str, head: str) -> int:
+        with self._repo() as repo:
+            sha = _commit(repo, head).tree
+            for name in folder.split("/") if folder else ():
+                is_folder, sha = _entries(repo, sha).get(name, (False, sha))
+                if not is_folder:
+                    return 0
+            return len(_entries(repo, sha))
 
     def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
         pass
@@ -164,8 +202,7 @@ class GitStore:
             repo.refs[_MAIN] = head.id
             remove_leftovers(repo.object_store)
             if set(repo.refs.as_dict(Ref(b"refs/")).values()) == {head.id}:  # else an operator has branches here
-                folders, files = self._walked(repo, head.id.decode())
-                reachable = {head.id, *folders, *(ObjectID(sha.encode()) for sha in files.values())}
+                reachable = {head.id, head.tree, *_below(repo, head.tree)}
                 remove_unreachable(repo.object_store, reachable, grace_s)
             pack_loose_objects(repo.object_store)
             merge_packs(repo.object_store)
@@ -192,7 +229,7 @@ class GitStore:
             self._path.rename(old)
             fresh.rename(self._path)
             shutil.rmtree(old)
-            self._folders, self._last = {}, Snapshot("", {})
+            self._last, self._tree, self._folders = Snapshot("", {}), None, {}
 
     def has(self, sha: str) -> bool:
         """Whether this object is here."""
@@ -307,7 +344,15 @@ class GitStore:
             raise kind(f"{self.url}: {error.strerror or error}") from error
 
 
-def _entries(repo: Repo, folder: ObjectID) -> list[tuple[str, bool, ObjectID]]:
+def _below(repo: Repo, folder: ObjectID) -> Iterator[ObjectID]:
+    """The ids of all in a folder."""
+    for is_folder, sha in _entries(repo, folder).values():
+        yield sha
+        if is_folder:
+            yield from _below(repo, sha)
+
+
+def _entries(repo: Repo, folder: ObjectID) -> Folder:
     loose = Path(repo.object_store.path) / folder[:2].decode() / folder[2:].decode()
     try:  # as git writes it; dulwich takes twice the time
         content = zlib.decompress(loose.read_bytes()).partition(b"\0")[2]
@@ -316,7 +361,8 @@ def _entries(repo: Repo, folder: ObjectID) -> list[tuple[str, bool, ObjectID]]:
             _, content = repo.object_store.get_raw(folder)
         except KeyError:
             raise DamagedError(f"an object is missing: {folder.decode()}; restore it from a backup") from None
-    return [(name.decode(), S_ISDIR(mode), ObjectID(sha)) for name, mode, sha in parse_tree(content, OBJECT_ID_BYTES)]
+    found = parse_tree(content, OBJECT_ID_BYTES)
+    return {name.decode(): (S_ISDIR(mode), ObjectID(sha)) for name, mode, sha in found}
 
 
 def _object(repo: Repo, sha: ObjectID) -> ShaFile:

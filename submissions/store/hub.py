@@ -50,6 +50,7 @@ LONGEST_WAIT = 30.0  # seconds between two tries
 CLOCK_LASTS = 600.0  # seconds until the Hub is asked for the time again
 TIMEOUT = 60.0  # seconds without a byte
 CONFLICTS = (409, 412)
+ATTRIBUTES = ".gitattributes"  # the Hub puts one into each repository
 FRESH_S = 3600.0  # seconds; the commits since an older fetch are not fetched, their folders would be much
 LOOKED_BACK = 50  # commits fetched to find one of ours, where its parent is not here
 MANY = 300  # files; more are fetched in one request, with all others
@@ -84,11 +85,11 @@ class HubStore:
         self._api = HfApi(endpoint=self._endpoint, token=token or False)
         mirror = mirrors / f"{self._repo.replace('/', '--')}.git"
         try:
-            self._mirror = GitStore(mirror)
+            self._mirror = GitStore(mirror, hidden=ATTRIBUTES)
         except DamagedError as error:
             log.warning("%s; the mirror is fetched anew", error)
             shutil.rmtree(mirror)
-            self._mirror = GitStore(mirror)
+            self._mirror = GitStore(mirror, hidden=ATTRIBUTES)
         self._fetched = -FRESH_S  # when, by the monotonic clock
         self.write_lock = self._mirror.write_lock
         self._clock: tuple[datetime, float] | None = None  # the Hub's time, and ours by a clock that is never set
@@ -103,8 +104,7 @@ class HubStore:
 
     def snapshot(self, head: str | None = None) -> Snapshot:
         head = head or self.head()
-        files = self._mirrored(head, lambda: self._mirror.snapshot(head).files)
-        return Snapshot(head, {path: blob for path, blob in files.items() if path != ".gitattributes"})
+        return self._mirrored(head, lambda: self._mirror.snapshot(head))
 
     def read(self, path: str, head: str) -> bytes:
         def content() -> bytes:
@@ -112,6 +112,9 @@ class HubStore:
             return self._mirror.content(blob) if self._mirror.has(blob) else self._download(path, head, blob)
 
         return self._mirrored(head, content)
+
+    def entries(self, folder: str, head: str) -> int:
+        return self._mirrored(head, lambda: self._mirror.entries(folder, head))
 
     def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
         missing = {path: blob for path in paths if not self._mirror.has(blob := snapshot.files[path])}

@@ -39,6 +39,9 @@ class Unreadable:
     reason: str
 
 
+_Known = tuple[str, Row | Unreadable | None]  # blob, and its row; None: left out on purpose
+
+
 _ROW: dict[Any, TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (BoardRow, QueueRow)}
 _ROWS: dict[Any, TypeAdapter[Any]] = {kind: TypeAdapter(list[kind]) for kind in (BoardRow, QueueRow)}  # type: ignore[valid-type]
 
@@ -118,27 +121,42 @@ class RowReader(Generic[Row]):
         self._records = records
         self._segment_that_knows = segment_that_knows
         self._parse: Callable[[bytes, str, str], Row] = parse
-        self._known: dict[tuple[str, str], Row | Unreadable | None] = {}  # by path and blob; None: left out on purpose
         self._segments_read: set[str] = set()  # their blobs
+        self._last: tuple[str, dict[str, _Known[Row]]] = ("", {})  # a head, and what is known of its records by path
 
     def read(self, snapshot: Snapshot) -> tuple[list[Row], list[Unreadable]]:
-        own = [(p, b) for p, b in snapshot.files.items() if p.startswith(self._records) and p.endswith(".json")]
-        known, left_out = self._known, set[str]()
-        if sum(record not in known for record in own) > FEW:
-            rows, whole = self._indexed(snapshot)
-            known = {**{(row.path, row.blob): row for row in rows}, **known}
-            left_out = {p for p, _ in own if (segment := self._segment_that_knows(p)) and segment in whole}
-        unknown = [path for path, blob in own if (path, blob) not in known and path not in left_out]
-        self._store.prefetch(unknown, snapshot)
-        found: dict[tuple[str, str], Row | Unreadable | None] = {}
-        for path, blob in own:
-            if (path, blob) in known:
-                found[path, blob] = known[path, blob]
+        head, before = self._last
+        follows = bool(head) and snapshot.since == head
+        known = dict(before) if follows or snapshot.head == head else {}
+        new: list[str] = []
+        for path in snapshot.changed if follows else () if snapshot.head == head else snapshot.files:
+            if not (path.startswith(self._records) and path.endswith(".json")):
+                continue
+            if (blob := snapshot.files.get(path)) is None:
+                known.pop(path, None)
+            elif path in before and before[path][0] == blob:
+                known[path] = before[path]
             else:
-                found[path, blob] = None if path in left_out else self._read_record(path, blob, snapshot.head)
-        self._known = found
-        unreadable = [row for row in found.values() if isinstance(row, Unreadable)]
-        return [row for row in found.values() if row is not None and not isinstance(row, Unreadable)], unreadable
+                new.append(path)
+        known |= self._read_new(sorted(new), snapshot)
+        self._last = snapshot.head, known
+        rows = [row for _, row in known.values() if row is not None]
+        unreadable = [row for row in rows if isinstance(row, Unreadable)]
+        return [row for row in rows if not isinstance(row, Unreadable)], unreadable
+
+    def _read_new(self, paths: list[str], snapshot: Snapshot) -> "dict[str, _Known[Row]]":
+        """What the segments tell of records, and else they themselves."""
+        indexed: dict[tuple[str, str], Row] = {}
+        left_out: set[str] = set()
+        if len(paths) > FEW:
+            rows, whole = self._indexed(snapshot)
+            indexed = {(row.path, row.blob): row for row in rows}
+            left_out = {p for p in paths if (segment := self._segment_that_knows(p)) and segment in whole}
+        blobs = {path: snapshot.files[path] for path in paths}
+        unknown = [path for path in paths if (path, blobs[path]) not in indexed and path not in left_out]
+        self._store.prefetch(unknown, snapshot)
+        found = {path: self._read_record(path, blobs[path], snapshot.head) for path in unknown}
+        return {path: (blob, found.get(path) or indexed.get((path, blob))) for path, blob in blobs.items()}
 
     def _indexed(self, snapshot: Snapshot) -> tuple[list[Row], set[str]]:
         """The rows of segments that have changed since they were read last, and the paths of all that can be read."""

@@ -13,16 +13,15 @@ ENTRIES_PER_FOLDER = 10_000
 _FLAT = re.compile(r"(requests/[a-z]+|details)/[0-9a-f]{32,64}\.jsonl?")  # as older versions wrote them
 
 
-def check_room(paths: Iterable[str], snapshot: Snapshot) -> None:
+def check_room(store: Store, paths: Iterable[str], snapshot: Snapshot) -> None:
     """Raises StoreError where a folder that one of these paths would be in takes no more."""
     for path in paths:
-        folder, name, entries = path, "", set[str]()
+        folder, entries = path, 0
         while folder and not entries:  # the deepest folder that is there gets one more entry
-            folder, _, name = folder.rpartition("/")
-            below = f"{folder}/" if folder else ""
-            entries = {p[len(below) :].partition("/")[0] for p in snapshot.files if p.startswith(below)}
-        if name not in entries and len(entries) >= ENTRIES_PER_FOLDER:
-            raise StoreError(f"/{folder} of the store has {len(entries):,} entries, as many as the Hub allows a folder")
+            folder = folder.rpartition("/")[0]
+            entries = store.entries(folder, snapshot.head)
+        if path not in snapshot.files and entries >= ENTRIES_PER_FOLDER:
+            raise StoreError(f"/{folder} of the store has {entries:,} entries, as many as the Hub allows a folder")
 
 
 def sharded(path: str) -> str:

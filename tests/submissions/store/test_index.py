@@ -35,7 +35,7 @@ class Counting:
         self.url, self.write_lock, self._store = store.url, store.write_lock, store
         self.head, self.snapshot, self.commit = store.head, store.snapshot, store.commit
         self.history, self.now, self.tidy = store.history, store.now, store.tidy
-        self.is_private, self.prefetch = store.is_private, store.prefetch
+        self.is_private, self.prefetch, self.entries = store.is_private, store.prefetch, store.entries
         self.paths: list[str] = []
 
     def read(self, path: str, head: str) -> bytes:
@@ -64,9 +64,9 @@ def test_reading_the_board_reads_segments_and_no_records(filled: Store) -> None:
     reader = board_reader(counting)
     rows, _ = reader.read(filled.snapshot())
     assert sorted(r.em or 0 for r in rows) == [10.0, 20.0, 30.0]
-    assert counting.paths == segments(filled, BOARD)
+    assert sorted(counting.paths) == sorted(segments(filled, BOARD))
     reader.read(filled.snapshot())
-    assert counting.paths == segments(filled, BOARD), "nothing is read again"
+    assert len(counting.paths) == len(segments(filled, BOARD)), "nothing is read again"
 
 
 def test_one_new_result_is_read_itself(filled: Store, make_request: Callable[..., EvalRequest]) -> None:
@@ -91,7 +91,7 @@ def test_closed_requests_that_left_the_index_are_not_read(filled: Store, monkeyp
     filled.commit(changes, filled.head(), "reindex")
     counting = Counting(filled)
     assert len(queue_reader(counting).read(filled.snapshot())[0]) == 1
-    assert counting.paths == segments(filled, QUEUE)
+    assert sorted(counting.paths) == sorted(segments(filled, QUEUE))
 
 
 @pytest.mark.parametrize("content", [None, b"", b"[garbage", b"\x00" * 100])

@@ -121,6 +121,18 @@ def test_folders_that_did_not_change_are_not_read_again(tmp_path: Path, monkeypa
     assert len(store.snapshot().files) == 5 and len(read) == 2, "the root and one folder"
 
 
+def test_a_snapshot_tells_what_has_changed_since_the_one_before(url: str) -> None:
+    store, other = open_store(url), open_store(url)
+    first = store.commit({"a/1": b"1", "a/2": b"2", "b": b"3", "c": b"4"}, store.head(), "first")
+    before = store.snapshot()
+    second = other.commit({"a/1": None, "a/2": b"5", "b": None, "b/1": b"6", "c": b"4"}, first, "second")
+    after = store.snapshot()
+    assert after == other.snapshot() == open_store(url).snapshot() and after.head == second
+    assert after.since == before.head and after.changed == {"a/1", "a/2", "b", "b/1"}
+    assert store.snapshot(first) == before
+    assert store.entries("a", first) == 2 and store.entries("a", second) == 1 and store.entries("no", second) == 0
+
+
 def _add_twenty(url: str, writer: int) -> None:
     store = open_store(url)
     for i in range(20):
