@@ -9,6 +9,7 @@
 #   make lock    the lock files anew, from the requirements files
 #   make demo    three models through the whole loop, no network needed
 #   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board")
+#   make simulate      a year of submissions through the real store, beside the Hub's limits (SUBMISSIONS=10000)
 #   make screenshots   the pictures of the README, in assets/screenshots
 #   make samples the images of assets/samples, drawn anew
 #
@@ -33,7 +34,7 @@ LOCKED := --require-hashes --no-deps
 LOCK := $(BIN)/uv pip compile $(UPGRADE) --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 COMPILE := $(LOCK) --universal
 
-.PHONY: serve test test-unit lint test-faults audit lock demo bench samples screenshots clean
+.PHONY: serve test test-unit lint test-faults audit lock demo bench simulate samples screenshots clean
 .DEFAULT_GOAL := serve
 
 serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
@@ -71,6 +72,10 @@ lock: | $(BIN)/python
 	$(COMPILE) --no-deps scripts/requirements.txt -o scripts/requirements.lock
 	echo torch==$(TORCH_VERSION) | $(LOCK) --python-platform x86_64-unknown-linux-gnu -c evaluator/requirements.lock - \
 	  -o evaluator/torch-cuda.lock
+
+simulate: $(EVALUATOR) $(TESTS)
+	scripts/system_packages.sh git
+	$(BIN)/python -m scripts.simulate --submissions $(or $(SUBMISSIONS),10000)
 
 demo: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh bubblewrap

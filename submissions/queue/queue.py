@@ -26,6 +26,7 @@ from submissions.store.index import parse_record, queue_reader, with_requests, w
 from submissions.store.shards import check_room
 
 SKEW = timedelta(minutes=2)
+MAX_PARSED = 1000
 
 
 @dataclass
@@ -53,6 +54,7 @@ class Queue:
         self._max_attempts = max_attempts
         self._heartbeats = heartbeats
         self._reader = queue_reader(store)
+        self._parsed: dict[str, EvalRequest] = {}  # by blob: the running ones are looked at again and again
         self._forms: deque[_Form] = deque()
         self._submitting = threading.Lock()
 
@@ -328,11 +330,16 @@ class Queue:
         return with_requests(self.rows(snapshot), before, after)
 
     def _load(self, path: str, snapshot: Snapshot) -> EvalRequest:
-        try:
-            request: EvalRequest = parse_record(self.store.read(path, snapshot.head), EvalRequest)
-            return request
-        except ValueError as error:
-            raise QueueError(f"{path} is unreadable: {error}") from error
+        blob = snapshot.files[path]
+        if (known := self._parsed.get(blob)) is None:
+            try:
+                known = parse_record(self.store.read(path, snapshot.head), EvalRequest)
+            except ValueError as error:
+                raise QueueError(f"{path} is unreadable: {error}") from error
+            if len(self._parsed) >= MAX_PARSED:
+                self._parsed.clear()
+            self._parsed[blob] = known
+        return known
 
     def _try_load(self, path: str, snapshot: Snapshot) -> EvalRequest | None:
         try:

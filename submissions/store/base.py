@@ -5,6 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha1, sha256
@@ -60,6 +61,10 @@ class Store(Protocol):
         """How many files and folders are in a folder, not counting what is in those; 0 where it is not there."""
         ...
 
+    def session(self) -> AbstractContextManager[None]:
+        """While it lasts, what this thread reads is opened once."""
+        ...
+
     def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
         """Have at hand what will be read next, so that many paths take few requests."""
         ...
@@ -108,7 +113,7 @@ def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]])
     after too many lost races.
     """
     for attempt in range(TRIES):
-        with store.write_lock:
+        with store.write_lock, store.session():
             snapshot = store.snapshot()
             changes, message, value = decide(snapshot)
             if all(unchanged(snapshot, path, content) for path, content in changes.items()):

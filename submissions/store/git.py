@@ -61,6 +61,7 @@ class GitStore:
         self._tree: ObjectID | None = None  # its
         self._folders: dict[ObjectID, Folder] = {}  # all in it
         self._walking = threading.Lock()
+        self._session = threading.local()  # packs that this thread has open
         self._lock = FileLock(f"{path}.lock")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -290,6 +291,18 @@ class GitStore:
         fresh.chmod(0o700)
         return fresh
 
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        if getattr(self._session, "objects", None):
+            yield
+            return
+        with self._repo() as repo:
+            self._session.objects = repo.object_store
+            try:
+                yield
+            finally:
+                self._session.objects = None
+
     def _start(self, repo: Repo) -> str:
         """Make the empty first commit, the same in every process that tries."""
         tree = Tree()
@@ -332,8 +345,11 @@ class GitStore:
     def _repo(self) -> Iterator[Repo]:
         """Raises DamagedError and StoreError for what git's library and the disk have to say, each in one line."""
         try:
-            with closing(Repo(str(self._path))) as repo:
-                yield repo
+            if objects := getattr(self._session, "objects", None):
+                yield Repo(str(self._path), object_store=objects)
+            else:
+                with closing(Repo(str(self._path))) as repo:
+                    yield repo
         except DAMAGE as error:
             said = " ".join(f"{type(error).__name__} {error}".split())
             raise DamagedError(f"{self.url}: an object is damaged ({said}); restore it from a backup") from error

@@ -14,6 +14,7 @@ import shutil
 import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -115,6 +116,9 @@ class HubStore:
 
     def entries(self, folder: str, head: str) -> int:
         return self._mirrored(head, lambda: self._mirror.entries(folder, head))
+
+    def session(self) -> AbstractContextManager[None]:
+        return self._mirror.session()
 
     def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
         missing = {path: blob for path in paths if not self._mirror.has(blob := snapshot.files[path])}

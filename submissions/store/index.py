@@ -138,7 +138,8 @@ class RowReader(Generic[Row]):
                 known[path] = before[path]
             else:
                 new.append(path)
-        known |= self._read_new(sorted(new), snapshot)
+        with self._store.session():
+            known |= self._read_new(sorted(new), snapshot)
         self._last = snapshot.head, known
         rows = [row for _, row in known.values() if row is not None]
         unreadable = [row for row in rows if isinstance(row, Unreadable)]

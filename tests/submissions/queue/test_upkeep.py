@@ -108,4 +108,5 @@ def test_a_board_reads_on_over_it(tmp_path: Path, private: PrivateStore) -> None
         store.commit({result.path: result.to_bytes()}, store.head(), "result")
     rows = reader.read(store.snapshot())[0]
     tidy_if_due(store, private, NOW)
-    assert reader.read(open_store(store.url).snapshot())[0] == rows
+    after = reader.read(open_store(store.url).snapshot())[0]
+    assert sorted(row.key for row in after) == sorted(row.key for row in rows)

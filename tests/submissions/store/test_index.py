@@ -35,6 +35,7 @@ class Counting:
         self.url, self.write_lock, self._store = store.url, store.write_lock, store
         self.head, self.snapshot, self.commit = store.head, store.snapshot, store.commit
         self.history, self.now, self.tidy = store.history, store.now, store.tidy
+        self.session = store.session
         self.is_private, self.prefetch, self.entries = store.is_private, store.prefetch, store.entries
         self.paths: list[str] = []
 
