@@ -42,7 +42,7 @@ from submissions.failure_codes import FailureCode
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.queue.upkeep import tidy_if_due
-from submissions.records import EvalRequest, Failure, Pause, Progress, Stage, Status
+from submissions.records import EvalRequest, Failure, Pause, Presence, Progress, Stage, Status
 from submissions.results import EvalResult
 from submissions.settings import Settings
 from submissions.store.open import open_private_store, open_store
@@ -50,6 +50,7 @@ from submissions.store.open import open_private_store, open_store
 log = logging.getLogger(__name__)
 
 TIDY_EVERY = 86_400.0  # seconds
+PRESENCE_EVERY = 60.0  # seconds
 FIRST_PAUSE, LONGEST_PAUSE = 10.0, 3600.0  # seconds after a fault of ours
 FAULTS_TOLD = 3  # requests in a row, from which on the board says that the worker pauses
 PUBLISH_PAUSE = 5.0  # seconds, doubled from try to try
@@ -71,7 +72,7 @@ class Worker:
         self._queue = Queue(store, settings.lease, settings.max_attempts, self._heartbeats)
         self._device = FileLock(settings.work_dir / "device.lock")
         self.stopped = threading.Event()
-        self._tidy_at = 0.0
+        self._tidy_at = self._present_until = 0.0
         self._interrupted = threading.Event()  # the running evaluation is to stop
         self._lost: LostLeaseError | None = None  # why, where another worker has the request now
         self._faults: set[str] = set()  # requests that met a fault of this machine, in a row
@@ -92,6 +93,7 @@ class Worker:
     def run_pending(self) -> int:
         """Evaluate until nothing is pending; returns how many requests were taken. Raises StoreError."""
         taken = 0
+        self._tell_presence()
         if time.monotonic() >= self._tidy_at:
             self._tidy()
             self._tidy_at = time.monotonic() + TIDY_EVERY
@@ -143,11 +145,16 @@ class Worker:
         except (StoreError, OSError) as error:
             log.warning("after %s: %s", request.key, error)
 
+    def _tell_presence(self) -> None:
+        if time.monotonic() >= self._present_until:
+            self._heartbeats.present(Presence(worker=self._name, seen_at=self._now()))
+            self._present_until = time.monotonic() + PRESENCE_EVERY
+
     def _tidy(self) -> None:
         if tidy_if_due(self._queue.store, self._private, self._now()):
             log.info("tidied %s", self._queue.store.url)
         rows = self._queue.rows()
-        self._heartbeats.tidy(row.key for row in rows if row.status == Status.RUNNING)
+        self._heartbeats.tidy((row.key for row in rows if row.status == Status.RUNNING), self._now())
         remove_answers_except(
             self._private, {row.key for row in rows if row.status in (Status.PENDING, Status.RUNNING)}
         )

@@ -1,8 +1,10 @@
-"""Keeps secrets out of what is logged."""
+"""What is logged: without secrets, as text or as one JSON object a line."""
 
+import json
 import logging
 import os
 import re
+from datetime import UTC, datetime
 
 from submissions.settings import Settings
 
@@ -16,20 +18,35 @@ class Redacting(logging.Formatter):
 
     def __init__(self, format: str, settings: Settings) -> None:
         super().__init__(format)
+        self._json = settings.log == "json"
         secrets = {*settings.secrets.values(), *(os.environ.get(name, "") for name in VARIABLES)}
         self._secrets = sorted((s for s in secrets if len(s) >= SHORTEST), key=len, reverse=True)
 
     def format(self, record: logging.LogRecord) -> str:
-        text = super().format(record)
+        if not self._json:
+            return self._redacted(super().format(record))
+        told = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": self._redacted(record.getMessage()),
+        }
+        if record.exc_info:
+            told["traceback"] = self._redacted(self.formatException(record.exc_info))
+        return json.dumps(told, ensure_ascii=False)
+
+    def _redacted(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, "[secret]")
         return TOKENS.sub("[secret]", text)
 
 
 def log_safely(settings: Settings, level: int = logging.INFO) -> None:
-    """Log to stderr, in one line each, without secrets; what libraries say only where it is a warning."""
+    """Log to stderr, without secrets; what libraries say only where it is a warning."""
     handler = logging.StreamHandler()
     handler.setFormatter(Redacting("%(asctime)s %(name)s %(message)s", settings))
     logging.basicConfig(level=level, handlers=[handler], force=True)
-    for name in ("httpx", "httpx2", "apscheduler"):
+    for name in ("httpx", "httpx2"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    # It warns of each round that is due while one runs, which is as it should be.
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)

@@ -210,8 +210,15 @@ class EvalRequest(Record):
         return f"requests/{status}/{key[:2]}/{key}.json"  # submissions.store.shards says why
 
 
+class Presence(Record):
+    """When a worker last looked at the queue, at `workers/` of the private store."""
+
+    worker: Label
+    seen_at: Time
+
+
 class Pause(Record):
-    """A worker that takes no request for a while, at `paused/` of the branch of the leases."""
+    """A worker that takes no request for a while, at `paused/` of the private store."""
 
     worker: Label
     code: FailureCode  # what has gone wrong again and again

@@ -105,6 +105,7 @@ class Settings(BaseSettings):
     apis: dict[str, ApiModel] = {}  # models behind an API that the operator may queue, by name
     embeddings: EmbeddingServer | None = None  # for benchmarks that score by the similarity of texts
     details_key: SecretStr | None = None  # keys the item ids in the private details
+    log: Literal["text", "json"] = "text"
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", GRADIO["HANNUN_HOST"]))
     port: int = Field(default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", GRADIO["HANNUN_PORT"]))
 

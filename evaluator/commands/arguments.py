@@ -125,7 +125,6 @@ def _add_schedule(schedule: argparse.ArgumentParser) -> None:
     schedule.add_argument("--namespace", help="user or organisation that pays (default: the token's)")
     what = schedule.add_mutually_exclusive_group()
     what.add_argument("--every", type=parse_duration, default=timedelta(hours=1), metavar="1h", help="default: 1h")
-    what.add_argument("--on-push", action="store_true", help="instead: whenever something is pushed to the store")
     what.add_argument("--list", action="store_true", help="the jobs there are")
     what.add_argument("--delete", metavar="ID", help="end one of them")
 

@@ -30,8 +30,5 @@ def main(args: argparse.Namespace) -> int:
     commit = args.commit or scheduler.newest_commit(space)
     job_settings = JobSettings(space, commit, args.flavor, image, args.timeout, args.namespace)
     print(f"code: {space} at {commit}")
-    if args.on_push:
-        print(f"webhook {scheduler.on_push(job_settings)}: a job at every push to {settings.store}")
-    else:
-        print(f"scheduled job {scheduler.create(job_settings, args.every)}: {cron(args.every)}")
+    print(f"scheduled job {scheduler.create(job_settings, args.every)}: {cron(args.every)}")
     return 0

@@ -90,17 +90,6 @@ class JobScheduler:
         )
         return made.id
 
-    def on_push(self, job: JobSettings) -> str:
-        """A job that looks at the queue at every push to the store; returns the webhook's id.
-
-        The Hub starts copies of a job that has run, so one runs at once.
-        """
-        first = self._api.run_job(labels=LABELS, **self._arguments(job))
-        watched: list[Any] = [{"type": "dataset", "name": self._settings.store.removeprefix(DATASETS).strip("/")}]
-        return self._api.create_webhook(
-            job_id=first.id, watched=watched, domains=["repo"], secrets=self._settings.secrets
-        ).id
-
     def newest_commit(self, space: str) -> str:
         """Of the Space's code. Raises HfHubHTTPError."""
         commit = self._api.space_info(space).sha

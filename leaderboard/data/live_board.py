@@ -14,7 +14,7 @@ from leaderboard.data.ranking import Boards, ranked
 from submissions.errors import StoreError
 from submissions.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
-from submissions.records import Lease, Pause, Status
+from submissions.records import Lease, Pause, Presence, Status
 from submissions.results import EvalResult
 from submissions.rows import BoardRow, QueueRow, board_row
 from submissions.store.base import Snapshot, Store, blob_id
@@ -23,7 +23,10 @@ from submissions.store.index import Unreadable, board_reader, parse_record, queu
 log = logging.getLogger(__name__)
 
 HEAD_POLL_S = 1.0  # seconds between looks at the store's head
-PAUSE_POLL_S = 30.0  # seconds between looks whether workers pause, while something is pending and nothing runs
+PAUSE_POLL_S = (
+    30.0  # seconds between looks whether workers pause or are away, while something is pending and nothing runs
+)
+AWAY = timedelta(hours=2)  # since the last worker was seen; a scheduled Job comes each hour
 LEASE_POLL_S = 10.0  # seconds between looks at how far the running evaluations are
 RECENT = timedelta(days=7)
 START = datetime.fromtimestamp(0, UTC)
@@ -57,6 +60,7 @@ class LiveBoard:
         self._checked = self._looked = self._looked_for_pauses = 0.0
         self._leases: dict[str, Lease] = {}
         self._pauses: list[Pause] = []
+        self._workers: list[Presence] = []
         self.reached: datetime | None = None  # when the store last answered
         self.store_errors = 0  # refreshes that met a store out of reach
         self._away = False
@@ -94,7 +98,7 @@ class LiveBoard:
         """The same of the queue: a commit, or a heartbeat."""
         view = self.view()
         beats = "".join(f"{key}{lease.heartbeat_at:%H%M%S}" for key, lease in sorted(self._leases.items()))
-        told = f"{self.stale_since}{[pause.until for pause in self.pauses()]}"
+        told = f"{self.stale_since}{self.unattended_since}{[pause.until for pause in self.pauses()]}"
         return blob_id(f"{view.snapshot.head}{beats}{told}".encode())
 
     @property
@@ -105,6 +109,19 @@ class LiveBoard:
     def pauses(self) -> list[Pause]:
         """Workers that take no request for now, since something fails on their machines."""
         return [pause for pause in self._pauses if pause.until > datetime.now(UTC)]
+
+    @property
+    def unattended_since(self) -> datetime | None:
+        """Since when nobody evaluates, though something is pending; None where somebody does, or that is not known."""
+        pending = [row.submitted_at for row in self._view.queue if row.status == Status.PENDING]
+        if not pending or self._leases or not self._looked_for_pauses:
+            return None
+        last = max((worker.seen_at for worker in self._workers), default=min(pending))
+        return last if datetime.now(UTC) - max(last, min(pending)) > AWAY else None
+
+    def workers(self) -> list[Presence]:
+        """Workers that were seen within the last weeks."""
+        return self._workers
 
     def leases(self) -> dict[str, Lease]:
         """How far the running evaluations are, by request key."""
@@ -161,6 +178,7 @@ class LiveBoard:
             elif now - self._looked_for_pauses >= PAUSE_POLL_S:
                 self._looked_for_pauses = now
                 self._pauses = self._heartbeats.pauses(datetime.now(UTC))
+                self._workers = self._heartbeats.workers()
         except StoreError as error:
             log.warning("%s", error)
 

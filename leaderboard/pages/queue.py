@@ -48,6 +48,7 @@ def queue_tab(board: LiveBoard, language: Language) -> TabView:
             progress={key: lease.progress for key, lease in board.leases().items() if lease.progress},
             pauses=board.pauses(),
             stale_since=board.stale_since,
+            unattended_since=board.unattended_since,
             version=version,
         )
 

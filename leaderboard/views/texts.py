@@ -275,6 +275,10 @@ TEXTS: dict[str, Text] = {
     "queue_empty": Text("아직 제출된 모델이 없습니다.", "Nothing has been submitted yet."),
     "ours": Text("평가 서버 문제", "Evaluator error"),
     "yours": Text("모델 문제", "Model error"),
+    "unattended": Text(
+        "{since} 이후로 평가 서버가 응답하지 않아 평가가 지연되고 있습니다. 제출한 요청은 대기열에 그대로 있습니다.",
+        "No evaluation server has been seen since {since}, so evaluations are delayed. Requests stay in the queue.",
+    ),
     "paused": Text(
         "운영 환경의 문제로 {since}부터 평가가 멈춰 있으며 {until}에 다시 시도합니다.",
         "Evaluation has been paused since {since} by a fault on our side; next try at {until}.",

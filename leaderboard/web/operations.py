@@ -69,6 +69,14 @@ class _BoardCollector(Collector):
             beats.add_metric([lease.worker], (now - lease.heartbeat_at).total_seconds())
         yield beats
 
+        seen = GaugeMetricFamily(
+            "hannun_worker_seen_age_seconds",
+            "Since the newest worker looked at the queue; asked while something is pending and nothing runs.",
+        )
+        if workers := self._board.workers():
+            seen.add_metric([], (now - max(worker.seen_at for worker in workers)).total_seconds())
+        yield seen
+
         paused = GaugeMetricFamily(
             "hannun_worker_paused", "1 while a worker takes no request after faults.", labels=["worker", "code"]
         )

@@ -2,18 +2,19 @@
 files of the private store: none is a commit."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from hashlib import sha256
 from typing import TypeVar
 
-from submissions.records import Lease, Pause
+from submissions.records import Lease, Pause, Presence
 from submissions.settings import Settings
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 
-R = TypeVar("R", Lease, Pause)
-LEASES, PAUSES = "leases", "paused"
+R = TypeVar("R", Lease, Pause, Presence)
+LEASES, PAUSES, WORKERS = "leases", "paused", "workers"
+REMEMBERED = timedelta(days=30)
 
 
 class Heartbeats:
@@ -45,19 +46,31 @@ class Heartbeats:
                 found[key] = lease
         return found
 
-    def tidy(self, running: Iterable[str]) -> None:
-        """Remove what killed workers have left of requests that do not run."""
+    def tidy(self, running: Iterable[str], now: datetime) -> None:
+        """Remove what killed workers have left of requests that do not run, and workers that are gone for long."""
         kept = set(running)
         for path in self._files.paths(LEASES):
             if _key_of(path) not in kept:
                 self._files.delete(path)
+        for presence in self.workers():
+            if now - presence.seen_at > REMEMBERED:
+                self._files.delete(_worker_path(WORKERS, presence.worker))
+
+    def present(self, presence: Presence) -> None:
+        """Tell the board that a worker is there."""
+        self._files.write(_worker_path(WORKERS, presence.worker), presence.to_bytes())
+
+    def workers(self) -> list[Presence]:
+        """Every worker that was there within the last weeks."""
+        found = (self._read(path, Presence) for path in self._files.paths(WORKERS))
+        return [presence for presence in found if presence]
 
     def pause(self, pause: Pause) -> None:
         """Tell the board that a worker takes no request for a while."""
-        self._files.write(_pause_path(pause.worker), pause.to_bytes())
+        self._files.write(_worker_path(PAUSES, pause.worker), pause.to_bytes())
 
     def resume(self, worker: str) -> None:
-        self._files.delete(_pause_path(worker))
+        self._files.delete(_worker_path(PAUSES, worker))
 
     def pauses(self, now: datetime) -> list[Pause]:
         """Workers that pause now."""
@@ -84,5 +97,5 @@ def _key_of(path: str) -> str:
     return path.removeprefix(f"{LEASES}/").partition("-")[0]
 
 
-def _pause_path(worker: str) -> str:
-    return f"{PAUSES}/{sha256(worker.encode()).hexdigest()[:16]}.json"
+def _worker_path(folder: str, worker: str) -> str:
+    return f"{folder}/{sha256(worker.encode()).hexdigest()[:16]}.json"

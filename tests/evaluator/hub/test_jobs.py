@@ -85,15 +85,6 @@ def test_only_the_last_step_of_a_job_has_the_tokens(hub: Hub, tmp_path: Path) ->
     assert all("--require-hashes" in line for line in lines if line.startswith("pip "))
 
 
-def test_a_webhook_starts_a_job_at_every_push(hub: Hub) -> None:
-    made = schedule("--on-push", "--space", "org/board", "--image", IMAGE)
-    assert made.returncode == 0, made.stderr
-    job, hook = hub.jobs
-    assert (hook["jobSourceId"], hook["domains"]) == (job["id"], ["repo"])
-    assert hook["watched"] == [{"type": "dataset", "name": "org/store"}]
-    assert hook["secrets"] == job["secrets"] == {"HANNUN_HUB_TOKEN": TOKEN}
-
-
 @pytest.mark.parametrize(
     ("arguments", "environment", "said"),
     [

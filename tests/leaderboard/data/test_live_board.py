@@ -18,7 +18,7 @@ from submissions.failure_codes import FailureCode
 from submissions.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, Pause
+from submissions.records import EvalRequest, Pause, Presence
 from submissions.results import EvalResult
 from submissions.rows import BoardRow
 from submissions.store.base import Store
@@ -228,6 +228,27 @@ def test_a_board_starts_in_an_outage_with_the_published_rows_and_says_so(
         patch.setattr(store, "head", away)
         board.refresh()
         assert board.stale_since is not None and board.stale_since.year > 1970
+
+
+def test_a_board_tells_since_when_nobody_evaluates(
+    store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaderboard.data.live_board.PAUSE_POLL_S", 0.0)
+    board, queue, now = LiveBoard(store, heartbeats), Queue(store), datetime.now(UTC)
+    long_ago = now - timedelta(days=3)
+    heartbeats.present(Presence(worker="w", seen_at=long_ago))
+    board.refresh()
+    assert board.unattended_since is None, "nothing is pending"
+    queue.submit(make_request(submitted_at=now - timedelta(hours=1)))
+    board.refresh()
+    assert board.unattended_since is None, "a scheduled Job may still come"
+    before = board.queue_version
+    queue.submit(make_request(submitted_at=now - timedelta(hours=3)))
+    board.refresh()
+    assert board.unattended_since == long_ago and board.queue_version != before
+    heartbeats.present(Presence(worker="w", seen_at=now))
+    board.refresh()
+    assert board.unattended_since is None
 
 
 def test_a_board_tells_of_workers_that_pause(store: Store, heartbeats: Heartbeats, make_request: Make) -> None:

@@ -313,6 +313,21 @@ def test_secrets_are_left_out_of_the_log(monkeypatch: pytest.MonkeyPatch) -> Non
         assert secret not in text
 
 
+def test_a_log_of_json_is_one_object_a_line_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANNUN_LOG", "json")
+    monkeypatch.setenv("HANNUN_HUB_TOKEN", 'a-"quoted"-토큰')
+    formatter = Redacting("%(message)s", Settings())
+    try:
+        raise RuntimeError('with a-"quoted"-토큰 in it')
+    except RuntimeError:
+        record = logging.LogRecord("a", 30, "f", 1, '한글\nand a-"quoted"-토큰', (), sys.exc_info())
+    line = formatter.format(record)
+    told = json.loads(line)
+    assert "\n" not in line and told.keys() == {"time", "level", "logger", "message", "traceback"}
+    assert (told["level"], told["logger"], told["message"]) == ("warning", "a", "한글\nand [secret]")
+    assert "RuntimeError" in told["traceback"] and "quoted" not in line
+
+
 @pytest.mark.parametrize("missing", ["OAUTH_CLIENT_SECRET", "SYSTEM"])
 def test_without_a_provider_nobody_is_signed_in_as_the_operator(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, missing: str

@@ -9,7 +9,7 @@ import pytest
 from submissions.failure_codes import FailureCode
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import SKEW, Queue
-from submissions.records import EvalRequest, Lease, Pause, Progress, Stage
+from submissions.records import EvalRequest, Lease, Pause, Presence, Progress, Stage
 from submissions.store.base import Store
 from submissions.store.private import PrivateStore
 from tests.submissions.queue.test_queue import LEASE, Make, claimed
@@ -97,7 +97,7 @@ def test_what_no_longer_runs_is_tidied_up(
     for request in (running, other):
         queue.heartbeat(request, NOW + LEASE)
     queue.publish(running, result_of(running), NOW)
-    heartbeats.tidy([other.key])
+    heartbeats.tidy([other.key], NOW)
     assert private.paths("leases") == [path_of(other)]
     assert queue.claim("third", AFTER) is None, "the heartbeat counts as before"
 
@@ -108,6 +108,15 @@ def test_a_pause_is_told_until_it_is_over(heartbeats: Heartbeats) -> None:
     assert heartbeats.pauses(NOW) == [pause] and heartbeats.pauses(NOW + LEASE) == []
     heartbeats.resume("w")
     assert heartbeats.pauses(NOW) == []
+
+
+def test_workers_that_are_gone_for_long_are_forgotten(heartbeats: Heartbeats) -> None:
+    here, gone = (Presence(worker=name, seen_at=NOW - timedelta(days=days)) for name, days in (("a", 1), ("b", 40)))
+    for presence in (here, gone):
+        heartbeats.present(presence)
+    assert {presence.worker for presence in heartbeats.workers()} == {"a", "b"}
+    heartbeats.tidy([], NOW)
+    assert heartbeats.workers() == [here]
 
 
 def test_a_lease_is_kept_as_it_was_written(heartbeats: Heartbeats, running: EvalRequest) -> None:

@@ -1,4 +1,4 @@
-"""The Hub double's Jobs, webhooks and pull requests to models.
+"""The Hub double's Jobs and pull requests to models.
 
 source: the requests that the huggingface_hub client sends, and https://huggingface.co/docs/hub/jobs
 """
@@ -57,13 +57,6 @@ def serve_jobs(app: FastAPI, jobs: list[dict[str, Any]], pulls: list[tuple[str, 
         made |= {"status": {"stage": "RUNNING", "message": None}, "owner": OWNER, "createdAt": "2026-01-01T00:00:00Z"}
         jobs.append(made)
         return made
-
-    @app.post("/api/settings/webhooks")
-    async def webhook(request: Request) -> dict[str, Any]:
-        asked = await request.json()
-        made = {"kind": "webhook", "id": f"hook-{len(jobs)}", "disabled": False, **asked}
-        jobs.append(made)
-        return {"webhook": made}
 
     @app.post("/api/models/{owner}/{name}/preupload/{revision}")
     async def preupload(request: Request, owner: str, name: str, revision: str) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class Hub:
         self.cas = Cas()
         self.s3_keys: dict[str, tuple[str, str]] = {}  # secret and token of each access key: see `s3.credentials`
         self.leaks: list[str] = []  # requests that brought a token to the second origin
-        self.jobs: list[dict[str, Any]] = []  # scheduled jobs, jobs and webhooks
+        self.jobs: list[dict[str, Any]] = []  # scheduled jobs and jobs
         self.pulls: list[tuple[str, dict[str, bytes]]] = []  # pull requests to models
         self.released = asyncio.Event()
         self._locks: dict[str, threading.Lock] = {}
