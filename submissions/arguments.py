@@ -1,6 +1,7 @@
 """The command line's arguments. Light: `--help` loads nothing that a command needs."""
 
 import argparse
+from pathlib import Path
 
 from submissions.catalog import BENCHMARKS, PRECISIONS, THINKING
 
@@ -48,5 +49,12 @@ def build_parser() -> argparse.ArgumentParser:
     move = commands.add_parser("migrate", help="copy a store to another place, and compare every file")
     move.add_argument("source", help="a folder, hf://datasets/OWNER/NAME or hf://buckets/OWNER/NAME")
     move.add_argument("target", help="where to: a store that is empty, or holds a copy that was not finished")
+    for name, purpose in (
+        ("backup", "copy both stores into a folder"),
+        ("restore", "copy them back, into empty stores"),
+    ):
+        commands.add_parser(name, help=purpose).add_argument("folder", type=Path)
+    commands.add_parser("status", help="stores, queue, workers and limits on one screen")
+    commands.add_parser("verify", help="compare what is stored with its hashes, records, results and index")
     commands.add_parser("reindex", help="rebuild the index from the records")
     return parser

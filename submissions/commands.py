@@ -15,6 +15,8 @@ from submissions.errors import QueueError, RefusedError, SettingsError, StoreErr
 from submissions.failure_codes import FailureCode
 from submissions.messages import CHECKS, FAILURES, REFUSALS
 from submissions.models.model_facts import facts_of_server
+from submissions.operator_commands import COMMANDS as OPERATOR_COMMANDS
+from submissions.operator_commands import run
 from submissions.queue.pseudonyms import Pseudonyms
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
@@ -22,7 +24,6 @@ from submissions.records import MODEL_ID, OWNER
 from submissions.settings import Settings, load_settings
 from submissions.store.base import transact
 from submissions.store.index import reindexed
-from submissions.store.migrate import migrate
 from submissions.store.open import open_store
 from submissions.store.shards import move_flat_records
 
@@ -31,11 +32,8 @@ def dispatch(args: argparse.Namespace) -> int:
     """Run the command; its exit code."""
     try:
         settings = load_settings().with_store(args.store)
-        if args.command == "migrate":
-            print(
-                f"{migrate(args.source, args.target, settings)} files of {args.source} are in {args.target}, and compared"
-            )
-            return 0
+        if args.command in OPERATOR_COMMANDS:
+            return run(args, settings)
         queue = Queue(open_store(settings.store, settings), settings.lease, settings.max_attempts)
         if args.command in ("submit", "check"):
             service = SubmissionService(queue, settings)

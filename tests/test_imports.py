@@ -31,7 +31,18 @@ ROOMS = {
             "messages",
             "errors",
         ),
-        *("settings", "logs", "store", "queue", "models", "checks", "arguments", "commands", "__main__"),
+        *(
+            "settings",
+            "logs",
+            "store",
+            "queue",
+            "models",
+            "checks",
+            "arguments",
+            "operator_commands",
+            "commands",
+            "__main__",
+        ),
     ),
     "evaluator": (
         *(

@@ -43,10 +43,8 @@ CALLS = {
     "git refs": r"GET /datasets/org/store.*/info/refs",
     "git pack": r"POST /datasets/org/store.*/git-upload-pack",
     "preupload": r"POST /api/datasets/org/store/preupload",
-    "lfs batch": r"POST /datasets/org/store.git/info/lfs",
-    "lfs upload": r"PUT /lfs/",
+    "file": r"GET /datasets/org/store/resolve/",
     "commit": r"POST /api/datasets/org/store/commit",
-    "branch": r"POST /api/datasets/org/store/branch",
 }
 FAULTS: dict[str, dict[str, Any]] = {
     "409": {"status": 409},
@@ -178,7 +176,7 @@ def test_a_refresh_after_one_new_result_costs_few_requests(
 
 LOAD = """
 import datasets
-rows = datasets.load_dataset("org/store", data_files="index/board/korquad-2/*/*.jsonl", split="train")
+rows = datasets.load_dataset("org/store", data_files="index/board/korquad-2/**/*.jsonl", split="train")
 print(sorted(rows["em"]))
 """
 

@@ -1,0 +1,82 @@
+"""What an operator asks of the stores as a whole: `status`, `verify`, `migrate`, `backup`, `restore`."""
+
+import argparse
+from collections import Counter
+from datetime import datetime
+
+from submissions.errors import StoreError
+from submissions.queue.heartbeats import Heartbeats
+from submissions.queue.queue import Queue
+from submissions.records import Status
+from submissions.settings import Settings
+from submissions.store.migrate import migrate
+from submissions.store.open import open_private_store, open_store
+from submissions.store.shards import ENTRIES_PER_FOLDER
+from submissions.store.verify import verify
+
+COMMANDS = ("status", "verify", "migrate", "backup", "restore")
+FILES = 100_000  # in a repository, as the Hub recommends: https://huggingface.co/docs/hub/storage-limits
+
+
+def run(args: argparse.Namespace, settings: Settings) -> int:
+    """Exit code 1 where `verify` finds something wrong. Raises StoreError."""
+    if args.command == "status":
+        _status(settings)
+    elif args.command == "verify":
+        wrong = list(verify(open_store(settings.store, settings), open_private_store(settings)))
+        print("\n".join([*wrong, f"{len(wrong)} things are wrong" if wrong else "all is as it should be"]))
+        return 1 if wrong else 0
+    elif args.command == "migrate":
+        _copied(args.source, args.target, settings)
+    else:
+        pairs = ((settings.store, args.folder / "store.git"), (settings.private_store, args.folder / "private"))
+        for place, copy in pairs:
+            if args.command == "backup":
+                _copied(place, str(copy), settings)
+            elif not copy.exists():
+                raise StoreError(f"{copy} is not there: name a folder that `backup` has made")
+            else:
+                _copied(str(copy), place, settings)
+    return 0
+
+
+def _copied(source: str, target: str, settings: Settings) -> None:
+    print(f"{migrate(source, target, settings)} files of {source} are in {target}, and compared")
+
+
+def _status(settings: Settings) -> None:
+    queue, heartbeats = Queue(open_store(settings.store, settings)), Heartbeats(settings)
+    store, now = queue.store, queue.store.now()
+    snapshot = store.snapshot()
+    rows = queue.rows(snapshot)
+    counts = Counter(row.status for row in rows)
+    leases = heartbeats.of(row.key for row in rows if row.status == Status.RUNNING)
+    files = len(snapshot.files)
+    folders = ("results", f"requests/{Status.FINISHED}/00")  # the one by owner, and one of those by key
+    fullest = max(store.entries(folder, snapshot.head) for folder in folders)
+    print(f"store     {store.url} at {snapshot.head[:12]}")
+    print(f"          {files:,} files ({files / FILES:.0%} of what the Hub recommends), {fullest:,} entries in the")
+    print(f"          fullest folder ({fullest / ENTRIES_PER_FOLDER:.0%} of what it allows)")
+    print(f"private   {settings.private_store}")
+    print("queue     " + ", ".join(f"{counts[status]} {status}" for status in Status))
+    if pending := [row.submitted_at for row in rows if row.status == Status.PENDING]:
+        print(f"          oldest pending since {_ago(min(pending), now)}")
+    for key, lease in leases.items():
+        progress = lease.progress
+        told = f", {progress.stage} {progress.done}/{progress.total}" if progress else ""
+        print(f"running   {key} by {lease.worker}, heartbeat {_ago(lease.heartbeat_at, now)} ago{told}")
+    for pause in heartbeats.pauses(now):
+        print(f"paused    {pause.worker} after {pause.code}, since {_ago(pause.since, now)}")
+    workers = sorted(heartbeats.workers(), key=lambda worker: worker.seen_at)
+    for worker in workers[-5:]:
+        print(f"worker    {worker.worker}, seen {_ago(worker.seen_at, now)} ago")
+    if not workers:
+        print("worker    none was ever seen")
+
+
+def _ago(then: datetime, now: datetime) -> str:
+    seconds = max(0, int((now - then).total_seconds()))
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"

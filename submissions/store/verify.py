@@ -1,0 +1,62 @@
+"""Whether a store is whole: what is stored, records ⇔ results ⇔ index."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from submissions.errors import DamagedError
+from submissions.records import Status
+from submissions.store.base import Snapshot, Store, blob_id, pointer
+from submissions.store.index import Unreadable, reindexed
+from submissions.store.private import PrivateStore
+from submissions.store.shards import ENTRIES_PER_FOLDER, sharded
+
+
+def verify(store: Store, private: PrivateStore) -> Iterator[str]:
+    """What is wrong, a line each. Raises StoreError where a store is out of reach."""
+    snapshot = store.snapshot()
+    store.prefetch(list(snapshot.files), snapshot)
+    with store.session():
+        damaged = list(_damaged(store, snapshot))
+    yield from damaged
+    if not damaged:
+        changes, unreadable = reindexed(store, snapshot)
+        yield from (f"{record.path} is unreadable: {record.reason}" for record in unreadable)
+        yield from _mismatches(snapshot, unreadable, private)
+        if changes:
+            yield f"{len(changes)} segments of the index are not as the records say: run python -m submissions reindex"
+    for folder in {str(PurePosixPath(path).parent) for path in snapshot.files}:
+        if (entries := store.entries(folder, snapshot.head)) >= 0.9 * ENTRIES_PER_FOLDER:
+            yield f"{folder} has {entries:,} entries; the Hub allows {ENTRIES_PER_FOLDER:,}"
+
+
+def _damaged(store: Store, snapshot: Snapshot) -> Iterator[str]:
+    for path, blob in sorted(snapshot.files.items()):
+        try:
+            content = store.read(path, snapshot.head)
+        except (DamagedError, KeyError) as error:
+            yield f"{path} is damaged: {error}"
+            continue
+        if blob not in (blob_id(content), blob_id(pointer(content))):
+            yield f"{path} is damaged: it is not what was written"
+
+
+def _mismatches(snapshot: Snapshot, unreadable: list[Unreadable], private: PrivateStore) -> Iterator[str]:
+    broken = {record.path for record in unreadable}
+    records = [PurePosixPath(path) for path in snapshot.files if path.endswith(".json") and path not in broken]
+    results = {path.stem for path in records if path.parts[0] == "results"}
+    states: dict[str, list[str]] = {}
+    for path in records:
+        if path.parts[0] == "requests":
+            states.setdefault(path.stem, []).append(path.parts[1])
+    details = {PurePosixPath(path).stem for path in private.paths("details")}
+    for key, own in sorted(states.items()):
+        if len(own) > 1:
+            yield f"request {key} is {' and '.join(sorted(own))} at once"
+        if Status.FINISHED in own and key not in results:
+            yield f"request {key} is finished and has no result"
+        if key in results and Status.FINISHED not in own:
+            yield f"request {key} is {own[0]} and has a result"
+        if key in results and key not in details:
+            yield f"result {key} has no {sharded(f'details/{key}.jsonl')} in the private store"
+    for key in sorted(results - states.keys()):
+        yield f"result {key} has no request"
