@@ -27,7 +27,7 @@ from tenacity import (
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.leak_check import check_public
-from evaluator.datasets.source import open_source
+from evaluator.datasets.source import check_place, open_source
 from evaluator.engines.options import ApiOptions
 from evaluator.errors import EvaluationError, EvaluationStopped
 from evaluator.files import keep_newest, remove_path
@@ -60,8 +60,10 @@ class Worker:
     """Evaluates one request at a time. Two workers may share a store; the queue keeps them apart."""
 
     def __init__(self, settings: Settings) -> None:
-        """Raises SandboxError: nothing that strangers sent is run outside of one."""
+        """Raises SandboxError: nothing that strangers sent is run outside of one; SettingsError; StoreError."""
         detect_backend()
+        for benchmark, data in settings.data.items():
+            check_place(benchmark, data, settings)
         settings.work_dir.mkdir(parents=True, exist_ok=True)
         settings.work_dir.chmod(0o700)
         self._settings = settings

@@ -78,6 +78,7 @@ class Settings(BaseSettings):
     work_dir: Path = Path(".hannun/work")
     models_dir: Path | None = None
     data: dict[str, str] = {}  # benchmark → path or hf://datasets/…; the sample set where none is named
+    data_abroad: list[str] = []  # benchmarks whose data may be on the Hub though their terms keep it in the country
     data_token: SecretStr | None = None  # reads private test sets; not the token that models are fetched with
     hub_token: SecretStr | None = None  # reads and writes Hub stores; models are fetched without it
     eval_datasets: dict[str, str] = {}  # benchmark → public dataset under which its scores stand on model pages
@@ -109,9 +110,9 @@ class Settings(BaseSettings):
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", GRADIO["HANNUN_HOST"]))
     port: int = Field(default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", GRADIO["HANNUN_PORT"]))
 
-    @field_validator("data", "eval_datasets", "quota")
+    @field_validator("data", "data_abroad", "eval_datasets", "quota")
     @classmethod
-    def _of_benchmarks(cls, value: dict[str, Any]) -> dict[str, Any]:
+    def _of_benchmarks(cls, value: Any) -> Any:
         if unknown := [name for name in value if name not in BENCHMARKS]:
             raise ValueError(f"{unknown[0]!r} is no benchmark: {', '.join(BENCHMARKS)}")
         return value

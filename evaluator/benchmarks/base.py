@@ -56,6 +56,8 @@ class Card:
     chance: float | None = None  # percent right by guessing, where answers are of a few kinds
     columns: tuple[ScoreColumn, ...] = ()
     histogram: Axis | None = None  # counts of answers, where those are of a few kinds
+    data_terms: Text | None = None  # whose its test set is, and what may be done with it
+    data_stays: bool = False  # whether those terms keep it in the country
 
     def axis_title(self, name: str) -> Text:
         """The title of a breakdown axis; its name where the card has none."""

@@ -37,6 +37,10 @@ class InfoChartQA(Benchmark):
             Axis("subset", Text("서브셋", "Subset")),
             Axis("question_type", Text("질문 유형", "Question type")),
         ),
+        data_terms=Text(
+            "인포그래픽의 저작권은 각 게시자에게 있습니다. 이용 조건은 데이터 배포처를 확인하세요.",
+            "The infographics belong to those who published them; see the data's own page for its terms.",
+        ),
         hub_task="infochartqa",
         columns=(
             ScoreColumn(Text("일반 차트", "Plain"), bucket=("subset", "text_plain")),

@@ -79,6 +79,10 @@ class KoOCRAG(Benchmark):
             "Transcribe a page of a Korean document (OCR), with a description in place of each picture. The score averages text accuracy and description quality.",
         ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
+        data_terms=Text(
+            "제작사가 저작권과 데이터 유출을 이유로 일부 문항만 공개했습니다.",
+            "Its makers publish a few pages only, for copyright and against leakage.",
+        ),
         hub_task="ko_ocrag",
         hub_metrics=("average", "wer", "cer", "rouge1"),
         headline="average",

@@ -51,6 +51,11 @@ class KoVDC(Benchmark):
             "Choose which of four descriptions matches the charts and diagrams of a page whose body text is removed. 200 questions.",
         ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
+        data_terms=Text(
+            "AI-Hub ‘멀티모달정보검색’ 데이터입니다. AI-Hub 이용 약관에 따라 승인받은 이용자만 쓸 수 있으며, 허가 없이 제3자에게 제공하거나 국외로 반출할 수 없습니다.",
+            "Drawn from AI-Hub data (multimodal retrieval): for approved users only, not to be passed on or taken abroad without permission.",
+        ),
+        data_stays=True,
         hub_task="ko_vdc",
         histogram=Axis("letter", Text("선택한 보기", "Chosen letters")),
     )

@@ -47,6 +47,11 @@ class KoVQA(Benchmark):
             "Read tables, charts and infographics in Korean public documents and answer with a number and unit. 15 domains × 100 questions.",
         ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
+        data_terms=Text(
+            "AI-Hub ‘시각화질의응답’ 데이터입니다. AI-Hub 이용 약관에 따라 승인받은 이용자만 쓸 수 있으며, 허가 없이 제3자에게 제공하거나 국외로 반출할 수 없습니다.",
+            "Drawn from AI-Hub data (visual question answering): for approved users only, not to be passed on or taken abroad without permission.",
+        ),
+        data_stays=True,
         hub_task="ko_vqa",
     )
 

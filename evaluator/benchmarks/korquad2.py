@@ -39,6 +39,10 @@ class KorQuAD2(Benchmark):
             Axis("form", Text("정답 형태", "Answer form")),
             Axis("length_form", Text("정답 길이·형태", "Answer length and form")),
         ),
+        data_terms=Text(
+            "한국어 위키백과 문서이며 CC BY-ND 2.0 KR로 공개되었습니다. 평가 세트는 제작사가 공개하지 않습니다.",
+            "Pages of the Korean Wikipedia, published as CC BY-ND 2.0 KR; its makers keep the test set to themselves.",
+        ),
         hub_task="korquad2",
         headline="f1",
         headline_title="F1",

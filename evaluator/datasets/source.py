@@ -13,8 +13,10 @@ from httpx2 import HTTPError
 from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.leak_check import CANARY
 from evaluator.errors import DataError, EvaluationError
+from submissions.errors import SettingsError
 from submissions.failure_codes import FailureCode
 from submissions.models.repository import content_revision
 from submissions.paths import SAMPLES
@@ -41,9 +43,10 @@ class Source:
 def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
     """`PATH[#SPLIT]` or `hf://datasets/OWNER/NAME[@REVISION][#SPLIT]`; the sample set where nothing is named.
 
-    The split is `test` unless named. Raises DataError where a Hub dataset cannot be used, EvaluationError where the Hub
-    does not answer.
+    The split is `test` unless named. Raises SettingsError where the data may not be there, DataError where a Hub dataset
+    cannot be used, EvaluationError where the Hub does not answer.
     """
+    check_place(benchmark, data, settings)
     if data is None:
         return Source(SAMPLES / benchmark, f"samples/{benchmark}", "sample")
     place, _, split = data.partition("#")
@@ -53,6 +56,16 @@ def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
     token = settings.data_token.get_secret_value() if settings.data_token else None
     folder, commit = fetch_dataset(place.removeprefix(SCHEME), split, token, settings.work_dir / "datasets")
     return Source(folder, benchmark, split, commit)
+
+
+def check_place(benchmark: str, data: str | None, settings: Settings) -> None:
+    """Raises SettingsError for data abroad that its terms keep in the country, unless the operator says that it may be."""
+    stays = BENCHMARKS[benchmark].card.data_stays and benchmark not in settings.data_abroad
+    if stays and data and data.startswith(SCHEME):
+        raise SettingsError(
+            f"the terms of {benchmark}'s data keep it in the country, and the Hub is abroad: name a local folder, or, "
+            f"""with its owner's permission, set HANNUN_DATA_ABROAD='["{benchmark}"]'"""
+        )
 
 
 def fetch_dataset(name: str, split: str, token: str | None, cache: Path) -> tuple[Path, str]:

@@ -38,7 +38,7 @@ def without_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def submit(settings: Settings, model_id: str, benchmark: str) -> EvalRequest:
     request = build_request(inspect_model(model_id, None, settings.models_dir), benchmark, "x")
-    Queue(open_store(settings.store)).submit(request)
+    Queue(open_store(settings.store, settings)).submit(request)
     return request
 
 

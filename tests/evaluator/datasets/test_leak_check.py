@@ -1,18 +1,28 @@
 """What would tell of a private test set is not published."""
 
+import base64
 import json
+import re
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.data_types import Item
 from evaluator.datasets.leak_check import check_public
 from evaluator.errors import LeakError
 from evaluator.worker import Worker
+from submissions.errors import SettingsError
+from submissions.paths import SAMPLES
 from submissions.queue.queue import Queue
 from submissions.settings import Settings
 from submissions.store.open import open_store
 from tests.evaluator.test_worker import submit
+from tests.support.engines import LoggingEngine, use_engine
+from tests.support.hub.repos import TOKEN, Hub
 
 ITEM = Item(
     "7",
@@ -67,3 +77,54 @@ def test_a_result_that_would_leak_is_withheld(settings: Settings, tmp_path: Path
     after = queue.get(request.key)
     assert after.failure and (after.status, after.failure.code) == ("quarantined", "withheld")
     assert not any(path.startswith("results/") for path in queue.store.snapshot().files)
+
+
+@pytest.mark.parametrize("benchmark", [name for name, benchmark in BENCHMARKS.items() if benchmark.card.data_stays])
+def test_data_that_must_stay_is_not_looked_for_on_the_hub(settings: Settings, benchmark: str) -> None:
+    abroad = settings.model_copy(update={"data": {benchmark: "hf://datasets/org/test"}})
+    with pytest.raises(SettingsError, match="HANNUN_DATA_ABROAD"):
+        Worker(abroad)
+    Worker(abroad.model_copy(update={"data_abroad": [benchmark]}))
+
+
+def test_nothing_of_the_items_leaves_this_machine(
+    hub: Hub, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a model that says the question again, with data and answers on this machine and results on the Hub."""
+    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda command, policy: command)
+    use_engine(monkeypatch, LoggingEngine)
+    data = tmp_path / "data"
+    shutil.copytree(SAMPLES / "ko-vqa", data)
+    own = settings.model_copy(
+        update={"store": "hf://datasets/org/store", "hub_token": SecretStr(TOKEN), "data": {"ko-vqa": f"{data}#sample"}}
+    )
+    sent: list[bytes] = []
+    call = Hub.__call__
+
+    async def listening(self: Hub, scope: Any, receive: Any, send: Any) -> None:
+        sent.append(f"{scope.get('path')}?{scope.get('query_string')} {scope.get('headers')}".encode())
+
+        async def heard() -> Any:
+            message = await receive()
+            sent.append(message.get("body", b""))
+            return message
+
+        await call(self, scope, heard, send)
+
+    monkeypatch.setattr(Hub, "__call__", listening)
+    request = submit(own, "tiny/image-text", "ko-vqa")
+    Worker(own).run_pending()
+    assert Queue(open_store(own.store, own)).get(request.key).status == "finished"
+    bodies = b"\n".join(sent)
+    coded = re.findall(rb'"(?:content|sample)": ?"([A-Za-z0-9+/=]+)"', bodies)
+    everything = b"\n".join([bodies, *map(base64.b64decode, coded)])
+    assert request.key.encode() in everything and b'"em"' in everything, "what leaves is looked into"
+    everything += everything.decode(errors="replace").encode("unicode_escape")
+    items = [json.loads(line) for line in (data / "items.jsonl").read_text().splitlines()]
+    for item in items:
+        for text in (item["question"], item["answer"]):
+            assert text.encode() not in everything and text.encode("unicode_escape") not in everything
+        for image in item["images"]:
+            content = (data / image).read_bytes()
+            assert content[100:164] not in everything
+            assert base64.b64encode(content[99:162]) not in bodies

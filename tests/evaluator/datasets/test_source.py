@@ -66,6 +66,7 @@ def _fetched(name: str, hub: str, tmp_path: Path, token: str = TOKEN) -> subproc
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HF_")}
     environment |= {"HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}
     environment |= {"HANNUN_WORK_DIR": str(tmp_path / "work"), "HANNUN_DATA_TOKEN": token}
+    environment |= {"HANNUN_DATA_ABROAD": '["ko-vqa"]'}
     return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
@@ -93,6 +94,7 @@ def test_a_dataset_is_fetched_once_a_commit(hub: str, tmp_path: Path) -> None:
 def _complaint(args: list[str], environment: dict[str, str], tmp_path: Path) -> tuple[int, str]:
     command = [sys.executable, "-m", "evaluator", "run", "--model", "tiny/image-text", "--benchmark", "ko-vqa"]
     command += ["--out", str(tmp_path / "out"), *args]
+    environment = {**environment, "HANNUN_DATA_ABROAD": '["ko-vqa"]'}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert "Traceback" not in done.stderr
     return done.returncode, done.stderr.strip().splitlines()[-1]
