@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, TypeVar
 
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 BOARD, QUEUE = "index/board/", "index/queue/"
 RECENT = 2  # finished and failed requests kept in a segment of the queue, and all that still count for a quota:
 KEPT = timedelta(days=31)
+MANY = 1000  # rows more than when they were read first, after which those that the segments leave out are forgotten
 FEW = 32  # new records that are read themselves; for more, the segments that name them
 
 Row = TypeVar("Row", BoardRow, QueueRow)
@@ -39,7 +40,14 @@ class Unreadable:
     reason: str
 
 
-_Known = tuple[str, Row | Unreadable | None]  # blob, and its row; None: left out on purpose
+@dataclass(frozen=True)
+class _Known(Generic[Row]):
+    """What a reader knows of the records at a head."""
+
+    head: str = ""
+    rows: dict[str, tuple[str, Row | Unreadable]] = field(default_factory=dict)  # blob and row by path
+    left_out: dict[str, str] = field(default_factory=dict)  # blob by path: on purpose
+    first: int = 0  # how many rows there were when all were read
 
 
 _ROW: dict[Any, TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (BoardRow, QueueRow)}
@@ -122,42 +130,68 @@ class RowReader(Generic[Row]):
         self._segment_that_knows = segment_that_knows
         self._parse: Callable[[bytes, str, str], Row] = parse
         self._segments_read: set[str] = set()  # their blobs
-        self._last: tuple[str, dict[str, _Known[Row]]] = ("", {})  # a head, and what is known of its records by path
+        self._last: _Known[Row] = _Known()
 
     def read(self, snapshot: Snapshot) -> tuple[list[Row], list[Unreadable]]:
-        head, before = self._last
-        follows = bool(head) and snapshot.since == head
-        known = dict(before) if follows or snapshot.head == head else {}
+        """All rows, and the records that have none. One reader is read by one thread at a time, or by several of the same
+        snapshots."""
+        last = self._last
+        if snapshot.head != last.head:
+            with self._store.session():
+                self._last = last = self._followed(last, snapshot)
+        rows = last.rows.values()
+        unreadable = [row for _, row in rows if isinstance(row, Unreadable)]
+        return [row for _, row in rows if not isinstance(row, Unreadable)], unreadable
+
+    def _followed(self, last: "_Known[Row]", snapshot: Snapshot) -> "_Known[Row]":
+        """What is known as of this snapshot, from what was known before."""
+        follows = bool(last.head) and snapshot.since == last.head
+        if len(last.rows) > 2 * last.first + MANY:  # by now the segments leave many of them out
+            self._segments_read, last, follows = set(), _Known(), False
+        rows, left_out = (dict(last.rows), last.left_out) if follows else ({}, {})
         new: list[str] = []
-        for path in snapshot.changed if follows else () if snapshot.head == head else snapshot.files:
+        for path in snapshot.changed if follows else snapshot.files:
             if not (path.startswith(self._records) and path.endswith(".json")):
                 continue
-            if (blob := snapshot.files.get(path)) is None:
-                known.pop(path, None)
-            elif path in before and before[path][0] == blob:
-                known[path] = before[path]
+            blob = snapshot.files.get(path)
+            if blob is not None and path in last.rows and last.rows[path][0] == blob:
+                rows[path] = last.rows[path]
+            elif blob is not None and last.left_out.get(path) == blob:
+                left_out[path] = blob
             else:
-                new.append(path)
-        with self._store.session():
-            known |= self._read_new(sorted(new), snapshot)
-        self._last = snapshot.head, known
-        rows = [row for _, row in known.values() if row is not None]
-        unreadable = [row for row in rows if isinstance(row, Unreadable)]
-        return [row for row in rows if not isinstance(row, Unreadable)], unreadable
+                rows.pop(path, None)
+                new += [path] if blob is not None else []
+        found, more_left_out = self._read_new(sorted(new), snapshot)
+        rows |= found
+        return _Known(
+            snapshot.head, rows, {**left_out, **more_left_out} if more_left_out else left_out, last.first or len(rows)
+        )
 
-    def _read_new(self, paths: list[str], snapshot: Snapshot) -> "dict[str, _Known[Row]]":
-        """What the segments tell of records, and else they themselves."""
+    def _read_new(
+        self, paths: list[str], snapshot: Snapshot
+    ) -> tuple[dict[str, tuple[str, Row | Unreadable]], dict[str, str]]:
+        """What the segments tell of records, and else they themselves; and those that are left out, with their blobs."""
         indexed: dict[tuple[str, str], Row] = {}
-        left_out: set[str] = set()
+        left_out: dict[str, str] = {}
+        blobs = {path: snapshot.files[path] for path in paths}
         if len(paths) > FEW:
             rows, whole = self._indexed(snapshot)
             indexed = {(row.path, row.blob): row for row in rows}
-            left_out = {p for p in paths if (segment := self._segment_that_knows(p)) and segment in whole}
-        blobs = {path: snapshot.files[path] for path in paths}
+            known = {path for path in paths if (path, blobs[path]) in indexed}
+            left_out = {
+                path: blobs[path]
+                for path in paths
+                if path not in known and (segment := self._segment_that_knows(path)) and segment in whole
+            }
         unknown = [path for path in paths if (path, blobs[path]) not in indexed and path not in left_out]
         self._store.prefetch(unknown, snapshot)
-        found = {path: self._read_record(path, blobs[path], snapshot.head) for path in unknown}
-        return {path: (blob, found.get(path) or indexed.get((path, blob))) for path, blob in blobs.items()}
+        found: dict[str, tuple[str, Row | Unreadable]] = {}
+        for path in paths:
+            if row := indexed.get((path, blobs[path])):
+                found[path] = blobs[path], row
+            elif path not in left_out:
+                found[path] = blobs[path], self._read_record(path, blobs[path], snapshot.head)
+        return found, left_out
 
     def _indexed(self, snapshot: Snapshot) -> tuple[list[Row], set[str]]:
         """The rows of segments that have changed since they were read last, and the paths of all that can be read."""
@@ -236,10 +270,10 @@ def with_requests(rows: Iterable[QueueRow], before: Iterable[EvalRequest], after
         changes[request.path] = content
         touched.add(request.key)
         new.append(queue_row(request, blob_id(content)))
-    segments: dict[str, list[QueueRow]] = {queue_segment(key): [] for key in touched}
-    for row in (*(row for row in rows if row.key not in touched), *new):
-        if (segment := queue_segment(row.key)) in segments:
-            segments[segment].append(row)
+    shards = {key[:2] for key in touched}
+    segments: dict[str, list[QueueRow]] = {queue_segment(shard): [] for shard in shards}
+    for row in (*(row for row in rows if row.key[:2] in shards and row.key not in touched), *new):
+        segments[queue_segment(row.key)].append(row)
     return changes | {path: to_lines(_recent(own), QueueRow) for path, own in segments.items()}
 
 

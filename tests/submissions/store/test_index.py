@@ -95,6 +95,23 @@ def test_closed_requests_that_left_the_index_are_not_read(filled: Store, monkeyp
     assert sorted(counting.paths) == sorted(segments(filled, QUEUE))
 
 
+def test_a_reader_that_runs_for_long_forgets_what_left_the_index(
+    store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("submissions.store.index.MANY", 4)
+    monkeypatch.setattr("submissions.store.index.queue_segment", lambda _: f"{QUEUE}all.jsonl")
+    queue, most = Queue(store), 0
+    for week in range(30):
+        now = NOW + timedelta(weeks=week)
+        queue.submit(make_request(submitted_at=now))
+        running = queue.claim("w", now)
+        assert running
+        queue.publish(running, result_of(running), now)
+        most = max(most, len(queue.rows()))
+    assert 5 < most < 16
+    assert {row.key for row in queue_reader(store).read(store.snapshot())[0]} <= {row.key for row in queue.rows()}
+
+
 @pytest.mark.parametrize("content", [None, b"", b"[garbage", b"\x00" * 100])
 def test_a_missing_or_broken_segment_changes_nothing(filled: Store, content: bytes | None) -> None:
     filled.commit(dict.fromkeys(segments(filled, BOARD), content), filled.head(), "break")
