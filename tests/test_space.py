@@ -1,5 +1,6 @@
 """A Space has the repository's files and requirements.txt, and nothing more."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -11,10 +12,12 @@ from threading import Event, Thread
 
 import httpx2
 import pytest
+from huggingface_hub import HfApi
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from submissions.paths import ROOT
+from tests.support.hub.repos import TOKEN, Hub
 from tests.support.serving import bare_environment, serving
 
 
@@ -90,3 +93,24 @@ def test_the_front_matter_names_the_pinned_gradio() -> None:
     version = re.search(r"^sdk_version: (.+)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert version
     assert f"gradio[oauth]=={version[1]}\n" in (ROOT / "requirements.txt").read_text()
+
+
+def test_the_files_are_uploaded_as_the_guide_says(space: tuple[Path, Path], hub: Hub) -> None:
+    """docs/deploy.md: a push is refused for its images, the Hub's client puts them into LFS, and they come back whole."""
+    app, _ = space
+    own = hub.create("spaces/org/board")
+    pushed = app.parent / "pushed"
+    shutil.copytree(app, pushed)
+    address = f"{os.environ['HF_ENDPOINT'].replace('//', f'//hannun:{TOKEN}@')}/spaces/org/board"
+    name = ["-c", "user.name=a", "-c", "user.email=a@b.invalid"]
+    for command in (["init", "-q"], ["add", "-A"], [*name, "commit", "-qm", "all"]):
+        subprocess.run(["git", "-C", str(pushed), *command], check=True)
+    refused = subprocess.run(["git", "-C", str(pushed), "push", "-q", "-f", address, "HEAD:main"], capture_output=True)
+    assert refused.returncode and b"binary files" in refused.stderr
+    api = HfApi(os.environ["HF_ENDPOINT"], TOKEN)
+    api.upload_folder(repo_id="org/board", folder_path=app, repo_type="space", ignore_patterns=["**/__pycache__/*"])
+    images = [entry.path for entry in own.entries(own.head(), recursive=True) if entry.path.endswith(".png")]
+    assert images and all(own.read(path, own.head()).startswith(b"version https://git-lfs") for path in images)
+    copy = app.parent / "copy"
+    api.snapshot_download("org/board", repo_type="space", local_dir=copy)
+    assert all((copy / path).read_bytes() == (app / path).read_bytes() for path in ["app.py", *images])

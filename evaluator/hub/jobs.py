@@ -17,16 +17,17 @@ from submissions.store.open import DATASETS
 from submissions.store.private import BUCKETS
 
 LABELS = {"app": "hannun-worker"}  # by which our jobs are told from others
-# A job starts from nothing: the sandbox, one commit of the Space's code, the packages whose hashes it names, one round of
+# A job starts from nothing: the sandbox, one commit of the Space's code (its images are in LFS), the packages whose hashes it names, one round of
 # the queue. Only the last step has the tokens: what is fetched before runs without them, and packages are installed by a
 # user who cannot read root's environment, and of whom nothing is left then. Where the Hub's machines allow no namespaces, the worker ends and says so.
 COMMAND = """set -e
 unsecret() {{ env {without} "$@"; }}
 unsecret apt-get update -qq
-unsecret apt-get install -y -qq --no-install-recommends bubblewrap libseccomp2 git >/dev/null
+unsecret apt-get install -y -qq --no-install-recommends bubblewrap libseccomp2 git git-lfs >/dev/null
 unsecret useradd builder
 unsecret install -d -o builder /opt/hannun
 unsecret su builder -c 'set -e
+git lfs install
 git clone --quiet {code} /opt/hannun/code
 cd /opt/hannun/code
 git checkout --quiet {commit}

@@ -81,7 +81,7 @@ def test_only_the_last_step_of_a_job_has_the_tokens(hub: Hub, tmp_path: Path) ->
     subprocess.run(["bash", "-c", command.replace("/opt/hannun", str(tmp_path / "opt"))], env=environment, check=True)
     lines = log.read_text().splitlines()
     assert [line.rpartition(" | ")[2] for line in lines] == ["0"] * (len(lines) - 1) + ["3"], lines
-    assert len(lines) == 11 and lines[-1].startswith("python -m evaluator worker --once")
+    assert len(lines) == 12 and lines[-1].startswith("python -m evaluator worker --once")
     assert all("--require-hashes" in line for line in lines if line.startswith("pip "))
 
 
