@@ -17,10 +17,9 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import cast
 
-from dulwich.client import HttpGitClient
 from dulwich.errors import NotGitRepository
 from dulwich.file import FileLocked
-from dulwich.object_store import BaseObjectStore, ObjectStoreGraphWalker, commit_tree_changes, tree_lookup_path
+from dulwich.object_store import BaseObjectStore, commit_tree_changes, tree_lookup_path
 from dulwich.objects import Blob, ObjectID, ShaFile, Tree, parse_tree
 from dulwich.objects import Commit as GitCommit
 from dulwich.refs import Ref
@@ -44,19 +43,19 @@ STALE_LOCK_S = 2.0  # seconds
 LOCK_TIMEOUT_S = 60.0  # seconds for another writer; a commit takes milliseconds unless its process stands still
 READERS_GRACE_S = 3600.0  # seconds that a reader may be at an older snapshot
 OBJECT_ID_BYTES = 20
-_MAIN = Ref(b"refs/heads/" + MAIN.encode())
+MAIN_REF = Ref(b"refs/heads/" + MAIN.encode())
 _SKELETON = {"HEAD", "branches", "config", "description", "hooks", "info", "objects", "refs"}
 
 Folder = dict[str, tuple[bool, ObjectID]]  # by name: whether a folder, and the id
 
 
 class GitStore:
-    def __init__(self, path: Path, hidden: str | None = None) -> None:
-        """`hidden`: a path that no snapshot has."""
+    hidden: str | None = None  # a path that no snapshot has
+
+    def __init__(self, path: Path) -> None:
         self.url = str(path)
         self.write_lock = threading.Lock()
         self._path = path
-        self._hidden = hidden
         self._last = Snapshot("", {})  # taken
         self._tree: ObjectID | None = None  # its
         self._folders: dict[ObjectID, Folder] = {}  # all in it
@@ -76,9 +75,9 @@ class GitStore:
     def head(self) -> str:
         with self._repo() as repo:
             try:
-                head = repo.refs[_MAIN].decode()
+                head = repo.refs[MAIN_REF].decode()
             except KeyError:
-                if (self._path / _MAIN.decode()).exists():
+                if (self._path / MAIN_REF.decode()).exists():
                     raise DamagedError(f"{self.url}: the branch {MAIN} is damaged; restore it from a backup") from None
                 return self._start(repo)
             return head
@@ -93,7 +92,7 @@ class GitStore:
                 except DamagedError:  # a folder that was thrown away since, or one that is needed
                     last, self._folders = Snapshot("", {}), {}
                     changed = dict(self._changed(repo, None, tree))
-                changed.pop(self._hidden or "", None)
+                changed.pop(self.hidden or "", None)
                 files = dict(last.files)
                 for path, blob in changed.items():
                     if blob is None:
@@ -112,12 +111,11 @@ class GitStore:
             was, now = old.get(name), new.get(name)
             if was == now:
                 continue
-            path, folders = (
-                f"{prefix}{name}",
-                [entry and entry[1] if entry and entry[0] else None for entry in (was, now)],
-            )
-            if any(folders):
-                yield from self._changed(repo, folders[0], folders[1], f"{path}/")
+            path = f"{prefix}{name}"
+            folder_before = was[1] if was and was[0] else None
+            folder_after = now[1] if now and now[0] else None
+            if folder_before or folder_after:
+                yield from self._changed(repo, folder_before, folder_after, f"{path}/")
             if now and not now[0]:
                 yield path, now[1].decode()
             elif was and not was[0]:
@@ -167,7 +165,7 @@ class GitStore:
     def commit(self, changes: Changes, parent: str, message: str) -> str:
         with self._locked(), self._repo() as repo:
             objects = ObjectWriter(repo.object_store)
-            if repo.refs[_MAIN].decode() != parent:
+            if repo.refs[MAIN_REF].decode() != parent:
                 raise ConflictError(MAIN)
             entries: list[tuple[bytes, int | None, ObjectID | None]] = []
             for path, content in changes.items():
@@ -181,7 +179,7 @@ class GitStore:
             commit = _new_commit(tree, message, [ObjectID(parent.encode())])
             objects.add_object(commit)
             self._drop_stale_ref_lock()
-            if not repo.refs.set_if_equals(_MAIN, ObjectID(parent.encode()), commit.id):
+            if not repo.refs.set_if_equals(MAIN_REF, ObjectID(parent.encode()), commit.id):
                 raise ConflictError(MAIN)
             return commit.id.decode()
 
@@ -197,10 +195,10 @@ class GitStore:
     def tidy(self, grace_s: float = READERS_GRACE_S) -> None:
         """What a reader may still be at is kept for `grace_s` seconds."""
         with self._locked(), self._repo() as repo:
-            head = _new_commit(_commit(repo, repo.refs[_MAIN].decode()).tree, "Squash", [])
+            head = _new_commit(_commit(repo, repo.refs[MAIN_REF].decode()).tree, "Squash", [])
             ObjectWriter(repo.object_store).add_object(head)
             self._drop_stale_ref_lock()
-            repo.refs[_MAIN] = head.id
+            repo.refs[MAIN_REF] = head.id
             remove_leftovers(repo.object_store)
             if set(repo.refs.as_dict(Ref(b"refs/")).values()) == {head.id}:  # else an operator has branches here
                 reachable = {head.id, head.tree, *_below(repo, head.tree)}
@@ -220,57 +218,6 @@ class GitStore:
     def size(self) -> int:
         """Bytes on the disk."""
         return sum(path.stat().st_size for path in self._path.rglob("*") if path.is_file())
-
-    def reset(self) -> None:
-        """Empty it, for a mirror whose objects are damaged or too many. What others are reading stays until they end."""
-        with self._locked():
-            old = Path(f"{self._path}.old")
-            shutil.rmtree(old, ignore_errors=True)
-            fresh = self._made()
-            self._path.rename(old)
-            fresh.rename(self._path)
-            shutil.rmtree(old)
-            self._last, self._tree, self._folders = Snapshot("", {}), None, {}
-
-    def has(self, sha: str) -> bool:
-        """Whether this object is here."""
-        with self._repo() as repo:
-            return ObjectID(sha.encode()) in repo.object_store
-
-    def add_blob(self, content: bytes) -> None:
-        """For a mirror, whose files come one by one."""
-        with self._locked(), self._repo() as repo:
-            repo.object_store.add_object(Blob.from_string(content))
-
-    def fetch(self, client: HttpGitClient, path: str, head: str, depth: int | None, *, blobs: bool = False) -> None:
-        """Take over a commit and its folders from a git server, and its files where `blobs`.
-
-        `depth`: so many commits; None for all since the one fetched last.
-        """
-        with self._locked(), self._repo() as repo:
-            last = repo.refs.as_dict(Ref(b"refs/")).get(Ref(b"heads/" + MAIN.encode()))
-            haves = [last] if last and last in repo.object_store and not blobs else []
-            walker = ObjectStoreGraphWalker(haves, lambda _: [], repo.get_shallow())
-            remove_leftovers(repo.object_store)
-            pack, commit_pack, abort = repo.object_store.add_pack()
-            try:
-                fetched = client.fetch_pack(
-                    path,
-                    lambda *_, **__: [ObjectID(head.encode())],
-                    walker,
-                    pack.write,
-                    depth=depth,
-                    filter_spec=None if blobs else b"blob:none",
-                    protocol_version=2,  # the only one in which dulwich can filter
-                )
-            except BaseException:
-                abort()
-                raise
-            commit_pack()
-            repo.update_shallow(fetched.new_shallow, fetched.new_unshallow)
-            self._drop_stale_ref_lock()
-            repo.refs[_MAIN] = ObjectID(head.encode())
-            merge_packs(repo.object_store)
 
     def _init(self) -> None:
         """Made beside its place, so that a process killed meanwhile leaves no half of it."""
@@ -312,8 +259,8 @@ class GitStore:
             objects.add_object(tree)
             objects.add_object(commit)
             self._drop_stale_ref_lock()
-            repo.refs.add_if_new(_MAIN, commit.id)
-        return repo.refs[_MAIN].decode()
+            repo.refs.add_if_new(MAIN_REF, commit.id)
+        return repo.refs[MAIN_REF].decode()
 
     def _drop_stale_ref_lock(self) -> None:
         """Remove git's own lock file where its holder must be dead.
@@ -321,7 +268,7 @@ class GitStore:
         We hold the store's lock, so it is not one of our writers': it is a killed one's, or belongs to an operator's
         git command, which keeps it for milliseconds.
         """
-        leftover = self._path / f"{_MAIN.decode()}.lock"
+        leftover = self._path / f"{MAIN_REF.decode()}.lock"
         try:
             while 0 <= time.time() - leftover.stat().st_mtime < STALE_LOCK_S:  # a clock may have been set back
                 time.sleep(0.05)

@@ -41,7 +41,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception
 from submissions.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 from submissions.store.backoff import wait_retry_after
 from submissions.store.base import MAIN, Changes, Commit, Snapshot, blob_id, pointer, unchanged
-from submissions.store.git import GitStore
+from submissions.store.mirror import Mirror
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,6 @@ LONGEST_WAIT = 30.0  # seconds between two tries
 CLOCK_LASTS = 600.0  # seconds until the Hub is asked for the time again
 TIMEOUT = 60.0  # seconds without a byte
 CONFLICTS = (409, 412)
-ATTRIBUTES = ".gitattributes"  # the Hub puts one into each repository
 FRESH_S = 3600.0  # seconds; the commits since an older fetch are not fetched, their folders would be much
 LOOKED_BACK = 50  # commits fetched to find one of ours, where its parent is not here
 MANY = 300  # files; more are fetched in one request, with all others
@@ -86,11 +85,11 @@ class HubStore:
         self._api = HfApi(endpoint=self._endpoint, token=token or False)
         mirror = mirrors / f"{self._repo.replace('/', '--')}.git"
         try:
-            self._mirror = GitStore(mirror, hidden=ATTRIBUTES)
+            self._mirror = Mirror(mirror)
         except DamagedError as error:
             log.warning("%s; the mirror is fetched anew", error)
             shutil.rmtree(mirror)
-            self._mirror = GitStore(mirror, hidden=ATTRIBUTES)
+            self._mirror = Mirror(mirror)
         self._fetched = -FRESH_S  # when, by the monotonic clock
         self.write_lock = self._mirror.write_lock
         self._clock: tuple[datetime, float] | None = None  # the Hub's time, and ours by a clock that is never set
