@@ -99,10 +99,10 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         kind=result.provenance.kind,
         source=result.provenance.source,
         source_url=result.provenance.source_url,
-        breakdown=json.dumps(
+        breakdown=_compact(
             {axis: {k: b.model_dump() for k, b in buckets.items()} for axis, buckets in result.breakdown.items()}
         ),
-        metrics=json.dumps({name: v for name, v in scores.items() if name not in _STANDARD and v is not None}),
+        metrics=_compact({name: v for name, v in scores.items() if name not in _STANDARD and v is not None}),
         thinking=result.config.thinking,
         base_model=result.config.base_model,
         custom_code=result.config.custom_code or None,
@@ -114,6 +114,10 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         reasoning_tokens=result.reasoning.tokens_mean if result.reasoning else None,
         reasoning_per_right=result.reasoning.tokens_per_right if result.reasoning else None,
     )
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _typical_ms(latency: Latency) -> float:

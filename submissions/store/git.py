@@ -19,7 +19,7 @@ from typing import cast
 
 from dulwich.errors import NotGitRepository
 from dulwich.file import FileLocked
-from dulwich.object_store import BaseObjectStore, commit_tree_changes, tree_lookup_path
+from dulwich.object_store import BaseObjectStore, DiskObjectStore, commit_tree_changes, tree_lookup_path
 from dulwich.objects import Blob, ObjectID, ShaFile, Tree, parse_tree
 from dulwich.objects import Commit as GitCommit
 from dulwich.refs import Ref
@@ -156,11 +156,14 @@ class GitStore:
             return sha.decode()
 
     def content(self, blob: str) -> bytes:
-        with self._repo() as repo:
-            found = _object(repo, ObjectID(blob.encode()))
-            if not isinstance(found, Blob):
+        with self._objects() as objects:
+            try:
+                kind, content = objects.get_raw(ObjectID(blob.encode()))
+            except KeyError:
+                raise DamagedError(f"an object is missing: {blob}; restore it from a backup") from None
+            if kind != Blob.type_num:
                 raise KeyError(blob)
-            return found.data
+            return content
 
     def commit(self, changes: Changes, parent: str, message: str) -> str:
         with self._locked(), self._repo() as repo:
@@ -290,13 +293,28 @@ class GitStore:
 
     @contextmanager
     def _repo(self) -> Iterator[Repo]:
-        """Raises DamagedError and StoreError for what git's library and the disk have to say, each in one line."""
-        try:
+        with self._told():
             if objects := getattr(self._session, "objects", None):
                 yield Repo(str(self._path), object_store=objects)
             else:
                 with closing(Repo(str(self._path))) as repo:
                     yield repo
+
+    @contextmanager
+    def _objects(self) -> Iterator[DiskObjectStore]:
+        """Without the rest of the repository, which costs as much to open as an object to read."""
+        if objects := getattr(self._session, "objects", None):
+            with self._told():
+                yield objects
+        else:
+            with self._repo() as repo:
+                yield repo.object_store
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Raises DamagedError and StoreError for what git's library and the disk have to say, each in one line."""
+        try:
+            yield
         except DAMAGE as error:
             said = " ".join(f"{type(error).__name__} {error}".split())
             raise DamagedError(f"{self.url}: an object is damaged ({said}); restore it from a backup") from error
