@@ -22,8 +22,7 @@ from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
 from submissions.records import MODEL_ID, OWNER
 from submissions.settings import Settings, load_settings
-from submissions.store.base import transact
-from submissions.store.index import reindexed
+from submissions.store.index import rebuild_index
 from submissions.store.open import open_store
 from submissions.store.shards import move_flat_records
 
@@ -185,11 +184,9 @@ def _list(queue: Queue) -> None:
 
 def _reindex(queue: Queue) -> None:
     moved = move_flat_records(queue.store)
-    changes, broken = transact(
-        queue.store, lambda snapshot: ((r := reindexed(queue.store, snapshot))[0], "Rebuild the index", r)
-    )
+    changed, broken = rebuild_index(queue.store)
     unreadable = {u.path: u.reason for u in broken}
-    print(json.dumps({"segments_changed": len(changes), "moved": moved, "unreadable": unreadable}))
+    print(json.dumps({"segments_changed": changed, "moved": moved, "unreadable": unreadable}))
 
 
 def _complain(message: str) -> int:

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from submissions.records import EvalRequest, Status
 from submissions.results import EvalResult
 from submissions.rows import BoardRow, QueueRow, board_row, queue_row
-from submissions.store.base import Changes, Snapshot, Store, blob_id, unchanged
+from submissions.store.base import Changes, Snapshot, Store, blob_id, transact, unchanged
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +27,7 @@ BOARD, QUEUE = "index/board/", "index/queue/"
 RECENT = 2  # finished and failed requests kept in a segment of the queue, and all that still count for a quota:
 KEPT = timedelta(days=31)
 MANY = 1000  # rows more than when they were read first, after which those that the segments leave out are forgotten
+SEGMENTS_PER_COMMIT = 500
 FEW = 32  # new records that are read themselves; for more, the segments that name them
 
 Row = TypeVar("Row", BoardRow, QueueRow)
@@ -336,3 +337,23 @@ def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadabl
     changes: dict[str, bytes | None] = {p: None for p in snapshot.files if p.startswith("index/") and p not in wanted}
     changes |= {p: c for p, c in wanted.items() if not unchanged(snapshot, p, c)}
     return changes, broken_results + broken_requests
+
+
+def rebuild_index(store: Store) -> tuple[int, list[Unreadable]]:
+    """Commit every segment that is not as the records say. Returns how many, and the records that cannot be read.
+
+    In commits of some hundred, so that one that is interrupted has not been for nothing. A segment that others have
+    written meanwhile is theirs.
+    """
+    snapshot = store.snapshot()
+    changes, broken = reindexed(store, snapshot)
+    paths = sorted(changes)
+    for start in range(0, len(paths), SEGMENTS_PER_COMMIT):
+        some = paths[start : start + SEGMENTS_PER_COMMIT]
+
+        def still_wrong(now: Snapshot, some: list[str] = some) -> tuple[Changes, str, None]:
+            same = {path: changes[path] for path in some if now.files.get(path) == snapshot.files.get(path)}
+            return same, "Rebuild the index", None
+
+        transact(store, still_wrong)
+    return len(changes), broken

@@ -3,14 +3,16 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
 from submissions.results import EvalResult
+from submissions.store import index
 from submissions.store.base import Store
-from submissions.store.index import BOARD, QUEUE, board_reader, queue_reader, reindexed
+from submissions.store.index import BOARD, QUEUE, board_reader, queue_reader, rebuild_index, reindexed
 from tests.support.records import NOW, result_of
 
 Make = Callable[..., EvalRequest]
@@ -169,6 +171,29 @@ def test_a_record_in_anothers_place_is_refused(filled: Store) -> None:
     rows, unreadable = board_reader(filled).read(filled.snapshot())
     assert (len(rows), len(unreadable)) == (3, 1)
     assert "belongs at" in unreadable[0].reason
+
+
+def test_a_rebuilt_index_does_not_undo_what_is_written_meanwhile(
+    filled: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("submissions.store.index.SEGMENTS_PER_COMMIT", 1)
+    before = sorted(board_reader(filled).read(filled.snapshot())[0], key=lambda r: r.key)
+    filled.commit(dict.fromkeys(segments(filled, "index/")), filled.head(), "lose the index")
+    real, request = index.reindexed, make_request()
+
+    def meanwhile(*arguments: Any) -> Any:
+        found = real(*arguments)
+        Queue(filled).submit(request)
+        return found
+
+    monkeypatch.setattr("submissions.store.index.reindexed", meanwhile)
+    changed, broken = rebuild_index(filled)
+    assert changed > 1 and not broken
+    assert request.key in {row.key for row in Queue(filled).rows()}
+    assert sorted(board_reader(filled).read(filled.snapshot())[0], key=lambda r: r.key) == before
+    monkeypatch.setattr("submissions.store.index.reindexed", real)
+    rebuild_index(filled)
+    assert rebuild_index(filled) == (0, [])
 
 
 def test_reindex_gives_the_same_rows(filled: Store) -> None:
