@@ -153,6 +153,7 @@ class Worker:
             self._present_until = time.monotonic() + PRESENCE_EVERY
 
     def _tidy(self) -> None:
+        self._private.remove_leftovers()
         if tidy_if_due(self._queue.store, self._private, self._now()):
             log.info("tidied %s", self._queue.store.url)
         rows = self._queue.rows()
@@ -383,6 +384,7 @@ class Worker:
                 try:
                     self._queue.heartbeat(request, self._now(), now)
                     backup.update()
+                    self._tell_presence()
                 except LostLeaseError as error:
                     self._lost = error
                     self._interrupted.set()

@@ -57,7 +57,7 @@ class LiveBoard:
         self._published_version = blob_id("".join(row.blob for row in self._published).encode())
         self._results, self._requests = board_reader(store), queue_reader(store)
         self._refreshing = threading.Lock()
-        self._checked = self._looked = self._looked_for_pauses = 0.0
+        self._checked = self._looked = self._looked_for_pauses = self._looked_for_workers = 0.0
         self._leases: dict[str, Lease] = {}
         self._pauses: list[Pause] = []
         self._workers: list[Presence] = []
@@ -113,11 +113,12 @@ class LiveBoard:
     @property
     def unattended_since(self) -> datetime | None:
         """Since when nobody evaluates, though something is pending; None where somebody does, or that is not known."""
-        pending = [row.submitted_at for row in self._view.queue if row.status == Status.PENDING]
-        if not pending or self._leases or not self._looked_for_pauses:
+        waiting = [row.submitted_at for row in self._view.queue if row.status in (Status.PENDING, Status.RUNNING)]
+        if not waiting or not self._looked_for_workers:
             return None
-        last = max((worker.seen_at for worker in self._workers), default=min(pending))
-        return last if datetime.now(UTC) - max(last, min(pending)) > AWAY else None
+        seen = [worker.seen_at for worker in self._workers] + [lease.heartbeat_at for lease in self._leases.values()]
+        last = max(seen, default=min(waiting))
+        return last if datetime.now(UTC) - max(last, min(waiting)) > AWAY else None
 
     def workers(self) -> list[Presence]:
         """Workers that were seen within the last weeks."""
@@ -173,12 +174,14 @@ class LiveBoard:
             if now - self._looked >= LEASE_POLL_S or self._leases.keys() - running:
                 self._looked = now
                 self._leases = self._heartbeats.of(running) if running else {}
+            if now - self._looked_for_workers >= PAUSE_POLL_S:
+                self._looked_for_workers = now
+                self._workers = self._heartbeats.workers()
             if running or not pending:
                 self._pauses = []
             elif now - self._looked_for_pauses >= PAUSE_POLL_S:
                 self._looked_for_pauses = now
                 self._pauses = self._heartbeats.pauses(datetime.now(UTC))
-                self._workers = self._heartbeats.workers()
         except StoreError as error:
             log.warning("%s", error)
 

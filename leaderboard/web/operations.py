@@ -71,7 +71,7 @@ class _BoardCollector(Collector):
 
         seen = GaugeMetricFamily(
             "hannun_worker_seen_age_seconds",
-            "Since the newest worker looked at the queue; asked while something is pending and nothing runs.",
+            "Since any worker was last there.",
         )
         if workers := self._board.workers():
             seen.add_metric([], (now - max(worker.seen_at for worker in workers)).total_seconds())

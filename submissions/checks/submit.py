@@ -3,6 +3,7 @@
 What comes out are codes and values, no text in any language.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -32,6 +33,8 @@ from submissions.queue.wait_time import Wait, waits
 from submissions.records import CodeApproval, EvalRequest, Precision
 from submissions.settings import Settings
 from submissions.store.base import Snapshot
+
+log = logging.getLogger(__name__)
 
 HUB = "https://huggingface.co/"
 MAX_ID, MAX_REVISION = 250, 100  # characters
@@ -134,7 +137,8 @@ class SubmissionService:
             return [Outcome("no_benchmark")], None
         try:
             report = self.check(submission, submitter)
-        except StoreError:
+        except StoreError as error:
+            log.warning("%s", error)
             return [Outcome("store_unavailable")], None
         if refusals := report.refusals():
             return [Outcome("refused", refusals=tuple(refusals))], report
@@ -155,7 +159,8 @@ class SubmissionService:
             wait = self._waits()
             for request, late in zip(requests, refusals, strict=True):
                 outcomes[request.benchmark] = _outcome(request, late, wait.get(request.key))
-        except StoreError:
+        except StoreError as error:
+            log.warning("%s", error)
             outcomes |= {name: Outcome("store_unavailable", name) for name in passed}
         return [outcomes[name] for name in submission.benchmarks]
 

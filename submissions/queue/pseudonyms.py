@@ -63,7 +63,7 @@ class Pseudonyms:
     def _record(self, path: str) -> Person | None:
         """None where there is none, or none that can be read."""
         try:
-            return Person.model_validate_json(self._files.read(path))
+            return Person.read_known(self._files.read(path))
         except (KeyError, ValueError):
             return None
 

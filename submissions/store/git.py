@@ -19,9 +19,15 @@ from typing import cast
 
 from dulwich.errors import NotGitRepository
 from dulwich.file import FileLocked
-from dulwich.object_store import BaseObjectStore, DiskObjectStore, commit_tree_changes, tree_lookup_path
+from dulwich.object_store import (
+    BaseObjectStore,
+    DiskObjectStore,
+    commit_tree_changes,
+    tree_lookup_path,
+)
 from dulwich.objects import Blob, ObjectID, ShaFile, Tree, parse_tree
 from dulwich.objects import Commit as GitCommit
+from dulwich.pack import PackFileDisappeared
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 from filelock import FileLock, Timeout
@@ -43,6 +49,7 @@ STALE_LOCK_S = 2.0  # seconds
 LOCK_TIMEOUT_S = 60.0  # seconds for another writer; a commit takes milliseconds unless its process stands still
 READERS_GRACE_S = 3600.0  # seconds that a reader may be at an older snapshot
 OBJECT_ID_BYTES = 20
+ODD = "surrogateescape"  # what becomes of names that are no UTF-8, which none of ours is
 MAIN_REF = Ref(b"refs/heads/" + MAIN.encode())
 _SKELETON = {"HEAD", "branches", "config", "description", "hooks", "info", "objects", "refs"}
 
@@ -61,7 +68,7 @@ class GitStore:
         self._folders: dict[ObjectID, Folder] = {}  # all in it
         self._walking = threading.Lock()
         self._session = threading.local()  # packs that this thread has open
-        self._lock = FileLock(f"{path}.lock")
+        self._lock = FileLock(f"{path.resolve()}.lock")  # the same for whoever comes by a link
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._locked():
@@ -150,7 +157,7 @@ class GitStore:
     def blob(self, path: str, head: str) -> str:
         """The id of a path's content at a commit. Raises KeyError if it is not there."""
         with self._repo() as repo:
-            mode, sha = tree_lookup_path(partial(_object, repo), _commit(repo, head).tree, path.encode())
+            mode, sha = tree_lookup_path(partial(_object, repo), _commit(repo, head).tree, path.encode(errors=ODD))
             if S_ISDIR(mode):
                 raise KeyError(path)
             return sha.decode()
@@ -173,7 +180,7 @@ class GitStore:
             entries: list[tuple[bytes, int | None, ObjectID | None]] = []
             for path, content in changes.items():
                 if content is None:
-                    entries.append((path.encode(), None, None))
+                    entries.append((path.encode(errors=ODD), None, None))
                 else:
                     blob = Blob.from_string(content)
                     objects.add_object(blob)
@@ -196,15 +203,20 @@ class GitStore:
                 following = parent.decode() if parent and parent in repo.object_store else None
 
     def tidy(self, grace_s: float = READERS_GRACE_S) -> None:
-        """What a reader may still be at is kept for `grace_s` seconds."""
+        """What was there within the last `grace_s` seconds is kept, for a reader may still be at it."""
         with self._locked(), self._repo() as repo:
-            head = _new_commit(_commit(repo, repo.refs[MAIN_REF].decode()).tree, "Squash", [])
+            before = repo.refs[MAIN_REF]
+            kept = {commit.id: commit.tree for commit in _recent(repo, before, grace_s)}
+            head = _new_commit(_commit(repo, before.decode()).tree, "Squash", [])
             ObjectWriter(repo.object_store).add_object(head)
             self._drop_stale_ref_lock()
-            repo.refs[MAIN_REF] = head.id
+            if not repo.refs.set_if_equals(MAIN_REF, before, head.id):
+                raise ConflictError(MAIN)  # of a writer who does not hold our lock, such as git itself
             remove_leftovers(repo.object_store)
             if set(repo.refs.as_dict(Ref(b"refs/")).values()) == {head.id}:  # else an operator has branches here
-                reachable = {head.id, head.tree, *_below(repo, head.tree)}
+                reachable = {head.id, *kept}
+                for tree in (head.tree, *kept.values()):
+                    _add_below(repo, tree, reachable)
                 remove_unreachable(repo.object_store, reachable, grace_s)
             pack_loose_objects(repo.object_store)
             merge_packs(repo.object_store)
@@ -318,6 +330,8 @@ class GitStore:
         except DAMAGE as error:
             said = " ".join(f"{type(error).__name__} {error}".split())
             raise DamagedError(f"{self.url}: an object is damaged ({said}); restore it from a backup") from error
+        except PackFileDisappeared as error:  # git gc beside us
+            raise StoreUnavailableError(f"{self.url} was packed meanwhile; try again") from error
         except (FileLocked, NotGitRepository) as error:
             raise StoreError(f"{self.url} cannot be used: {type(error).__name__} {error}") from error
         except OSError as error:
@@ -325,12 +339,27 @@ class GitStore:
             raise kind(f"{self.url}: {error.strerror or error}") from error
 
 
-def _below(repo: Repo, folder: ObjectID) -> Iterator[ObjectID]:
-    """The ids of all in a folder."""
+def _recent(repo: Repo, head: ObjectID, seconds: float) -> Iterator[GitCommit]:
+    """The commits of the last seconds, and the one before them, which was the newest then."""
+    since, following = time.time() - seconds, head
+    while following in repo.object_store:
+        commit = _commit(repo, following.decode())
+        yield commit
+        if commit.commit_time < since or not commit.parents:
+            return
+        following = commit.parents[0]
+
+
+def _add_below(repo: Repo, folder: ObjectID, known: set[ObjectID]) -> None:
+    """Add the ids of a folder and of all in it."""
+    if folder in known:
+        return
+    known.add(folder)
     for is_folder, sha in _entries(repo, folder).values():
-        yield sha
         if is_folder:
-            yield from _below(repo, sha)
+            _add_below(repo, sha, known)
+        else:
+            known.add(sha)
 
 
 def _entries(repo: Repo, folder: ObjectID) -> Folder:
@@ -343,7 +372,7 @@ def _entries(repo: Repo, folder: ObjectID) -> Folder:
         except KeyError:
             raise DamagedError(f"an object is missing: {folder.decode()}; restore it from a backup") from None
     found = parse_tree(content, OBJECT_ID_BYTES)
-    return {name.decode(): (S_ISDIR(mode), ObjectID(sha)) for name, mode, sha in found}
+    return {name.decode(errors=ODD): (S_ISDIR(mode), ObjectID(sha)) for name, mode, sha in found}
 
 
 def _object(repo: Repo, sha: ObjectID) -> ShaFile:

@@ -9,6 +9,7 @@ key, those of the board by benchmark and day. Past months of the board are put t
 import json
 import logging
 import re
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -132,14 +133,15 @@ class RowReader(Generic[Row]):
         self._parse: Callable[[bytes, str, str], Row] = parse
         self._segments_read: set[str] = set()  # their blobs
         self._last: _Known[Row] = _Known()
+        self._reading = threading.Lock()  # a segment counts as read only once its rows are known
 
     def read(self, snapshot: Snapshot) -> tuple[list[Row], list[Unreadable]]:
-        """All rows, and the records that have none. One reader is read by one thread at a time, or by several of the same
-        snapshots."""
-        last = self._last
-        if snapshot.head != last.head:
-            with self._store.session():
-                self._last = last = self._followed(last, snapshot)
+        """All rows, and the records that have none."""
+        with self._reading:
+            last = self._last
+            if snapshot.head != last.head:
+                with self._store.session():
+                    self._last = last = self._followed(last, snapshot)
         rows = last.rows.values()
         unreadable = [row for _, row in rows if isinstance(row, Unreadable)]
         return [row for _, row in rows if not isinstance(row, Unreadable)], unreadable
@@ -178,11 +180,11 @@ class RowReader(Generic[Row]):
         if len(paths) > FEW:
             rows, whole = self._indexed(snapshot)
             indexed = {(row.path, row.blob): row for row in rows}
-            known = {path for path in paths if (path, blobs[path]) in indexed}
+            named = {row.path for row in rows}  # also with another blob: then the record is read
             left_out = {
                 path: blobs[path]
                 for path in paths
-                if path not in known and (segment := self._segment_that_knows(path)) and segment in whole
+                if path not in named and (segment := self._segment_that_knows(path)) and segment in whole
             }
         unknown = [path for path in paths if (path, blobs[path]) not in indexed and path not in left_out]
         self._store.prefetch(unknown, snapshot)
@@ -203,7 +205,10 @@ class RowReader(Generic[Row]):
         self._store.prefetch(changed, snapshot)
         for path in sorted(changed):
             try:
-                rows += from_lines(self._store.read(path, snapshot.head), self._kind)
+                found = from_lines(self._store.read(path, snapshot.head), self._kind)
+                if not found:
+                    continue  # of many closed requests some stay in the index: all were cancelled, or it is damaged
+                rows += found
                 self._segments_read.add(segments[path])
                 whole.add(path)
             except ValueError as error:
@@ -228,8 +233,9 @@ def queue_reader(store: Store) -> RowReader[QueueRow]:
 
 
 def _segment_of_closed(path: str) -> str | None:
-    _, status, *_, name = path.split("/")
-    return None if status in (Status.PENDING, Status.RUNNING) else queue_segment(name)
+    _, status, *_, name = (*path.split("/"), "")[:4]
+    closed = status in (Status.FINISHED, Status.FAILED, Status.QUARANTINED)
+    return queue_segment(name) if closed else None
 
 
 def board_segment(row: BoardRow) -> str:

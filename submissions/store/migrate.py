@@ -14,12 +14,14 @@ from tqdm import tqdm
 from submissions.errors import StoreError
 from submissions.settings import Settings
 from submissions.store.base import Changes, Snapshot, Store, transact, unchanged
-from submissions.store.open import DATASETS, open_files, open_store
+from submissions.store.open import DATASETS, local_path, open_files, open_store
 from submissions.store.shards import sharded_if_flat
 
 T = TypeVar("T")
 FILES_PER_COMMIT = 500
-_PRIVATE = ("details/", "details.key", "people/")  # what only a private store has
+_PRIVATE = ("details/", "details.key", "people/", "answers/")  # what only a private store has
+_VOLATILE = ("answers/", "leases/", "paused/", "workers/")  # of what runs now
+_OF_THE_HUB = ".gitattributes"
 
 
 def migrate(source: str, target: str, settings: Settings) -> int:
@@ -27,40 +29,57 @@ def migrate(source: str, target: str, settings: Settings) -> int:
 
     Started again, it goes on with what is missing.
     """
+    _check_places(source, target)
     if not _is_git(source):
-        if "://" not in source and not Path(source).exists():
-            raise StoreError(f"{source} is not there")
         files = open_files(source, settings)
         paths = files.paths("")
         if not paths:
             raise StoreError(f"{source} has no files: name a store that has")
-        return _to_private(dict.fromkeys(paths), files.read, target, settings)
+        return _to_private(paths, files.read, target, settings)
     store = open_store(source, settings)
     snapshot = store.snapshot()
     if any(path.startswith(_PRIVATE) for path in snapshot.files):
-        return _to_private(snapshot.files, lambda path: store.read(path, snapshot.head), target, settings)
+        return _to_private(list(snapshot.files), lambda path: store.read(path, snapshot.head), target, settings)
     return _to_git(store, snapshot, target, settings)
+
+
+def _check_places(source: str, target: str) -> None:
+    """Raises StoreError where the source is not there, or one place lies in the other."""
+    local = [
+        local_path(url).resolve() if "://" not in url.removeprefix("file://") else None for url in (source, target)
+    ]
+    if local[0] and not local[0].exists():
+        raise StoreError(f"{source} is not there")
+    if local[0] and local[1] and (local[0] == local[1] or local[0] in local[1].parents or local[1] in local[0].parents):
+        raise StoreError(f"{target} lies in {source}, or the other way round: name another place")
 
 
 def _is_git(url: str) -> bool:
     return url.startswith(DATASETS) or (Path(url.removeprefix("file://")) / "HEAD").is_file()
 
 
-def _to_private(paths: Mapping[str, object], read: Callable[[str], bytes], target: str, settings: Settings) -> int:
+def _to_private(paths: Collection[str], read: Callable[[str], bytes], target: str, settings: Settings) -> int:
     private = open_files(target, settings)
+    places = {path: sharded_if_flat(path) for path in paths if not path.startswith(_VOLATILE)}
     there = set(private.paths(""))
-    for path in _shown(list(paths)):
-        content, place = read(path), sharded_if_flat(path)
+    if others := sorted(place for place in there - set(places.values()) if not place.startswith(_VOLATILE)):
+        raise StoreError(f"{target} has files of its own ({others[0]}): name an empty place")
+    for path in _shown(list(places)):
+        try:
+            content, place = read(path), places[path]
+        except KeyError:  # erased meanwhile
+            continue
         if place not in there or private.read(place) != content:
             private.write(place, content)
         if private.read(place) != content:
             raise StoreError(f"{target}: {place} is not what was written; run migrate again")
-    return len(paths)
+    return len(places)
 
 
 def _to_git(store: Store, snapshot: Snapshot, target: str, settings: Settings) -> int:
     copy = open_store(target, settings)
-    if other := [path for path in copy.snapshot().files if path not in snapshot.files]:
+    snapshot = Snapshot(snapshot.head, {path: blob for path, blob in snapshot.files.items() if path != _OF_THE_HUB})
+    if other := [path for path in copy.snapshot().files if path not in (*snapshot.files, _OF_THE_HUB)]:
         raise StoreError(f"{target} has records of its own ({other[0]}): name an empty store")
 
     paths = list(snapshot.files)

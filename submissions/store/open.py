@@ -44,7 +44,7 @@ def open_files(url: str, settings: Settings) -> PrivateStore:
     """The private files at an address. Raises StoreError."""
     if url.startswith(DATASETS):
         raise StoreError(f"{url} {_OLDER} {url} {BUCKETS}OWNER/NAME, and set HANNUN_PRIVATE_STORE to that bucket")
-    if url.startswith("hf://") and not url.startswith(BUCKETS):
+    if url.startswith("hf://") and not re.fullmatch(f"{BUCKETS}[^/]+/[^/]+(/.*)?", url):
         raise StoreError(f"{url} is no private store: a folder, {BUCKETS}OWNER/NAME, or an address that fsspec knows")
     if not _is_remote(url):
         path = local_path(url)
@@ -69,6 +69,8 @@ def _is_remote(url: str) -> bool:
 def local_path(url: str) -> Path:
     """Of an address that names a place on this machine. Raises StoreError for any other."""
     path = url.removeprefix("file://")
+    if not path:
+        raise StoreError("name a store: a path or an address")
     if re.match("[A-Za-z][A-Za-z0-9+.-]*:", path):
         raise StoreError(f"{url} is no store: a path, file://PATH or {DATASETS}OWNER/NAME")
     return Path(path)

@@ -6,6 +6,7 @@ that fsspec knows. A file is written whole; of two writers the last one wins.
 
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +25,7 @@ from submissions.store.base import PASSING
 
 T = TypeVar("T")
 TRIES = 4
+LEFTOVER_S = 86_400.0  # seconds after which what was begun is taken for left over
 BUCKETS = "hf://buckets/"
 
 
@@ -60,10 +62,13 @@ class PrivateStore:
 
     def write(self, path: str, content: bytes) -> None:
         """Raises StoreUnavailableError where it may not be written yet, StoreError where it cannot be."""
-        if self._local:
-            self._tried(lambda: _write_locally(Path(self._at(path)), content))
-        else:
-            self._tried(lambda: self._files.pipe_file(self._at(path), content))
+        try:
+            if self._local:
+                self._tried(lambda: _write_locally(Path(self._at(path)), content))
+            else:
+                self._tried(lambda: self._files.pipe_file(self._at(path), content))
+        except (FileExistsError, FileNotFoundError) as error:  # a file where a folder should be, a bucket that has gone
+            raise StoreError(f"{self.url}: {path} cannot be written: {error.strerror or error}") from error
 
     def create(self, path: str, content: bytes) -> bool:
         """Write a file unless it is there; whether it was written.
@@ -98,6 +103,14 @@ class PrivateStore:
             return []
         prefix = len(self._root) + 1
         return sorted(path[prefix:] for path in found if not path.endswith(_PARTIAL))
+
+    def remove_leftovers(self) -> None:
+        """What killed writers have begun, once it is a day old. Other services than a folder keep no half of a file."""
+        if self._local:
+            for path in Path(self._root).rglob(f"*{_PARTIAL}"):
+                with suppress(FileNotFoundError):
+                    if time.time() - path.stat().st_mtime > LEFTOVER_S:
+                        path.unlink()
 
     def is_private(self) -> bool:
         """Whether strangers cannot read it, as far as that can be told."""
