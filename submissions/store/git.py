@@ -184,7 +184,7 @@ class GitStore:
                 else:
                     blob = Blob.from_string(content)
                     objects.add_object(blob)
-                    entries.append((path.encode(), _FILE, blob.id))
+                    entries.append((path.encode(errors=ODD), _FILE, blob.id))
             tree = commit_tree_changes(cast(BaseObjectStore, objects), _commit(repo, parent).tree, entries)
             commit = _new_commit(tree, message, [ObjectID(parent.encode())])
             objects.add_object(commit)

@@ -1,15 +1,21 @@
 """The weekly upkeep: past months together, the history gone, and nobody notices."""
 
+import os
 import threading
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from filelock import FileLock
 
+from submissions.errors import ConflictError
 from submissions.queue.queue import Queue
 from submissions.queue.upkeep import EVERY, tidy_if_due
 from submissions.results import EvalResult
+from submissions.store import git
 from submissions.store.base import Store, blob_id, transact
+from submissions.store.git import GitStore
 from submissions.store.index import board_reader, compacted, reindexed
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
@@ -110,3 +116,38 @@ def test_a_board_reads_on_over_it(tmp_path: Path, private: PrivateStore) -> None
     tidy_if_due(store, private, NOW)
     after = reader.read(open_store(store.url).snapshot())[0]
     assert sorted(row.key for row in after) == sorted(row.key for row in rows)
+
+
+def test_upkeep_loses_no_commit_of_a_writer_without_our_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As an operator's `git push`, in the moment before the branch is moved."""
+    store = GitStore(tmp_path / "pushed.git")
+    store.commit({"a": b"1"}, store.head(), "a")
+    other = GitStore(tmp_path / "pushed.git")
+    real = git._new_commit
+
+    def pushed_meanwhile(*arguments: Any, **named: Any) -> Any:
+        made = real(*arguments, **named)
+        if arguments[1] == "Squash":
+            monkeypatch.setattr(git, "_new_commit", real)
+            other._lock = FileLock(tmp_path / "another.lock")
+            other.commit({"b": b"2"}, other.head(), "pushed")
+        return made
+
+    monkeypatch.setattr(git, "_new_commit", pushed_meanwhile)
+    with pytest.raises(ConflictError):
+        store.tidy()
+    assert store.snapshot().files.keys() == {"a", "b"}
+    store.tidy()
+    assert store.snapshot().files.keys() == {"a", "b"} and len(list(store.history(store.head()))) == 1
+
+
+def test_a_reader_of_a_store_that_was_idle_for_long_goes_on(tmp_path: Path) -> None:
+    """Its objects are old; that they are no longer needed is new."""
+    store = GitStore(tmp_path / "idle.git")
+    for number in range(3):
+        store.commit({"a": b"%d" % number, "b": b"-"}, store.head(), "a")
+    for path in Path(store.url).rglob("objects/??/*"):
+        os.utime(path, (1, 1))
+    before, reader = store.head(), GitStore(Path(store.url))
+    store.tidy()
+    assert reader.read("a", before) == b"2" and reader.snapshot(before).files.keys() == {"a", "b"}

@@ -1,8 +1,11 @@
 """What a killed writer, a full disk or years of fetching leave in a git store."""
 
 import os
+import re
 import subprocess
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,7 @@ from submissions.queue.queue import Queue
 from submissions.records import Failure, Stage
 from submissions.settings import Settings
 from submissions.store.git import GitStore
-from submissions.store.index import FEW, QUEUE, board_reader, queue_reader, with_result
+from submissions.store.index import FEW, QUEUE, board_reader, queue_reader, reindexed, with_result
 from submissions.store.objects import MAX_PACKS, loose_path, merge_packs
 from submissions.store.open import open_store
 from tests.support.hub.repos import Hub
@@ -267,6 +270,43 @@ def test_closed_requests_are_known_without_the_index(git: GitStore, tmp_path: Pa
     fresh.submit(request_numbered(1000))
     assert len(Queue(GitStore(tmp_path / "git")).rows()) == FEW + 9
     assert len(fresh.requeue_all()) == FEW + 8
+
+
+def test_threads_that_read_first_together_all_know_every_request(git: GitStore) -> None:
+    """A segment was once taken for read before its rows were known, and its requests for left out."""
+    quarantine_many(git)
+    for _ in range(10):
+        queue, together = Queue(GitStore(Path(git.url))), threading.Barrier(4)
+
+        def read(queue: Queue = queue, together: threading.Barrier = together) -> int:
+            together.wait()
+            return len(queue.rows())
+
+        with ThreadPoolExecutor(4) as pool:
+            assert [one.result() for one in [pool.submit(read) for _ in range(4)]] == [FEW + 8] * 4
+
+
+def test_files_that_are_none_of_ours_stop_nobody(git: GitStore) -> None:
+    quarantine_many(git)
+    stray = {"requests/foo.json": b"{}", "requests/x/y.json": b"{}", "index/queue/note.txt": b"-", "\udcff.json": b"{}"}
+    git.commit(stray, git.head(), "stray")
+    assert len(Queue(GitStore(Path(git.url))).rows()) == FEW + 8
+    changes, unreadable = reindexed(git, git.snapshot())
+    assert {record.path for record in unreadable} == {"requests/foo.json", "requests/x/y.json"}
+    assert changes == {"index/queue/note.txt": None}
+
+
+def test_rows_of_other_blobs_hide_no_request(git: GitStore) -> None:
+    quarantine_many(git)
+    files = [path for path in git.snapshot().files if path.startswith(QUEUE)]
+    wrong = {
+        path: re.sub(rb'"blob":"[0-9a-f]{40}"', b'"blob":"%s"' % (b"0" * 40), git.read(path, git.head()))
+        for path in files
+    }
+    git.commit(wrong, git.head(), "wrong blobs")
+    assert len(Queue(GitStore(Path(git.url))).rows()) == FEW + 8
+    git.commit(dict.fromkeys(files, b""), git.head(), "emptied")
+    assert len(Queue(GitStore(Path(git.url))).rows()) == FEW + 8
 
 
 def test_one_failed_read_of_the_index_is_made_up_for(git: GitStore, monkeypatch: pytest.MonkeyPatch) -> None:

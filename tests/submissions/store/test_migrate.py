@@ -1,5 +1,6 @@
 """A store moves to another place, whole, and what older versions kept in git moves out of it."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,34 @@ def test_a_source_without_files_is_told(
     (tmp_path / "empty").mkdir()
     assert main(["migrate", str(tmp_path / "empty"), str(tmp_path / "there")]) == 2
     assert "has no files" in capsys.readouterr().err
+
+
+def test_a_clone_of_a_dataset_goes_to_another_dataset(
+    hub: Hub, filled: Store, settings: Settings, tmp_path: Path
+) -> None:
+    migrate(settings.store, "hf://datasets/org/store", Settings())
+    clone = tmp_path / "clone.git"
+    subprocess.run(["git", "clone", "-q", "--bare", str(hub.root / "git/org/store.git"), str(clone)], check=True)
+    migrate(str(clone), "hf://datasets/org/private", Settings())
+    assert open_store("hf://datasets/org/private").snapshot().files == filled.snapshot().files
+
+
+def test_a_copy_keeps_no_name_that_was_erased(tmp_path: Path, settings: Settings, private: PrivateStore) -> None:
+    pseudonyms = Pseudonyms(settings)
+    for name in ("alice", "bob"):
+        pseudonyms.find_or_make(name)
+    private.write("leases/x-y.json", b"{}")
+    copy = str(tmp_path / "copy")
+    assert migrate(private.url, copy, settings) == 2 and PrivateStore(copy).paths("leases") == []
+    pseudonyms.erase("alice")
+    with pytest.raises(StoreError, match="files of its own"):
+        migrate(private.url, copy, settings)
+
+
+def test_no_place_lies_in_the_other(private: PrivateStore, settings: Settings) -> None:
+    private.write("details.key", b"x")
+    for target in (private.url, f"{private.url}/backup", f"file://{private.url}/"):
+        with pytest.raises(StoreError, match="lies in"):
+            migrate(private.url, target, settings)
+    with pytest.raises(StoreError, match="name a store"):
+        migrate(private.url, "", settings)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -156,3 +157,19 @@ def test_the_git_repository_of_older_versions_is_pointed_out(settings: Settings,
         open_private_store(settings)
     with pytest.raises(StoreError, match=f"migrate {older} {tmp_path / 'private'}, and set"):
         open_private_store(settings.model_copy(update={"private_store": str(older)}))
+
+
+def test_what_a_killed_writer_has_begun_goes_a_day_later(settings: Settings, private: PrivateStore) -> None:
+    folder = Path(settings.private_store) / "people"
+    private.write("people/x.json", b"{}")
+    for name, age in (("old", 100_000), ("new", 10)):
+        (folder / f"{name}.partial").write_text("alice")
+        os.utime(folder / f"{name}.partial", (time.time() - age,) * 2)
+    private.remove_leftovers()
+    assert sorted(path.name for path in folder.iterdir()) == ["new.partial", "x.json"]
+
+
+def test_a_file_in_a_folders_place_is_told_in_one_line(settings: Settings, private: PrivateStore) -> None:
+    (Path(settings.private_store) / "workers").write_text("no folder")
+    with pytest.raises(StoreError, match=r"workers/x\.json cannot be written"):
+        private.write("workers/x.json", b"{}")
