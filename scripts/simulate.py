@@ -31,7 +31,6 @@ from submissions.store.base import Changes
 from submissions.store.git import GitStore
 from submissions.store.index import reindexed
 from submissions.store.open import open_private_store, open_store
-from submissions.store.private import PrivateStore
 from tests.support.evaluated import evaluated
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.hub.server import serve
@@ -156,8 +155,6 @@ def report(settings: Settings, store: Year, evaluations: int) -> None:
     table.add_row("local store on disk", f"{store.size() / 1e6:,.0f} MB", "", "≤ 1,000 MB")
     packs = len(list(Path(settings.store).glob("objects/pack/*.pack")))
     table.add_row("packs, loose objects", f"{packs}, {len(list(Path(settings.store).glob('objects/??/*'))):,}", "", "")
-    private = PrivateStore(settings.private_store)
-    table.add_row("heartbeats left over", f"{len(private.paths('leases')):,}", "", "")
     growth = [local_growth(store, number) for number in range(3)]
     table.add_row("added to the local store", "", f"{max(growth) / 1000:.0f} KB", "≤ 60 KB")
     started, fresh = time.process_time(), GitStore(Path(settings.store))

@@ -41,6 +41,7 @@ from submissions.store.objects import (
     pack_loose_objects,
     remove_leftovers,
     remove_unreachable,
+    repack,
 )
 
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
@@ -218,6 +219,7 @@ class GitStore:
                 for tree in (head.tree, *kept.values()):
                     _add_below(repo, tree, reachable)
                 remove_unreachable(repo.object_store, reachable, grace_s)
+                repack(repo.object_store, reachable)
             pack_loose_objects(repo.object_store)
             merge_packs(repo.object_store)
 

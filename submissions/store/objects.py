@@ -15,6 +15,7 @@ from dulwich.pack import Pack
 
 _LOOSE = "[0-9a-f][0-9a-f]/" + "[0-9a-f]" * 38
 OBJECTS_PER_PACK = 10_000  # that are in memory together
+FEW_PACKS = 8  # that are left alone by the weekly upkeep
 MAX_PACKS = 32  # a repository opens each of them
 GROWTH = 2  # a pack is merged with the smaller ones unless it is this many times as large as they are together
 # What dulwich and zlib raise where the bytes of an object are not what they should be.
@@ -72,6 +73,22 @@ def remove_unreachable(store: DiskObjectStore, reachable: Collection[ObjectID], 
     for path in Path(store.path).glob(_LOOSE):
         if ObjectID((path.parent.name + path.name).encode()) not in reachable and path.stat().st_mtime <= since:
             path.unlink()
+
+
+def repack(store: DiskObjectStore, reachable: Collection[ObjectID]) -> None:
+    """One pack in place of many, without what nothing leads to. The store's lock is held."""
+    before = [path for path in Path(store.pack_dir).glob("pack-*.pack") if path.with_suffix(".idx").exists()]
+    if len(before) <= FEW_PACKS:
+        return
+    loose = {path.parent.name + path.name for path in Path(store.path).glob(_LOOSE)}
+    packed = [sha for sha in reachable if sha.decode() not in loose and sha in store]
+    store.fsync_object_files = True
+    merged = store.add_objects([(store[sha], None) for sha in packed])
+    assert merged
+    for path in before:
+        if path.stem != f"pack-{merged.name().decode()}":
+            for file in path.parent.glob(f"{path.stem}.*"):
+                file.unlink()
 
 
 def pack_loose_objects(store: DiskObjectStore) -> None:

@@ -171,8 +171,8 @@ def test_submissions_side_by_side_are_all_accepted_or_told_to_be_double(own: dic
         f"double {r.key}" for r in requests[count * 9 // 10 :]
     )
     assert {row.key for row in queue.rows()} == distinct
-    subjects = Counter(c.message.splitlines()[0] for c in store.history(store.head()))
-    assert all(subjects[f"Submit {key}"] == 1 for key in distinct)
+    submits = [c for c in store.history(store.head()) if c.message.startswith("Submit")]
+    assert 0 < len(submits) < len(distinct), "those that wait share a commit"
 
 
 @pytest.mark.parametrize("minutes", [-10, 10])

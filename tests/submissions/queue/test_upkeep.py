@@ -1,6 +1,7 @@
 """The weekly upkeep: past months together, the history gone, and nobody notices."""
 
 import os
+import subprocess
 import threading
 from datetime import timedelta
 from pathlib import Path
@@ -151,3 +152,17 @@ def test_a_reader_of_a_store_that_was_idle_for_long_goes_on(tmp_path: Path) -> N
     before, reader = store.head(), GitStore(Path(store.url))
     store.tidy()
     assert reader.read("a", before) == b"2" and reader.snapshot(before).files.keys() == {"a", "b"}
+
+
+def test_a_year_of_upkeep_keeps_a_store_small(tmp_path: Path) -> None:
+    store = GitStore(tmp_path / "small.git")
+    for week in range(52):
+        for path in Path(store.url).rglob("objects/??/*"):
+            os.utime(path, (1, 1))
+        store.commit({"index": os.urandom(20_000), f"{week}.json": b"%d" % week}, store.head(), "week")
+        store.tidy(0)
+    assert store.size() < 400_000 and len(list(Path(store.url).glob("objects/pack/*.pack"))) <= 10
+    snapshot = store.snapshot()
+    assert [store.read(f"{week}.json", snapshot.head) for week in (0, 51)] == [b"0", b"51"]
+    checked = subprocess.run(["git", "-C", store.url, "fsck", "--strict"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
