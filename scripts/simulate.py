@@ -31,6 +31,7 @@ from submissions.store.base import Changes
 from submissions.store.git import GitStore
 from submissions.store.index import reindexed
 from submissions.store.open import open_private_store, open_store
+from submissions.store.shards import ENTRIES_PER_FOLDER, FILES, folder_sizes
 from tests.support.evaluated import evaluated
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.hub.server import serve
@@ -46,7 +47,7 @@ LEASE = timedelta(minutes=30)
 MINUTES = (10.0, 60.0)  # of an evaluation: from, mean
 FAILED, LOST = 0.05, 0.03  # share of attempts that fail by the model's fault, and whose machine is lost
 SAMPLE = 10  # evaluations measured through the double
-COMMITS_PER_HOUR, ENTRIES, FILES = 128, 10_000, 100_000  # https://huggingface.co/docs/hub/storage-limits
+COMMITS_PER_HOUR = 128  # https://huggingface.co/docs/hub/storage-limits
 
 
 class Year(GitStore):
@@ -108,8 +109,8 @@ def simulate(settings: Settings, submissions: int) -> Year:
             while free and (claimed := queue.claim(f"worker-{free[-1]}", now)):
                 number += 1
                 if rng.random() < LOST:  # another worker finds it when its lease has run out
-                    events_at = now + LEASE + SKEW + timedelta(minutes=1)
-                    heapq.heappush(events, (events_at, number, free.pop(), None))
+                    found = now + LEASE + SKEW + timedelta(minutes=1)
+                    heapq.heappush(events, (found, number, free.pop(), None))
                     continue
                 took = timedelta(minutes=MINUTES[0] + rng.expovariate(1 / (MINUTES[1] - MINUTES[0])))
                 queue.heartbeat(claimed, now + took)  # the last of many
@@ -143,15 +144,15 @@ def end(queue: Queue, request: EvalRequest, chance: float, now: datetime) -> Non
 
 def report(settings: Settings, store: Year, evaluations: int) -> None:
     snapshot = store.snapshot()
-    entries = Counter(path.rpartition("/")[0] for path in snapshot.files)
-    owners = len({path.split("/")[1] for path in snapshot.files if path.startswith("results/")})
     table = Table("what", "a year", "an evaluation", "limit")
     total = store.commits.total()
     kinds = ", ".join(f"{count:,} {what}" for what, count in sorted(store.commits.items()))
     table.add_row("commits", f"{total:,} ({kinds})", f"{total / evaluations:.2f}", "≤ 3 an evaluation")
     table.add_row("commits in the busiest hour", f"{store.most_per_hour}", "", f"≤ {COMMITS_PER_HOUR}")
     table.add_row("files", f"{len(snapshot.files):,}", f"{len(snapshot.files) / evaluations:.2f}", f"≤ {FILES:,}")
-    table.add_row("entries of the largest folder", f"{max(*entries.values(), owners):,}", "", f"≤ {ENTRIES:,}")
+    table.add_row(
+        "entries of the largest folder", f"{max(folder_sizes(snapshot).values()):,}", "", f"≤ {ENTRIES_PER_FOLDER:,}"
+    )
     table.add_row("local store on disk", f"{store.size() / 1e6:,.0f} MB", "", "≤ 1,000 MB")
     packs = len(list(Path(settings.store).glob("objects/pack/*.pack")))
     table.add_row("packs, loose objects", f"{packs}, {len(list(Path(settings.store).glob('objects/??/*'))):,}", "", "")

@@ -11,11 +11,10 @@ from submissions.records import Status
 from submissions.settings import Settings
 from submissions.store.migrate import migrate
 from submissions.store.open import open_private_store, open_store
-from submissions.store.shards import ENTRIES_PER_FOLDER
+from submissions.store.shards import ENTRIES_PER_FOLDER, FILES, folder_sizes
 from submissions.store.verify import verify
 
 COMMANDS = ("status", "verify", "migrate", "backup", "restore")
-FILES = 100_000  # in a repository, as the Hub recommends: https://huggingface.co/docs/hub/storage-limits
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
@@ -52,8 +51,7 @@ def _status(settings: Settings) -> None:
     counts = Counter(row.status for row in rows)
     leases = heartbeats.of(row.key for row in rows if row.status == Status.RUNNING)
     files = len(snapshot.files)
-    folders = ("results", f"requests/{Status.FINISHED}/00")  # the one by owner, and one of those by key
-    fullest = max(store.entries(folder, snapshot.head) for folder in folders)
+    fullest = max(folder_sizes(snapshot).values(), default=0)
     print(f"store     {store.url} at {snapshot.head[:12]}")
     print(f"          {files:,} files ({files / FILES:.0%} of what the Hub recommends), {fullest:,} entries in the")
     print(f"          fullest folder ({fullest / ENTRIES_PER_FOLDER:.0%} of what it allows)")

@@ -24,11 +24,11 @@ def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -
     """
     dataset = settings.eval_datasets.get(request.benchmark)
     whole = result.dataset.split == BENCHMARKS[request.benchmark].card.split
-    if not (request.share and whole and dataset and settings.hub_token and settings.store.startswith("hf://")):
+    if not (request.share and whole and dataset and settings.hub_token_value and settings.store.startswith("hf://")):
         return None
     endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
     path = f".eval_results/hannun-{request.benchmark}.yaml"
-    made = HfApi(endpoint=endpoint, token=settings.hub_token.get_secret_value()).create_commit(
+    made = HfApi(endpoint=endpoint, token=settings.hub_token_value).create_commit(
         request.model_id,
         [CommitOperationAdd(path, results_yaml(result, dataset, settings.store).encode())],
         commit_message=f"Add {request.benchmark} results measured by Hannun",

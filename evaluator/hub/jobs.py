@@ -13,13 +13,14 @@ from huggingface_hub import HfApi, constants
 
 from submissions.errors import SettingsError
 from submissions.settings import Settings
-from submissions.store.open import DATASETS
+from submissions.store.open import DATASETS, is_remote
 from submissions.store.private import BUCKETS
 
 LABELS = {"app": "hannun-worker"}  # by which our jobs are told from others
-# A job starts from nothing: the sandbox, one commit of the Space's code (its images are in LFS), the packages whose hashes it names, one round of
-# the queue. Only the last step has the tokens: what is fetched before runs without them, and packages are installed by a
-# user who cannot read root's environment, and of whom nothing is left then. Where the Hub's machines allow no namespaces, the worker ends and says so.
+# A job starts from nothing: the sandbox, one commit of the Space's code (its images are in LFS), the packages whose hashes
+# it names, one round of the queue. Only the last step has the tokens: what is fetched before runs without them, and
+# packages are installed by a user who cannot read root's environment, and of whom nothing is left then. Where the Hub's
+# machines allow no namespaces, the worker ends and says so.
 COMMAND = """set -e
 unsecret() {{ env {without} "$@"; }}
 unsecret apt-get update -qq
@@ -76,13 +77,13 @@ class JobScheduler:
         """Raises SettingsError where a job could not reach the stores."""
         if not settings.store.startswith(DATASETS):
             raise SettingsError(f"HANNUN_STORE must be {DATASETS}OWNER/NAME: a job reaches no disk of ours")
-        if "://" not in settings.private_store or settings.private_store.startswith("file:"):
+        if not is_remote(settings.private_store):
             raise SettingsError(f"HANNUN_PRIVATE_STORE must be {BUCKETS}OWNER/NAME: a job reaches no disk of ours")
-        if not (settings.hub_token and settings.hub_token.get_secret_value()):
+        if not settings.hub_token_value:
             raise SettingsError("HANNUN_HUB_TOKEN is missing: a job reads and writes the stores with it")
         self._settings = settings
         endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
-        self._api = HfApi(endpoint=endpoint, token=settings.hub_token.get_secret_value())
+        self._api = HfApi(endpoint=endpoint, token=settings.hub_token_value)
 
     def create(self, job: JobSettings, every: timedelta) -> str:
         """A job that looks at the queue again and again, never two at once; returns its id."""

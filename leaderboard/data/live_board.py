@@ -23,9 +23,7 @@ from submissions.store.index import Unreadable, board_reader, parse_record, queu
 log = logging.getLogger(__name__)
 
 HEAD_POLL_S = 1.0  # seconds between looks at the store's head
-PAUSE_POLL_S = (
-    30.0  # seconds between looks whether workers pause or are away, while something is pending and nothing runs
-)
+PAUSE_POLL_S = 30.0  # seconds between looks whether workers are there, and whether they pause
 AWAY = timedelta(hours=2)  # since the last worker was seen; a scheduled Job comes each hour
 LEASE_POLL_S = 10.0  # seconds between looks at how far the running evaluations are
 RECENT = timedelta(days=7)
@@ -112,7 +110,7 @@ class LiveBoard:
 
     @property
     def unattended_since(self) -> datetime | None:
-        """Since when nobody evaluates, though something is pending; None where somebody does, or that is not known."""
+        """Since when nobody evaluates, though something waits for it; None where somebody does, or that is not known."""
         waiting = [row.submitted_at for row in self._view.queue if row.status in (Status.PENDING, Status.RUNNING)]
         if not waiting or not self._looked_for_workers:
             return None

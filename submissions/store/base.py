@@ -81,10 +81,6 @@ class Store(Protocol):
         """Forget the history, not the files, and what nothing leads to any more. Readers and writers go on meanwhile."""
         ...
 
-    def is_private(self) -> bool:
-        """Whether strangers cannot read it."""
-        ...
-
     def now(self) -> datetime:
         """The time by the store's clock, which all who use it share."""
         ...

@@ -223,9 +223,6 @@ class GitStore:
             pack_loose_objects(repo.object_store)
             merge_packs(repo.object_store)
 
-    def is_private(self) -> bool:
-        return True  # its folder is the operator's alone
-
     def now(self) -> datetime:
         """By the clock of the file system, which on a shared disk is the server's."""
         clock = Path(f"{self._path}.lock")

@@ -138,10 +138,6 @@ class HubStore:
         if self._mirror.size() > MIRROR_BYTES:
             self._throw_mirror_away()
 
-    def is_private(self) -> bool:
-        """Whether strangers cannot read it."""
-        return bool(self._with_retries(lambda: self._api.dataset_info(self._repo, expand=["private"])).private)
-
     def now(self) -> datetime:
         """By the Hub's clock, which all workers share."""
         if self._clock is None or time.monotonic() - self._clock[1] > CLOCK_LASTS:
@@ -173,19 +169,21 @@ class HubStore:
                     revision=MAIN,
                     parent_commit=parent,
                 )
-                landed = self._landed(self._shown(done.oid, parent), parent, nonce)
+                head = self._shown(done.oid, parent)
+                landed = self._landed(head, parent, nonce)
             except RuntimeError as error:  # of an upload to the storage beside git, before the commit
                 raise _Interrupted(f"{error} {error.__cause__}") from error
             except (HTTPError, ValueError, KeyError) as error:  # HfHubHTTPError is an HTTPError; a cut-off body is none
                 status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
                 if status in (401, 403):
                     raise
-                landed = self._landed(head := self.head(), parent, nonce)
+                head = self.head()
+                landed = self._landed(head, parent, nonce)
                 if landed is None and status not in CONFLICTS and head == parent:
                     raise
-            if landed is None and (landed := self._in_place(changes, parent)) is None:
+            if landed is None and not self._in_place(changes, head, parent):
                 raise ConflictError(MAIN)
-            return landed
+            return landed or head
 
         return self._with_retries(attempt)
 
@@ -199,13 +197,12 @@ class HubStore:
                 raise
             return now
 
-    def _in_place(self, changes: Changes, parent: str) -> str | None:
-        """The head, where the history since the parent was squashed away and all is as this commit makes it."""
-        snapshot = self.snapshot()
-        if any(commit.id == parent for commit in self._mirror.history(snapshot.head)):
-            return None
-        there = all(unchanged(snapshot, path, content) for path, content in changes.items())
-        return snapshot.head if there else None
+    def _in_place(self, changes: Changes, head: str, parent: str) -> bool:
+        """Whether the history since the parent was squashed away, and all is as this commit makes it."""
+        if any(commit.id == parent for commit in self._mirror.history(head)):
+            return False
+        snapshot = self.snapshot(head)
+        return all(unchanged(snapshot, path, content) for path, content in changes.items())
 
     def _landed(self, head: str, parent: str, nonce: str) -> str | None:
         """The commit with this nonce between the head and its parent, if there is one."""

@@ -6,7 +6,6 @@ files go from one fsspec address to another, or out of the git repository in whi
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 from tqdm import tqdm
@@ -14,7 +13,7 @@ from tqdm import tqdm
 from submissions.errors import StoreError
 from submissions.settings import Settings
 from submissions.store.base import Changes, Snapshot, Store, transact, unchanged
-from submissions.store.open import DATASETS, local_path, open_files, open_store
+from submissions.store.open import DATASETS, is_remote, local_path, open_files, open_store
 from submissions.store.shards import sharded_if_flat
 
 T = TypeVar("T")
@@ -45,17 +44,15 @@ def migrate(source: str, target: str, settings: Settings) -> int:
 
 def _check_places(source: str, target: str) -> None:
     """Raises StoreError where the source is not there, or one place lies in the other."""
-    local = [
-        local_path(url).resolve() if "://" not in url.removeprefix("file://") else None for url in (source, target)
-    ]
-    if local[0] and not local[0].exists():
+    here, there = (None if is_remote(url) else local_path(url).resolve() for url in (source, target))
+    if here and not here.exists():
         raise StoreError(f"{source} is not there")
-    if local[0] and local[1] and (local[0] == local[1] or local[0] in local[1].parents or local[1] in local[0].parents):
+    if here and there and (here.is_relative_to(there) or there.is_relative_to(here)):
         raise StoreError(f"{target} lies in {source}, or the other way round: name another place")
 
 
 def _is_git(url: str) -> bool:
-    return url.startswith(DATASETS) or (Path(url.removeprefix("file://")) / "HEAD").is_file()
+    return url.startswith(DATASETS) or (not is_remote(url) and (local_path(url) / "HEAD").is_file())
 
 
 def _to_private(paths: Collection[str], read: Callable[[str], bytes], target: str, settings: Settings) -> int:

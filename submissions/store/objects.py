@@ -3,7 +3,7 @@
 import struct
 import time
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from dulwich.object_store import DiskObjectStore
 from dulwich.objects import ObjectID, ShaFile
 from dulwich.pack import Pack
 
-_LOOSE = "[0-9a-f][0-9a-f]/" + "[0-9a-f]" * 38
 OBJECTS_PER_PACK = 10_000  # that are in memory together
 FEW_PACKS = 8  # that are left alone by the weekly upkeep
 MAX_PACKS = 32  # a repository opens each of them
@@ -70,45 +69,55 @@ def remove_leftovers(store: DiskObjectStore) -> None:
 def remove_unreachable(store: DiskObjectStore, reachable: Collection[ObjectID], grace_s: float) -> None:
     """Remove loose objects that nothing leads to, unless they are new. The store's lock is held."""
     since = time.time() - grace_s
-    for path in Path(store.path).glob(_LOOSE):
-        if ObjectID((path.parent.name + path.name).encode()) not in reachable and path.stat().st_mtime <= since:
+    for sha, path in _loose_objects(store).items():
+        if sha not in reachable and path.stat().st_mtime <= since:
             path.unlink()
 
 
 def repack(store: DiskObjectStore, reachable: Collection[ObjectID]) -> None:
     """One pack in place of many, without what nothing leads to. The store's lock is held."""
-    before = [path for path in Path(store.pack_dir).glob("pack-*.pack") if path.with_suffix(".idx").exists()]
+    before = _whole_packs(store)
     if len(before) <= FEW_PACKS:
         return
-    loose = {path.parent.name + path.name for path in Path(store.path).glob(_LOOSE)}
-    packed = [sha for sha in reachable if sha.decode() not in loose and sha in store]
+    loose = _loose_objects(store)
     store.fsync_object_files = True
-    merged = store.add_objects([(store[sha], None) for sha in packed])
-    assert merged
-    for path in before:
-        if path.stem != f"pack-{merged.name().decode()}":
-            for file in path.parent.glob(f"{path.stem}.*"):
-                file.unlink()
+    _replace_packs(store, before, [store[sha] for sha in reachable if sha not in loose and sha in store])
 
 
 def pack_loose_objects(store: DiskObjectStore) -> None:
     """Loose objects as packs. The store's lock is held."""
-    paths = list(Path(store.path).glob(_LOOSE))
+    loose = list(_loose_objects(store).items())
     store.fsync_object_files = True
-    for start in range(0, len(paths), OBJECTS_PER_PACK):
-        some = paths[start : start + OBJECTS_PER_PACK]
-        ids = (ObjectID((path.parent.name + path.name).encode()) for path in some)
-        store.add_objects([(store[sha], None) for sha in ids])
-        for path in some:
+    for start in range(0, len(loose), OBJECTS_PER_PACK):
+        some = loose[start : start + OBJECTS_PER_PACK]
+        store.add_objects([(store[sha], None) for sha, _ in some])
+        for _, path in some:
             path.unlink()
+
+
+def _loose_objects(store: DiskObjectStore) -> dict[ObjectID, Path]:
+    paths = Path(store.path).glob("[0-9a-f][0-9a-f]/" + "[0-9a-f]" * 38)
+    return {ObjectID((path.parent.name + path.name).encode()): path for path in paths}
+
+
+def _whole_packs(store: DiskObjectStore) -> list[Path]:
+    """Without those that a killed process has begun, which have no index."""
+    return [path for path in Path(store.pack_dir).glob("pack-*.pack") if path.with_suffix(".idx").exists()]
+
+
+def _replace_packs(store: DiskObjectStore, packs: Iterable[Path], objects: Iterable[ShaFile]) -> None:
+    """These objects as one pack, in place of those packs."""
+    new = store.add_objects([(obj, None) for obj in objects])
+    assert new
+    for path in packs:
+        if path.stem != f"pack-{new.name().decode()}":  # one of them may hold just these
+            for file in path.parent.glob(f"{path.stem}.*"):
+                file.unlink()
 
 
 def merge_packs(store: DiskObjectStore) -> None:
     """Fewer packs, where there are many. The large ones stay as they are, so that an object is moved a few times only."""
-    folder = Path(store.pack_dir)
-    # A pack without an index is one that a killed process has begun.
-    whole = (path for path in folder.glob("pack-*.pack") if path.with_suffix(".idx").exists())
-    before = sorted(whole, key=lambda path: path.stat().st_size)
+    before = sorted(_whole_packs(store), key=lambda path: path.stat().st_size)
     if len(before) <= MAX_PACKS:
         return
     few, together = [before[0]], before[0].stat().st_size
@@ -119,14 +128,7 @@ def merge_packs(store: DiskObjectStore) -> None:
         few.append(path)
         together += size
     objects: dict[ObjectID, ShaFile] = {}
-    names: dict[Path, bytes] = {}
     for path in few:
         with closing(Pack(str(path.with_suffix("")), object_format=store.object_format)) as pack:
             objects |= {obj.id: obj for obj in pack.iterobjects()}
-            names[path] = pack.name()
-    merged = store.add_objects([(obj, None) for obj in objects.values()])
-    assert merged
-    for path, name in names.items():
-        if name != merged.name():  # one of them may have held all that the others do
-            for file in folder.glob(f"{path.stem}.*"):
-                file.unlink()
+    _replace_packs(store, few, objects.values())

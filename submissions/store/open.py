@@ -32,7 +32,7 @@ def open_private_store(settings: Settings) -> PrivateStore:
     Raises StoreError where it cannot be opened, where anybody could read it, and where an older version kept it in git.
     """
     url = settings.private_store
-    if not _is_remote(url):
+    if not is_remote(url):
         path = local_path(url)
         before = path.with_name(f"{path.name}.git")
         if not path.exists() and (before / "HEAD").is_file():
@@ -46,7 +46,7 @@ def open_files(url: str, settings: Settings) -> PrivateStore:
         raise StoreError(f"{url} {_OLDER} {url} {BUCKETS}OWNER/NAME, and set HANNUN_PRIVATE_STORE to that bucket")
     if url.startswith("hf://") and not re.fullmatch(f"{BUCKETS}[^/]+/[^/]+(/.*)?", url):
         raise StoreError(f"{url} is no private store: a folder, {BUCKETS}OWNER/NAME, or an address that fsspec knows")
-    if not _is_remote(url):
+    if not is_remote(url):
         path = local_path(url)
         if (path / "HEAD").is_file():
             raise StoreError(
@@ -62,7 +62,8 @@ def open_files(url: str, settings: Settings) -> PrivateStore:
 _OLDER = "is a git repository, as an older version kept it: run python -m submissions migrate"
 
 
-def _is_remote(url: str) -> bool:
+def is_remote(url: str) -> bool:
+    """Whether an address names a place that is not on this machine."""
     return "://" in url.removeprefix("file://")
 
 

@@ -4,13 +4,27 @@ source: https://huggingface.co/docs/hub/storage-limits
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from submissions.errors import StoreError
 from submissions.store.base import Changes, Snapshot, Store, transact
 
 ENTRIES_PER_FOLDER = 10_000
+FILES = 100_000  # in a repository, as the Hub recommends
 _FLAT = re.compile(r"(requests/[a-z]+|details)/[0-9a-f]{32,64}\.jsonl?")  # as older versions wrote them
+
+
+def folder_sizes(snapshot: Snapshot) -> Counter[str]:
+    """How many files and folders are in each folder, by its path."""
+    seen: set[str] = set()
+    sizes: Counter[str] = Counter()
+    for path in snapshot.files:
+        while path and path not in seen:
+            seen.add(path)
+            path = path.rpartition("/")[0]
+            sizes[path] += 1
+    return sizes
 
 
 def check_room(store: Store, paths: Iterable[str], snapshot: Snapshot) -> None:

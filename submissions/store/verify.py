@@ -8,7 +8,9 @@ from submissions.records import Status
 from submissions.store.base import Snapshot, Store, blob_id, pointer
 from submissions.store.index import Unreadable, reindexed
 from submissions.store.private import PrivateStore
-from submissions.store.shards import ENTRIES_PER_FOLDER, sharded
+from submissions.store.shards import ENTRIES_PER_FOLDER, folder_sizes, sharded
+
+NEARLY_FULL = 0.9
 
 
 def verify(store: Store, private: PrivateStore) -> Iterator[str]:
@@ -24,9 +26,9 @@ def verify(store: Store, private: PrivateStore) -> Iterator[str]:
         yield from _mismatches(snapshot, unreadable, private)
         if changes:
             yield f"{len(changes)} segments of the index are not as the records say: run python -m submissions reindex"
-    for folder in {str(PurePosixPath(path).parent) for path in snapshot.files}:
-        if (entries := store.entries(folder, snapshot.head)) >= 0.9 * ENTRIES_PER_FOLDER:
-            yield f"{folder} has {entries:,} entries; the Hub allows {ENTRIES_PER_FOLDER:,}"
+    for folder, size in sorted(folder_sizes(snapshot).items()):
+        if size >= NEARLY_FULL * ENTRIES_PER_FOLDER:
+            yield f"/{folder} has {size:,} entries; the Hub allows {ENTRIES_PER_FOLDER:,}"
 
 
 def _damaged(store: Store, snapshot: Snapshot) -> Iterator[str]:

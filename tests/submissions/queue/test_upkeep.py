@@ -24,14 +24,6 @@ from tests.support.evaluated import evaluated
 from tests.support.records import NOW, request_numbered, result_of
 
 
-@pytest.fixture(params=["git", "hub"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "git":
-        return str(tmp_path / "upkeep.git")
-    request.getfixturevalue("hub")
-    return "hf://datasets/org/store"
-
-
 def publish(store: Store, number: int, days: float) -> EvalResult:
     queue = Queue(store)
     queue.submit(request_numbered(number))

@@ -38,7 +38,7 @@ class Counting:
         self.head, self.snapshot, self.commit = store.head, store.snapshot, store.commit
         self.history, self.now, self.tidy = store.history, store.now, store.tidy
         self.session = store.session
-        self.is_private, self.prefetch, self.entries = store.is_private, store.prefetch, store.entries
+        self.prefetch, self.entries = store.prefetch, store.entries
         self.paths: list[str] = []
 
     def read(self, path: str, head: str) -> bytes:

@@ -19,14 +19,6 @@ from submissions.store.base import Snapshot, blob_id, transact
 from submissions.store.open import open_store
 
 
-@pytest.fixture(params=["git", "hub"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "git":
-        return str(tmp_path / "contract.git")
-    request.getfixturevalue("hub")
-    return "hf://datasets/org/store"
-
-
 def test_a_new_store_is_empty(url: str) -> None:
     snapshot = open_store(url).snapshot()
     assert snapshot.files == {}

@@ -1,0 +1,12 @@
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(params=["git", "hub"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty store of each kind."""
+    if request.param == "git":
+        return str(tmp_path / "contract.git")
+    request.getfixturevalue("hub")
+    return "hf://datasets/org/store"
