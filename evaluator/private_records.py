@@ -5,11 +5,13 @@ import hmac
 import json
 import secrets
 from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 
 from evaluator.errors import Details
-from evaluator.files import open_regular_file
-from evaluator.run.job import Job
+from evaluator.files import open_regular_file, remove_path
+from evaluator.run.job import KEY_LENGTH, MAX_LINE, Job
+from evaluator.run.shard import Shard
 from submissions.store.private import PrivateStore
 from submissions.store.shards import sharded
 
@@ -42,29 +44,45 @@ def remove_answers_except(private: PrivateStore, open_requests: Collection[str])
 class AnswerBackup:
     """The answers of a running evaluation, copied to the private store as they come.
 
-    Where the machine is lost, with its disk as in a Job, the next worker goes on from them. Below `answers/` are parts of
-    whole lines, each named by request, attempt and offset, and the batch sizes that were discarded. Answers stand under
-    hashes over all that they depend on, so parts of several attempts can be read one after another.
+    Where the machine is lost, with its disk as in a Job, the next worker goes on from them; and what shards have answered
+    on other machines, the run over the whole set finds there. Below `answers/` are parts of whole lines, each named by
+    request, attempt, shard and offset, and the batch sizes that were discarded. Answers stand under hashes over all that
+    they depend on, so parts of any attempt or shard can be read one after another.
     """
 
-    def __init__(self, private: PrivateStore, key: str, attempt: int, job_dir: Path) -> None:
+    def __init__(
+        self, private: PrivateStore, key: str, attempt: int, job_dir: Path, shard: Shard | None = None
+    ) -> None:
         self._private = private
         self._prefix = f"{_ANSWERS}/{key}-"
-        self._attempt = attempt
+        self._own = f"{self._prefix}{attempt:04}-" + (f"{shard.number:02}-" if shard else "")
         self._job = Job(job_dir)
         self._copied = 0  # bytes of the answers file
         self._discarded: list[int] = []
 
     def restore(self) -> None:
-        """Give the job folder what was copied, unless it has answers of its own. Raises StoreError."""
+        """Give the job folder what was copied and is not there. Raises StoreError, OSError."""
         self._job.out.mkdir(parents=True, exist_ok=True)
-        if self._job.answers_file.exists():
-            return
-        if self._batches in (paths := self._paths()):
+        paths = self._paths()
+        if self._job.answers_file.is_symlink() or not self._job.answers_file.is_file():
+            remove_path(self._job.answers_file)  # a model may have put something else there
+        fresh = not self._job.answers_file.exists()
+        if fresh and self._batches in paths:
             self._job.batches_file.write_bytes(self._private.read(self._batches))
-        if parts := [self._private.read(path) for path in paths if path != self._batches]:
-            self._copied = self._job.answers_file.write_bytes(b"".join(parts))
-            self._discarded = self._job.discarded_batch_sizes()
+        with open_regular_file(self._job.answers_file, create=True) as file:
+            known, size = set[bytes](), 0
+            for line in iter(partial(file.readline, MAX_LINE), b""):
+                if line.endswith(b"\n"):  # else torn by a killed writer
+                    known.add(_id_of(line))
+                    size += len(line)
+            file.seek(size)
+            file.truncate()
+            for path in paths:
+                if path != self._batches:
+                    lines = self._private.read(path).splitlines(keepends=True)
+                    file.writelines(line for line in lines if _id_of(line) not in known)
+            if fresh:
+                self._copied, self._discarded = file.tell(), self._job.discarded_batch_sizes()
 
     def update(self) -> None:
         """Copy what has come since the last time. Raises StoreError, OSError."""
@@ -78,7 +96,7 @@ class AnswerBackup:
             file.seek(self._copied)
             content = file.read(MAX_PART)
         if whole := content[: content.rfind(b"\n") + 1]:
-            self._private.write(f"{self._prefix}{self._attempt:04}-{self._copied:012}.jsonl", whole)
+            self._private.write(f"{self._own}{self._copied:012}.jsonl", whole)
             self._copied += len(whole)
 
     def remove(self) -> None:
@@ -92,3 +110,8 @@ class AnswerBackup:
 
     def _paths(self) -> list[str]:
         return [path for path in self._private.paths(_ANSWERS) if path.startswith(self._prefix)]
+
+
+def _id_of(line: bytes) -> bytes:
+    """The prompt's id, as `Job.row` begins a line with it; what a model has written in its place is nobody's answer."""
+    return line[: len('{"id": "') + KEY_LENGTH + len("-0000000")].partition(b",")[0]

@@ -29,6 +29,7 @@ class FailureCode(StrEnum):
     DEADLINE = "deadline"
     WITHHELD = "withheld"
     SERVER_FAILED = "server_failed"
+    LAUNCH_FAILED = "launch_failed"
     INTERNAL_ERROR = "internal_error"
 
     @property
@@ -58,6 +59,7 @@ _OURS = {
     FailureCode.API_REFUSED,
     FailureCode.BUDGET_SPENT,
     FailureCode.SERVER_FAILED,
+    FailureCode.LAUNCH_FAILED,
     FailureCode.WITHHELD,
     FailureCode.INTERNAL_ERROR,
 }
@@ -76,5 +78,6 @@ _OF_THE_MACHINE = {
     FailureCode.DISK_FULL,
     FailureCode.HUB_UNAVAILABLE,
     FailureCode.BENCHMARK_INVALID,
+    FailureCode.LAUNCH_FAILED,
     FailureCode.INTERNAL_ERROR,
 }

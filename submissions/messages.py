@@ -341,6 +341,10 @@ FAILURES: dict[FailureCode, Text] = {
         "모델 서버를 시작하지 못했습니다. 저희가 확인합니다.",
         "The model's server could not be started. We will look into it.",
     ),
+    FailureCode.LAUNCH_FAILED: Text(
+        "평가를 실행할 장비를 얻지 못했습니다. 저희가 확인합니다.",
+        "No machine could be had to run the evaluation. We will look into it.",
+    ),
     FailureCode.INTERNAL_ERROR: Text(
         "내부 오류입니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
         "An internal error. You need not do anything; we will look into it.",

@@ -120,6 +120,7 @@ class Status(StrEnum):
 
 
 class Stage(StrEnum):
+    LAUNCH = "launch"  # claimed, and no machine has begun
     FETCH = "fetch"
     LOAD = "load"
     INFER = "infer"

@@ -91,6 +91,10 @@ class Settings(BaseSettings):
     max_model_bytes: int = Field(default=200_000_000_000, ge=1)
     max_cache_bytes: int = Field(default=500_000_000_000, ge=0)  # of fetched models and kept answers, the newest
     max_attempts: int = Field(default=3, ge=1)
+    launcher: Literal["local", "ray", "hf-jobs", "command"] = "local"  # who runs a claimed evaluation
+    slots: int | None = Field(default=None, ge=1)  # jobs at once, where a launcher starts jobs
+    shards: dict[str, Annotated[int, Field(ge=1, le=64)]] = {}  # benchmark → processes that share its questions
+    gpu_memory: Annotated[int, Field(ge=1)] | None = None  # bytes of one GPU where jobs run; None: they have none
     auth: Literal["off", "oauth"] = Field(default_factory=lambda: "oauth" if "SPACE_ID" in os.environ else "off")
     quota: dict[
         str, Annotated[int, Field(ge=1)]
@@ -110,7 +114,7 @@ class Settings(BaseSettings):
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", GRADIO["HANNUN_HOST"]))
     port: int = Field(default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", GRADIO["HANNUN_PORT"]))
 
-    @field_validator("data", "data_abroad", "eval_datasets", "quota")
+    @field_validator("data", "data_abroad", "eval_datasets", "quota", "shards")
     @classmethod
     def _of_benchmarks(cls, value: Any) -> Any:
         if unknown := [name for name in value if name not in BENCHMARKS]:

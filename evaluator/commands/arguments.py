@@ -4,6 +4,7 @@ import argparse
 from datetime import timedelta
 from pathlib import Path
 
+from evaluator.run.shard import parse_shard
 from submissions.catalog import BENCHMARKS, ENGINES, PRECISIONS, THINKING
 from submissions.duration import parse_duration
 
@@ -108,6 +109,12 @@ def _add_worker(worker: argparse.ArgumentParser) -> None:
     worker.add_argument("--once", action="store_true", help="stop when the queue is empty")
     worker.add_argument(
         "--every", type=parse_duration, metavar="10m", help="look again this often (default: HANNUN_WORKER_EVERY)"
+    )
+    worker.add_argument(
+        "--claimed", metavar="KEY:NONCE", help="evaluate this one request, which a launcher has claimed, and end"
+    )
+    worker.add_argument(
+        "--shard", type=parse_shard, metavar="0/4", help="with --claimed: only this part of its questions"
     )
     worker.add_argument("--store", help="the store's path or address (default: HANNUN_STORE)")
 

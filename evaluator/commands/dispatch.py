@@ -5,7 +5,7 @@ import sys
 from importlib import import_module
 
 from evaluator.errors import DataError, EvaluationError, SandboxError
-from submissions.errors import RefusedError, SettingsError, StoreError
+from submissions.errors import QueueError, RefusedError, SettingsError, StoreError
 
 COMMANDS = {
     "benchmarks": "evaluator.commands.benchmarks",
@@ -28,7 +28,7 @@ def dispatch(args: argparse.Namespace) -> int:
         return _complain(str(error), 2)
     except EvaluationError as error:
         return _complain(f"{error.code}: {error}", 1 if error.code.ours else 2)
-    except OSError as error:
+    except (OSError, QueueError) as error:
         return _complain(str(error), 1)
     except KeyboardInterrupt:
         return _complain("stopped; start again with the same --out to go on where it was", 1)

@@ -1,8 +1,13 @@
-"""`python -m evaluator worker`: evaluate what is queued."""
+"""`python -m evaluator worker`: evaluate what is queued, or one request that a launcher has claimed."""
 
 import argparse
 import signal
+import threading
+from collections.abc import Callable
 
+from evaluator.claimed_run import take_over
+from evaluator.errors import DataError
+from evaluator.work_dir import make_room
 from evaluator.worker import Worker, run_every
 from submissions.logs import log_safely
 from submissions.settings import load_settings
@@ -12,11 +17,23 @@ def main(args: argparse.Namespace) -> int:
     settings = load_settings()
     log_safely(settings)
     settings = settings.with_store(args.store)
+    if args.shard and not args.claimed:
+        raise DataError("--shard needs --claimed")
+    if args.claimed:
+        run = take_over(settings, args.claimed, args.shard)
+        _stop_on_signals(run.stop)
+        run.run()
+        make_room(settings)
+        return 0
     worker = Worker(settings)
-    signal.signal(signal.SIGTERM, lambda *_: worker.stop())
-    signal.signal(signal.SIGINT, lambda *_: worker.stop())
+    _stop_on_signals(worker.stop)
     if args.once:
         worker.run_pending()
     else:
         run_every(args.every or settings.worker_every, worker)
     return 0
+
+
+def _stop_on_signals(stop: Callable[[], None]) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: threading.Thread(target=stop).start())  # a handler must wait for no lock

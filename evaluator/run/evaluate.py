@@ -56,8 +56,7 @@ def evaluate(
     elapsed = 0.0
     while True:
         if answered < total or not job.done_mark.exists():
-            sandbox = task.sandbox and not task.remote
-            elapsed = run_inference(job, answered, total, len(sample_ids), on_progress, stop, sandbox=sandbox)
+            elapsed = _ask(task, job, answered, len(sample_ids), on_progress, stop)
         on_progress("score", total, total)
         scored = run_limited(
             score_answers, job.folder, task.benchmark, bare, ids, [item.id for item in sampled], stop=stop
@@ -82,6 +81,33 @@ def evaluate(
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)
     return Evaluation(build_result(task, items, scored, dataset, job.environment(), invariance, worker), details)
+
+
+def answer_shard(
+    task: Task,
+    items: Sequence[Item],
+    job_dir: Path,
+    *,
+    on_progress: OnProgress = lambda *_: None,
+    stop: threading.Event | None = None,
+) -> None:
+    """Ask the questions of a shard, all but the latency samples, which belong to the run over the whole set.
+
+    Raises as `evaluate` does.
+    """
+    job = _prepare(task, job_dir, items, frozenset())
+    answered = run_limited(count_answers, job.folder, None, stop=stop)
+    if answered < len(job.ids):
+        _ask(task, job, answered, 0, on_progress, stop)
+
+
+def _ask(
+    task: Task, job: Job, answered: int, latency_samples: int, on_progress: OnProgress, stop: threading.Event | None
+) -> float:
+    sandbox = task.sandbox and not task.remote
+    return run_inference(
+        job, answered, len(job.ids), latency_samples, on_progress, stop, sandbox=sandbox, devices=task.devices
+    )
 
 
 def check_times(scored: ScoredAnswers, elapsed: float) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -57,6 +57,7 @@ def run_inference(
     stop: threading.Event | None = None,
     *,
     sandbox: bool = True,
+    devices: Sequence[str] | None = None,
 ) -> float:
     """Run the inference process until all `total` prompts have their answers and the latency samples are taken;
     `answered` of them have theirs from an earlier run. Returns the seconds since its model was loaded.
@@ -64,7 +65,7 @@ def run_inference(
     Raises EvaluationError, EvaluationStopped, or SandboxError.
     """
     on_progress("load", answered, total)
-    command, environment, policy = _command(job, sandbox)
+    command, environment, policy = _command(job, sandbox, devices)
     with (
         control_group(policy.memory_limit, PROCESSES) if policy else nullcontext(NONE) as group,
         job.log.open("ab") as log,
@@ -131,10 +132,13 @@ def run_inference(
     return time.monotonic() - began
 
 
-def _command(job: Job, sandbox: bool) -> tuple[list[str], dict[str, str], SandboxPolicy | None]:
+def _command(
+    job: Job, sandbox: bool, devices: Sequence[str] | None
+) -> tuple[list[str], dict[str, str], SandboxPolicy | None]:
     """The command line and environment of the inference process, and what confines it. Raises SandboxError."""
     options, folder = job.options(), job.folder.resolve()
     environment = child_environment(options)
+    environment |= {} if devices is None else {"CUDA_VISIBLE_DEVICES": ",".join(devices)}
     command = [sys.executable, "-m", CHILD, str(folder)]
     if not sandbox:
         return command, environment, None

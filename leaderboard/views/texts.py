@@ -173,6 +173,7 @@ TEXTS: dict[str, Text] = {
     "started_at": Text("시작", "Started"),
     "attempt": Text("{n}번째 시도", "attempt {n}"),
     "request_unknown": Text("이 키에 해당하는 요청이 없습니다.", "There is no request with this key."),
+    "stage_launch": Text("장비 배정 대기 중", "waiting for a machine"),
     "stage_fetch": Text("모델 다운로드 중", "downloading the model"),
     "stage_load": Text("모델 로딩 중", "loading the model"),
     "stage_infer": Text("추론 중", "running inference"),

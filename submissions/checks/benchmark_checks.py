@@ -78,7 +78,7 @@ def _context(facts: ModelFacts, benchmark: str) -> str:
 
 
 def _memory(facts: ModelFacts, precision: Precision | None, memory: int | None) -> str:
-    needed = memory_needed(facts, precision)
+    needed = memory_needed(facts.params, precision or facts.dtype, facts.weight_bytes)
     if needed is None or memory is None:
         raise NotCheckableError
     if needed > memory:

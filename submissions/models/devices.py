@@ -2,17 +2,47 @@
 
 import os
 import subprocess
+from dataclasses import dataclass
 from functools import cache
 
-QUERY = ("nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits")
+QUERY = ("nvidia-smi", "--query-gpu=index,uuid,memory.total", "--format=csv,noheader,nounits")
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU, by the name that CUDA_VISIBLE_DEVICES has for it."""
+
+    name: str
+    memory: int | None = None  # bytes
 
 
 @cache
+def visible_devices() -> list[Device]:
+    """The GPUs that this process may use; none on a machine without."""
+    known = _gpus()
+    memory = {name: device.memory for device in known for name in (device.name, device.uuid)}
+    if (chosen := os.environ.get("CUDA_VISIBLE_DEVICES")) is None:
+        return [Device(device.name, device.memory) for device in known]
+    return [Device(name, memory.get(name)) for name in map(str.strip, chosen.split(",")) if name and name != "-1"]
+
+
 def device_memory() -> int:
     """Bytes of all GPUs together, or of the machine where it has none."""
+    own = sum(device.memory or 0 for device in visible_devices())
+    return own or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+@dataclass(frozen=True)
+class _Gpu:
+    name: str  # its index
+    uuid: str
+    memory: int
+
+
+def _gpus() -> list[_Gpu]:
     try:
         done = subprocess.run(QUERY, capture_output=True, text=True, timeout=10)
-        mebibytes = [int(line) for line in done.stdout.split()] if done.returncode == 0 else []
+        rows = [line.split(", ") for line in done.stdout.splitlines()] if done.returncode == 0 else []
+        return [_Gpu(index, uuid, int(mebibytes) * 2**20) for index, uuid, mebibytes in rows]
     except (OSError, ValueError, subprocess.TimeoutExpired):
-        mebibytes = []
-    return sum(mebibytes) * 2**20 or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return []

@@ -102,10 +102,11 @@ def parameters_of(repository: Repository) -> int:
     return sum(header.params for header in repository.headers.values() if header)
 
 
-def memory_needed(facts: ModelFacts, precision: Precision | None) -> int | None:
-    """Bytes of a device's memory: the weights in the precision they are run in, and a quarter for all else."""
-    size = BYTES.get(precision or facts.dtype)
-    weights = facts.params * size if size and facts.params else facts.weight_bytes
+def memory_needed(params: int | None, precision: Precision, weight_bytes: int | None = None) -> int | None:
+    """Bytes of a device's memory: the weights in the precision they are run in, and a quarter for all else. None where
+    neither the size of a weight nor that of the files is known."""
+    size = BYTES.get(precision)
+    weights = params * size if size and params else weight_bytes
     return None if weights is None else int(MEMORY_PER_WEIGHT_BYTE * weights)
 
 

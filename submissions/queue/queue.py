@@ -217,9 +217,13 @@ class Queue:
             continue  # leases were taken back: now there may be something to claim
         return claimed or None
 
+    def check_held(self, request: EvalRequest) -> None:
+        """Raises LostLeaseError if the lease of a running request is no longer held."""
+        self._held(request, self.store.snapshot())
+
     def heartbeat(self, request: EvalRequest, now: datetime, progress: Progress | None = None) -> None:
         """Extend the lease of a running request. Raises LostLeaseError if it is no longer held."""
-        self._held(request, self.store.snapshot())
+        self.check_held(request)
         assert request.lease is not None and self._heartbeats is not None
         lease = request.lease.evolve(heartbeat_at=now, expires_at=now + self._lease, progress=progress)
         self._heartbeats.write(request.key, lease)

@@ -133,7 +133,7 @@ def test_stopping_hands_the_request_back_with_its_answers(
         return evaluate(*args, **{**kwargs, "on_progress": progress})  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr("evaluator.worker.evaluate", stop_after_the_first_answer)
+        patch.setattr("evaluator.claimed_run.evaluate", stop_after_the_first_answer)
         worker.run_pending()
     queue = Queue(open_store(settings.store))
     assert (queue.get(request.key).status, queue.get(request.key).attempt) == ("pending", 0)
@@ -295,7 +295,7 @@ def test_after_faults_of_ours_the_worker_pauses_longer_and_longer_and_says_so(
 
     worker = Worker(settings)
     with monkeypatch.context() as patch:
-        patch.setattr("evaluator.worker.load_items", full)
+        patch.setattr("evaluator.claimed_run.load_items", full)
         pauses = []
         for _ in range(10):
             assert worker.run_pending() == 1, "one try, then a pause"
@@ -318,7 +318,7 @@ def test_a_finished_run_outlives_an_outage_of_the_store(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, dummy_engine: None
 ) -> None:
     request = submit(settings, "tiny/extractive", "korquad-2")
-    monkeypatch.setattr("evaluator.worker.PUBLISH_PAUSE", 1e-6)
+    monkeypatch.setattr("evaluator.claimed_run.PUBLISH_PAUSE", 1e-6)
     publish, tries = Queue.publish, []
 
     def away(queue: Queue, *arguments: object) -> None:
@@ -345,13 +345,14 @@ def test_a_lost_lease_stops_the_evaluation_at_the_next_heartbeat(
     queue, heartbeat = Queue(open_store(settings.store)), Queue.heartbeat
 
     def taken_away(own: Queue, running: EvalRequest, now: datetime, progress: Progress) -> None:
-        if progress.stage == Stage.INFER and queue.get(request.key).status == "running":
+        if progress.stage == Stage.INFER and running.lease == queue.get(request.key).lease:
             queue.requeue(request.key)  # by the operator, or by another worker that took the lease for lost
+            queue.claim("another", now)
         heartbeat(own, running, now, progress)
 
     monkeypatch.setattr(Queue, "heartbeat", taken_away)
     worker = Worker(settings.model_copy(update={"heartbeat": timedelta(milliseconds=20)}))
-    assert worker.run_one()
+    assert worker.run_pending() == 1
     assert f"dropped {request.key}" in caplog.text
-    assert (queue.get(request.key).status, queue.get(request.key).attempt) == ("pending", 0)
-    assert not worker._interrupted.is_set(), "the next evaluation runs"
+    lease = queue.get(request.key).lease
+    assert lease and lease.worker == "another"

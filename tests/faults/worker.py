@@ -16,7 +16,7 @@ from typing import Any
 from dulwich.refs import DiskRefsContainer
 from huggingface_hub import HfApi
 
-from evaluator import worker
+from evaluator import claimed_run
 from evaluator.__main__ import main
 from evaluator.run import evaluate as evaluation
 from evaluator.run import process
@@ -64,8 +64,8 @@ def prepare(step: str, minutes: float) -> None:
         vars_of.now = lambda self, real=real: real(self) + timedelta(minutes=minutes)
     steps: tuple[tuple[Any, str, str], ...] = (
         (Queue, "claim", "claim"),
-        (worker, "fetch_model", "fetch"),
-        (worker, "save_details", "details"),
+        (claimed_run, "fetch_model", "fetch"),
+        (claimed_run, "save_details", "details"),
         (Queue, "publish", "publish"),
     )
     for owner, attribute, name in steps:
@@ -110,7 +110,7 @@ def prepare(step: str, minutes: float) -> None:
 
         return evaluate(*args, on_progress=progress, **kwargs)
 
-    vars(worker)["evaluate"] = watched
+    vars(claimed_run)["evaluate"] = watched
 
 
 if __name__ == "__main__":

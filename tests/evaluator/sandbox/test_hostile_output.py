@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluator.claimed_run import coarse
 from evaluator.data_types import MAX_ANSWER, Answer, Prompt
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError, EvaluationStopped
@@ -18,7 +19,7 @@ from evaluator.run.evaluate import check_times
 from evaluator.run.job import Job
 from evaluator.run.process import run_inference
 from evaluator.run.scoring import ScoredAnswers
-from evaluator.worker import Worker, coarse
+from evaluator.worker import Worker
 from submissions.queue.queue import Queue
 from submissions.results import EvalResult
 from submissions.settings import Settings

@@ -1,0 +1,21 @@
+"""Who runs a claimed evaluation: a launcher for each way, one file each."""
+
+from importlib import import_module
+
+from evaluator.launchers.base import Launcher
+from submissions.queue.queue import Queue
+from submissions.settings import Settings
+
+LAUNCHERS = {
+    "local": "evaluator.launchers.local:LocalLauncher",
+    "ray": "evaluator.launchers.ray:RayLauncher",
+    "hf-jobs": "evaluator.launchers.hf_jobs:HubJobLauncher",
+    "command": "evaluator.launchers.command:CommandLauncher",
+}
+
+
+def make_launcher(settings: Settings, queue: Queue) -> Launcher:
+    """The launcher of the settings; only its own libraries are loaded. Raises SandboxError, SettingsError, StoreError."""
+    module, name = LAUNCHERS[settings.launcher].split(":")
+    launcher: Launcher = getattr(import_module(module), name)(settings, queue)
+    return launcher
