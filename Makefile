@@ -5,6 +5,8 @@
 #   make test-unit     the tests without a browser and without real models
 #   make lint          formatting and types
 #   make test-faults   the long proofs: workers killed, the Hub failing (docs/reliability.md)
+#   make test-ray      the launchers' tests on a Ray cluster of this machine, in an environment of their own
+#   make ray           Ray, for HANNUN_LAUNCHER=ray
 #   make audit   known weaknesses of the installed packages; exit code 3 of scripts.audit: none could be looked up
 #   make lock    the lock files anew, from the requirements files
 #   make demo    three models through the whole loop, no network needed
@@ -34,7 +36,7 @@ LOCKED := --require-hashes --no-deps
 LOCK := $(BIN)/uv pip compile $(UPGRADE) --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 COMPILE := $(LOCK) --universal
 
-.PHONY: serve test test-unit lint test-faults audit lock demo bench simulate samples screenshots clean
+.PHONY: serve test test-unit lint test-faults test-ray ray audit lock demo bench simulate samples screenshots clean
 .DEFAULT_GOAL := serve
 
 serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
@@ -58,6 +60,20 @@ test-faults: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git bubblewrap
 	$(BIN)/pytest -n 2 --dist load -m faults --timeout 900 --durations=5
 
+# The whole environment once more, as links to the same files, and Ray in it.
+.venv-ray/.made: evaluator/ray.lock $(EVALUATOR) $(TESTS)
+	@echo "installing Ray …"
+	@rm -rf .venv-ray && { cp -al $(VENV) .venv-ray 2>/dev/null || cp -R $(VENV) .venv-ray; }
+	@.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check $(LOCKED) -r evaluator/ray.lock
+	@touch $@
+
+test-ray: .venv-ray/.made
+	scripts/system_packages.sh git bubblewrap slurm
+	.venv-ray/bin/python -m pytest -q tests/evaluator/launchers -m "not faults or faults" -k "ray or slurm" --timeout 180
+
+ray: $(EVALUATOR)
+	$(PIP) $(LOCKED) -r evaluator/ray.lock
+
 audit: $(EVALUATOR) $(TESTS)
 	$(BIN)/python -m scripts.audit
 
@@ -69,6 +85,7 @@ lock: | $(BIN)/python
 	$(COMPILE) --override evaluator/no-torch.txt requirements.txt evaluator/requirements.txt -o evaluator/requirements.lock
 	$(COMPILE) --override evaluator/no-torch.txt requirements.txt evaluator/requirements.txt tests/requirements.txt \
 	  -o tests/requirements.lock
+	$(COMPILE) -c tests/requirements.lock evaluator/ray.txt -o evaluator/ray.lock
 	$(COMPILE) --no-deps scripts/requirements.txt -o scripts/requirements.lock
 	echo torch==$(TORCH_VERSION) | $(LOCK) --python-platform x86_64-unknown-linux-gnu -c evaluator/requirements.lock - \
 	  -o evaluator/torch-cuda.lock
@@ -94,7 +111,7 @@ screenshots: $(EVALUATOR) $(TESTS)
 	$(BIN)/python -m scripts.make_screenshots
 
 clean:
-	rm -rf $(VENV) .hannun .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-ray .hannun .mypy_cache .ruff_cache .pytest_cache
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

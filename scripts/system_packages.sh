@@ -10,6 +10,7 @@ for want in "$@"; do
     bubblewrap)
       command -v bwrap >/dev/null || missing+=(bubblewrap)
       ldconfig -p 2>/dev/null | grep libseccomp.so.2 >/dev/null || missing+=(libseccomp2) ;;
+    slurm) command -v slurmctld /usr/sbin/slurmctld >/dev/null || missing+=(slurmctld slurmd slurm-client) ;;
     git) command -v git >/dev/null || missing+=(git) ;;
   esac
 done

@@ -58,6 +58,29 @@ class ApiModel(BaseModel):
         return self
 
 
+class LaunchCommands(BaseModel):
+    """Commands by which jobs are started, looked at and ended; evaluator/launchers/command.py says what stands in them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    start: Annotated[str, Field(min_length=1)]
+    state: Annotated[str, Field(min_length=1)]
+    cancel: Annotated[str, Field(min_length=1)]
+
+
+class HubJobs(BaseModel):
+    """Jobs on the Hub, one for each evaluation."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    image: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}$")]  # a tag is another tomorrow
+    space: Annotated[str, Field(pattern=f"^{MODEL_ID}$")]  # whose code is run
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]  # of that code
+    namespace: str | None = None  # who pays; None: the token's user
+    flavor: str | None = None  # None: the cheapest that holds the model
+    max_price: Annotated[float, Field(gt=0)]  # US dollars, of one job
+
+
 class EmbeddingServer(BaseModel):
     """An OpenAI-compatible server of embeddings."""
 
@@ -92,8 +115,12 @@ class Settings(BaseSettings):
     max_cache_bytes: int = Field(default=500_000_000_000, ge=0)  # of fetched models and kept answers, the newest
     max_attempts: int = Field(default=3, ge=1)
     launcher: Literal["local", "ray", "hf-jobs", "command"] = "local"  # who runs a claimed evaluation
+    commands: LaunchCommands | None = None  # of the launcher "command"
+    jobs: HubJobs | None = None  # of the launcher "hf-jobs"
+    ray_resources: dict[str, Annotated[float, Field(gt=0)]] = {}  # that a task takes besides GPUs and memory
     slots: int | None = Field(default=None, ge=1)  # jobs at once, where a launcher starts jobs
     shards: dict[str, Annotated[int, Field(ge=1, le=64)]] = {}  # benchmark → processes that share its questions
+    price_per_hour: float | None = Field(default=None, ge=0)  # of the machine that evaluates, in US dollars
     gpu_memory: Annotated[int, Field(ge=1)] | None = None  # bytes of one GPU where jobs run; None: they have none
     auth: Literal["off", "oauth"] = Field(default_factory=lambda: "oauth" if "SPACE_ID" in os.environ else "off")
     quota: dict[

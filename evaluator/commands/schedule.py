@@ -6,14 +6,14 @@ import re
 from rich.console import Console
 from rich.table import Table
 
-from evaluator.hub.jobs import JobScheduler, JobSettings, cron, pinned_image, space_of
+from evaluator.hub.jobs import JobClient, JobSettings, cron, pinned_image, space_of
 from submissions.errors import SettingsError
 from submissions.settings import load_settings
 
 
 def main(args: argparse.Namespace) -> int:
     settings = load_settings()
-    scheduler = JobScheduler(settings)
+    scheduler = JobClient(settings)
     if args.list:
         table = Table("id", "schedule", "flavor", "next run")
         for job in scheduler.list(args.namespace):

@@ -1,10 +1,12 @@
-"""The worker as a scheduled Job on Hugging Face hardware: made, listed and ended here, run there.
+"""The worker as a Job on Hugging Face hardware: a scheduled one for all that is queued, or one for each evaluation.
 
 source: https://huggingface.co/docs/huggingface_hub/guides/jobs
 """
 
 import os
 import re
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -18,7 +20,7 @@ from submissions.store.private import BUCKETS
 
 LABELS = {"app": "hannun-worker"}  # by which our jobs are told from others
 # A job starts from nothing: the sandbox, one commit of the Space's code (its images are in LFS), the packages whose hashes
-# it names, one round of the queue. Only the last step has the tokens: what is fetched before runs without them, and
+# it names, one command of ours. Only the last step has the tokens: what is fetched before runs without them, and
 # packages are installed by a user who cannot read root's environment, and of whom nothing is left then. Where the Hub's
 # machines allow no namespaces, the worker ends and says so.
 COMMAND = """set -e
@@ -39,7 +41,8 @@ done'
 unsecret su builder -c 'kill -KILL -1' || true
 unsecret chown -R root:root /opt/hannun
 cd /opt/hannun/code
-exec /opt/hannun/venv/bin/python -m evaluator worker --once"""
+exec /opt/hannun/venv/bin/python -m evaluator {arguments}"""
+UNITS_PER_HOUR = {"second": 3600, "minute": 60, "hour": 1}
 NEVER_SENT = (
     "HANNUN_HOST",
     "HANNUN_PORT",
@@ -47,6 +50,7 @@ NEVER_SENT = (
     "HANNUN_MODELS_DIR",
     "HANNUN_WORKER",
     "HANNUN_WORKER_EVERY",
+    "HANNUN_LAUNCHER",
 )
 
 
@@ -72,7 +76,19 @@ class Scheduled:
     next_run: str
 
 
-class JobScheduler:
+@dataclass(frozen=True)
+class Flavor:
+    """Hardware of Jobs, and its price in US dollars an hour."""
+
+    name: str
+    accelerator: str | None
+    memory: int  # bytes of its accelerators together
+    price: float
+
+
+class JobClient:
+    """The Hub's Jobs."""
+
     def __init__(self, settings: Settings) -> None:
         """Raises SettingsError where a job could not reach the stores."""
         if not settings.store.startswith(DATASETS):
@@ -88,9 +104,38 @@ class JobScheduler:
     def create(self, job: JobSettings, every: timedelta) -> str:
         """A job that looks at the queue again and again, never two at once; returns its id."""
         made = self._api.create_scheduled_job(
-            schedule=cron(every), concurrency=False, labels=LABELS, **self._arguments(job)
+            schedule=cron(every), concurrency=False, labels=LABELS, **self._arguments(job, ("worker", "--once"))
         )
         return made.id
+
+    def run(
+        self, job: JobSettings, arguments: Sequence[str], labels: Mapping[str, str], environment: Mapping[str, str]
+    ) -> str:
+        """One job that runs `python -m evaluator` with these arguments; returns its id. Raises HfHubHTTPError."""
+        asked = self._arguments(job, arguments)
+        asked["env"] |= environment
+        return self._api.run_job(labels={**LABELS, **labels}, **asked).id
+
+    def stage(self, job_id: str, namespace: str | None) -> str:
+        """As the Hub calls it. Raises HfHubHTTPError."""
+        return str(self._api.inspect_job(job_id=job_id, namespace=namespace).status.stage)
+
+    def cancel(self, job_id: str, namespace: str | None) -> None:
+        self._api.cancel_job(job_id=job_id, namespace=namespace)
+
+    def flavors(self) -> list[Flavor]:
+        """What the Hub offers, the cheapest first. Raises HfHubHTTPError."""
+        offered = [
+            Flavor(
+                hardware.name,
+                f"{hardware.accelerator.quantity} × {hardware.accelerator.model}" if hardware.accelerator else None,
+                _bytes(hardware.accelerator.vram) if hardware.accelerator else 0,
+                hardware.unit_cost_usd * UNITS_PER_HOUR[hardware.unit_label],
+            )
+            for hardware in self._api.list_jobs_hardware()
+            if hardware.unit_label in UNITS_PER_HOUR
+        ]
+        return sorted(offered, key=lambda flavor: flavor.price)
 
     def newest_commit(self, space: str) -> str:
         """Of the Space's code. Raises HfHubHTTPError."""
@@ -108,12 +153,13 @@ class JobScheduler:
     def delete(self, job_id: str, namespace: str | None) -> None:
         self._api.delete_scheduled_job(scheduled_job_id=job_id, namespace=namespace)
 
-    def _arguments(self, job: JobSettings) -> dict[str, Any]:
+    def _arguments(self, job: JobSettings, arguments: Sequence[str]) -> dict[str, Any]:
         code = f"{constants.ENDPOINT}/spaces/{job.space}"
         without = " ".join(f"-u {name}" for name in self._settings.secrets)
+        command = COMMAND.format(code=code, commit=job.commit, without=without, arguments=shlex.join(arguments))
         return {
             "image": job.image,
-            "command": ["bash", "-c", COMMAND.format(code=code, commit=job.commit, without=without)],
+            "command": ["bash", "-c", command],
             "env": self._environment(),
             "secrets": self._settings.secrets,
             "flavor": job.flavor,
@@ -127,6 +173,12 @@ class JobScheduler:
         kept = {*NEVER_SENT, *self._settings.secrets}
         own = {n: os.environ[n] for n in names if n in os.environ and n not in kept}
         return {**own, "HANNUN_STORE": self._settings.store, "HANNUN_PRIVATE_STORE": self._settings.private_store}
+
+
+def _bytes(text: str) -> int:
+    """As the Hub writes sizes: "24 GB". Raises ValueError."""
+    number, _, unit = text.partition(" ")
+    return int(float(number) * {"GB": 10**9, "TB": 10**12}[unit])
 
 
 def cron(every: timedelta) -> str:

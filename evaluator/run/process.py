@@ -43,6 +43,8 @@ MORE_EVENTS = 10  # than one for each answer
 # small, a library is missing, a server did not start.
 TOLD_FROM_INSIDE = {FailureCode.OUT_OF_MEMORY, FailureCode.MISSING_LIBRARY, FailureCode.SERVER_FAILED}
 OUT_BYTES, OUT_BYTES_PER_PROMPT = 256 * 2**20, 64 * 2**10  # that it may write; raw output is the most of it
+TOLD_TO_END = (-signal.SIGTERM, 128 + signal.SIGTERM)  # the latter as bubblewrap tells it
+SIGNAL_SECONDS = 1.0
 LOOK_SECONDS = 2.0  # between looks at how much it has written
 
 OnProgress = Callable[[str, int, int], None]  # stage, answered, of how many
@@ -118,6 +120,8 @@ def run_inference(
             if isinstance(error, EvaluationError) and stop and stop.is_set():
                 raise EvaluationStopped from None  # ended by us in the middle of a line
             raise
+    if child.returncode in TOLD_TO_END and stop:
+        stop.wait(SIGNAL_SECONDS)  # a scheduler that ends a job tells this process too, perhaps a moment later
     if child.returncode and stop and stop.is_set():
         raise EvaluationStopped
     if full.is_set():

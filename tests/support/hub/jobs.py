@@ -5,6 +5,11 @@ source: the requests that the huggingface_hub client sends, and https://huggingf
 
 import base64
 import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -20,7 +25,52 @@ WHO: dict[str, dict[str, Any]] = {  # by token
 }
 
 
-def serve_jobs(app: FastAPI, jobs: list[dict[str, Any]], pulls: list[tuple[str, dict[str, bytes]]]) -> None:
+HARDWARE: list[dict[str, Any]] = [
+    {
+        **{"name": "cpu-basic", "prettyName": "CPU Basic", "cpu": "2 vCPU", "ram": "16 GB"},
+        **{"accelerator": None, "unitCostUSD": 0.000167},
+    },
+    {
+        **{"name": "a10g-small", "prettyName": "Nvidia A10G - small", "cpu": "4 vCPU", "ram": "15 GB"},
+        "accelerator": {"type": "gpu", "model": "A10G", "quantity": "1", "vram": "24 GB", "manufacturer": "Nvidia"},
+        "unitCostUSD": 0.016667,
+    },
+    {
+        **{"name": "a100-large", "prettyName": "Nvidia A100 - large", "cpu": "12 vCPU", "ram": "142 GB"},
+        "accelerator": {"type": "gpu", "model": "A100", "quantity": "1", "vram": "80 GB", "manufacturer": "Nvidia"},
+        "unitCostUSD": 0.041667,
+    },
+]
+
+
+class Runner:
+    """Runs jobs as processes of this machine: of their command only the last line, with this Python."""
+
+    def __init__(self) -> None:
+        self.environment: Mapping[str, str] | None = None  # of the image; None: jobs are noted, and not run
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._cancelled: set[str] = set()
+
+    def start(self, job: dict[str, Any]) -> None:
+        if self.environment is None:
+            return
+        arguments = shlex.split(job["command"][-1].splitlines()[-1])[2:]  # after exec and its Python
+        own = {**os.environ, **self.environment, **job["environment"], **job.get("secrets", {})}
+        self._processes[job["id"]] = subprocess.Popen([sys.executable, *arguments], env=own)
+
+    def cancel(self, job_id: str) -> None:
+        self._cancelled.add(job_id)
+        self._processes[job_id].terminate()
+
+    def stage(self, job_id: str) -> str:
+        if job_id not in self._processes or (code := self._processes[job_id].poll()) is None:
+            return "RUNNING"
+        return "CANCELED" if job_id in self._cancelled else "ERROR" if code else "COMPLETED"
+
+
+def serve_jobs(
+    app: FastAPI, jobs: list[dict[str, Any]], pulls: list[tuple[str, dict[str, bytes]]], runner: Runner
+) -> None:
     """`jobs` collects what was made, each with its `kind`; `pulls` the pull requests, as repository and files."""
 
     @app.get("/api/whoami-v2")
@@ -56,7 +106,25 @@ def serve_jobs(app: FastAPI, jobs: list[dict[str, Any]], pulls: list[tuple[str, 
         made = {**(await request.json()), "kind": "job", "id": f"job-{len(jobs)}", "namespace": namespace}
         made |= {"status": {"stage": "RUNNING", "message": None}, "owner": OWNER, "createdAt": "2026-01-01T00:00:00Z"}
         jobs.append(made)
+        runner.start(made)
         return made
+
+    @app.get("/api/jobs/hardware")
+    def hardware() -> list[dict[str, Any]]:
+        common = {"ephemeralStorage": "20 GB", "unitLabel": "minute"}
+        return [common | one | {"unitCostMicroUSD": round(one["unitCostUSD"] * 1e6)} for one in HARDWARE]
+
+    @app.get("/api/jobs/{namespace}/{job_id}")
+    def inspect(namespace: str, job_id: str) -> Response:
+        for job in jobs:
+            if (job["id"], job["namespace"]) == (job_id, namespace):
+                return JSONResponse({**job, "status": {"stage": runner.stage(job_id), "message": None}})
+        return JSONResponse({"error": "Not found"}, 404)
+
+    @app.post("/api/jobs/{namespace}/{job_id}/cancel")
+    def cancel(namespace: str, job_id: str) -> Response:
+        runner.cancel(job_id)
+        return JSONResponse({})
 
     @app.post("/api/models/{owner}/{name}/preupload/{revision}")
     async def preupload(request: Request, owner: str, name: str, revision: str) -> dict[str, Any]:

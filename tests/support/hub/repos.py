@@ -25,7 +25,7 @@ from tests.support.hub.faults import Fault as Fault
 from tests.support.hub.faults import RateLimits, cutting, limited, nowhere
 from tests.support.hub.git_http import serve_git
 from tests.support.hub.jobs import TOKEN as TOKEN
-from tests.support.hub.jobs import serve_jobs
+from tests.support.hub.jobs import Runner, serve_jobs
 from tests.support.hub.lfs import serve_lfs, serve_storage
 from tests.support.hub.reading import serve_reading
 from tests.support.hub.refs import serve_refs
@@ -76,6 +76,7 @@ class Hub:
         self.cas = Cas()
         self.s3_keys: dict[str, tuple[str, str]] = {}  # secret and token of each access key: see `s3.credentials`
         self.leaks: list[str] = []  # requests that brought a token to the second origin
+        self.runner = Runner()
         self.jobs: list[dict[str, Any]] = []  # scheduled jobs and jobs
         self.pulls: list[tuple[str, dict[str, bytes]]] = []  # pull requests to models
         self.released = asyncio.Event()
@@ -91,7 +92,7 @@ class Hub:
         serve_buckets(self.app, self)
         serve_cas(self.app, self)
         serve_s3(self.app, self)
-        serve_jobs(self.app, self.jobs, self.pulls)
+        serve_jobs(self.app, self.jobs, self.pulls, self.runner)
         serve_reading(self.app, self, "spaces")  # what is told of a Space is told by the jobs
         self.app.mount("/", build(root))  # models
 

@@ -1,0 +1,79 @@
+"""`HANNUN_LAUNCHER=command`: jobs by the operator's own commands, of Slurm, Kubernetes, SkyPilot or anything else.
+
+`HANNUN_COMMANDS` names three, each run by the shell:
+
+start   starts a job; the last word it prints is the job's name. {command} stands for what the job is to run, quoted for a
+        shell, {claim} for what follows `--claimed` in it, {gpus}, {memory_gb} and {minutes} for what it takes, {name} for a
+        name of its own
+state   prints the state of {job}. Nothing, or a failure, means that there is no such job any more
+cancel  ends {job}
+
+A start that fails after its job has begun leaves a job whose lease is another's by then, so that it ends by itself.
+"""
+
+import re
+import shlex
+import subprocess
+import sys
+
+from evaluator.launchers.base import JobLauncher, JobState, Launch, LaunchError
+from submissions.errors import SettingsError
+from submissions.paths import ROOT
+from submissions.queue.queue import Queue
+from submissions.settings import LaunchCommands, Settings
+
+SECONDS = 120.0  # for a command
+# What schedulers call a job that is over, by the first letters of its state in lower case.
+ENDED = ("succeeded", "completed", "failed", "cancelled", "timeout", "out_of_me", "node_fail", "boot_fail", "deadline")
+PREEMPTED = ("preempted", "evicted")
+
+
+class CommandLauncher(JobLauncher):
+    def __init__(self, settings: Settings, queue: Queue) -> None:
+        """Raises SettingsError."""
+        super().__init__(settings, queue)
+        if settings.commands is None:
+            raise SettingsError('HANNUN_LAUNCHER=command needs HANNUN_COMMANDS: {"start": …, "state": …, "cancel": …}')
+        self._commands: LaunchCommands = settings.commands
+
+    def start(self, launch: Launch) -> str:
+        command = [sys.executable, "-m", "evaluator", *launch.arguments]
+        said = _run(
+            self._commands.start,
+            command=f"cd {shlex.quote(str(ROOT))} && exec {shlex.join(command)}",
+            claim=" ".join(launch.arguments[2:]),
+            gpus=launch.gpus,
+            memory_gb=-(-(launch.memory or 0) // 10**9),
+            minutes=int(launch.time_limit.total_seconds() // 60),
+            name=launch.name,
+        )
+        if not (words := said.split()):
+            raise LaunchError("HANNUN_COMMANDS start: it printed no name of a job")
+        return words[-1]
+
+    def state(self, job: str) -> JobState:
+        try:
+            said = _run(self._commands.state, job=job).strip().lower()
+        except LaunchError:
+            said = ""
+        if said.startswith(PREEMPTED):
+            return JobState.PREEMPTED
+        return JobState.ENDED if not said or said.startswith(ENDED) else JobState.ALIVE
+
+    def cancel(self, job: str) -> None:
+        _run(self._commands.cancel, job=job)
+
+
+def _run(template: str, **values: object) -> str:
+    """What a command prints; {names} in it stand for values, quoted for the shell. Raises LaunchError."""
+    command = re.sub(r"\{(\w+)\}", lambda m: shlex.quote(str(values[m[1]])) if m[1] in values else m[0], template)
+    try:
+        done = subprocess.run(  # noqa: S602: the operator's own command
+            command, shell=True, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise LaunchError(f"{template.split()[0]} did not answer within {SECONDS:g} s") from None
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise LaunchError(f"{template.split()[0]} ended with {done.returncode}: {said[-1] if said else 'no word'}")
+    return done.stdout

@@ -1,0 +1,96 @@
+"""`HANNUN_LAUNCHER=ray`: each evaluation is a task of a Ray cluster, the one that RAY_ADDRESS names.
+
+The nodes have this code and its environment at the same path, bubblewrap, and reach the stores. A task takes the GPUs and
+the memory that its model needs, and what HANNUN_RAY_RESOURCES names besides.
+
+source: https://docs.ray.io/en/latest/ray-core/scheduling/resources.html
+"""
+
+import logging
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from typing import Any
+
+import ray
+from ray.exceptions import RayError, TaskCancelledError
+
+from evaluator.launchers.base import JobLauncher, JobState, Launch, LaunchError
+from submissions.errors import SettingsError
+from submissions.paths import ROOT
+from submissions.queue.queue import Queue
+from submissions.settings import Settings
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.5
+NEVER_SENT = ("HANNUN_LAUNCHER", "HANNUN_WORK_DIR", "HANNUN_HOST", "HANNUN_PORT")
+
+
+class RayLauncher(JobLauncher):
+    def __init__(self, settings: Settings, queue: Queue) -> None:
+        """Raises SettingsError where no cluster is found."""
+        super().__init__(settings, queue)
+        try:
+            ray.init(
+                address=os.environ.get("RAY_ADDRESS", "auto"),
+                namespace="hannun",
+                log_to_driver=False,
+                configure_logging=False,
+                ignore_reinit_error=True,
+                runtime_env={
+                    "env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))}
+                },
+            )
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise SettingsError(f"RAY_ADDRESS: {' '.join(str(error).split())[:300]}") from None
+        self._tasks: dict[str, Any] = {}  # references to what tasks will have returned, by name
+
+    def start(self, launch: Launch) -> str:
+        names = [*(f"HANNUN_{name.upper()}" for name in Settings.model_fields), *self.settings.secrets]
+        # Not in the runtime environment, which Ray's dashboard shows: tokens are among them.
+        environment = {name: os.environ[name] for name in names if name in os.environ and name not in NEVER_SENT}
+        environment |= {"HANNUN_STORE": self.settings.store, "HANNUN_PRIVATE_STORE": self.settings.private_store}
+        try:
+            self._tasks[launch.name] = _evaluate.options(
+                name=launch.name,
+                num_gpus=launch.gpus,
+                memory=launch.memory,
+                resources=self.settings.ray_resources or None,
+            ).remote(launch.arguments, environment)
+        except (RayError, ValueError) as error:
+            raise LaunchError(f"Ray: {' '.join(str(error).split())[:300]}") from None
+        return launch.name
+
+    def state(self, job: str) -> JobState:
+        done, _ = ray.wait([self._tasks[job]], timeout=0)
+        if not done:
+            return JobState.ALIVE
+        try:
+            if code := ray.get(self._tasks.pop(job)):
+                log.warning("%s ended with exit code %d: `ray logs` has its last words", job, code)
+        except TaskCancelledError:
+            pass
+        except RayError as error:  # its node or its process is lost, or what it ran has raised
+            log.warning("%s: %s", job, str(error).strip().splitlines()[-1])
+        return JobState.ENDED
+
+    def cancel(self, job: str) -> None:
+        ray.cancel(self._tasks[job])
+
+
+@ray.remote(num_cpus=1, max_retries=0, max_calls=1)  # type: ignore[untyped-decorator]
+def _evaluate(arguments: tuple[str, ...], environment: dict[str, str]) -> int:
+    """The job in a process of its own, which is told to end with this one: tokens are in no environment but its own."""
+    command = ["setpriv", "--pdeathsig", "TERM", sys.executable, "-m", "evaluator", *arguments]
+    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment)
+    try:
+        while process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(LOOK_SECONDS)  # no longer at once: Ray's interruption is no signal that would end a wait
+        return process.returncode
+    except KeyboardInterrupt:  # cancelled
+        process.terminate()
+        process.wait()
+        raise

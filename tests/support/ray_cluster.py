@@ -1,0 +1,47 @@
+"""Ray on this machine: a head without resources, and two nodes, each with a work folder of its own."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import ray
+from ray.cluster_utils import Cluster
+
+from submissions.settings import Settings
+from tests.evaluator.launchers.conftest import Place
+from tests.support.engines import ASKED
+
+NODE = {"num_cpus": 2, "num_gpus": 1}
+
+
+class RayPlace(Place):
+    def __init__(self, settings: Settings, cluster: Cluster, nodes: dict[Path, object]) -> None:
+        super().__init__(settings, *nodes)
+        self._cluster = cluster
+        self._nodes = nodes
+
+    @classmethod
+    @contextmanager
+    def started(cls, settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator["RayPlace"]:
+        head = {
+            "num_cpus": 0,
+            "include_dashboard": False,
+        }  # at this machine's own address: Ray's client knows no loopback
+        cluster = Cluster(initialize_head=True, head_node_args=head)
+        nodes: dict[Path, object] = {}
+        try:
+            for number in range(2):
+                own = folder / f"node-{number}"
+                monkeypatch.setenv("HANNUN_WORK_DIR", str(own))
+                nodes[own] = cluster.add_node(**NODE)
+            monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+            yield cls(settings.model_copy(update={"launcher": "ray"}), cluster, nodes)
+        finally:
+            ray.shutdown()
+            cluster.shutdown()
+
+    def kill(self, key: str) -> None:
+        """The node that runs the job."""
+        for folder in [folder for folder in self._nodes if (folder / ASKED).exists()]:
+            self._cluster.remove_node(self._nodes.pop(folder), allow_graceful=False)
