@@ -68,7 +68,7 @@ def _run(template: str, **values: object) -> str:
     """What a command prints; {names} in it stand for values, quoted for the shell. Raises LaunchError."""
     command = re.sub(r"\{(\w+)\}", lambda m: shlex.quote(str(values[m[1]])) if m[1] in values else m[0], template)
     try:
-        done = subprocess.run(  # noqa: S602: the operator's own command
+        done = subprocess.run(  # noqa: S602 - the operator's own command
             command, shell=True, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:

@@ -42,6 +42,7 @@ class RayPlace(Place):
             cluster.shutdown()
 
     def kill(self, key: str) -> None:
-        """The node that runs the job."""
-        for folder in [folder for folder in self._nodes if (folder / ASKED).exists()]:
-            self._cluster.remove_node(self._nodes.pop(folder), allow_graceful=False)
+        """A node that runs a job of the request, and the jobs that other nodes run."""
+        folder = next(folder for folder in self._nodes if (folder / ASKED).exists())
+        self._cluster.remove_node(self._nodes.pop(folder), allow_graceful=False)
+        super().kill(key)

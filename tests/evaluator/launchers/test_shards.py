@@ -37,7 +37,7 @@ def details_of(settings: Settings, key: str) -> bytes:
 
 def test_a_set_in_shards_has_the_same_result(place: Place, tmp_path: Path) -> None:
     whole = place.settings.model_copy(
-        update={"store": str(tmp_path / "whole.git"), "private_store": str(tmp_path / "whole"), "launcher": "local"}
+        update={"store": str(tmp_path / "whole.git"), "private_store": str(tmp_path / "apart"), "launcher": "local"}
     )
     request = submit(whole, "tiny/image-text", "ko-vdc")
     Worker(whole).run_pending()
@@ -89,7 +89,8 @@ def test_answers_of_several_machines_are_put_together(settings: Settings, tmp_pa
     for number in range(2):
         backup = AnswerBackup(private, key, 1, tmp_path / f"shard-{number}", Shard(number, 2))
         backup.restore()
-        (tmp_path / f"shard-{number}/out/answers.jsonl").write_bytes(b"".join(lines[3 * number : 3 * number + 3]))
+        with (tmp_path / f"shard-{number}/out/answers.jsonl").open("ab") as answers:
+            answers.writelines(lines[3 * number : 3 * number + 3])
         backup.update()
     here = tmp_path / "here/out/answers.jsonl"
     here.parent.mkdir(parents=True)
