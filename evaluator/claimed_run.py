@@ -254,6 +254,7 @@ class ClaimedRun:
                 raise EvaluationError(FailureCode.API_REFUSED, f"HANNUN_APIS does not name {request.api}")
             return ApiOptions(
                 base_url=known.base_url,
+                replicas=tuple(known.replicas),
                 model=known.model,
                 key=known.key,
                 prices=known.prices or (0.0, 0.0),

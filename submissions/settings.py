@@ -42,6 +42,7 @@ class ApiModel(BaseModel):
 
     model_id: Annotated[str, Field(pattern=f"^{MODEL_ID}$")]  # the name of its row, owner/name
     base_url: str
+    replicas: list[str] = []  # further servers with the same model
     model: str  # its name there
     key: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] = "HANNUN_API_KEY"  # the variable its key is in
     prices: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | None = (

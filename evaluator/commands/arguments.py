@@ -30,7 +30,11 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "--data", metavar="PATH[#SPLIT]", help="the items: a path or hf://datasets/OWNER/NAME (default: the sample set)"
     )
     run.add_argument("--engine", default="auto", choices=["auto", *ENGINES])
-    run.add_argument("--base-url", help="of an OpenAI-compatible server; its key in HANNUN_API_KEY")
+    run.add_argument(
+        "--base-url",
+        action="append",
+        help="of an OpenAI-compatible server, its key in HANNUN_API_KEY; again for each further one with the same model",
+    )
     run.add_argument("--spawn", metavar="COMMAND", help="start such a server: 'vllm serve {model} --port {port}'")
     run.add_argument("--page-chars", type=_positive, metavar="N", help="read pages longer than this in windows")
     run.add_argument("--image-links", action="store_true", help="name public images by their links, send the others")

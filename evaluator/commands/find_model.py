@@ -14,7 +14,7 @@ def find_model(args: argparse.Namespace, settings: Settings) -> tuple[ModelFacts
     """What the model is, its folder, and that of the adapter to be put on it. Raises RefusedError, EvaluationError."""
     folder = Path(args.model)
     if args.base_url and not args.spawn:
-        return facts_of_server(_model_id(args.model, "api"), args.base_url), folder, None
+        return facts_of_server(_model_id(args.model, "api"), args.base_url[0]), folder, None
     local = folder.is_dir()
     if local:
         name = _model_id(folder.resolve().name, "local")

@@ -77,7 +77,8 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
 
 def _api(args: argparse.Namespace) -> ApiOptions:
     return ApiOptions(
-        base_url=args.base_url,
+        base_url=args.base_url[0] if args.base_url else None,
+        replicas=tuple((args.base_url or [])[1:]),
         model=None if args.spawn else args.model,
         spawn=args.spawn,
         page_chars=args.page_chars,

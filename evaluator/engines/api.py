@@ -13,8 +13,8 @@ import os
 import queue
 import threading
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +28,7 @@ from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.options import ApiOptions, EngineOptions
 from evaluator.engines.pages import fit_page
 from evaluator.engines.server import Server
+from evaluator.engines.server_pool import InvalidCompletionError, ServerPool, is_quota, is_retryable
 from evaluator.errors import EvaluationError
 from submissions.errors import RefusedError, TemplateError
 from submissions.failure_codes import FailureCode
@@ -41,10 +42,6 @@ CONCURRENCY = 32  # requests under way, at most
 IMAGE_TOKENS = 2048  # reserved in the budget for an image, until the server says what it took
 REFUSED = (401, 402, 403, 404)  # no later request would fare better
 _END = object()
-
-
-class InvalidCompletionError(Exception):
-    """The server's reply is no chat completion."""
 
 
 class ApiEngine:
@@ -66,7 +63,8 @@ class ApiEngine:
         self._max_tokens = options.max_new_tokens + (options.max_reasoning_tokens if reasons else 0)
         self._parameters: dict[str, Any] = {"max_tokens": self._max_tokens, "temperature": 0}
         self._server = Server(options.api.spawn, options) if options.api.spawn else None
-        self._base_url = self._server.base_url if self._server else options.api.base_url
+        own = self._server.base_url if self._server else options.api.base_url
+        self._base_urls = (own, *options.api.replicas)
         self.batch_size = options.batch_size or CONCURRENCY
         self._budget = Budget(options.api, options.spent)
 
@@ -100,30 +98,36 @@ class ApiEngine:
 
     async def _answer_all(self, prompts: Iterator[Prompt], done: queue.Queue[Any], stopped: threading.Event) -> None:
         # Tries are made here, not by the client: a Retry-After of any length counts, and every refusal slows all down.
-        client = openai.AsyncOpenAI(
-            base_url=self._base_url,
-            api_key=os.environ.get(self._api.key) or "none",
-            max_retries=0,
-            timeout=self._api.timeout,
-        )
-        concurrency = AdaptiveConcurrency(self.batch_size)
+        clients = [
+            openai.AsyncOpenAI(
+                base_url=url,
+                api_key=os.environ.get(self._api.key) or "none",
+                max_retries=0,
+                timeout=self._api.timeout,
+            )
+            for url in self._base_urls
+        ]
+        servers = ServerPool(clients, self.batch_size)
 
         async def work() -> None:
             for prompt in prompts:
                 if stopped.is_set():
                     return
-                done.put(await self._ask(client, concurrency, prompt))
+                done.put(await self._ask(servers, prompt))
 
-        async with client, asyncio.TaskGroup() as group:
-            for _ in range(self.batch_size):
-                group.create_task(work())
+        async with AsyncExitStack() as stack:
+            for client in clients:
+                await stack.enter_async_context(client)
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self.batch_size * len(clients)):
+                    group.create_task(work())
 
     @property
     def _api(self) -> ApiOptions:
         assert self._options.api is not None
         return self._options.api
 
-    async def _ask(self, client: openai.AsyncOpenAI, concurrency: "AdaptiveConcurrency", prompt: Prompt) -> Answer:
+    async def _ask(self, servers: ServerPool, prompt: Prompt) -> Answer:
         room = None if self._api.page_chars is None else self._api.page_chars + len(prompt.text)
         text, windows = fit_page(prompt, room, len)
         try:
@@ -138,9 +142,9 @@ class ApiEngine:
         self._budget.reserve(*reserved)
         started = time.perf_counter()
         try:
-            completion = await self._complete(client, concurrency, content)
+            completion = await self._complete(servers, content)
         except (openai.OpenAIError, InvalidCompletionError, json.JSONDecodeError) as error:
-            if isinstance(error, openai.APIStatusError) and (error.status_code in REFUSED or _is_quota(error)):
+            if isinstance(error, openai.APIStatusError) and (error.status_code in REFUSED or is_quota(error)):
                 said = _reason(error, os.environ.get(self._api.key))
                 raise EvaluationError(
                     FailureCode.API_REFUSED, f"the server answers {error.status_code}: {said}"
@@ -157,9 +161,7 @@ class ApiEngine:
             sampled="temperature" not in self._parameters,
         )
 
-    async def _complete(
-        self, client: openai.AsyncOpenAI, concurrency: "AdaptiveConcurrency", content: list[Any]
-    ) -> ChatCompletion:
+    async def _complete(self, servers: ServerPool, content: list[Any]) -> ChatCompletion:
         async for attempt in AsyncRetrying(
             stop=stop_after_attempt(ATTEMPTS),
             wait=wait_retry_after,
@@ -167,7 +169,7 @@ class ApiEngine:
             reraise=True,
         ):
             with attempt:
-                async with concurrency.slot():
+                async with servers.slot() as client:
                     self._budget.count_request()
                     completion = await self._create(client, content)
                     if isinstance(completion, ChatCompletion) and (completion.choices or completion.usage):
@@ -278,53 +280,10 @@ def _parts(content: Any) -> tuple[str, str | None]:
     return "".join(texts), "".join(thoughts) or None
 
 
-def is_retryable(error: BaseException) -> bool:
-    """Whether another try may fare better."""
-    if isinstance(error, openai.APIStatusError):
-        return not _is_quota(error) and (error.status_code in (408, 409, 425, 429) or error.status_code >= 500)
-    return isinstance(
-        error,
-        (openai.APIConnectionError, openai.APIResponseValidationError, InvalidCompletionError, json.JSONDecodeError),
-    )
-
-
-def _is_quota(error: openai.APIStatusError) -> bool:
-    """Whether a refusal of one request too many means that none will be taken before money comes."""
-    return error.status_code == 429 and "insufficient_quota" in (error.code, error.type)
-
-
 def _reason(error: openai.APIStatusError, key: str | None) -> str:
     """What the server says, without the key, which some repeat."""
     said = " ".join(str(error.message).split())
     return (said.replace(key, "***") if key else said)[:200]
-
-
-class AdaptiveConcurrency:
-    """How many requests are under way: one more each round that goes well, half as many after one that does not."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._limit = float(min(4, most))
-        self._under_way = 0
-        self._free = asyncio.Condition()
-
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        async with self._free:
-            await self._free.wait_for(lambda: self._under_way < int(self._limit))
-            self._under_way += 1
-        try:
-            yield
-        except Exception as error:
-            if is_retryable(error):
-                self._limit = max(1.0, self._limit / 2)
-            raise
-        else:
-            self._limit = min(float(self._most), self._limit + 1 / self._limit)
-        finally:
-            async with self._free:
-                self._under_way -= 1
-                self._free.notify_all()
 
 
 class Budget:

@@ -9,7 +9,7 @@ from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS
 
 # Options that change no answer. The folders are among them: revisions say what is in those.
 NON_SEMANTIC_OPTIONS = frozenset({"model", "adapter", "batch_size", "spent"})
-NON_SEMANTIC_API_OPTIONS = frozenset({"timeout", "max_requests", "max_tokens", "max_cost", "prices", "key"})
+NON_SEMANTIC_API_OPTIONS = frozenset({"replicas", "timeout", "max_requests", "max_tokens", "max_cost", "prices", "key"})
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,7 @@ class ApiOptions:
     """Where an OpenAI-compatible server is, and what it may be asked. Prices are for a million tokens, in and out."""
 
     base_url: str | None = None
+    replicas: tuple[str, ...] = ()  # further servers with the same model
     model: str | None = None  # its name there; the model's folder where the server is our own
     spawn: str | None = None  # command that starts it, with {model} and {port}
     page_chars: int | None = None  # longer pages are read in windows

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -376,3 +377,38 @@ def test_a_server_must_be_named(environment: dict[str, str], tmp_path: Path) -> 
     done = subprocess.run([*command, "--out", str(tmp_path)], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 2 and "--base-url" in done.stderr
     assert os.environ.get("HANNUN_API_KEY") is None
+
+
+def test_work_is_given_to_whichever_server_is_free() -> None:
+    """Also after one of them has gone: that costs time only, and it is not asked for every question again."""
+    asked: Counter[int] = Counter()
+
+    def reply(server: int) -> Reply:
+        def answer(*_: object) -> Response:
+            asked[server] += 1
+            if server == 2 and asked[server] > 5:
+                return PlainTextResponse("out of order", 503, SOON)
+            return completion("답")
+
+        return answer
+
+    prompts = [Prompt(str(number), f"질문 {number}") for number in range(200)]
+    with ExitStack() as stack:
+        urls = [f"{stack.enter_context(serve(Served(reply(number)).app))}/v1" for number in range(3)]
+        gone = ApiOptions(base_url=urls[0], model="m", replicas=(*urls[1:], "http://127.0.0.1:9/v1"))
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=gone))
+        answers = list(engine.answer(prompts))
+    assert sorted(a.id for a in answers) == sorted(p.id for p in prompts)
+    assert {(a.text, a.status) for a in answers} == {("답", "ok")}
+    assert asked[0] + asked[1] >= 195 and min(asked[0], asked[1]) > 50, "both work"
+    assert 5 <= asked[2] <= 30, "left alone while it is out of order"
+
+
+def test_a_budget_holds_over_all_servers() -> None:
+    served = Served(lambda *_: completion("답"))
+    with serve(served.app) as one, serve(served.app) as other:
+        own = ApiOptions(base_url=f"{one}/v1", replicas=(f"{other}/v1",), model="m", max_requests=10)
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=own))
+        with pytest.raises(EvaluationError, match="the budget of 10 requests is spent"):
+            list(engine.answer([Prompt(str(number), f"질문 {number}") for number in range(50)]))
+    assert served.asked.total() <= 10
