@@ -1,6 +1,7 @@
 """Any chat model of transformers, with or without images, through its processor and chat template. No model list.
 
-Prompts are taken a pool at a time and answered longest first, in batches of like token cost; while the device works
+Prompts are taken a pool at a time and answered longest first, in batches of like token cost, those on one image
+together, so that it is decoded once; while the device works
 on one batch, a thread prepares the next.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -114,12 +116,18 @@ class ChatEngine:
         self._inputs.close()
 
     def _sorted(self, pool: Sequence[Prompt]) -> list[PreparedPrompt]:
-        return sorted((self._inputs.prepare(prompt) for prompt in pool), key=lambda p: -p.cost)
+        prepared = [self._inputs.prepare(prompt) for prompt in pool]
+        most: dict[tuple[Path, ...], int] = {}  # cost of a prompt on the same images
+        for p in prepared:
+            most[p.prompt.images] = max(p.cost, most.get(p.prompt.images, 0))
+        return sorted(prepared, key=lambda p: (-most[p.prompt.images], p.prompt.images, -p.cost))
 
     def _next_batch(self, waiting: deque[PreparedPrompt]) -> list[PreparedPrompt]:
-        batch = [waiting.popleft()]
-        tokens = BATCH_TOKENS[best_device()] // batch[0].cost  # the first is the longest: all are padded to it
-        while waiting and len(batch) < min(self.batch_size, tokens):
+        batch, longest = [waiting.popleft()], 0
+        while waiting and len(batch) < self.batch_size:
+            longest = max(longest, batch[-1].cost, waiting[0].cost)  # all are padded to it
+            if (len(batch) + 1) * longest > BATCH_TOKENS[best_device()]:
+                break
             batch.append(waiting.popleft())
         return batch
 

@@ -120,10 +120,14 @@ class ChatInputs:
 
     def encode(self, batch: Sequence[PreparedPrompt]) -> Encoded:
         """Images decoded and everything tokenised. Raises EvaluationError where the chat template fails."""
-        with ThreadPoolExecutor(OPENERS) as openers:
-            images = list(openers.map(_images, batch))
-        good = [(p, own) for p, own in zip(batch, images, strict=True) if own is not None]
-        broken = [p for p, own in zip(batch, images, strict=True) if own is None]
+        names = [list(zip(p.prompt.images, p.sizes, strict=False)) for p in batch]
+        with ThreadPoolExecutor(OPENERS) as openers:  # each image once, however many questions are about it
+            distinct = list(dict.fromkeys(name for own in names for name in own))
+            loaded = dict(zip(distinct, openers.map(_image, distinct), strict=True))
+        images = [[loaded[name] for name in own] for own in names]
+        whole = [len(own) == len(p.prompt.images) and None not in own for p, own in zip(batch, images, strict=True)]
+        good = [(p, own) for p, own, fits in zip(batch, images, whole, strict=True) if fits]
+        broken = [p for p, fits in zip(batch, whole, strict=True) if not fits]
         if not good:
             return Encoded([], None, broken=broken)
         rendered = self._render([[self._message(p.text, ["image"] * len(own))] for p, own in good])
@@ -201,10 +205,10 @@ def _media_tokens(processor: Any, tokenizer: Any) -> list[str]:
     return sorted({str(token) for token in tokens if token and len(str(token)) > 1}, key=lambda t: (-len(t), t))
 
 
-def _images(prepared: PreparedPrompt) -> list[Any] | None:
-    """The prompt's images; None where one cannot be read."""
+def _image(name: tuple[Path, tuple[int, int]]) -> Any:
+    """The image at this size; None where it cannot be read."""
     try:
-        return [load_image(path, size) for path, size in zip(prepared.prompt.images, prepared.sizes, strict=True)]
+        return load_image(*name)
     except (OSError, ValueError):
         return None
 

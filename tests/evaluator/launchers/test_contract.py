@@ -6,6 +6,7 @@ import os
 import select
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -31,12 +32,14 @@ def when_answered(place: Place, count: int, act: Callable[[], None], monkeypatch
     """Do something once, when the private store has that many answers: at a launcher's look at its job, or, where that
     is this process, at the job's own heartbeat."""
     done: list[bool] = []
+    once = threading.Lock()
     hold, update = JobLauncher._hold, AnswerBackup.update
 
     def look() -> None:
-        if not done and len(copied(place.settings)) >= count:
-            done.append(True)
-            act()
+        with once:  # several threads may look
+            if not done and len(copied(place.settings)) >= count:
+                done.append(True)
+                act()
 
     def hold_and_look(launcher: JobLauncher, request: EvalRequest) -> None:
         hold(launcher, request)
