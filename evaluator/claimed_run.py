@@ -244,6 +244,7 @@ class ClaimedRun:
             max_score_changes=settings.max_score_changes,
             cache=settings.work_dir / "answers",
             devices=self._devices,
+            price_per_hour=settings.price_per_hour,
         )
 
     def _api(self) -> ApiOptions | None:

@@ -45,10 +45,12 @@ class Reasoning(Record):
 
 
 class Cost(Record):
-    """What asking a model behind an API took. The price is the operator's: a million tokens, in and out."""
+    """What an evaluation took. The price is the operator's: of a million tokens in and out, or of an hour of the machine."""
 
-    prompt_tokens: int = Field(ge=0)
-    completion_tokens: int = Field(ge=0)
+    prompt_tokens: int | None = Field(default=None, ge=0)
+    completion_tokens: int | None = Field(default=None, ge=0)
+    device_seconds: Positive | None = None  # of all devices together, while questions were answered
+    devices: int | None = Field(default=None, ge=1)  # side by side for each question
     total: Positive | None = None
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
 

@@ -56,6 +56,7 @@ ROOMS = {
             "datasets",
             "run",
             "private_records",
+            "estimate",
             "work_dir",
             "claimed_run",
             "launchers",

@@ -18,6 +18,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_score(commands.add_parser("score", help="score answers that are at hand already"))
     _add_import(commands.add_parser("import", help="convert a test set as its makers publish it"))
     _add_worker(commands.add_parser("worker", help="evaluate what is queued"))
+    _add_estimate(commands.add_parser("estimate", help="say what a model's evaluations will take"))
     _add_schedule(commands.add_parser("schedule", help="run the worker as a Hugging Face Job, again and again"))
     return parser
 
@@ -123,6 +124,20 @@ def _add_worker(worker: argparse.ArgumentParser) -> None:
     worker.add_argument("--store", help="the store's path or address (default: HANNUN_STORE)")
 
 
+def _add_estimate(estimate: argparse.ArgumentParser) -> None:
+    estimate.add_argument("model", help="a folder, or owner/name on the Hub or under HANNUN_MODELS_DIR")
+    estimate.add_argument(
+        "benchmarks", nargs="*", metavar="BENCHMARK", type=_benchmark, help="default: all that it can take"
+    )
+    estimate.add_argument("--revision", help="branch, tag or commit (default: the newest)")
+    estimate.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
+    estimate.add_argument("--thinking", choices=THINKING, help="of a model that reasons or not")
+    estimate.add_argument("--device", help="A100, say (default: this machine's)")
+    estimate.add_argument(
+        "--price", type=float, metavar="X", help="of a device, an hour (default: HANNUN_PRICE_PER_HOUR)"
+    )
+
+
 def _add_schedule(schedule: argparse.ArgumentParser) -> None:
     schedule.add_argument("--flavor", default="a10g-small", help="hardware, a100-large say (default: a10g-small)")
     schedule.add_argument("--space", help="owner/name of the Space whose code is run (default: this Space)")
@@ -138,6 +153,12 @@ def _add_schedule(schedule: argparse.ArgumentParser) -> None:
     what.add_argument("--every", type=parse_duration, default=timedelta(hours=1), metavar="1h", help="default: 1h")
     what.add_argument("--list", action="store_true", help="the jobs there are")
     what.add_argument("--delete", metavar="ID", help="end one of them")
+
+
+def _benchmark(text: str) -> str:
+    if text not in BENCHMARKS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no benchmark: {', '.join(BENCHMARKS)}")
+    return text
 
 
 def _positive(text: str) -> int:

@@ -14,6 +14,7 @@ COMMANDS = {
     "score": "evaluator.commands.score",
     "import": "evaluator.commands.import_dataset",
     "worker": "evaluator.commands.worker",
+    "estimate": "evaluator.commands.estimate",
     "schedule": "evaluator.commands.schedule",
 }
 

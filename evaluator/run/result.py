@@ -111,7 +111,7 @@ def build_result(
         if ENGINES[task.request.engine].generates
         else None,
         reasoning=reasoning,
-        cost=_cost(api, [*answers, *singly]) if remote and api else None,
+        cost=_cost(task, [*answers, *singly]),
         environment={
             k: str(v) for k, v in environment.items() if k in ("python", "torch", "transformers", "sandbox", "cgroup")
         },
@@ -154,14 +154,18 @@ def _reasoning(scores: Sequence[Score], answers: Sequence[Answer]) -> Reasoning 
     )
 
 
-def _cost(api: ApiOptions, answers: Sequence[Answer]) -> Cost | None:
-    """None where the server does not tell what it used."""
+def _cost(task: Task, answers: Sequence[Answer]) -> Cost | None:
+    """By the tokens that the engine or the server counts; None where a server elsewhere does not tell what it used."""
     asked = [(a.prompt_tokens, a.tokens) for a in answers if a.prompt_tokens is not None and a.tokens is not None]
-    if not asked:
-        return None
     prompt, completion = sum(p for p, _ in asked), sum(c for _, c in asked)
-    total = (prompt * api.prices[0] + completion * api.prices[1]) / 1e6 if any(api.prices) else None
-    return Cost(prompt_tokens=prompt, completion_tokens=completion, total=None if total is None else round(total, 6))
+    tokens = {"prompt_tokens": prompt, "completion_tokens": completion} if asked else {}
+    if task.remote:
+        prices = task.options.api.prices if task.options.api else (0.0, 0.0)
+        total = (prompt * prices[0] + completion * prices[1]) / 1e6 if any(prices) else None
+        return Cost(**tokens, total=None if total is None else round(total, 6)) if asked else None
+    seconds, devices = sum(a.seconds for a in answers), len(task.devices or ()) or 1
+    price = None if task.price_per_hour is None else round(task.price_per_hour * seconds / 3600, 6)
+    return Cost(**tokens, device_seconds=round(seconds * devices, 3), devices=devices, total=price)
 
 
 def _api_model(answers: Sequence[Answer]) -> str | None:

@@ -31,6 +31,7 @@ class Task:
     cache: Path | None = None  # folder of answers kept from earlier runs
     sandbox: bool = True  # without it a stranger's model could do what this user can
     devices: Sequence[str] | None = None  # by the names of CUDA_VISIBLE_DEVICES; None: those that this process sees
+    price_per_hour: float | None = None  # of the machine, in US dollars
     blind: bool = False  # ask without images and pages: what is right all the same was never read from them
 
     @property

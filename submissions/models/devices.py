@@ -5,7 +5,7 @@ import subprocess
 from dataclasses import dataclass
 from functools import cache
 
-QUERY = ("nvidia-smi", "--query-gpu=index,uuid,memory.total", "--format=csv,noheader,nounits")
+QUERY = ("nvidia-smi", "--query-gpu=index,uuid,memory.total,name", "--format=csv,noheader,nounits")
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,11 @@ def visible_devices() -> list[Device]:
     return [Device(name, memory.get(name)) for name in map(str.strip, chosen.split(",")) if name and name != "-1"]
 
 
+def device_names() -> list[str]:
+    """What the driver calls the GPUs of this machine."""
+    return [device.model for device in _gpus()]
+
+
 def device_memory() -> int:
     """Bytes of all GPUs together, or of the machine where it has none."""
     own = sum(device.memory or 0 for device in visible_devices())
@@ -36,13 +41,14 @@ def device_memory() -> int:
 class _Gpu:
     name: str  # its index
     uuid: str
-    memory: int
+    memory: int  # bytes
+    model: str
 
 
 def _gpus() -> list[_Gpu]:
     try:
         done = subprocess.run(QUERY, capture_output=True, text=True, timeout=10)
         rows = [line.split(", ") for line in done.stdout.splitlines()] if done.returncode == 0 else []
-        return [_Gpu(index, uuid, int(mebibytes) * 2**20) for index, uuid, mebibytes in rows]
+        return [_Gpu(index, uuid, int(mebibytes) * 2**20, model) for index, uuid, mebibytes, model in rows]
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return []

@@ -18,7 +18,7 @@ from tests.evaluator.launchers.conftest import Place
 from tests.evaluator.launchers.test_contract import nothing_asked_twice, when_answered
 from tests.evaluator.test_worker import submit
 
-OF_TIME = {"date", "total_evaluation_time_seconds", "latency", "usage"}
+OF_TIME = {"date", "total_evaluation_time_seconds", "latency", "cost"}
 
 
 def result_of(settings: Settings, key: str) -> dict[str, Any]:

@@ -1,0 +1,78 @@
+"""`python -m evaluator estimate`: device hours, wall time and price of a model's evaluations, before they are made."""
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.errors import DataError
+from evaluator.estimate import DEVICES, DeviceSpeed, device_named, estimate
+from submissions.catalog import BENCHMARKS as NAMES
+from submissions.checks.model_checks import inspect_folder, inspect_model
+from submissions.models.devices import device_names
+from submissions.models.model_facts import BYTES, ModelFacts
+from submissions.results import EvalResult
+from submissions.settings import Settings, load_settings
+from submissions.store.index import board_reader, parse_record
+from submissions.store.open import open_store
+
+PAST_RUNS = 200  # the newest, of each benchmark
+
+
+def main(args: argparse.Namespace) -> int:
+    settings = load_settings()
+    device = _device(args.device)
+    facts = _facts(args.model, args.revision, settings)
+    if facts.params is None or facts.weight_bytes is None:
+        raise DataError(f"{args.model}: its files do not tell its size")
+    precision = args.precision or facts.dtype
+    weight_bytes = facts.params * BYTES[precision] if precision in BYTES else facts.weight_bytes
+    price = args.price if args.price is not None else settings.price_per_hour
+    wanted = args.benchmarks or [n for n in NAMES if facts.takes_images or NAMES[n].inputs == "page"]
+    table = Table("benchmark", "questions", "devices", "wall time", "device hours", "price", "past runs")
+    for name in wanted:
+        made = estimate(
+            facts.params,
+            weight_bytes,
+            name,
+            device,
+            reasons=(args.thinking or facts.thinking) == "on",
+            past=_past_runs(settings, name),
+        )
+        table.add_row(
+            name,
+            f"{BENCHMARKS[name].card.n:,}",
+            f"{made.devices} × {device.name}",
+            f"{made.seconds / 3600:.2f} h",
+            f"{made.device_hours:.2f}",
+            "–" if price is None else f"${price * made.device_hours:.2f}",
+            f"{made.runs}: 9 of 10 within {made.error:.1f}×" if made.error else f"{made.runs}: too few to compare with",
+        )
+    Console().print(table)
+    return 0
+
+
+def _device(name: str | None) -> DeviceSpeed:
+    """Raises DataError for one that nothing is known of."""
+    found = next((own for own in ([name] if name else device_names()) or ["CPU"]), "CPU")
+    if device := device_named(found):
+        return device
+    raise DataError(f"{found}: no such device is known; name one with --device: {', '.join(d.name for d in DEVICES)}")
+
+
+def _facts(model: str, revision: str | None, settings: Settings) -> ModelFacts:
+    """Nothing is downloaded but the heads of its files. Raises RefusedError."""
+    if Path(model).is_dir():
+        return inspect_folder("local/model", Path(model), settings.models_dir, trust_code=True)
+    return inspect_model(model, revision, settings.models_dir, trust_code=True)
+
+
+def _past_runs(settings: Settings, benchmark: str) -> list[EvalResult]:
+    """The newest results of the board that were measured here. Raises StoreError."""
+    store = open_store(settings.store, settings)
+    snapshot = store.snapshot()
+    rows = [r for r in board_reader(store).read(snapshot)[0] if r.benchmark == benchmark and r.kind == "verified"]
+    newest = sorted(rows, key=lambda row: -(row.date or 0))[:PAST_RUNS]
+    return [parse_record(store.read(row.path, snapshot.head), EvalResult) for row in newest]
