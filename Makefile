@@ -11,7 +11,8 @@
 #   make lock    the lock files anew, from the requirements files
 #   make demo    three models through the whole loop, no network needed
 #   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board")
-#   make simulate      a year of submissions through the real store, beside the Hub's limits (SUBMISSIONS=10000)
+#   make simulate      a year of submissions through the real store, beside the Hub's limits (SUBMISSIONS=10000), and
+#                      with PARTS=queue how long they wait for 1 to 64 devices
 #   make screenshots   the pictures of the README, in assets/screenshots
 #   make samples the images of assets/samples, drawn anew
 #
@@ -92,7 +93,7 @@ lock: | $(BIN)/python
 
 simulate: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git
-	$(BIN)/python -m scripts.simulate --submissions $(or $(SUBMISSIONS),10000)
+	$(BIN)/python -m scripts.simulate $(PARTS) --submissions $(or $(SUBMISSIONS),10000)
 
 demo: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh bubblewrap

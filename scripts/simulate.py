@@ -21,6 +21,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS
+from scripts.simulate_queue import queue_part
 from submissions.failure_codes import FailureCode
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import SKEW, Queue
@@ -37,6 +38,7 @@ from tests.support.hub.repos import TOKEN, Hub
 from tests.support.hub.server import serve
 from tests.support.records import request_numbered
 
+PARTS = ("store", "queue")
 START = datetime(2026, 1, 5, tzinfo=UTC)
 YEAR = timedelta(days=365)
 BURST = 50  # forms in the first hour
@@ -71,9 +73,15 @@ class Year(GitStore):
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make simulate", description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=PARTS, default=["store"], help="what to simulate")
     parser.add_argument("--submissions", type=int, default=10_000, help="forms in the year, of four benchmarks each")
+    parser.add_argument("--models", type=int, nargs="+", default=[100, 1000], help="of the part queue, a year")
     parser.add_argument("--folder", type=Path, help="where the stores go (default: a temporary folder)")
     arguments = parser.parse_args()
+    if "queue" in arguments.parts:
+        queue_part(tuple(arguments.models))
+    if "store" not in arguments.parts:
+        return
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.folder or Path(scratch)
         settings = Settings(store=str(folder / "store.git"), private_store=str(folder / "private"), work_dir=folder)

@@ -7,7 +7,7 @@ import pytest
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.estimate import DEVICES, WORK, answer_seconds, device_named, estimate
 from submissions.results import EvalResult
-from tests.support.cli import Cli
+from tests.support.cli import in_process
 from tests.support.evaluated import evaluated
 from tests.support.records import request_numbered
 
@@ -64,7 +64,10 @@ def test_past_runs_correct_the_estimate_and_say_how_far_it_is_off() -> None:
     assert estimate(4 * 10**9, 8 * 10**9, "ko-vqa", elsewhere, past=past).runs == 0, "another device tells nothing"
 
 
-def test_the_command_says_what_a_model_will_take(cli: Cli, settings_here: None) -> None:
+def test_the_command_says_what_a_model_will_take(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli = in_process(environment, monkeypatch, capsys)
     done = cli("estimate", "tiny/image-text", "ko-vqa", "--device", "A100", "--price", "2.5")
     assert done.returncode == 0, done.stderr
     assert "1 × A100" in done.stdout and "$0.0" in done.stdout and "too few" in done.stdout

@@ -1,0 +1,208 @@
+"""`make simulate PARTS=queue`: how long submissions wait, by the number of devices, for a year of them.
+
+The queue is the real one, over a store in memory and with a simulated clock. How long an evaluation takes and how many
+devices it needs is what `python -m evaluator estimate` says of an A100. Seeded: the same each time.
+"""
+
+import heapq
+import random
+import statistics
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from evaluator.estimate import DEVICES, estimate
+from submissions.errors import ConflictError
+from submissions.failure_codes import FailureCode
+from submissions.queue.queue import SKEW, Queue
+from submissions.records import EvalRequest, Failure, Stage
+from submissions.store.base import Changes, Commit, Snapshot, blob_id
+from tests.support.evaluated import evaluated
+from tests.support.records import request_numbered
+
+START = datetime.fromisoformat("2026-01-05T00:00:00+00:00")
+YEAR, BURST = timedelta(days=365), timedelta(days=1)
+ON_THE_FIRST_DAY = 0.1  # of a year's models, or BURST_MODELS where that is less
+BURST_MODELS = 200
+SIZES = {0.5: 10, 2: 20, 4: 20, 8: 30, 14: 10, 32: 7, 72: 3}  # billions of parameters: of 100 models
+REASONING = 0.2  # share of models that reason
+FAILED, PREEMPTED, LOST = 0.05, 0.05, 0.01  # share of runs
+BENCHMARKS = ("ko-vqa", "ko-vdc", "korquad-2", "infochartqa")
+LEASE = timedelta(minutes=30)
+A100 = next(device for device in DEVICES if device.name == "A100")
+
+
+class MemoryStore:
+    """A store that is a dictionary, and whose clock is set from outside."""
+
+    url = "memory"
+
+    def __init__(self) -> None:
+        self.write_lock = threading.Lock()
+        self.clock = START
+        self._head, self._files = 0, dict[str, str]()
+        self._blobs: dict[str, bytes] = {}
+        self._changed: frozenset[str] = frozenset()
+
+    def head(self) -> str:
+        return str(self._head)
+
+    def snapshot(self, head: str | None = None) -> Snapshot:
+        return Snapshot(self.head(), self._files, str(self._head - 1), self._changed)
+
+    def read(self, path: str, head: str) -> bytes:
+        return self._blobs[self._files[path]]
+
+    def entries(self, folder: str, head: str) -> int:
+        return 0  # folders have room enough: make simulate shows that
+
+    def session(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
+        """All is at hand."""
+
+    def commit(self, changes: Changes, parent: str, message: str) -> str:
+        if parent != self.head():
+            raise ConflictError("the store has moved")
+        for path, content in changes.items():
+            self._blobs.pop(self._files.pop(path, ""), None)
+            if content is not None:
+                self._files[path] = blob = blob_id(content)
+                self._blobs[blob] = content
+        self._head, self._changed = self._head + 1, frozenset(changes)
+        return self.head()
+
+    def history(self, head: str) -> Iterator[Commit]:
+        return iter(())
+
+    def tidy(self) -> None:
+        """There is no history."""
+
+    def now(self) -> datetime:
+        return self.clock
+
+
+@dataclass
+class Model:
+    params: int
+    reasons: bool
+    left: dict[str, float] = field(default_factory=dict)  # benchmark → share of its questions without an answer
+
+
+@dataclass
+class Year:
+    """One number of models on one number of devices."""
+
+    models: int
+    devices: int
+    waits: list[float] = field(default_factory=list)  # hours from submission to result
+    lost: set[str] = field(default_factory=set)  # requests whose machine is
+    busy: float = 0.0  # device hours
+    until: datetime = START
+
+    def run(self) -> None:
+        rng, store = random.Random(self.models), MemoryStore()
+        queue = Queue(store, YEAR, 3)  # as if every running evaluation sent its heartbeats
+        made = [self._model(rng) for _ in range(self.models)]
+        burst = min(BURST_MODELS, int(self.models * ON_THE_FIRST_DAY))
+        arrivals = [START + (BURST if n < burst else YEAR) * rng.random() for n in range(self.models)]
+        events = [(at, 0, number, None) for number, at in enumerate(sorted(arrivals))]
+        ends: list[tuple[datetime, int, int, EvalRequest | None]] = list(events)
+        free, order, waiting = self.devices, 1, list[EvalRequest]()
+        while ends:
+            now, _, number, request = heapq.heappop(ends)
+            store.clock = now
+            if request is None and number >= 0:
+                queue.submit_all(self._requests(number, now))
+            elif request:
+                free += number
+                if not self._finish(queue, request, made, rng, now):
+                    order += 1
+                    heapq.heappush(ends, (now + LEASE + SKEW, order, 0, request))
+            while free and (waiting or (claimed := queue.claim(f"worker-{order}", now))):
+                if not waiting:
+                    assert claimed
+                    waiting.append(claimed)
+                model = made[int(waiting[0].model_id.rpartition("-")[2])]
+                devices, hours = self._takes(model, waiting[0].benchmark)
+                if devices > free:
+                    break  # who waits for several is not passed by who wants one
+                order += 1
+                free -= devices
+                self.busy += devices * hours
+                heapq.heappush(ends, (now + timedelta(hours=hours), order, devices, waiting.pop()))
+            self.until = now
+
+    def _takes(self, model: Model, benchmark: str) -> tuple[int, float]:
+        whole = estimate(model.params, 2 * model.params, benchmark, A100, reasons=model.reasons)
+        return min(whole.devices, self.devices), whole.seconds / 3600 * model.left.get(benchmark, 1.0)
+
+    def _finish(
+        self, queue: Queue, request: EvalRequest, models: list[Model], rng: random.Random, now: datetime
+    ) -> bool:
+        """False where the machine is lost, which nobody learns until the lease has run out. What was answered is kept."""
+        model, chance = models[int(request.model_id.rpartition("-")[2])], rng.random()
+        if request.key in self.lost:
+            self.lost.remove(request.key)
+            queue.fail(request, Failure(stage=Stage.INFER, code=FailureCode.WORKER_LOST), now)
+        elif chance < LOST:
+            model.left[request.benchmark] = 0.5 * model.left.get(request.benchmark, 1.0)
+            self.lost.add(request.key)
+            return False
+        elif chance < LOST + PREEMPTED:
+            model.left[request.benchmark] = 0.5 * model.left.get(request.benchmark, 1.0)
+            queue.release(request)
+        else:
+            if chance < LOST + PREEMPTED + FAILED:
+                queue.fail(request, Failure(stage=Stage.INFER, code=FailureCode.MODEL_ERROR), now)
+            else:
+                queue.publish(request, evaluated(request, 50.0), now)
+            self.waits.append((now - request.submitted_at) / timedelta(hours=1))
+        return True
+
+    @staticmethod
+    def _model(rng: random.Random) -> Model:
+        (billions,) = rng.choices(list(SIZES), list(SIZES.values()))
+        return Model(int(billions * 1e9), rng.random() < REASONING)
+
+    @staticmethod
+    def _requests(number: int, now: datetime) -> list[EvalRequest]:
+        return [
+            request_numbered(
+                number * len(BENCHMARKS) + place,
+                model_id=f"owner-{number % 300}/Model-{number}",
+                benchmark=benchmark,
+                submitted_at=now,
+                submitted_by=f"{number % 300:016x}",
+            )
+            for place, benchmark in enumerate(BENCHMARKS)
+        ]
+
+
+def queue_part(models: tuple[int, ...]) -> None:
+    table = Table("models a year", "A100s", "p50", "p90", "p99", "last result after", "devices busy", "device hours")
+    cases = [Year(count, devices) for count in models for devices in (1, 4, 16, 64)]
+    for year in track(cases, "years"):
+        year.run()
+        cuts = statistics.quantiles(year.waits, n=100)
+        span = (year.until - START) / timedelta(hours=1)
+        table.add_row(
+            f"{year.models:,}",
+            f"{year.devices}",
+            *(_hours(cuts[place]) for place in (49, 89, 98)),
+            f"{span / 24:.0f} days",
+            f"{year.busy / (span * year.devices):.0%}",
+            f"{year.busy:,.0f}",
+        )
+    Console().print(table)
+
+
+def _hours(hours: float) -> str:
+    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:,.0f} days"
