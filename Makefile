@@ -10,7 +10,7 @@
 #   make audit   known weaknesses of the installed packages; exit code 3 of scripts.audit: none could be looked up
 #   make lock    the lock files anew, from the requirements files
 #   make demo    three models through the whole loop, no network needed
-#   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board")
+#   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board scale")
 #   make simulate      a year of submissions through the real store, beside the Hub's limits (SUBMISSIONS=10000), and
 #                      with PARTS=queue how long they wait for 1 to 64 devices
 #   make screenshots   the pictures of the README, in assets/screenshots
@@ -99,9 +99,10 @@ demo: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh bubblewrap
 	$(BIN)/python -m scripts.demo
 
-bench: $(EVALUATOR) $(TESTS)
+# The part scale has Ray's rows too, in the environment that has Ray.
+bench: $(if $(findstring scale,$(PARTS)),.venv-ray/.made,$(EVALUATOR) $(TESTS))
 	scripts/system_packages.sh chromium fonts bubblewrap
-	$(BIN)/python -m scripts.bench $(PARTS)
+	$(if $(findstring scale,$(PARTS)),.venv-ray,$(VENV))/bin/python -m scripts.bench $(PARTS)
 
 samples: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh chromium fonts

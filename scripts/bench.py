@@ -22,6 +22,7 @@ from scripts.bench_board import board_rows
 from scripts.bench_engines import Row, engine_rows
 from scripts.bench_overhead import overhead_rows
 from scripts.bench_sandbox import sandbox_cost
+from scripts.bench_scale import scale_rows
 from submissions.paths import ROOT, SAMPLES
 from submissions.results import Dataset, EvalResult, Provenance, ResultConfig
 from submissions.store.base import Snapshot
@@ -36,7 +37,7 @@ RESULTS = 1000
 
 
 def main() -> None:
-    parts = {"scoring": scoring, "engines": engines, "overhead": overhead, "board": board}
+    parts = {"scoring": scoring, "engines": engines, "overhead": overhead, "board": board, "scale": scale}
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; all of them where none is named")
     for name in parser.parse_args().parts or parts:
@@ -86,6 +87,14 @@ def board() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for row in board_rows(Path(folder)):
             table.add_row(*row)
+    Console().print(table)
+
+
+def scale() -> None:
+    table = Table("what", "ours", "plain", "ratio", "aim", title="scale")
+    with tempfile.TemporaryDirectory() as folder:
+        for what, ours, plain, aim in scale_rows(Path(folder)):
+            table.add_row(what, f"{ours:.1f} s", f"{plain:.1f} s", f"{plain / ours:.2f}×", aim)
     Console().print(table)
 
 

@@ -1,0 +1,133 @@
+"""Scale rows of `make bench`: shards, servers, grouping by image, each against the same without."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from PIL import Image
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.data_types import Prompt
+from evaluator.engines import load_engine
+from evaluator.engines.options import ApiOptions, EngineOptions
+from submissions.paths import ROOT, SAMPLES
+from tests.support.hub.server import serve
+from tests.support.tiny_models import make_image_text
+
+QUESTIONS = 1200  # of the servers
+ANSWER_SECONDS, AT_ONCE = 0.1, 4  # of a simulated server: each request, and how many side by side
+WAITS = 0.5  # seconds that the simulated device takes for an answer
+SIDE = 2000  # pixels: figures of 4 MP, as infographics are
+NEW_TOKENS = 16
+
+Row = tuple[str, float, float, str]  # what, seconds ours, seconds plain, aim
+
+
+def scale_rows(folder: Path) -> Iterator[Row]:
+    one, four = servers(1), servers(4)
+    yield f"4 servers / 1, {QUESTIONS:,} questions, a simulated server", four, one, "≥ 3.8×"
+    grouped, apart = grouping(folder / "grouping")
+    yield "InfoChartQA samples at 4 MP, questions on one figure together / each with a copy", grouped, apart, "≥ 1.5×"
+    for launcher, aim in (("local", ""), ("ray", "≥ 1.9×")):
+        if launcher == "ray" and not _has_ray():
+            continue
+        two, single = (shards(folder / f"{launcher}-{count}", launcher, count) for count in (2, 1))
+        yield f"2 shards / 1 on {launcher}, a simulated device", two, single, aim
+
+
+def servers(count: int) -> float:
+    """Seconds for all questions, by that many servers of which each takes a few requests side by side."""
+
+    def server() -> FastAPI:
+        app, places = FastAPI(), threading.Semaphore(AT_ONCE)
+
+        @app.post("/v1/chat/completions")
+        def complete(request: Request) -> JSONResponse:
+            with places:
+                time.sleep(ANSWER_SECONDS)
+            message = {"role": "assistant", "content": "42"}
+            choice = {"index": 0, "finish_reason": "stop", "message": message}
+            return JSONResponse(
+                {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+            )
+
+        return app
+
+    with ExitStack() as stack:
+        urls = [f"{stack.enter_context(serve(server()))}/v1" for _ in range(count)]
+        api = ApiOptions(base_url=urls[0], replicas=tuple(urls[1:]), model="m")
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, AT_ONCE, api=api))
+        started = time.perf_counter()
+        answers = list(engine.answer([Prompt(str(n), f"질문 {n}") for n in range(QUESTIONS)]))
+        seconds = time.perf_counter() - started
+    assert len(answers) == QUESTIONS and all(answer.text == "42" for answer in answers)
+    return seconds
+
+
+def grouping(folder: Path) -> tuple[float, float]:
+    """Seconds with each figure under one name, and with a copy of it for each question."""
+    model = make_image_text(folder / "model", ends=False)
+    benchmark = BENCHMARKS["infochartqa"]
+    prompts = [p for item in benchmark.load(SAMPLES / "infochartqa") for p in benchmark.prompts(item)]
+    large: dict[Path, Path] = {}
+    for path in sorted({path for prompt in prompts for path in prompt.images}):
+        large[path] = folder / path.name
+        with Image.open(path) as image:
+            image.convert("RGB").resize((SIDE, SIDE)).save(large[path])
+
+    def own(copies: bool) -> list[Prompt]:
+        made = []
+        for number, prompt in enumerate(prompts):
+            images = []
+            for path in prompt.images:
+                target = large[path]
+                if copies:
+                    target = target.with_name(f"{number}-{target.name}")
+                    target.write_bytes(large[path].read_bytes())
+                images.append(target)
+            made.append(replace(prompt, images=tuple(images)))
+        return made
+
+    engine = load_engine("chat", EngineOptions(model, "float32", NEW_TOKENS))
+    together, apart = own(copies=False), own(copies=True)
+    list(engine.answer(together[:2]))
+    return _best(lambda: list(engine.answer(together))), _best(lambda: list(engine.answer(apart)))
+
+
+def shards(folder: Path, launcher: str, count: int) -> float:
+    """Seconds that ko-vdc's samples take in that many shards, less those that they take where the device is at once
+    done: starting, scoring and publishing."""
+
+    def run(waits: float) -> float:
+        command = [sys.executable, "-m", "scripts.bench_shards", str(folder), launcher, str(count), str(waits)]
+        environment = os.environ | {"OMP_NUM_THREADS": "1"}
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+        return float(done.stdout.split()[-1])
+
+    return run(WAITS) - run(0.0)
+
+
+def _best(work: Callable[[], Any]) -> float:
+    times = []
+    for _ in range(3):
+        started = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def _has_ray() -> bool:
+    try:
+        import ray  # noqa: F401
+    except ImportError:
+        return False
+    return True
