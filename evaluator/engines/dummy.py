@@ -35,7 +35,7 @@ class DummyEngine:
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         for prompt in prompts:
             time.sleep(self._seconds)
-            yield Answer(prompt.id, self._text, "ok", 0.001)
+            yield Answer(prompt.id, self._text, "ok", 0.001 + self._seconds)
 
     def close(self) -> None:
         """Nothing was started."""

@@ -3,10 +3,10 @@
 `HANNUN_COMMANDS` names three, each run by the shell:
 
 start   starts a job; the last word it prints is the job's name. {command} stands for what the job is to run, quoted for a
-        shell, {claim} for what follows `--claimed` in it, {gpus}, {memory_gb} and {minutes} for what it takes, {name} for a
-        name of its own
-state   prints the state of {job}. Nothing, or a failure, means that there is no such job any more
-cancel  ends {job}
+        shell, {arguments} for what follows `python -m evaluator` in it, {gpus}, {memory_gb} and {minutes} for what it takes,
+        {name} for a name of its own
+state   prints the state of {job}. Nothing means that there is no such job any more, a failure that nobody can tell now
+cancel  tells {job} to end
 
 A start that fails after its job has begun leaves a job whose lease is another's by then, so that it ends by itself.
 """
@@ -22,6 +22,7 @@ from submissions.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.settings import LaunchCommands, Settings
 
+UNKNOWN_MEMORY = 16 * 10**9  # bytes, for a model whose size is not known
 SECONDS = 120.0  # for a command
 # What schedulers call a job that is over, by the first letters of its state in lower case.
 ENDED = ("succeeded", "completed", "failed", "cancelled", "timeout", "out_of_me", "node_fail", "boot_fail", "deadline")
@@ -41,9 +42,9 @@ class CommandLauncher(JobLauncher):
         said = _run(
             self._commands.start,
             command=f"cd {shlex.quote(str(ROOT))} && exec {shlex.join(command)}",
-            claim=" ".join(launch.arguments[2:]),
+            arguments=shlex.join(launch.arguments),
             gpus=launch.gpus,
-            memory_gb=-(-(launch.memory or 0) // 10**9),
+            memory_gb=-(-(launch.memory or UNKNOWN_MEMORY) // 10**9),
             minutes=int(launch.time_limit.total_seconds() // 60),
             name=launch.name,
         )
@@ -52,10 +53,7 @@ class CommandLauncher(JobLauncher):
         return words[-1]
 
     def state(self, job: str) -> JobState:
-        try:
-            said = _run(self._commands.state, job=job).strip().lower()
-        except LaunchError:
-            said = ""
+        said = _run(self._commands.state, job=job).strip().lower()
         if said.startswith(PREEMPTED):
             return JobState.PREEMPTED
         return JobState.ENDED if not said or said.startswith(ENDED) else JobState.ALIVE

@@ -1,7 +1,9 @@
 """A place to launch evaluations at, for each launcher."""
 
 import os
+import re
 import shlex
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -22,11 +24,12 @@ from tests.support.scheduler import main as scheduler
 from tests.support.slurm import INSTALLED, slurm
 
 SITE = ROOT / "tests/support/site"
-SLURM = LaunchCommands(  # as docs/scale.md has them
-    start="sbatch --parsable --time={minutes} --wrap {command} --output=/dev/null",
-    state="squeue -h -t all -j {job} -o %T",
-    cancel="scancel --state=PENDING {job}; scancel --batch --signal=TERM {job} || true",
+SCALE = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
+# As an operator copies them.
+SLURM, KUBERNETES = (
+    LaunchCommands.model_validate_json(block) for block in re.findall(r"```json\n(\{.*?\})\n```", SCALE, re.DOTALL)
 )
+(MANIFEST,) = re.findall(r"```yaml\n(.*?)```", SCALE, re.DOTALL)
 IMAGE = f"python:3.11@sha256:{'d' * 64}"
 
 
@@ -103,7 +106,11 @@ def quick(settings: Settings) -> Settings:
 
 
 @pytest.fixture(
-    params=["local", "command", *(pytest.param(name, marks=pytest.mark.faults) for name in ("slurm", "hf-jobs", "ray"))]
+    params=[
+        "local",
+        "command",
+        *(pytest.param(name, marks=pytest.mark.faults) for name in ("slurm", "kubernetes", "hf-jobs", "ray")),
+    ]
 )
 def place(
     request: pytest.FixtureRequest, quick: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -132,6 +139,21 @@ def place(
             for name, value in stack.enter_context(slurm(tmp_path / "slurm")).items():
                 monkeypatch.setenv(name, value)
             yield Place(quick.model_copy(update={"launcher": "command", "commands": SLURM}))
+        elif request.param == "kubernetes":
+            if not shutil.which("envsubst"):
+                pytest.skip("no envsubst here: apt-get install gettext-base")
+            (tmp_path / "bin").mkdir()
+            kubectl = tmp_path / "bin/kubectl"
+            kubectl.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.support.kubectl {tmp_path / "pods"} "$@"\n')
+            kubectl.chmod(0o755)
+            python = tmp_path / "bin/python"  # of the image
+            python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+            python.chmod(0o755)
+            monkeypatch.setenv("PATH", f"{kubectl.parent}:{os.environ['PATH']}")
+            start = KUBERNETES.start.replace("job.yaml", str(tmp_path / "job.yaml"))
+            (tmp_path / "job.yaml").write_text(MANIFEST)
+            commands = KUBERNETES.model_copy(update={"start": start})
+            yield Place(quick.model_copy(update={"launcher": "command", "commands": commands}))
         elif request.param == "hf-jobs":
             hub: Hub = request.getfixturevalue("hub")
             hub.runner.environment = {"HF_ENDPOINT": os.environ["HF_ENDPOINT"]}

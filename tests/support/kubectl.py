@@ -1,0 +1,45 @@
+"""A stand-in for kubectl with Jobs, written from its reference: `python -m tests.support.kubectl FOLDER COMMAND …`.
+
+create -f - -o name                             starts the one container of a Job; prints job.batch/NAME
+get pods -l job-name=NAME -o jsonpath=…phase    Pending, Running, Succeeded, Failed; nothing where there is none
+delete --ignore-not-found --wait=false JOB      SIGTERM to the container's first process
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import yaml
+
+# What is left of a container when its process ends, as a kubelet would note it.
+WRAPPER = 'sh -c "$1" & echo $! > "$2/pid"; wait $!; echo $? > "$2/code"'
+
+
+def main(folder: Path, verb: str, *arguments: str) -> None:
+    if verb == "create":
+        job = yaml.safe_load(sys.stdin)
+        (container,) = job["spec"]["template"]["spec"]["containers"]
+        assert (job["kind"], container["command"][:2]) == ("Job", ["sh", "-c"])
+        pod = folder / job["metadata"]["name"]
+        pod.mkdir(parents=True)
+        with (pod / "log").open("wb") as log:
+            command = ["sh", "-c", WRAPPER, "sh", container["command"][2], str(pod)]
+            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        print(f"job.batch/{pod.name}")
+    elif verb == "get":
+        assert arguments[:2] == ("pods", "-l") and arguments[-1] == "jsonpath={.items[*].status.phase}"
+        pod = folder / arguments[2].removeprefix("job-name=")
+        if pod.exists():
+            code = (pod / "code").read_text() if (pod / "code").exists() else None
+            print("Running" if code is None else "Succeeded" if code.strip() == "0" else "Failed", end="")
+    elif verb == "delete":
+        pod = folder / arguments[-1].removeprefix("job.batch/")
+        with suppress(FileNotFoundError, ProcessLookupError):
+            os.kill(int((pod / "pid").read_text()), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), *sys.argv[2:])
