@@ -3,9 +3,6 @@
 import argparse
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.errors import DataError
 from evaluator.estimate import DEVICES, DeviceSpeed, device_named, estimate
@@ -31,7 +28,6 @@ def main(args: argparse.Namespace) -> int:
     weight_bytes = facts.params * BYTES[precision] if precision in BYTES else facts.weight_bytes
     price = args.price if args.price is not None else settings.price_per_hour
     wanted = args.benchmarks or [n for n in NAMES if facts.takes_images or NAMES[n].inputs == "page"]
-    table = Table("benchmark", "questions", "devices", "wall time", "device hours", "price", "past runs")
     for name in wanted:
         made = estimate(
             facts.params,
@@ -41,16 +37,12 @@ def main(args: argparse.Namespace) -> int:
             reasons=(args.thinking or facts.thinking) == "on",
             past=_past_runs(settings, name),
         )
-        table.add_row(
-            name,
-            f"{BENCHMARKS[name].card.n:,}",
-            f"{made.devices} × {device.name}",
-            f"{made.seconds / 3600:.2f} h",
-            f"{made.device_hours:.2f}",
-            "–" if price is None else f"${price * made.device_hours:.2f}",
-            f"{made.runs}: 9 of 10 within {made.error:.1f}×" if made.error else f"{made.runs}: too few to compare with",
+        told = f"9 of 10 within {made.error:.1f}×" if made.error else "too few to compare with"
+        cost = "" if price is None else f", ${price * made.device_hours:.2f}"
+        print(
+            f"{name}: {BENCHMARKS[name].card.n:,} questions on {made.devices} × {device.name} take about "
+            f"{made.seconds / 3600:.2f} h, {made.device_hours:.2f} device hours{cost} ({made.runs} past runs: {told})"
         )
-    Console().print(table)
     return 0
 
 
