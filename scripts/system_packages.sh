@@ -6,7 +6,7 @@ missing=()
 for want in "$@"; do
   case "$want" in
     chromium) command -v chromium chromium-browser google-chrome >/dev/null || missing+=(chromium) ;;
-    fonts) fc-list 2>/dev/null | grep -q "Noto Sans CJK KR" || missing+=(fontconfig fonts-noto-cjk fonts-noto-color-emoji) ;;
+    fonts) fc-list 2>/dev/null | grep "Noto Sans CJK KR" >/dev/null || missing+=(fontconfig fonts-noto-cjk fonts-noto-color-emoji) ;;
     bubblewrap)
       command -v bwrap >/dev/null || missing+=(bubblewrap)
       ldconfig -p 2>/dev/null | grep libseccomp.so.2 >/dev/null || missing+=(libseccomp2) ;;

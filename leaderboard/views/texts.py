@@ -59,7 +59,7 @@ TEXTS: dict[str, Text] = {
     "api_model": Text("API 모델 버전", "API model version"),
     "cost": Text("비용", "Cost"),
     "tokens": Text("토큰", "tokens"),
-    "device_hours": Text("장비·시간", "device hours"),
+    "device_hours": Text("장비 시간", "device hours"),
     "place": Text("대기 {n}번째", "position {n} in the queue"),
     "ready_in": Text("약 {n}분 뒤 완료 예상", "result in about {n} min"),
     "share": Text(
