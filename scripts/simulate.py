@@ -76,10 +76,11 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=PARTS, default=["store"], help="what to simulate")
     parser.add_argument("--submissions", type=int, default=10_000, help="forms in the year, of four benchmarks each")
     parser.add_argument("--models", type=int, nargs="+", default=[100, 1000], help="of the part queue, a year")
+    parser.add_argument("--devices", type=int, nargs="+", default=[1, 4, 16, 64], help="of the part queue")
     parser.add_argument("--folder", type=Path, help="where the stores go (default: a temporary folder)")
     arguments = parser.parse_args()
     if "queue" in arguments.parts:
-        queue_part(tuple(arguments.models))
+        queue_part(arguments.models, arguments.devices)
     if "store" not in arguments.parts:
         return
     with tempfile.TemporaryDirectory() as scratch:

@@ -8,7 +8,7 @@ import heapq
 import random
 import statistics
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -186,9 +186,9 @@ class Year:
         ]
 
 
-def queue_part(models: tuple[int, ...]) -> None:
-    table = Table("models a year", "A100s", "p50", "p90", "p99", "last result after", "devices busy", "device hours")
-    cases = [Year(count, devices) for count in models for devices in (1, 4, 16, 64)]
+def queue_part(models: Sequence[int], devices: Sequence[int]) -> None:
+    table = Table("models", "A100s", "p50", "p90", "p99", "last after", "busy", "device hours")
+    cases = [Year(count, own) for count in models for own in devices]
     for year in track(cases, "years"):
         year.run()
         cuts = statistics.quantiles(year.waits, n=100)
@@ -197,7 +197,7 @@ def queue_part(models: tuple[int, ...]) -> None:
             f"{year.models:,}",
             f"{year.devices}",
             *(_hours(cuts[place]) for place in (49, 89, 98)),
-            f"{span / 24:.0f} days",
+            f"{span / 24:.0f} d",
             f"{year.busy / (span * year.devices):.0%}",
             f"{year.busy:,.0f}",
         )
@@ -205,4 +205,4 @@ def queue_part(models: tuple[int, ...]) -> None:
 
 
 def _hours(hours: float) -> str:
-    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:,.0f} days"
+    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:,.0f} d"
