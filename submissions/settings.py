@@ -105,6 +105,7 @@ class Settings(BaseSettings):
     data_abroad: list[str] = []  # benchmarks whose data may be on the Hub though their terms keep it in the country
     data_token: SecretStr | None = None  # reads private test sets; not the token that models are fetched with
     hub_token: SecretStr | None = None  # reads and writes Hub stores; models are fetched without it
+    hub_token_file: Path | None = None  # holds it instead, and is read before each request
     eval_datasets: dict[str, str] = {}  # benchmark → public dataset under which its scores stand on model pages
     worker: Literal["on", "off"] = "on"
     worker_every: Duration = timedelta(seconds=10)
@@ -166,13 +167,25 @@ class Settings(BaseSettings):
     def secrets(self) -> dict[str, str]:
         """What must not be shown, by the variable it stands in: secret settings, and keys that settings name."""
         own = {f"HANNUN_{n.upper()}": v.get_secret_value() for n, v in self if isinstance(v, SecretStr)}
+        own |= {"HANNUN_HUB_TOKEN": token} if (token := self.hub_token_value) else {}
         named = {"HF_TOKEN", *(api.key for api in self.apis.values())}
         named |= {self.embeddings.key} if self.embeddings else set()
         return own | {name: os.environ[name] for name in sorted(named) if name in os.environ}
 
     @property
     def hub_token_value(self) -> str | None:
+        """The token as it is now."""
+        if self.hub_token_file:
+            return first_line(self.hub_token_file)
         return self.hub_token.get_secret_value() if self.hub_token else None
+
+
+def first_line(file: Path) -> str | None:
+    """Of a file with a secret; None where it cannot be read, in the moment of its being replaced say."""
+    try:
+        return file.read_text(encoding="utf-8").partition("\n")[0].strip() or None
+    except OSError:
+        return None
 
 
 def _same(one: str, other: str) -> bool:

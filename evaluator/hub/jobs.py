@@ -51,6 +51,7 @@ NEVER_SENT = (
     "HANNUN_WORKER",
     "HANNUN_WORKER_EVERY",
     "HANNUN_LAUNCHER",
+    "HANNUN_HUB_TOKEN_FILE",  # what stands in it is sent
 )
 
 

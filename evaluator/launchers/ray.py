@@ -25,7 +25,7 @@ from submissions.settings import Settings
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.5
-NEVER_SENT = ("HANNUN_LAUNCHER", "HANNUN_WORK_DIR", "HANNUN_HOST", "HANNUN_PORT")
+NEVER_SENT = ("HANNUN_LAUNCHER", "HANNUN_HUB_TOKEN_FILE", "HANNUN_WORK_DIR", "HANNUN_HOST", "HANNUN_PORT")
 
 
 class RayLauncher(JobLauncher):
@@ -48,9 +48,10 @@ class RayLauncher(JobLauncher):
         self._tasks: dict[str, Any] = {}  # references to what tasks will have returned, by name
 
     def start(self, launch: Launch) -> str:
-        names = [*(f"HANNUN_{name.upper()}" for name in Settings.model_fields), *self.settings.secrets]
+        names = [f"HANNUN_{name.upper()}" for name in Settings.model_fields]
         # Not in the runtime environment, which Ray's dashboard shows: tokens are among them.
         environment = {name: os.environ[name] for name in names if name in os.environ and name not in NEVER_SENT}
+        environment |= self.settings.secrets
         environment |= {"HANNUN_STORE": self.settings.store, "HANNUN_PRIVATE_STORE": self.settings.private_store}
         try:
             self._tasks[launch.name] = _evaluate.options(

@@ -7,7 +7,6 @@ come when they are read, from the API: the Hub's git server gives folders withou
 """
 
 import logging
-import os
 import re
 import secrets
 import shutil
@@ -29,8 +28,6 @@ from httpx2 import HTTPError
 from huggingface_hub import (
     CommitOperationAdd,
     CommitOperationDelete,
-    HfApi,
-    constants,
     get_session,
     set_client_factory,
 )
@@ -41,6 +38,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception
 from submissions.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 from submissions.store.backoff import wait_retry_after
 from submissions.store.base import MAIN, Changes, Commit, Snapshot, blob_id, pointer, unchanged
+from submissions.store.hub_api import HubApi, TokenReader, no_token
 from submissions.store.mirror import Mirror
 
 log = logging.getLogger(__name__)
@@ -73,16 +71,15 @@ class _Interrupted(Exception):
 
 
 class HubStore:
-    def __init__(self, url: str, mirrors: Path, token: str | None = None) -> None:
+    def __init__(self, url: str, mirrors: Path, read_token: TokenReader = no_token) -> None:
         """Raises StoreError for an address that names no dataset."""
         match = re.fullmatch(r"hf://datasets/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)/?", url)
         if not match:
             raise StoreError(f"{url} names no dataset; write hf://datasets/OWNER/NAME")
         self.url = url
         self._repo = match[1]
-        self._token = token
-        self._endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
-        self._api = HfApi(endpoint=self._endpoint, token=token or False)
+        self._api = HubApi(read_token)
+        self._endpoint = self._api.endpoint
         mirror = mirrors / f"{self._repo.replace('/', '--')}.git"
         try:
             self._mirror = Mirror(mirror)
@@ -265,8 +262,8 @@ class HubStore:
     def _fetch_once(self, head: str, depth: int | None, *, blobs: bool = False) -> None:
         client = HttpGitClient(
             f"{self._endpoint}/datasets/",
-            username="hannun" if self._token else None,
-            password=self._token,
+            username="hannun" if (token := self._api.read_token()) else None,
+            password=token,
             timeout=TIMEOUT,
             quiet=True,
         )

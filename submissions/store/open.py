@@ -22,7 +22,7 @@ def open_store(url: str, settings: Settings | None = None) -> Store:
     if url.startswith("hf://"):
         from submissions.store.hub import HubStore
 
-        return HubStore(url, settings.work_dir / "mirrors", settings.hub_token_value)
+        return HubStore(url, settings.work_dir / "mirrors", lambda: settings.hub_token_value)
     return GitStore(local_path(url))
 
 
@@ -53,7 +53,7 @@ def open_files(url: str, settings: Settings) -> PrivateStore:
                 f"{path} {_OLDER} {path} {path.with_suffix('')}, and set HANNUN_PRIVATE_STORE to that folder"
             )
         url = str(path)
-    store = PrivateStore(url, settings.hub_token_value)
+    store = PrivateStore(url, lambda: settings.hub_token_value)
     if not store.is_private():
         raise StoreError(f"{store.url} is public: HANNUN_PRIVATE_STORE holds answers, so make it private first")
     return store

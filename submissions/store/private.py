@@ -15,13 +15,14 @@ from typing import Any, TypeVar
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 from httpx2 import HTTPError
-from huggingface_hub import HfApi, constants
+from huggingface_hub import HfFileSystem
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils.tqdm import disable_progress_bars
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from submissions.errors import StoreError, StoreUnavailableError
 from submissions.store.base import PASSING
+from submissions.store.hub_api import HubApi, TokenReader, no_token
 
 T = TypeVar("T")
 TRIES = 4
@@ -30,19 +31,20 @@ BUCKETS = "hf://buckets/"
 
 
 class PrivateStore:
-    def __init__(self, url: str, token: str | None = None) -> None:
-        """Raises StoreError for an address that cannot be used. `token` is the Hub's."""
+    def __init__(self, url: str, read_token: TokenReader = no_token) -> None:
+        """Raises StoreError for an address that cannot be used. `read_token` gives the Hub's."""
         self.url = url
-        endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
-        self._api = HfApi(endpoint=endpoint, token=token or False)
+        self._api = HubApi(read_token)
         options: dict[str, Any] = {}
         if url.startswith("hf://"):
-            options = {"endpoint": endpoint, "token": token or False}
+            options = {"endpoint": self._api.endpoint, "token": False}
             disable_progress_bars()  # one for each heartbeat
         try:
             self._files, root = fsspec.core.url_to_fs(url, skip_instance_cache=True, **options)
         except (ImportError, ValueError) as error:
             raise StoreError(f"{url} cannot be used as the private store: {error}") from error
+        if isinstance(self._files, HfFileSystem):
+            self._files._api = self._api
         self._root = root.rstrip("/")
         self._local = isinstance(self._files, LocalFileSystem)
         if self._local:
@@ -136,6 +138,8 @@ class PrivateStore:
             retry=retry_if_exception_type(_Passing),
             reraise=True,
         )
+        if isinstance(self._files, HfFileSystem):
+            self._files.token = self._api.token
         try:
             return tries(lambda: _told_apart(work))
         except _Passing as error:

@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from huggingface_hub import set_client_factory
+from huggingface_hub import HfApi, set_client_factory
 
 from submissions.errors import ConflictError, StoreError, StoreUnavailableError
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
+from submissions.settings import Settings
 from submissions.store import backoff
 from submissions.store import hub as hub_store
 from submissions.store.index import board_reader, queue_reader
-from submissions.store.open import open_store
+from submissions.store.open import open_private_store, open_store
 from tests.support.hub.repos import TOKEN, Fault, Hub
+from tests.support.hub.xet_client import own_xet_session
 from tests.support.records import NOW, result_of
 
 URL = "hf://datasets/org/store"
@@ -236,3 +238,31 @@ def test_an_address_is_no_folder(url: str, tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(StoreError, match="is no store"):
         open_store(url)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_token_is_replaced_while_the_stores_are_open(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_xet_session(monkeypatch, tmp_path / "xet")
+    HfApi(os.environ["HF_ENDPOINT"], TOKEN).create_bucket("org/private", private=True)
+    monkeypatch.delenv("HANNUN_HUB_TOKEN")
+    file = tmp_path / "token"
+    file.write_text(f"{TOKEN}\n")
+    settings = Settings(
+        store="hf://datasets/org/store",
+        private_store="hf://buckets/org/private",
+        work_dir=tmp_path,
+        hub_token_file=file,
+    )
+    store, private = open_store(settings.store, settings), open_private_store(settings)
+    store.commit({"requests/a.json": b"1"}, store.head(), "first")
+    file.write_text("hf_revoked")
+    with pytest.raises(StoreError, match="401"):
+        store.commit({"requests/a.json": b"2"}, store.head(), "second")
+    with pytest.raises(StoreError, match="40[134]"):
+        private.write("leases/a.json", b"2")
+    file.write_text(TOKEN)
+    store.commit({"requests/a.json": b"3"}, store.head(), "third")
+    assert store.read("requests/a.json", store.snapshot().head) == b"3"
+    private.write("leases/a.json", b"3")
+    assert private.read("leases/a.json") == b"3"
