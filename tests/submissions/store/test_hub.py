@@ -259,7 +259,7 @@ def test_a_token_is_replaced_while_the_stores_are_open(
     file.write_text("hf_revoked")
     with pytest.raises(StoreError, match="401"):
         store.commit({"requests/a.json": b"2"}, store.head(), "second")
-    with pytest.raises(StoreError, match="40[134]"):
+    with pytest.raises(StoreError, match=r"40[134]"):
         private.write("leases/a.json", b"2")
     file.write_text(TOKEN)
     store.commit({"requests/a.json": b"3"}, store.head(), "third")
