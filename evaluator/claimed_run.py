@@ -90,25 +90,28 @@ class ClaimedRun:
         Raises StoreError where the store is out of reach: the request is taken up again once its lease has run out,
         and its answers are kept.
         """
-        if self._stopped.is_set():
-            if not self._shard:
-                self._queue.release(self._request)
-            return None
         what = f"shard {self._shard} of " if self._shard else ""
         log.info("running %s%s: %s on %s", what, self._request.key, self._request.model_id, self._request.benchmark)
         try:
-            self._heartbeats.write(self._request.key, self._lease)
-        except StoreError:  # answers and details would find no place either
-            if not self._shard:
-                self._queue.release(self._request)
-            raise
-        try:
+            if self._stopped.is_set():
+                self._release()
+                return None
+            try:
+                self._queue.heartbeat(self._request, self._now(), Progress(stage=Stage.FETCH))
+            except StoreError:  # answers and details would find no place either
+                self._release()
+                raise
             with self._heartbeat() as tell:
                 self._evaluate(tell)
             self._clean_up()
         except LostLeaseError as error:
             log.warning("dropped %s: %s", self._request.key, error)
         return self._failure
+
+    def _release(self) -> None:
+        if not self._shard:  # the run over the whole set does so
+            self._queue.release(self._request)
+            log.info("handed back %s", self._request.key)
 
     def _clean_up(self) -> None:
         """The end is written: what is left of the run here, for the next attempt, is copied once more, or goes."""
@@ -169,9 +172,7 @@ class ClaimedRun:
             if self._lost:
                 raise self._lost from None
             if self._stopped.is_set():
-                if not self._shard:
-                    self._queue.release(request)
-                    log.info("handed back %s", request.key)
+                self._release()
             else:
                 self._fail(FailureCode.DEADLINE, error)
         except (LostLeaseError, StoreError):

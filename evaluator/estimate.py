@@ -74,8 +74,9 @@ class Estimate:
 
 
 def device_named(name: str) -> DeviceSpeed | None:
-    """The device in this name, as `NVIDIA A100-SXM4-80GB` has the A100; None where none is known."""
-    words = name.upper().replace("-", " ").split()
+    """The device in this name, as `NVIDIA A100-SXM4-80GB` has the A100; None where none is known. A CPU's name is that of the
+    processor and its cores, `… × 16`."""
+    words = ("CPU" if " × " in name else name).upper().replace("-", " ").split()
     return next((device for device in DEVICES if device.name in words), None)
 
 

@@ -22,5 +22,6 @@ def prepare_work_dir(settings: Settings) -> None:
 def make_room(settings: Settings) -> None:
     """Remove the models and kept answers that were used longest ago, where there are more than there may be."""
     folder = settings.work_dir
-    for path in keep_newest((*folder.glob("models/*/*"), *folder.glob("answers/*.jsonl")), settings.max_cache_bytes):
+    models = (path for path in folder.glob("models/*/*") if path.suffix != ".partial")  # one that arrives just now
+    for path in keep_newest((*models, *folder.glob("answers/*.jsonl")), settings.max_cache_bytes):
         log.info("removed %s to make room", path)

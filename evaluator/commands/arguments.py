@@ -134,7 +134,7 @@ def _add_estimate(estimate: argparse.ArgumentParser) -> None:
     estimate.add_argument("--thinking", choices=THINKING, help="of a model that reasons or not")
     estimate.add_argument("--device", help="A100, say (default: this machine's)")
     estimate.add_argument(
-        "--price", type=float, metavar="X", help="of a device, an hour (default: HANNUN_PRICE_PER_HOUR)"
+        "--price", type=float, metavar="X", help="of the machine, an hour (default: HANNUN_PRICE_PER_HOUR)"
     )
 
 

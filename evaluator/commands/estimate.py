@@ -38,7 +38,7 @@ def main(args: argparse.Namespace) -> int:
             past=_past_runs(settings, name),
         )
         told = f"9 of 10 within {made.error:.1f}×" if made.error else "too few to compare with"
-        cost = "" if price is None else f", ${price * made.device_hours:.2f}"
+        cost = "" if price is None else f", ${price * made.seconds / 3600:.2f}"
         print(
             f"{name}: {BENCHMARKS[name].card.n:,} questions on {made.devices} × {device.name} take about "
             f"{made.seconds / 3600:.2f} h, {made.device_hours:.2f} device hours{cost} ({made.runs} past runs: {told})"

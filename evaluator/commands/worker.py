@@ -1,6 +1,7 @@
 """`python -m evaluator worker`: evaluate what is queued, or one request that a launcher has claimed."""
 
 import argparse
+import re
 import signal
 import threading
 from collections.abc import Callable
@@ -19,7 +20,9 @@ def main(args: argparse.Namespace) -> int:
     settings = settings.with_store(args.store)
     if args.shard and not args.claimed:
         raise DataError("--shard needs --claimed")
-    if args.claimed:
+    if args.claimed is not None:
+        if not re.fullmatch("[0-9a-f]{32}:[0-9a-f]{32}", args.claimed):
+            raise DataError(f"--claimed {args.claimed}: it is KEY:NONCE, of a request that a launcher has claimed")
         run = take_over(settings, args.claimed, args.shard)
         _stop_on_signals(run.stop)
         run.run()

@@ -28,7 +28,7 @@ from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.options import ApiOptions, EngineOptions
 from evaluator.engines.pages import fit_page
 from evaluator.engines.server import Server
-from evaluator.engines.server_pool import InvalidCompletionError, ServerPool, is_quota, is_retryable
+from evaluator.engines.server_pool import REFUSED, InvalidCompletionError, ServerLoad, ServerPool, is_quota
 from evaluator.errors import EvaluationError
 from submissions.errors import RefusedError, TemplateError
 from submissions.failure_codes import FailureCode
@@ -40,7 +40,6 @@ from submissions.store.backoff import wait_retry_after
 ATTEMPTS = 8
 CONCURRENCY = 32  # requests under way, at most
 IMAGE_TOKENS = 2048  # reserved in the budget for an image, until the server says what it took
-REFUSED = (401, 402, 403, 404)  # no later request would fare better
 _END = object()
 
 
@@ -66,6 +65,7 @@ class ApiEngine:
         own = self._server.base_url if self._server else options.api.base_url
         self._base_urls = (own, *options.api.replicas)
         self.batch_size = options.batch_size or CONCURRENCY
+        self._loads = [ServerLoad(self.batch_size) for _ in self._base_urls]
         self._budget = Budget(options.api, options.spent)
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
@@ -107,13 +107,18 @@ class ApiEngine:
             )
             for url in self._base_urls
         ]
-        servers = ServerPool(clients, self.batch_size)
+        servers, spent = ServerPool(clients, self._loads), list[EvaluationError]()
 
         async def work() -> None:
             for prompt in prompts:
-                if stopped.is_set():
+                if stopped.is_set() or spent:
                     return
-                done.put(await self._ask(servers, prompt))
+                try:
+                    done.put(await self._ask(servers, prompt))
+                except EvaluationError as error:
+                    if error.code != FailureCode.BUDGET_SPENT:
+                        raise
+                    spent.append(error)  # what is under way is paid for
 
         async with AsyncExitStack() as stack:
             for client in clients:
@@ -121,6 +126,8 @@ class ApiEngine:
             async with asyncio.TaskGroup() as group:
                 for _ in range(self.batch_size * len(clients)):
                     group.create_task(work())
+        if spent:
+            raise spent[0]
 
     @property
     def _api(self) -> ApiOptions:
@@ -139,10 +146,9 @@ class ApiEngine:
             {"type": "text", "text": text},
         ]
         reserved = (len(text.encode()) + IMAGE_TOKENS * len(images), self._max_tokens)
-        self._budget.reserve(*reserved)
         started = time.perf_counter()
         try:
-            completion = await self._complete(servers, content)
+            completion = await self._complete(servers, content, reserved)
         except (openai.OpenAIError, InvalidCompletionError, json.JSONDecodeError) as error:
             if isinstance(error, openai.APIStatusError) and (error.status_code in REFUSED or is_quota(error)):
                 said = _reason(error, os.environ.get(self._api.key))
@@ -161,16 +167,18 @@ class ApiEngine:
             sampled="temperature" not in self._parameters,
         )
 
-    async def _complete(self, servers: ServerPool, content: list[Any]) -> ChatCompletion:
+    async def _complete(self, servers: ServerPool, content: list[Any], reserved: tuple[int, int]) -> ChatCompletion:
         async for attempt in AsyncRetrying(
             stop=stop_after_attempt(ATTEMPTS),
             wait=wait_retry_after,
-            retry=retry_if_exception(is_retryable),
+            retry=retry_if_exception(servers.is_retryable),
             reraise=True,
         ):
             with attempt:
                 async with servers.slot() as client:
                     self._budget.count_request()
+                    if attempt.retry_state.attempt_number == 1:
+                        self._budget.reserve(*reserved)
                     completion = await self._create(client, content)
                     if isinstance(completion, ChatCompletion) and (completion.choices or completion.usage):
                         return completion

@@ -4,11 +4,12 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import openai
 
 LONGEST_REST = 60.0  # seconds that a server which fails again and again is left alone
+REFUSED = (401, 402, 403, 404)  # no later request to this server would fare better
 FIRST_LIMIT = 4  # requests under way to begin with
 
 
@@ -16,47 +17,11 @@ class InvalidCompletionError(Exception):
     """The server's reply is no chat completion."""
 
 
-class ServerPool:
-    """The clients of one model. Used by one event loop."""
+class ServerLoad:
+    """What is known of one server, for as long as its engine is there. Of requests there is one more under way each round
+    that goes well, and half as many after one that does not."""
 
-    def __init__(self, clients: Sequence[openai.AsyncOpenAI], most: int) -> None:
-        """`most` requests are under way at each."""
-        self._servers = [_Server(client, most) for client in clients]
-        self._free = asyncio.Condition()
-
-    @asynccontextmanager
-    async def slot(self) -> AsyncIterator[openai.AsyncOpenAI]:
-        """A server that takes another request now, the least busy. What is raised within tells how it does."""
-        async with self._free:
-            await self._free.wait_for(lambda: self._next() is not None)
-            server = self._next()
-            assert server
-            server.under_way += 1
-        try:
-            yield server.client
-        except Exception as error:
-            if is_retryable(error):
-                server.slow_down(rest=len(self._servers) > 1 and _is_down(error))
-            raise
-        else:
-            server.speed_up()
-        finally:
-            async with self._free:
-                server.under_way -= 1
-                self._free.notify_all()
-
-    def _next(self) -> "_Server | None":
-        """None where every server has as many requests as it keeps up with. Where all rest, none does."""
-        now = time.monotonic()
-        awake = [server for server in self._servers if server.rests_until <= now] or self._servers
-        return max((server for server in awake if server.room > 0), key=lambda server: server.room, default=None)
-
-
-class _Server:
-    """How many requests are under way: one more each round that goes well, half as many after one that does not."""
-
-    def __init__(self, client: openai.AsyncOpenAI, most: int) -> None:
-        self.client = client
+    def __init__(self, most: int) -> None:
         self.under_way = 0
         self.rests_until = 0.0
         self._most = most
@@ -78,6 +43,54 @@ class _Server:
         self._failures, self.rests_until = 0, 0.0
 
 
+class ServerPool:
+    """The clients of one model and their servers' load. Used by one event loop."""
+
+    def __init__(self, clients: Sequence[openai.AsyncOpenAI], loads: Sequence[ServerLoad]) -> None:
+        self._servers = list(zip(loads, clients, strict=True))
+        self._changed = asyncio.Condition()
+        for load in loads:
+            load.under_way = 0
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[openai.AsyncOpenAI]:
+        """A server that takes another request now, the least busy. What is raised within tells how it does."""
+        async with self._changed:
+            while (found := self._next()) is None:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), self._until_one_wakes())
+            load, client = found
+            load.under_way += 1
+        try:
+            yield client
+        except Exception as error:
+            if self.is_retryable(error):
+                load.slow_down(rest=len(self._servers) > 1 and _is_down(error))
+            raise
+        else:
+            load.speed_up()
+        finally:
+            async with self._changed:
+                load.under_way -= 1
+                self._changed.notify_all()
+
+    def is_retryable(self, error: BaseException) -> bool:
+        """Whether another try may fare better: with several servers also where one refuses, for another may not."""
+        refused = isinstance(error, openai.APIStatusError) and error.status_code in REFUSED
+        return is_retryable(error) or (refused and len(self._servers) > 1)
+
+    def _next(self) -> tuple[ServerLoad, openai.AsyncOpenAI] | None:
+        """None where every server has as many requests as it keeps up with. Where all rest, none does."""
+        now = time.monotonic()
+        awake = [server for server in self._servers if server[0].rests_until <= now] or self._servers
+        free = (server for server in awake if server[0].room > 0)
+        return max(free, key=lambda server: server[0].room, default=None)
+
+    def _until_one_wakes(self) -> float | None:
+        now = time.monotonic()
+        return min((load.rests_until - now for load, _ in self._servers if load.rests_until > now), default=None)
+
+
 def is_retryable(error: BaseException) -> bool:
     """Whether another try may fare better."""
     if isinstance(error, openai.APIStatusError):
@@ -95,4 +108,5 @@ def is_quota(error: openai.APIStatusError) -> bool:
 
 def _is_down(error: Exception) -> bool:
     """Whether the server itself is out of order, rather than busy."""
-    return not isinstance(error, openai.APIStatusError) or error.status_code >= 500
+    busy = isinstance(error, openai.APIStatusError) and error.status_code < 500
+    return not busy or (isinstance(error, openai.APIStatusError) and error.status_code in REFUSED)

@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+from filelock import FileLock
 from httpx2 import HTTPError
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
@@ -59,14 +60,16 @@ def fetch_model(
     with_code = with_code or code is not None
     name = f"{revision}-code" if with_code else revision
     folder = settings.work_dir / "models" / model_id.replace("/", "--") / name
-    if not folder.exists():
-        partial = folder.with_name(f"{name}.partial")
-        try:
-            _download(model_id, revision, partial, settings, ["--code"] if with_code else [])
-            check_fetched(partial)
-            partial.rename(folder)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)  # half a model is none
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(settings.work_dir / "models" / f"{folder.parent.name}--{name}.lock"):  # others may want it too
+        if not folder.exists():
+            partial = folder.with_name(f"{name}.partial")
+            try:
+                _download(model_id, revision, partial, settings, ["--code"] if with_code else [])
+                check_fetched(partial)
+                partial.rename(folder)
+            finally:
+                shutil.rmtree(partial, ignore_errors=True)  # half a model is none
     os.utime(folder)  # used now: what was used longest ago is removed first
     _check_code(folder, code)
     return folder

@@ -3,6 +3,7 @@
 from importlib import import_module
 
 from evaluator.launchers.base import Launcher
+from submissions.errors import SettingsError
 from submissions.queue.queue import Queue
 from submissions.settings import Settings
 
@@ -17,5 +18,9 @@ LAUNCHERS = {
 def make_launcher(settings: Settings, queue: Queue) -> Launcher:
     """The launcher of the settings; only its own libraries are loaded. Raises SandboxError, SettingsError, StoreError."""
     module, name = LAUNCHERS[settings.launcher].split(":")
-    launcher: Launcher = getattr(import_module(module), name)(settings, queue)
+    try:
+        made = getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"HANNUN_LAUNCHER={settings.launcher}: {error}; make {settings.launcher}") from None
+    launcher: Launcher = made(settings, queue)
     return launcher

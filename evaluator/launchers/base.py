@@ -29,6 +29,7 @@ from submissions.settings import Settings
 log = logging.getLogger(__name__)
 
 JOBS = 8  # at once, where HANNUN_SLOTS does not say
+MISSED = 2  # heartbeats of a job, after which the launcher sends one for it
 GRACE = timedelta(minutes=2)  # for a job that is told to end to hand its request back
 OVERTIME = timedelta(minutes=15)  # beyond the deadline of an evaluation: to start, to download, to publish
 
@@ -104,27 +105,27 @@ class JobLauncher(ABC):
         self._stopped.set()
 
     def run(self, request: EvalRequest, shard: Shard | None = None) -> FailureCode | None:
-        if self._stopped.is_set():
-            if not shard:
-                self.queue.release(request)
-            return None
         try:
-            job = self.start(self._launch(request, shard))
-        except LaunchError as error:
-            log.warning("launching %s: %s", request.key, error)
-            if not shard:
-                self.queue.release(request)
-            return FailureCode.LAUNCH_FAILED
-        log.info("launched %s%s as %s", request.key, f", shard {shard}" if shard else "", job)
-        try:
-            state = self._follow(request, job)
+            if self._stopped.is_set():
+                self._hand_back(request, shard)
+                return None
+            try:
+                job = self.start(self._launch(request, shard))
+            except LaunchError as error:
+                log.warning("launching %s: %s", request.key, error)
+                return FailureCode.LAUNCH_FAILED if shard else self._fail(request, FailureCode.LAUNCH_FAILED)
+            log.info("launched %s%s as %s", request.key, f", shard {shard}" if shard else "", job)
+            try:
+                state = self._follow(request, job)
+            except LostLeaseError:
+                self._end(job)
+                raise
+            if state is JobState.ALIVE:
+                self._end(job)
+            return None if shard else self._collect(request, state)
         except LostLeaseError as error:
             log.warning("dropped %s: %s", request.key, error)
-            self._end(job)
             return None
-        if state is JobState.ALIVE:
-            self._end(job)
-        return None if shard else self._collect(request, state)
 
     def _launch(self, request: EvalRequest, shard: Shard | None) -> Launch:
         assert request.lease
@@ -140,29 +141,39 @@ class JobLauncher(ABC):
         )
 
     def _follow(self, request: EvalRequest, job: str) -> JobState:
-        """Look at a job until it has ended, or this is stopped. Until the job's own first heartbeat its request is held
-        by ours. Raises LostLeaseError."""
-        beat_at = 0.0
+        """Look at a job until it has ended, or this is stopped. Raises LostLeaseError where its request is another's."""
+        look_at = 0.0
         while not self._stopped.wait(self._poll):
             try:
+                if time.monotonic() >= look_at:
+                    look_at = time.monotonic() + self.settings.heartbeat.total_seconds()
+                    self._check(request)
                 if (state := self.state(job)) is not JobState.ALIVE:
                     return state
-                if time.monotonic() >= beat_at:
-                    self._hold(request)
-                    beat_at = time.monotonic() + self.settings.heartbeat.total_seconds()
+                self._hold(request)
             except LostLeaseError:
                 raise
             except (LaunchError, StoreError) as error:  # the job goes on whether we see it or not
                 log.warning("looking at %s: %s", job, error)
         return JobState.ALIVE
 
-    def _hold(self, request: EvalRequest) -> None:
-        assert request.lease
-        beat = self._heartbeats.last(request.key, request.lease)
-        if beat is None or beat.progress is None or beat.progress.stage == Stage.LAUNCH:
-            self.queue.heartbeat(request, self.queue.store.now(), Progress(stage=Stage.LAUNCH))
-        else:
+    def _check(self, request: EvalRequest) -> None:
+        """Raises LostLeaseError, but not where the job itself has written the end and is about to go."""
+        now = self._now(request)
+        if now is None or now.status in (Status.PENDING, Status.RUNNING):
             self.queue.check_held(request)
+
+    def _hold(self, request: EvalRequest) -> None:
+        """Extend the lease of a job that sends no heartbeats, for it waits for a machine: of what has begun, the scheduler
+        says that it is there."""
+        assert request.lease
+        own, beat = self.settings.heartbeat, self._heartbeats.last(request.key, request.lease)
+        now = self.queue.store.now()
+        if beat is None or beat.heartbeat_at + MISSED * own < now:
+            running = self._now(request)
+            if running and running.status == Status.RUNNING:
+                progress = beat.progress if beat and beat.progress else Progress(stage=Stage.LAUNCH)
+                self.queue.heartbeat(request, now, progress)
 
     def _end(self, job: str) -> None:
         """Tell a job to end, and wait until it has."""
@@ -176,20 +187,32 @@ class JobLauncher(ABC):
 
     def _collect(self, request: EvalRequest, state: JobState) -> FailureCode | None:
         """What became of the request. A job that ended without a word gives it back at once; its answers so far are in
-        the private store."""
+        the private store. Raises LostLeaseError."""
         assert request.lease
-        now = self.queue.find(request.key, self.queue.store.snapshot())
-        if now is None or now.status != Status.RUNNING or now.lease is None or now.lease.nonce != request.lease.nonce:
+        now = self._now(request)
+        if now is None or now.lease is None or now.lease.nonce != request.lease.nonce:
+            if now and now.status == Status.PENDING and now.attempt == request.attempt:
+                return FailureCode.WORKER_LOST  # the job has met a fault of ours, and its log has which
             return now.failure.code if now and now.failure else None
+        if state is not JobState.ENDED:
+            self._hand_back(request, None)
+            return None
         beat = self._heartbeats.last(request.key, request.lease)
-        try:
-            if state is JobState.ENDED:
-                stage = beat.progress.stage if beat and beat.progress else Stage.LAUNCH
-                self.queue.fail(request, Failure(stage=stage, code=FailureCode.WORKER_LOST), self.queue.store.now())
-                log.warning("%s: its job ended without a result, at %s", request.key, stage)
-                return FailureCode.WORKER_LOST
+        began = beat and beat.progress and beat.progress.stage != Stage.LAUNCH
+        return self._fail(request, FailureCode.WORKER_LOST if began else FailureCode.LAUNCH_FAILED)
+
+    def _hand_back(self, request: EvalRequest, shard: Shard | None) -> None:
+        if not shard:  # the run over the whole set does so
             self.queue.release(request)
             log.info("handed back %s", request.key)
-        except LostLeaseError as error:  # the job was faster
-            log.info("%s", error)
-        return None
+
+    def _fail(self, request: EvalRequest, code: FailureCode) -> FailureCode:
+        assert request.lease
+        beat = self._heartbeats.last(request.key, request.lease)
+        stage = beat.progress.stage if beat and beat.progress else Stage.LAUNCH
+        self.queue.fail(request, Failure(stage=stage, code=code), self.queue.store.now())
+        log.warning("%s: its job ended without a result, at %s", request.key, stage)
+        return code
+
+    def _now(self, request: EvalRequest) -> EvalRequest | None:
+        return self.queue.find(request.key, self.queue.store.snapshot())

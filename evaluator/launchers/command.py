@@ -11,18 +11,22 @@ cancel  tells {job} to end
 A start that fails after its job has begun leaves a job whose lease is another's by then, so that it ends by itself.
 """
 
+import os
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 
 from evaluator.launchers.base import JobLauncher, JobState, Launch, LaunchError
 from submissions.errors import SettingsError
 from submissions.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.settings import LaunchCommands, Settings
+from submissions.store.open import is_remote, local_path
 
 UNKNOWN_MEMORY = 16 * 10**9  # bytes, for a model whose size is not known
+BASE_GB = 8  # of the machine's own memory: libraries, images, the loading of weights
 SECONDS = 120.0  # for a command
 # What schedulers call a job that is over, by the first letters of its state in lower case.
 ENDED = ("succeeded", "completed", "failed", "cancelled", "timeout", "out_of_me", "node_fail", "boot_fail", "deadline")
@@ -38,13 +42,17 @@ class CommandLauncher(JobLauncher):
         self._commands: LaunchCommands = settings.commands
 
     def start(self, launch: Launch) -> str:
+        own = {"HANNUN_STORE": self.settings.store, "HANNUN_PRIVATE_STORE": self.settings.private_store}
+        # The job may start in another folder, and a command line may have named another store.
+        places = {n: url if is_remote(url) else str(local_path(url).resolve()) for n, url in own.items()}
         command = [sys.executable, "-m", "evaluator", *launch.arguments]
         said = _run(
             self._commands.start,
+            environment=places,
             command=f"cd {shlex.quote(str(ROOT))} && exec {shlex.join(command)}",
             arguments=shlex.join(launch.arguments),
             gpus=launch.gpus,
-            memory_gb=-(-(launch.memory or UNKNOWN_MEMORY) // 10**9),
+            memory_gb=-(-(launch.memory or UNKNOWN_MEMORY) // 10**9) + BASE_GB,
             minutes=int(launch.time_limit.total_seconds() // 60),
             name=launch.name,
         )
@@ -62,15 +70,25 @@ class CommandLauncher(JobLauncher):
         _run(self._commands.cancel, job=job)
 
 
-def _run(template: str, **values: object) -> str:
+def _run(template: str, environment: Mapping[str, str] | None = None, **values: object) -> str:
     """What a command prints; {names} in it stand for values, quoted for the shell. Raises LaunchError."""
     command = re.sub(r"\{(\w+)\}", lambda m: shlex.quote(str(values[m[1]])) if m[1] in values else m[0], template)
     try:
         done = subprocess.run(  # noqa: S602 - the operator's own command
-            command, shell=True, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False
+            command,
+            shell=True,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired:
-        raise LaunchError(f"{template.split()[0]} did not answer within {SECONDS:g} s") from None
+        raise LaunchError(
+            f"{template.split()[0]} did not answer within {SECONDS:g} s, or what it started holds its output open"
+        ) from None
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise LaunchError(f"{template.split()[0]} ended with {done.returncode}: {said[-1] if said else 'no word'}")

@@ -1,22 +1,28 @@
 """`HANNUN_LAUNCHER=local`: evaluations on this machine's devices, one on each, or on several where a model is large."""
 
+import logging
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import timedelta
 
 from filelock import FileLock, Timeout
 
 from evaluator.claimed_run import ClaimedRun
 from evaluator.run.shard import Shard
 from evaluator.work_dir import make_room, prepare_work_dir
+from submissions.errors import LostLeaseError, StoreError
 from submissions.failure_codes import FailureCode
 from submissions.models.devices import Device, visible_devices
 from submissions.models.model_facts import memory_needed
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest
+from submissions.records import EvalRequest, Progress, Stage
 from submissions.settings import Settings
 from submissions.store.open import open_private_store
+
+log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0  # between looks for a device that another worker has
 
@@ -41,7 +47,8 @@ class LocalLauncher:
             own: list[Device] = []
             while not own and not self._stopped.is_set():
                 for device in self._devices or [Device("")]:
-                    lock = FileLock(folder / (f"device-{device.name}.lock" if device.name else "device.lock"))
+                    name = (device.uuid or device.name).replace("/", "-")
+                    lock = FileLock(folder / (f"device-{name}.lock" if name else "device.lock"))
                     try:
                         held.enter_context(lock.acquire(timeout=0))
                     except Timeout:
@@ -54,17 +61,28 @@ class LocalLauncher:
 
     def run(self, request: EvalRequest, shard: Shard | None = None) -> FailureCode | None:
         needed = memory_needed(request.params, request.precision)
-        with self._pool.take(needed) as devices:
-            names = [device.name for device in devices] if self._devices else None
-            run = ClaimedRun(self._settings, self._queue, self._private, request, shard=shard, devices=names)
-            self._running.add(run)
+
+        def hold() -> None:
             try:
-                if self._stopped.is_set():
-                    run.stop()
-                return run.run()
-            finally:
-                self._running.discard(run)
-                make_room(self._settings)
+                self._queue.heartbeat(request, self._queue.store.now(), Progress(stage=Stage.LAUNCH))
+            except StoreError as error:
+                log.warning("heartbeat of %s: %s", request.key, error)
+
+        try:
+            with self._pool.take(needed, self._settings.heartbeat, hold) as devices:
+                names = [device.name for device in devices] if self._devices else None
+                run = ClaimedRun(self._settings, self._queue, self._private, request, shard=shard, devices=names)
+                self._running.add(run)
+                try:
+                    if self._stopped.is_set():
+                        run.stop()
+                    return run.run()
+                finally:
+                    self._running.discard(run)
+                    make_room(self._settings)
+        except LostLeaseError as error:  # while it waited
+            log.warning("dropped %s: %s", request.key, error)
+            return None
 
     def stop(self) -> None:
         self._stopped.set()
@@ -79,20 +97,37 @@ class DevicePool:
         self._count = len(devices)
         self._least = min((device.memory for device in devices if device.memory), default=None)
         self._free = list(devices)
-        self._turn = threading.Lock()  # who waits for several is not passed by who wants one
-        self._given_back = threading.Condition()
+        self._turns: deque[object] = deque()  # who waits for several is not passed by who wants one
+        self._changed = threading.Condition()
 
     @contextmanager
-    def take(self, memory: int | None) -> Iterator[list[Device]]:
+    def take(
+        self, memory: int | None, every: timedelta, waiting: Callable[[], None] = lambda: None
+    ) -> Iterator[list[Device]]:
         """Devices with that many bytes together, once they are free; one where that is not known, all where that is too
-        much: the device then says so."""
-        wanted = math.ceil(memory / self._least) if memory and self._least else 1
-        with self._turn, self._given_back:
-            self._given_back.wait_for(lambda: len(self._free) >= min(wanted, self._count))
-            taken = [self._free.pop(0) for _ in range(min(wanted, self._count))]
+        much: the device then says so. `waiting` is called now and then until they are free."""
+        turn = object()
+        wanted = min(self._count, math.ceil(memory / self._least) if memory and self._least else 1)
+        with self._changed:
+            self._turns.append(turn)
+        try:
+            while (taken := self._taken(turn, wanted, every)) is None:
+                waiting()
+        finally:
+            with self._changed:
+                self._turns.remove(turn)
+                self._changed.notify_all()
         try:
             yield taken
         finally:
-            with self._given_back:
+            with self._changed:
                 self._free += taken
-                self._given_back.notify_all()
+                self._changed.notify_all()
+
+    def _taken(self, turn: object, wanted: int, every: timedelta) -> list[Device] | None:
+        with self._changed:
+            if not self._changed.wait_for(
+                lambda: self._turns[0] is turn and len(self._free) >= wanted, every.total_seconds()
+            ):
+                return None
+            return [self._free.pop(0) for _ in range(wanted)]

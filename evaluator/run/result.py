@@ -14,6 +14,7 @@ from evaluator.run.reproduce import git_hash, reproduce, server_name
 from evaluator.run.scoring import ScoredAnswers
 from evaluator.run.task import Task
 from submissions.catalog import ENGINES
+from submissions.models.devices import visible_devices
 from submissions.records import DEFAULT_REVISION
 from submissions.results import (
     SINGLE_PROTOCOL,
@@ -163,7 +164,8 @@ def _cost(task: Task, answers: Sequence[Answer]) -> Cost | None:
         prices = task.options.api.prices if task.options.api else (0.0, 0.0)
         total = (prompt * prices[0] + completion * prices[1]) / 1e6 if any(prices) else None
         return Cost(**tokens, total=None if total is None else round(total, 6)) if asked else None
-    seconds, devices = sum(a.seconds for a in answers), len(task.devices or ()) or 1
+    own = visible_devices() if task.devices is None else task.devices  # of a job: those that it was given
+    seconds, devices = sum(a.seconds for a in answers), len(own) or 1
     price = None if task.price_per_hour is None else round(task.price_per_hour * seconds / 3600, 6)
     return Cost(**tokens, device_seconds=round(seconds * devices, 3), devices=devices, total=price)
 

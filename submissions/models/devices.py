@@ -14,16 +14,18 @@ class Device:
 
     name: str
     memory: int | None = None  # bytes
+    uuid: str | None = None  # the same by whatever name
 
 
 @cache
 def visible_devices() -> list[Device]:
     """The GPUs that this process may use; none on a machine without."""
     known = _gpus()
-    memory = {name: device.memory for device in known for name in (device.name, device.uuid)}
+    by_name = {name: device for device in known for name in (device.name, device.uuid)}
     if (chosen := os.environ.get("CUDA_VISIBLE_DEVICES")) is None:
-        return [Device(device.name, device.memory) for device in known]
-    return [Device(name, memory.get(name)) for name in map(str.strip, chosen.split(",")) if name and name != "-1"]
+        return [Device(device.name, device.memory, device.uuid) for device in known]
+    names = [name for name in map(str.strip, chosen.split(",")) if name and name != "-1"]
+    return [Device(n, found.memory, found.uuid) if (found := by_name.get(n)) else Device(n) for n in names]
 
 
 def device_names() -> list[str]:
