@@ -60,8 +60,9 @@ def fetch_model(
     with_code = with_code or code is not None
     name = f"{revision}-code" if with_code else revision
     folder = settings.work_dir / "models" / model_id.replace("/", "--") / name
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(settings.work_dir / "models" / f"{folder.parent.name}--{name}.lock"):  # others may want it too
+    lock = settings.work_dir / f"fetch-{revision[:2]}.lock"  # not one for each: a lock's file stays
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(lock):  # others may want it too
         if not folder.exists():
             partial = folder.with_name(f"{name}.partial")
             try:
