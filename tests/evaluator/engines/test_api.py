@@ -412,3 +412,32 @@ def test_a_budget_holds_over_all_servers() -> None:
         with pytest.raises(EvaluationError, match="the budget of 10 requests is spent"):
             list(engine.answer([Prompt(str(number), f"질문 {number}") for number in range(50)]))
     assert served.asked.total() <= 10
+
+
+def test_a_server_that_refuses_ends_nothing_where_another_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
+    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
+    gone = Served(lambda *_: JSONResponse({"error": {"message": "no such model"}}, 404))
+    well = Served(lambda *_: completion("답"))
+    prompts = [Prompt(str(number), f"질문 {number}") for number in range(40)]
+    with serve(gone.app) as one, serve(well.app) as other:
+        both = ApiOptions(base_url=f"{one}/v1", replicas=(f"{other}/v1",), model="m")
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=both))
+        assert {answer.status for answer in engine.answer(prompts)} == {"ok"}
+        (alone,) = engine.answer([Prompt("alone", "한 번 더")])
+        assert alone.status == "ok" and gone.asked["한 번 더"] == 0, "it still rests, so that no latency has it"
+        nobody = ApiOptions(base_url=f"{one}/v1", replicas=(f"{one}/v1",), model="m")
+        with pytest.raises(EvaluationError, match="404"):
+            list(load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=nobody)).answer(prompts))
+
+
+def test_what_is_paid_for_is_kept_when_the_budget_is_spent() -> None:
+    served = Served(lambda *_: completion("답"))
+    prompts, answers = [Prompt(str(number), f"질문 {number}") for number in range(50)], []
+    with serve(served.app) as one, serve(served.app) as other:
+        own = ApiOptions(base_url=f"{one}/v1", replicas=(f"{other}/v1",), model="m", max_requests=30)
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 8, api=own))
+        with pytest.raises(EvaluationError, match="the budget of 30 requests is spent"):
+            for answer in engine.answer(prompts):
+                answers.append(answer)
+    assert len(answers) == served.asked.total() == 30

@@ -42,8 +42,14 @@ class Place:
 
     def kill(self, key: str) -> None:
         """End the job that evaluates a request, without a word."""
-        for pid in processes("--claimed", f"{key}:"):
+        for pid in self.jobs(key):
             os.kill(pid, signal.SIGKILL)
+
+    def jobs(self, key: str) -> list[int]:
+        """The processes that evaluate a request, here and in no test beside this one."""
+        own = [str(folder).encode() for folder in self.folders]
+        found = processes("--claimed", f"{key}:")
+        return [pid for pid in found if any(folder in _environment(pid) for folder in own)]
 
     preempt: Callable[[], None] | None = None  # the same by a scheduler that tells so
 
@@ -63,7 +69,7 @@ class Place:
 class Local(Place):
     def kill(self, key: str) -> None:
         """The inference process: the job itself is this process."""
-        for pid in processes("evaluator.run.child", key):
+        for pid in processes("evaluator.run.child", str(self.settings.work_dir)):
             os.kill(pid, signal.SIGKILL)
 
 
@@ -88,6 +94,13 @@ def processes(*words: str) -> list[int]:
             if command.startswith(sys.executable) and all(word in command for word in words):
                 found.append(int(folder.name))
     return found
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
 
 
 def ray_place(settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch, stack: ExitStack) -> Place:

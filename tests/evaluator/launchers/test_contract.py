@@ -22,7 +22,7 @@ from submissions.records import EvalRequest, Lease, Stage
 from submissions.settings import Settings
 from submissions.store.index import board_reader
 from submissions.store.open import open_private_store, open_store
-from tests.evaluator.launchers.conftest import Place, processes
+from tests.evaluator.launchers.conftest import Place
 from tests.evaluator.test_worker import submit
 
 QUESTIONS = 80  # of ko-vdc's samples
@@ -150,7 +150,7 @@ def test_a_job_outlives_its_launcher(place: Place) -> None:
             line = next(line for line in launcher.stderr if "launched" in line)
         assert request.key in line
         launcher.kill()
-    for pid in processes("--claimed", f"{request.key}:"):
+    for pid in place.jobs(request.key):
         with suppress(ProcessLookupError):  # ended meanwhile
             select.select([os.pidfd_open(pid)], [], [], 60)
     queue = queue_of(place.settings)
