@@ -160,7 +160,8 @@ class JobLauncher(ABC):
     def _check(self, request: EvalRequest) -> None:
         """Raises LostLeaseError, but not where the job itself has written the end and is about to go."""
         now = self._now(request)
-        if now is None or now.status in (Status.PENDING, Status.RUNNING):
+        failed = now is not None and now.status == Status.PENDING and now.attempt == request.attempt
+        if now is None or (now.status in (Status.PENDING, Status.RUNNING) and not failed):
             self.queue.check_held(request)
 
     def _hold(self, request: EvalRequest) -> None:

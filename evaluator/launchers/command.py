@@ -23,7 +23,7 @@ from submissions.errors import SettingsError
 from submissions.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.settings import LaunchCommands, Settings
-from submissions.store.open import is_remote, local_path
+from submissions.store.open import absolute
 
 UNKNOWN_MEMORY = 16 * 10**9  # bytes, for a model whose size is not known
 BASE_GB = 8  # of the machine's own memory: libraries, images, the loading of weights
@@ -42,9 +42,8 @@ class CommandLauncher(JobLauncher):
         self._commands: LaunchCommands = settings.commands
 
     def start(self, launch: Launch) -> str:
-        own = {"HANNUN_STORE": self.settings.store, "HANNUN_PRIVATE_STORE": self.settings.private_store}
-        # The job may start in another folder, and a command line may have named another store.
-        places = {n: url if is_remote(url) else str(local_path(url).resolve()) for n, url in own.items()}
+        own = self.settings  # a command line may have named another store
+        places = {"HANNUN_STORE": absolute(own.store), "HANNUN_PRIVATE_STORE": absolute(own.private_store)}
         command = [sys.executable, "-m", "evaluator", *launch.arguments]
         said = _run(
             self._commands.start,

@@ -10,7 +10,8 @@ import logging
 import os
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import ray
@@ -21,6 +22,7 @@ from submissions.errors import SettingsError
 from submissions.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.settings import Settings
+from submissions.store.open import absolute
 
 log = logging.getLogger(__name__)
 
@@ -52,20 +54,20 @@ class RayLauncher(JobLauncher):
         # Not in the runtime environment, which Ray's dashboard shows: tokens are among them.
         environment = {name: os.environ[name] for name in names if name in os.environ and name not in NEVER_SENT}
         environment |= self.settings.secrets
-        environment |= {"HANNUN_STORE": self.settings.store, "HANNUN_PRIVATE_STORE": self.settings.private_store}
-        try:
+        own = self.settings
+        environment |= {"HANNUN_STORE": absolute(own.store), "HANNUN_PRIVATE_STORE": absolute(own.private_store)}
+        with _as_launch_errors():
             self._tasks[launch.name] = _evaluate.options(
                 name=launch.name,
                 num_gpus=launch.gpus,
                 memory=launch.memory,
                 resources=self.settings.ray_resources or None,
             ).remote(launch.arguments, environment)
-        except (RayError, ValueError) as error:
-            raise LaunchError(f"Ray: {' '.join(str(error).split())[:300]}") from None
         return launch.name
 
     def state(self, job: str) -> JobState:
-        done, _ = ray.wait([self._tasks[job]], timeout=0)
+        with _as_launch_errors():
+            done, _ = ray.wait([self._tasks[job]], timeout=0)
         if not done:
             return JobState.ALIVE
         try:
@@ -78,7 +80,17 @@ class RayLauncher(JobLauncher):
         return JobState.ENDED
 
     def cancel(self, job: str) -> None:
-        ray.cancel(self._tasks[job])
+        with _as_launch_errors():
+            ray.cancel(self._tasks[job])
+
+
+@contextmanager
+def _as_launch_errors() -> Iterator[None]:
+    """Of a cluster that is out of reach, or a task that has ended meanwhile."""
+    try:
+        yield
+    except (RayError, KeyError, ValueError) as error:
+        raise LaunchError(f"Ray: {' '.join(str(error).split())[:300]}") from None
 
 
 @ray.remote(num_cpus=1, max_retries=0, max_calls=1)  # type: ignore[untyped-decorator]

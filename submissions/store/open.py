@@ -67,6 +67,11 @@ def is_remote(url: str) -> bool:
     return "://" in url.removeprefix("file://")
 
 
+def absolute(url: str) -> str:
+    """The same address, for a process in another folder."""
+    return url if is_remote(url) else str(local_path(url).resolve())
+
+
 def local_path(url: str) -> Path:
     """Of an address that names a place on this machine. Raises StoreError for any other."""
     path = url.removeprefix("file://")
