@@ -4,7 +4,7 @@ import argparse
 from datetime import timedelta
 from pathlib import Path
 
-from evaluator.run.shard import parse_shard
+from evaluator.run.shard import Shard, parse_shard
 from submissions.catalog import BENCHMARKS, ENGINES, PRECISIONS, THINKING
 from submissions.duration import parse_duration
 
@@ -118,9 +118,7 @@ def _add_worker(worker: argparse.ArgumentParser) -> None:
     worker.add_argument(
         "--claimed", metavar="KEY:NONCE", help="evaluate this one request, which a launcher has claimed, and end"
     )
-    worker.add_argument(
-        "--shard", type=parse_shard, metavar="0/4", help="with --claimed: only this part of its questions"
-    )
+    worker.add_argument("--shard", type=_shard, metavar="0/4", help="with --claimed: only this part of its questions")
     worker.add_argument("--store", help="the store's path or address (default: HANNUN_STORE)")
 
 
@@ -134,7 +132,7 @@ def _add_estimate(estimate: argparse.ArgumentParser) -> None:
     estimate.add_argument("--thinking", choices=THINKING, help="of a model that reasons or not")
     estimate.add_argument("--device", help="A100, say (default: this machine's)")
     estimate.add_argument(
-        "--price", type=float, metavar="X", help="of the machine, an hour (default: HANNUN_PRICE_PER_HOUR)"
+        "--price", type=_price, metavar="X", help="of the machine, an hour (default: HANNUN_PRICE_PER_HOUR)"
     )
 
 
@@ -153,6 +151,23 @@ def _add_schedule(schedule: argparse.ArgumentParser) -> None:
     what.add_argument("--every", type=parse_duration, default=timedelta(hours=1), metavar="1h", help="default: 1h")
     what.add_argument("--list", action="store_true", help="the jobs there are")
     what.add_argument("--delete", metavar="ID", help="end one of them")
+
+
+def _shard(text: str) -> Shard:
+    try:
+        return parse_shard(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _price(text: str) -> float:
+    try:
+        price = float(text)
+    except ValueError:
+        price = -1.0
+    if not 0 <= price < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no price")
+    return price
 
 
 def _benchmark(text: str) -> str:

@@ -27,7 +27,9 @@ def main(args: argparse.Namespace) -> int:
     precision = args.precision or facts.dtype
     weight_bytes = facts.params * BYTES[precision] if precision in BYTES else facts.weight_bytes
     price = args.price if args.price is not None else settings.price_per_hour
-    wanted = args.benchmarks or [n for n in NAMES if facts.takes_images or NAMES[n].inputs == "page"]
+    wanted = list(dict.fromkeys(args.benchmarks)) or [
+        n for n in NAMES if facts.takes_images or NAMES[n].inputs == "page"
+    ]
     for name in wanted:
         made = estimate(
             facts.params,

@@ -27,6 +27,12 @@ from submissions.store.open import absolute
 
 UNKNOWN_MEMORY = 16 * 10**9  # bytes, for a model whose size is not known
 BASE_GB = 8  # of the machine's own memory: libraries, images, the loading of weights
+PLACEHOLDER = re.compile(r"(?<!\$)\{(\w+)\}")  # not ${…}, which is the shell's
+PLACEHOLDERS = {
+    "start": {"command", "arguments", "gpus", "memory_gb", "minutes", "name"},
+    "state": {"job"},
+    "cancel": {"job"},
+}
 SECONDS = 120.0  # for a command
 # What schedulers call a job that is over, by the first letters of its state in lower case.
 ENDED = ("succeeded", "completed", "failed", "cancelled", "timeout", "out_of_me", "node_fail", "boot_fail", "deadline")
@@ -40,13 +46,20 @@ class CommandLauncher(JobLauncher):
         if settings.commands is None:
             raise SettingsError('HANNUN_LAUNCHER=command needs HANNUN_COMMANDS: {"start": …, "state": …, "cancel": …}')
         self._commands: LaunchCommands = settings.commands
+        for name, known in PLACEHOLDERS.items():
+            command = getattr(self._commands, name)
+            used = set(re.findall(PLACEHOLDER, command))
+            if unknown := sorted(used - known):
+                raise SettingsError(f"HANNUN_COMMANDS {name}: {{{unknown[0]}}} stands for nothing")
+            if name != "start" and not used:
+                raise SettingsError(f"HANNUN_COMMANDS {name}: it does not name {{job}}")
 
     def start(self, launch: Launch) -> str:
         own = self.settings  # a command line may have named another store
         places = {"HANNUN_STORE": absolute(own.store), "HANNUN_PRIVATE_STORE": absolute(own.private_store)}
         command = [sys.executable, "-m", "evaluator", *launch.arguments]
-        said = _run(
-            self._commands.start,
+        said = self._run(
+            "start",
             environment=places,
             command=f"cd {shlex.quote(str(ROOT))} && exec {shlex.join(command)}",
             arguments=shlex.join(launch.arguments),
@@ -60,35 +73,35 @@ class CommandLauncher(JobLauncher):
         return words[-1]
 
     def state(self, job: str) -> JobState:
-        said = _run(self._commands.state, job=job).strip().lower()
+        said = self._run("state", job=job).strip().lower()
         if said.startswith(PREEMPTED):
             return JobState.PREEMPTED
         return JobState.ENDED if not said or said.startswith(ENDED) else JobState.ALIVE
 
     def cancel(self, job: str) -> None:
-        _run(self._commands.cancel, job=job)
+        self._run("cancel", job=job)
 
-
-def _run(template: str, environment: Mapping[str, str] | None = None, **values: object) -> str:
-    """What a command prints; {names} in it stand for values, quoted for the shell. Raises LaunchError."""
-    command = re.sub(r"\{(\w+)\}", lambda m: shlex.quote(str(values[m[1]])) if m[1] in values else m[0], template)
-    try:
-        done = subprocess.run(  # noqa: S602 - the operator's own command
-            command,
-            shell=True,
-            env={**os.environ, **(environment or {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise LaunchError(
-            f"{template.split()[0]} did not answer within {SECONDS:g} s, or what it started holds its output open"
-        ) from None
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise LaunchError(f"{template.split()[0]} ended with {done.returncode}: {said[-1] if said else 'no word'}")
-    return done.stdout
+    def _run(self, what: str, environment: Mapping[str, str] | None = None, **values: object) -> str:
+        """What a command prints; {names} in it stand for values, quoted for the shell. Raises LaunchError."""
+        template = getattr(self._commands, what)
+        command = PLACEHOLDER.sub(lambda found: shlex.quote(str(values[found[1]])), template)
+        try:
+            done = subprocess.run(  # noqa: S602 - the operator's own command
+                command,
+                shell=True,
+                env={**os.environ, **(environment or {})},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise LaunchError(
+                f"HANNUN_COMMANDS {what} did not answer within {SECONDS:g} s, or what it started holds its output open"
+            ) from None
+        if done.returncode:
+            said = (done.stderr or done.stdout).strip().splitlines()
+            raise LaunchError(f"HANNUN_COMMANDS {what} ended with {done.returncode}: {said[-1] if said else 'no word'}")
+        return done.stdout

@@ -21,6 +21,9 @@ from submissions.store.base import Store
 from submissions.store.open import open_private_store
 from tests.evaluator.test_worker import submit
 
+MISSPELT = '{"start": "x {gpu} ${HOME}", "state": "y {job}", "cancel": "z {job}"}'
+NO_JOB = '{"start": "x", "state": "squeue", "cancel": "z {job}"}'
+
 
 def claimed(settings: Settings, store: Store) -> tuple[Queue, EvalRequest, Lease]:
     queue = Queue(store, timedelta(seconds=60), 3, Heartbeats(settings))
@@ -98,7 +101,7 @@ def test_a_model_is_fetched_once_by_many(settings: Settings, monkeypatch: pytest
 def test_a_cluster_on_which_nothing_starts_makes_the_worker_pause(
     settings: Settings, store: Store, heartbeats: Heartbeats
 ) -> None:
-    commands = LaunchCommands(start="echo job1", state="true", cancel="true")
+    commands = LaunchCommands(start="echo job1", state="true {job}", cancel="true {job}")
     broken = settings.model_copy(
         update={"launcher": "command", "commands": commands, "slots": 1, "worker_every": timedelta(seconds=0.05)}
     )
@@ -112,7 +115,7 @@ def test_a_cluster_on_which_nothing_starts_makes_the_worker_pause(
 def test_commands_are_told_which_stores_are_meant(settings: Settings, tmp_path: Path) -> None:
     told = tmp_path / "told"
     start = f'echo "$HANNUN_STORE $HANNUN_PRIVATE_STORE" > {told}; exit 1'
-    commands = LaunchCommands(start=start, state="true", cancel="true")
+    commands = LaunchCommands(start=start, state="true {job}", cancel="true {job}")
     submit(settings, "tiny/image-text", "ko-vdc")
     Worker(settings.model_copy(update={"launcher": "command", "commands": commands})).run_pending()
     assert told.read_text().split() == [settings.store, settings.private_store]
@@ -128,6 +131,8 @@ def test_commands_are_told_which_stores_are_meant(settings: Settings, tmp_path: 
         (["--once"], {"HANNUN_LAUNCHER": "ray"}, "make ray"),
         (["--once"], {"HANNUN_LAUNCHER": "command"}, "HANNUN_COMMANDS"),
         (["--once"], {"HANNUN_LAUNCHER": "hf-jobs"}, "HANNUN_JOBS"),
+        (["--once"], {"HANNUN_LAUNCHER": "command", "HANNUN_COMMANDS": MISSPELT}, "{gpu} stands for nothing"),
+        (["--once"], {"HANNUN_LAUNCHER": "command", "HANNUN_COMMANDS": NO_JOB}, "it does not name {job}"),
     ],
 )
 def test_wrong_usage_is_told_in_one_line(
