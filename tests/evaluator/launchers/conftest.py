@@ -151,7 +151,9 @@ def place(
                 pytest.skip("no Slurm here: apt-get install --no-install-recommends slurmctld slurmd slurm-client")
             for name, value in stack.enter_context(slurm(tmp_path / "slurm")).items():
                 monkeypatch.setenv(name, value)
-            yield Place(quick.model_copy(update={"launcher": "command", "commands": SLURM}))
+            start = SLURM.start.replace("hannun-%j.log", str(tmp_path / "hannun-%j.log"))
+            commands = SLURM.model_copy(update={"start": start})
+            yield Place(quick.model_copy(update={"launcher": "command", "commands": commands}))
         elif request.param == "kubernetes":
             if not shutil.which("envsubst"):
                 pytest.skip("no envsubst here: apt-get install gettext-base")
