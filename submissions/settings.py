@@ -1,6 +1,7 @@
 """Settings, from environment variables named HANNUN_* (docs/configuration.md has them in one table)."""
 
 import os
+from collections.abc import Collection
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -22,8 +23,11 @@ from pydantic_settings import SettingsError as UnreadableError
 from submissions.catalog import BENCHMARKS
 from submissions.duration import parse_duration
 from submissions.errors import SettingsError
-from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS, MODEL_ID
+from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS, MODEL_ID, ModelId, Sha
 
+# Settings that mean nothing on another machine; what stands in the file of the token is sent.
+OF_THIS_MACHINE = ("HANNUN_HOST", "HANNUN_PORT", "HANNUN_WORK_DIR", "HANNUN_LAUNCHER", "HANNUN_HUB_TOKEN_FILE")
+IMAGE = r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}"  # of Docker, by its digest: a tag is another image tomorrow
 # A Space says where to listen in Gradio's own variables.
 GRADIO = {"HANNUN_HOST": "GRADIO_SERVER_NAME", "HANNUN_PORT": "GRADIO_SERVER_PORT"}
 
@@ -74,9 +78,9 @@ class HubJobs(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    image: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}$")]  # a tag is another tomorrow
-    space: Annotated[str, Field(pattern=f"^{MODEL_ID}$")]  # whose code is run
-    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]  # of that code
+    image: Annotated[str, Field(pattern=f"^{IMAGE}$")]
+    space: ModelId  # whose code is run
+    commit: Sha  # of that code
     namespace: str | None = None  # who pays; None: the token's user
     flavor: str | None = None  # None: the cheapest that holds the model
     max_price: Annotated[float, Field(gt=0)]  # US dollars, of one job
@@ -172,15 +176,20 @@ class Settings(BaseSettings):
         named |= {self.embeddings.key} if self.embeddings else set()
         return own | {name: os.environ[name] for name in sorted(named) if name in os.environ}
 
+    def variables(self, without: Collection[str]) -> dict[str, str]:
+        """The variables of this environment that settings stand in, but for the secret ones and those named."""
+        names = {f"HANNUN_{name.upper()}" for name in type(self).model_fields} - {*self.secrets, *without}
+        return {name: os.environ[name] for name in sorted(names) if name in os.environ}
+
     @property
     def hub_token_value(self) -> str | None:
         """The token as it is now."""
         if self.hub_token_file:
-            return first_line(self.hub_token_file)
+            return _first_line(self.hub_token_file)
         return self.hub_token.get_secret_value() if self.hub_token else None
 
 
-def first_line(file: Path) -> str | None:
+def _first_line(file: Path) -> str | None:
     """Of a file with a secret; None where it cannot be read, in the moment of its being replaced say."""
     try:
         return file.read_text(encoding="utf-8").partition("\n")[0].strip() or None

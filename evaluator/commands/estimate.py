@@ -19,6 +19,7 @@ PAST_RUNS = 200  # the newest, of each benchmark
 
 
 def main(args: argparse.Namespace) -> int:
+    """Compares with the newest results of the board that were measured here."""
     settings = load_settings()
     device = _device(args.device)
     facts = _facts(args.model, args.revision, settings)
@@ -30,14 +31,18 @@ def main(args: argparse.Namespace) -> int:
     wanted = list(dict.fromkeys(args.benchmarks)) or [
         n for n in NAMES if facts.takes_images or NAMES[n].inputs == "page"
     ]
+    store = open_store(settings.store, settings)
+    snapshot = store.snapshot()
+    rows = [row for row in board_reader(store).read(snapshot)[0] if row.kind == "verified"]
     for name in wanted:
+        newest = sorted((row for row in rows if row.benchmark == name), key=lambda row: -(row.date or 0))[:PAST_RUNS]
         made = estimate(
             facts.params,
             weight_bytes,
             name,
             device,
             reasons=(args.thinking or facts.thinking) == "on",
-            past=_past_runs(settings, name),
+            past=[parse_record(store.read(row.path, snapshot.head), EvalResult) for row in newest],
         )
         told = f"9 of 10 within {made.error:.1f}×" if made.error else "too few to compare with"
         cost = "" if price is None else f", ${price * made.seconds / 3600:.2f}"
@@ -50,7 +55,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _device(name: str | None) -> DeviceSpeed:
     """Raises DataError for one that nothing is known of."""
-    found = next((own for own in ([name] if name else device_names()) or ["CPU"]), "CPU")
+    found = name or next(iter(device_names()), "CPU")
     if device := device_named(found):
         return device
     raise DataError(f"{found}: no such device is known; name one with --device: {', '.join(d.name for d in DEVICES)}")
@@ -61,12 +66,3 @@ def _facts(model: str, revision: str | None, settings: Settings) -> ModelFacts:
     if Path(model).is_dir():
         return inspect_folder("local/model", Path(model), settings.models_dir, trust_code=True)
     return inspect_model(model, revision, settings.models_dir, trust_code=True)
-
-
-def _past_runs(settings: Settings, benchmark: str) -> list[EvalResult]:
-    """The newest results of the board that were measured here. Raises StoreError."""
-    store = open_store(settings.store, settings)
-    snapshot = store.snapshot()
-    rows = [r for r in board_reader(store).read(snapshot)[0] if r.benchmark == benchmark and r.kind == "verified"]
-    newest = sorted(rows, key=lambda row: -(row.date or 0))[:PAST_RUNS]
-    return [parse_record(store.read(row.path, snapshot.head), EvalResult) for row in newest]

@@ -1,8 +1,7 @@
 """Any chat model of transformers, with or without images, through its processor and chat template. No model list.
 
 Prompts are taken a pool at a time and answered longest first, in batches of like token cost, those on one image
-together, so that it is decoded once; while the device works
-on one batch, a thread prepares the next.
+together, so that it is decoded once; while the device works on one batch, a thread prepares the next.
 """
 
 import inspect

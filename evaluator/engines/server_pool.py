@@ -108,5 +108,4 @@ def is_quota(error: openai.APIStatusError) -> bool:
 
 def _is_down(error: Exception) -> bool:
     """Whether the server itself is out of order, rather than busy."""
-    busy = isinstance(error, openai.APIStatusError) and error.status_code < 500
-    return not busy or (isinstance(error, openai.APIStatusError) and error.status_code in REFUSED)
+    return not isinstance(error, openai.APIStatusError) or error.status_code >= 500 or error.status_code in REFUSED

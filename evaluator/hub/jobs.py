@@ -14,7 +14,7 @@ from typing import Any
 from huggingface_hub import HfApi, constants
 
 from submissions.errors import SettingsError
-from submissions.settings import Settings
+from submissions.settings import IMAGE, OF_THIS_MACHINE, Settings
 from submissions.store.open import DATASETS, is_remote
 from submissions.store.private import BUCKETS
 
@@ -43,16 +43,7 @@ unsecret chown -R root:root /opt/hannun
 cd /opt/hannun/code
 exec /opt/hannun/venv/bin/python -m evaluator {arguments}"""
 UNITS_PER_HOUR = {"second": 3600, "minute": 60, "hour": 1}
-NEVER_SENT = (
-    "HANNUN_HOST",
-    "HANNUN_PORT",
-    "HANNUN_WORK_DIR",
-    "HANNUN_MODELS_DIR",
-    "HANNUN_WORKER",
-    "HANNUN_WORKER_EVERY",
-    "HANNUN_LAUNCHER",
-    "HANNUN_HUB_TOKEN_FILE",  # what stands in it is sent
-)
+NEVER_SENT = (*OF_THIS_MACHINE, "HANNUN_MODELS_DIR", "HANNUN_WORKER", "HANNUN_WORKER_EVERY")
 
 
 @dataclass(frozen=True)
@@ -170,10 +161,9 @@ class JobClient:
 
     def _environment(self) -> dict[str, str]:
         """Settings of this environment that hold for a job too, without the secret ones."""
-        names = [f"HANNUN_{name.upper()}" for name in Settings.model_fields]
-        kept = {*NEVER_SENT, *self._settings.secrets}
-        own = {n: os.environ[n] for n in names if n in os.environ and n not in kept}
-        return {**own, "HANNUN_STORE": self._settings.store, "HANNUN_PRIVATE_STORE": self._settings.private_store}
+        own = self._settings
+        places = {"HANNUN_STORE": own.store, "HANNUN_PRIVATE_STORE": own.private_store}
+        return {**own.variables(NEVER_SENT), **places}
 
 
 def _bytes(text: str) -> int:
@@ -194,7 +184,7 @@ def cron(every: timedelta) -> str:
 
 def pinned_image(text: str | None) -> str:
     """The image, which must be named by its digest. Raises SettingsError."""
-    if not re.fullmatch(r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}", text or ""):
+    if not re.fullmatch(IMAGE, text or ""):
         raise SettingsError(
             "name the job's image by its digest: --image python:3.11@sha256:… "
             "(docker buildx imagetools inspect python:3.11 prints it)"

@@ -57,6 +57,15 @@ class LaunchError(Exception):
     """The scheduler cannot be asked, or refuses: one line that says what it says."""
 
 
+@contextmanager
+def as_launch_errors(scheduler: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Turns what a scheduler's client raises into a LaunchError of one line."""
+    try:
+        yield
+    except kinds as error:
+        raise LaunchError(f"{scheduler}: {' '.join(str(error).split())[:300]}") from None
+
+
 class JobState(Enum):
     ALIVE = auto()  # waiting for a machine, or running
     ENDED = auto()
@@ -151,8 +160,6 @@ class JobLauncher(ABC):
                 if (state := self.state(job)) is not JobState.ALIVE:
                     return state
                 self._hold(request)
-            except LostLeaseError:
-                raise
             except (LaunchError, StoreError) as error:  # the job goes on whether we see it or not
                 log.warning("looking at %s: %s", job, error)
         return JobState.ALIVE

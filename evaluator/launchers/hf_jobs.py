@@ -7,15 +7,14 @@ source: https://huggingface.co/docs/huggingface_hub/guides/jobs
 """
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 
 from httpx2 import HTTPError
 from huggingface_hub import JobStage
 
 from evaluator.hub.jobs import Flavor, JobClient, JobSettings
-from evaluator.launchers.base import OVERTIME, JobLauncher, JobState, Launch, LaunchError
+from evaluator.launchers.base import OVERTIME, JobLauncher, JobState, Launch, LaunchError, as_launch_errors
 from submissions.errors import SettingsError
 from submissions.queue.queue import Queue
 from submissions.settings import HubJobs, Settings
@@ -24,6 +23,7 @@ log = logging.getLogger(__name__)
 
 SHORTEST = timedelta(minutes=10)  # beside starting and publishing: less buys no evaluation
 LEAST_MEMORY = 16 * 10**9  # bytes, for a model whose size is not known
+_hub_errors = partial(as_launch_errors, "the Hub's Jobs", HTTPError, ValueError, KeyError)
 ALIVE = (JobStage.SCHEDULING, JobStage.RUNNING)
 
 
@@ -38,11 +38,11 @@ class HubJobLauncher(JobLauncher):
 
     def start(self, launch: Launch) -> str:
         own = self._jobs
-        with _as_launch_errors():
+        with _hub_errors():
             flavor = self._flavor(launch.memory)
-            limit = min(
-                launch.time_limit, timedelta(hours=own.max_price / flavor.price) if flavor.price else OVERTIME * 1000
-            )
+            limit = launch.time_limit
+            if flavor.price:
+                limit = min(limit, timedelta(hours=own.max_price / flavor.price))
             if limit < OVERTIME + SHORTEST:
                 raise LaunchError(
                     f"max_price {own.max_price:g} buys {limit} on {flavor.name} at ${flavor.price:.2f} an hour"
@@ -64,11 +64,11 @@ class HubJobLauncher(JobLauncher):
             )
 
     def state(self, job: str) -> JobState:
-        with _as_launch_errors():
+        with _hub_errors():
             return JobState.ALIVE if self._client.stage(job, self._jobs.namespace) in ALIVE else JobState.ENDED
 
     def cancel(self, job: str) -> None:
-        with _as_launch_errors():
+        with _hub_errors():
             self._client.cancel(job, self._jobs.namespace)
 
     def _flavor(self, memory: int | None) -> Flavor:
@@ -82,11 +82,3 @@ class HubJobLauncher(JobLauncher):
             wanted = self._jobs.flavor or f"{(memory or LEAST_MEMORY) / 1e9:,.0f} GB of GPU memory"
             raise LaunchError(f"the Hub offers no hardware with {wanted}")
         return fitting[0]
-
-
-@contextmanager
-def _as_launch_errors() -> Iterator[None]:
-    try:
-        yield
-    except (HTTPError, ValueError, KeyError) as error:
-        raise LaunchError(f"the Hub's Jobs: {' '.join(str(error).split())[:300]}") from None

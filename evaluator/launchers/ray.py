@@ -10,24 +10,24 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import ray
 from ray.exceptions import RayError, TaskCancelledError
 
-from evaluator.launchers.base import JobLauncher, JobState, Launch, LaunchError
+from evaluator.launchers.base import JobLauncher, JobState, Launch, as_launch_errors
 from submissions.errors import SettingsError
 from submissions.paths import ROOT
 from submissions.queue.queue import Queue
-from submissions.settings import Settings
+from submissions.settings import OF_THIS_MACHINE, Settings
 from submissions.store.open import absolute
 
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.5
-NEVER_SENT = ("HANNUN_LAUNCHER", "HANNUN_HUB_TOKEN_FILE", "HANNUN_WORK_DIR", "HANNUN_HOST", "HANNUN_PORT")
+_ray_errors = partial(as_launch_errors, "Ray", RayError, KeyError, ValueError)
 
 
 class RayLauncher(JobLauncher):
@@ -50,13 +50,14 @@ class RayLauncher(JobLauncher):
         self._tasks: dict[str, Any] = {}  # references to what tasks will have returned, by name
 
     def start(self, launch: Launch) -> str:
-        names = [f"HANNUN_{name.upper()}" for name in Settings.model_fields]
-        # Not in the runtime environment, which Ray's dashboard shows: tokens are among them.
-        environment = {name: os.environ[name] for name in names if name in os.environ and name not in NEVER_SENT}
-        environment |= self.settings.secrets
         own = self.settings
-        environment |= {"HANNUN_STORE": absolute(own.store), "HANNUN_PRIVATE_STORE": absolute(own.private_store)}
-        with _as_launch_errors():
+        # Not in the runtime environment, which Ray's dashboard shows: tokens are among them.
+        environment = {
+            **own.variables(OF_THIS_MACHINE),
+            **own.secrets,
+            **{"HANNUN_STORE": absolute(own.store), "HANNUN_PRIVATE_STORE": absolute(own.private_store)},
+        }
+        with _ray_errors():
             self._tasks[launch.name] = _evaluate.options(
                 name=launch.name,
                 num_gpus=launch.gpus,
@@ -66,7 +67,7 @@ class RayLauncher(JobLauncher):
         return launch.name
 
     def state(self, job: str) -> JobState:
-        with _as_launch_errors():
+        with _ray_errors():
             done, _ = ray.wait([self._tasks[job]], timeout=0)
         if not done:
             return JobState.ALIVE
@@ -80,17 +81,8 @@ class RayLauncher(JobLauncher):
         return JobState.ENDED
 
     def cancel(self, job: str) -> None:
-        with _as_launch_errors():
+        with _ray_errors():
             ray.cancel(self._tasks[job])
-
-
-@contextmanager
-def _as_launch_errors() -> Iterator[None]:
-    """Of a cluster that is out of reach, or a task that has ended meanwhile."""
-    try:
-        yield
-    except (RayError, KeyError, ValueError) as error:
-        raise LaunchError(f"Ray: {' '.join(str(error).split())[:300]}") from None
 
 
 @ray.remote(num_cpus=1, max_retries=0, max_calls=1)  # type: ignore[untyped-decorator]
