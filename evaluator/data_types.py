@@ -23,7 +23,7 @@ RequestedDecoding = Literal["greedy", "repository"]  # what can be asked for; a 
 AnswerStatus = Literal["ok", "empty", "refused", "truncated", "infra_error"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """One question of a benchmark with its gold answer."""
 
@@ -40,7 +40,7 @@ class Item:
     extra: Mapping[str, Any] = field(default_factory=dict)  # what else the benchmark's own scoring rule needs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """What a model is asked: everything but the gold answer."""
 
@@ -53,7 +53,7 @@ class Prompt:
     page: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a model said, without its reasoning; `raw` is all it wrote, where that is more.
 
@@ -112,7 +112,7 @@ def _is_mark(character: str) -> bool:
     return all(map(unicodedata.combining, unicodedata.normalize("NFKD", character)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Score:
     """What one item earned, from 0 to 1."""
 
