@@ -27,8 +27,10 @@ from evaluator.errors import EvaluationError, EvaluationStopped
 from evaluator.files import remove_path
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.model_download import fetch_model
-from evaluator.private_records import AnswerBackup, save_details
+from evaluator.private_records import AnswerBackup, save_details, save_item_scores
+from evaluator.published_pairs import with_pairs
 from evaluator.run.evaluate import Evaluation, answer_shard, evaluate
+from evaluator.run.paired import ItemScores
 from evaluator.run.shard import Shard
 from evaluator.run.task import Task, load_items, options_of
 from evaluator.work_dir import prepare_work_dir
@@ -165,7 +167,7 @@ class ClaimedRun:
                 evaluation = run(built_in)
             self._stage = Stage.PUBLISH
             check_public([evaluation.result.to_bytes(), request.to_bytes()], items, task.source.path)
-            self._publish(evaluation)
+            self._publish(evaluation, ItemScores.of(task.benchmark, items, evaluation.details))
             remove_path(self._job_dir)
             self._offer(evaluation.result)
         except EvaluationStopped as error:
@@ -186,16 +188,20 @@ class ClaimedRun:
         finally:
             deadline.cancel()
 
-    def _publish(self, evaluation: Evaluation) -> None:
-        """Details, then the result. While the store is out of reach this is tried again until the deadline, for hours of
+    def _publish(self, evaluation: Evaluation, scores: ItemScores | None) -> None:
+        """Details and scores, then the result. While the store is out of reach this is tried again until the deadline, for hours of
         a GPU are in it; the heartbeat goes on meanwhile."""
 
         own = self._settings.details_key
         secret = own.get_secret_value().encode() if own else None
 
         def attempt() -> None:
+            result = evaluation.result
             save_details(self._private, self._request.key, evaluation.details, secret)
-            self._queue.publish(self._request, evaluation.result, self._now())
+            if scores:
+                save_item_scores(self._private, self._request.key, scores)
+                result = with_pairs(result, scores, self._queue.store, self._private)
+            self._queue.publish(self._request, result, self._now())
 
         def interrupted(_: RetryCallState) -> bool:
             return self._interrupted.is_set()

@@ -1,8 +1,9 @@
-"""What an evaluation leaves in the private store: its details for good, its answers while it runs."""
+"""What an evaluation leaves in the private store: its details and scores for good, its answers while it runs."""
 
 import hashlib
 import hmac
 import json
+import logging
 import secrets
 from collections.abc import Collection
 from functools import partial
@@ -11,9 +12,12 @@ from pathlib import Path
 from evaluator.errors import Details
 from evaluator.files import open_regular_file, remove_path
 from evaluator.run.job import KEY_LENGTH, MAX_LINE, Job
+from evaluator.run.paired import ItemScores
 from evaluator.run.shard import Shard
 from submissions.store.private import PrivateStore
 from submissions.store.shards import sharded
+
+log = logging.getLogger(__name__)
 
 _DETAILS_KEY, _ANSWERS = "details.key", "answers"
 MAX_PART = 64 * 2**20  # bytes of answers copied at once
@@ -27,6 +31,24 @@ def save_details(private: PrivateStore, key: str, details: Details, secret: byte
     ]
     content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
     private.write(sharded(f"details/{key}.jsonl"), content)
+
+
+def save_item_scores(private: PrivateStore, key: str, scores: ItemScores) -> None:
+    """What other models' results will be compared with."""
+    private.write(_scores_path(key), scores.to_parquet())
+
+
+def read_item_scores(private: PrivateStore, key: str) -> ItemScores | None:
+    """None where there are none, or none that can be read. Raises StoreError."""
+    try:
+        return ItemScores.from_parquet(private.read(_scores_path(key)))
+    except (KeyError, ValueError) as error:
+        log.info("no scores of %s to compare with: %s", key, error)
+        return None
+
+
+def _scores_path(key: str) -> str:
+    return sharded(f"scores/{key}.parquet")
 
 
 def _made_once(private: PrivateStore) -> bytes:

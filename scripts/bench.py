@@ -23,6 +23,7 @@ from scripts.bench_engines import Row, engine_rows
 from scripts.bench_overhead import overhead_rows
 from scripts.bench_sandbox import sandbox_cost
 from scripts.bench_scale import scale_rows
+from scripts.bench_statistics import statistics_rows
 from submissions.paths import ROOT, SAMPLES
 from submissions.results import Dataset, EvalResult, Provenance, ResultConfig
 from submissions.store.base import Snapshot
@@ -38,6 +39,7 @@ RESULTS = 1000
 
 def main() -> None:
     parts = {"scoring": scoring, "engines": engines, "overhead": overhead, "board": board, "scale": scale}
+    parts["statistics"] = statistics
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; all of them where none is named")
     for name in parser.parse_args().parts or parts:
@@ -95,6 +97,13 @@ def scale() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for what, ours, plain, aim in scale_rows(Path(folder)):
             table.add_row(what, f"{ours:.1f} s", f"{plain:.1f} s", f"{plain / ours:.2f}×", aim)
+    Console().print(table)
+
+
+def statistics() -> None:
+    table = Table("what", "measured", "expected", title="paired tests on generated boards")
+    for row in statistics_rows():
+        table.add_row(*row)
     Console().print(table)
 
 

@@ -133,6 +133,30 @@ class BatchInvariance(Record):
     batches_tried: list[int] = Field(default_factory=list)  # of which the answers were thrown away
 
 
+class PairedScores(Record):
+    """This result beside another one, on the same questions. Counts of questions and no more: a private test set could be
+    read off from what is known of single ones."""
+
+    other: Key  # the other result's
+    both: int = Field(ge=0)  # right
+    this_only: int = Field(ge=0)
+    other_only: int = Field(ge=0)
+    neither: int = Field(ge=0)
+    difference: Metric  # of the headline, this minus the other, in points
+    interval: tuple[Metric, Metric]  # 95 %, whole clusters redrawn
+    p_value: Annotated[float, Field(ge=0, le=1)]  # two-sided, paired; not corrected for other comparisons
+
+    def seen_from_other(self, this: str) -> "PairedScores":
+        """The same from the other result's side; `this` is this one's key."""
+        low, high = self.interval
+        return self.model_copy(
+            update={
+                **{"other": this, "this_only": self.other_only, "other_only": self.this_only},
+                **{"difference": -self.difference, "interval": (-high, -low)},
+            }
+        )
+
+
 class Provenance(Record):
     kind: Literal["verified", "reported"]
     source: Label | None = None  # where a reported number was printed
@@ -167,6 +191,7 @@ class EvalResult(Record):
     generation: Generation | None = None
     reasoning: Reasoning | None = None
     cost: Cost | None = None
+    paired: list[PairedScores] = Field(default_factory=list)  # with results that were there before
     environment: dict[str, Label] = Field(default_factory=dict)
     provenance: Provenance
     reproduce: Annotated[str, Field(max_length=1000)] | None = None

@@ -2,12 +2,15 @@
 
 import json
 from dataclasses import fields
+from functools import lru_cache
 
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from submissions.records import BenchmarkName, EvalRequest, Key, Label, Status, Time
 from submissions.results import SINGLE_PROTOCOL, EvalResult, Latency
+
+STANDARD_METRICS = ("em", "f1", "em_strict")  # that have a field of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
@@ -59,9 +62,21 @@ class BoardRow:
     max_reasoning_tokens: int | None = None
     reasoning_tokens: float | None = None  # per answer
     reasoning_per_right: float | None = None  # tokens per right answer
+    paired: str | None = None  # JSON: [[another result's key, points that this one is ahead, p value], …]
+
+    def metric(self, name: str) -> float | None:
+        """A metric in percent, one of the benchmark's own included; None where it is not known."""
+        if name in STANDARD_METRICS:
+            value: float | None = getattr(self, name)
+            return value
+        return parse_metrics(self.metrics).get(name)
 
 
-_STANDARD = ("em", "f1", "em_strict", "em_stderr")
+@lru_cache(maxsize=100_000)
+def parse_metrics(metrics: str) -> dict[str, float]:
+    """A row's metrics beside EM and F1, in percent."""
+    found: dict[str, float] = json.loads(metrics)
+    return found
 
 
 def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
@@ -102,7 +117,9 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         breakdown=_compact(
             {axis: {k: b.model_dump() for k, b in buckets.items()} for axis, buckets in result.breakdown.items()}
         ),
-        metrics=_compact({name: v for name, v in scores.items() if name not in _STANDARD and v is not None}),
+        metrics=_compact(
+            {name: v for name, v in scores.items() if name not in (*STANDARD_METRICS, "em_stderr") and v is not None}
+        ),
         thinking=result.config.thinking,
         base_model=result.config.base_model,
         custom_code=result.config.custom_code or None,
@@ -113,6 +130,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         max_reasoning_tokens=result.generation.max_reasoning_tokens if result.generation else None,
         reasoning_tokens=result.reasoning.tokens_mean if result.reasoning else None,
         reasoning_per_right=result.reasoning.tokens_per_right if result.reasoning else None,
+        paired=_compact([[p.other, p.difference, p.p_value] for p in result.paired]) if result.paired else None,
     )
 
 

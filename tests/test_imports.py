@@ -56,6 +56,7 @@ ROOMS = {
             "datasets",
             "run",
             "private_records",
+            "published_pairs",
             "estimate",
             "work_dir",
             "claimed_run",

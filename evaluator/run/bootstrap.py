@@ -24,7 +24,7 @@ class PairedComparison(NamedTuple):
 
     difference: float
     interval: Interval
-    p_value: float  # McNemar's exact test on the items only one of them got right
+    p_value: float  # two-sided
     first_only: int
     second_only: int
 
@@ -43,18 +43,52 @@ def mean_interval(scores: Sequence[float], clusters: Sequence[str]) -> Interval:
     return cluster_bootstrap(scores, clusters)
 
 
-def paired_comparison(first: Sequence[float], second: Sequence[float], clusters: Sequence[str]) -> PairedComparison:
-    """Two models' right-or-wrong scores on the same items, in the same order. Raises ValueError if lengths differ."""
+def paired_comparison(
+    first: Sequence[float] | Floats,
+    second: Sequence[float] | Floats,
+    clusters: Sequence[str],
+    resamples: int = RESAMPLES,
+) -> PairedComparison:
+    """Two models' scores on the same items, in the same order. Raises ValueError if lengths differ."""
     if not len(first) == len(second) == len(clusters):
         raise ValueError("the two models must have answered the same items")
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    first_only, second_only = int((a > b).sum()), int((b > a).sum())
-    flipped = first_only + second_only
+    interval = _interval(_redrawn_means(a - b, clusters, resamples))
+    return PairedComparison(
+        float((a - b).mean()), interval, paired_p_value(a, b, clusters), int((a > b).sum()), int((b > a).sum())
+    )
+
+
+def paired_p_value(first: Floats, second: Floats, clusters: Sequence[str]) -> float:
+    """Two-sided, of the hypothesis that both are as good.
+
+    Items that are independent and right or wrong are tested by McNemar's exact test, others by the sums of their clusters'
+    differences (Durkalski et al., Statistics in Medicine 22 (2003)).
+    """
+    if len(set(clusters)) == len(clusters) and set(np.unique([first, second])) <= {0.0, 1.0}:
+        return _mcnemar(int((first > second).sum()), int((second > first).sum()))
+    return _cluster_test(first - second, clusters)
+
+
+def _mcnemar(first_only: int, second_only: int) -> float:
+    """The exact test of McNemar (Psychometrika 12 (1947)): a fair coin for each item that only one of them got right."""
+    if not first_only + second_only:
+        return 1.0
     from scipy.stats import binomtest  # here, for it takes longer to import than all the rest
 
-    p_value = float(binomtest(first_only, flipped).pvalue) if flipped else 1.0
-    interval = _interval(_redrawn_means(a - b, clusters, RESAMPLES))
-    return PairedComparison(float((a - b).mean()), interval, p_value, first_only, second_only)
+    return float(binomtest(first_only, first_only + second_only).pvalue)
+
+
+def _cluster_test(differences: Floats, clusters: Sequence[str]) -> float:
+    """Whether clusters' sums of differences are about 0, by their own spread; a t distribution for few clusters."""
+    _, member = np.unique(np.asarray(clusters), return_inverse=True)
+    sums = np.bincount(member, differences)
+    squares = float((sums**2).sum())
+    if not squares or len(sums) < 2:
+        return 1.0
+    from scipy.stats import t
+
+    return float(2 * t.sf(abs(float(sums.sum())) / squares**0.5, len(sums) - 1))
 
 
 def _interval(means: Floats) -> Interval:

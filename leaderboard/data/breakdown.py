@@ -1,4 +1,4 @@
-"""The breakdown of a result: its scores by axis and bucket, and its further metrics."""
+"""The breakdown of a result: its scores by axis and bucket."""
 
 import json
 from functools import lru_cache
@@ -37,10 +37,3 @@ def bucket_scores(breakdown: str) -> dict[BucketKey, BucketScore]:
 def answer_counts(breakdown: str, axis: str) -> dict[str, int]:
     """How often each kind of answer was given, by the axis of a histogram; empty where none was counted."""
     return {kind: own["n"] or 0 for kind, own in json.loads(breakdown).get(axis, {}).items()}
-
-
-@lru_cache(maxsize=100_000)
-def parse_metrics(metrics: str) -> dict[str, float]:
-    """A row's metrics beside EM and F1, in percent."""
-    found: dict[str, float] = json.loads(metrics)
-    return found

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from evaluator.benchmarks.base import Card, ScoreColumn
 from leaderboard.data.breakdown import BucketKey, bucket_scores
-from leaderboard.data.ranking import RankedRow, metric_of
+from leaderboard.data.ranking import RankedRow
 from submissions.messages import Text
 from submissions.rows import BoardRow
 
@@ -35,7 +35,7 @@ class Column:
     def value(self, row: BoardRow) -> Any:
         """What is shown, and sorted by; None where it is not known. Scores are in percent."""
         if self.own and self.own.metric:
-            return metric_of(row, self.own.metric)
+            return row.metric(self.own.metric)
         if self.own:
             part = bucket_scores(row.breakdown).get(BucketKey(*self.own.bucket)) if self.own.bucket else None
             return part.em if part else None

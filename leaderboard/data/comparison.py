@@ -1,12 +1,13 @@
 """Models side by side on the same questions: differences, how sure they are, and who is ahead where.
 
-Whose answer was right on which question is private, so the differences are of independent intervals (Newcombe,
-Statistics in Medicine 17 (1998), method 10, here with each score's own interval): wider than a paired test's where two
-models err on the same questions. What is said to be ahead is ahead under that test too, or nearly always.
+Where a worker has compared the two results question by question, its paired test decides. Whose answer was right on which
+question is private, so for other pairs and for parts the differences are of independent intervals (Newcombe, Statistics in
+Medicine 17 (1998), method 10, here with each score's own interval): wider than a paired test's where two models err on the
+same questions. What is said to be ahead is ahead under that test too, or nearly always.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
@@ -15,6 +16,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import BucketScore, bucket_scores
 from leaderboard.data.ranking import RankedRow, interval_of, score_of
 from submissions.confidence_interval import Interval, wilson
+from submissions.results import PairedScores
 from submissions.rows import BoardRow
 
 MAX_MODELS = 5
@@ -22,6 +24,7 @@ ERROR = (
     0.05  # how often, over all that is said of one benchmark or of its parts, somebody may be called ahead who is not
 )
 Verdict = Literal["ahead", "same", "unknown"]
+ReadPairs = Callable[[str], Sequence[PairedScores]]  # those of a result, by its key
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Difference:
     verdict: Verdict
     ahead: list[str]  # parts on which the leader is surely ahead
     behind: list[str]
+    paired: PairedScores | None = None  # the leader beside the other, question by question
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,9 @@ class Comparison:
     parts: list[SharedBucket]
 
 
-def compare(boards: dict[str, list[RankedRow]], models: Sequence[str]) -> list[Comparison]:
+def compare(
+    boards: dict[str, list[RankedRow]], models: Sequence[str], read_pairs: ReadPairs = lambda _: ()
+) -> list[Comparison]:
     """A comparison for each benchmark that two of the models at least were measured on alike."""
     found = []
     for name, rows in boards.items():
@@ -74,7 +80,7 @@ def compare(boards: dict[str, list[RankedRow]], models: Sequence[str]) -> list[C
                 benchmark=name,
                 rows=alike,
                 missing=[model for model in models if all(r.row.model != model for r in alike)],
-                differences=[_difference(alike, other, parts) for other in range(1, len(alike))],
+                differences=[_difference(alike, other, parts, read_pairs) for other in range(1, len(alike))],
                 parts=parts,
             )
         )
@@ -120,11 +126,36 @@ def _alike(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:
     return list(best.values())
 
 
-def _difference(rows: Sequence[RankedRow], other: int, parts: Sequence[SharedBucket]) -> Difference:
+def _difference(
+    rows: Sequence[RankedRow], other: int, parts: Sequence[SharedBucket], read_pairs: ReadPairs
+) -> Difference:
     """The first row against another one."""
     scores = score_of(rows[0].row) or 0.0, score_of(rows[other].row) or 0.0
-    bounds = [_bounds(r, 1 - ERROR / (len(rows) - 1)) for r in (rows[0], rows[other])]
-    interval = difference_interval(scores, bounds[0], bounds[1]) if bounds[0] and bounds[1] else None
+    error = ERROR / (len(rows) - 1)
+    paired = _paired(rows[0].row, rows[other].row, read_pairs)
+    if paired:
+        interval: Interval | None = _widened(paired.difference, paired.interval, 1 - error)
+    else:
+        bounds = [_bounds(r, 1 - error) for r in (rows[0], rows[other])]
+        interval = difference_interval(scores, bounds[0], bounds[1]) if bounds[0] and bounds[1] else None
+    sure = interval is not None and interval.low > 0 and (paired is None or paired.p_value < error)
+    ahead, behind = _parts_ahead(parts, other, error)
+    verdict: Verdict = "unknown" if interval is None else "ahead" if sure else "same"
+    return Difference(rows[0], rows[other], scores[0] - scores[1], interval, verdict, ahead, behind, paired)
+
+
+def _paired(leader: BoardRow, other: BoardRow, read_pairs: ReadPairs) -> PairedScores | None:
+    """As whichever of the two results was published later has it."""
+    for row, against in ((leader, other), (other, leader)):
+        if against.key in (row.paired or ""):
+            found = next((pair for pair in read_pairs(row.key) if pair.other == against.key), None)
+            if found:
+                return found if row is leader else found.seen_from_other(other.key)
+    return None
+
+
+def _parts_ahead(parts: Sequence[SharedBucket], other: int, error: float) -> tuple[list[str], list[str]]:
+    """The parts on which the first row is surely ahead of the other, and surely behind it."""
     known = [
         (part.bucket, a, b)
         for part in parts
@@ -132,14 +163,13 @@ def _difference(rows: Sequence[RankedRow], other: int, parts: Sequence[SharedBuc
     ]
     ahead, behind = [], []
     for bucket, a, b in known:
-        sure = 1 - ERROR / (len(known) * (len(rows) - 1))
+        sure = 1 - error / len(known)
         low, high = difference_interval((a.score, b.score), _wilson(a, sure), _wilson(b, sure))
         if low > 0:
             ahead.append(bucket)
         elif high < 0:
             behind.append(bucket)
-    verdict: Verdict = "unknown" if interval is None else "ahead" if interval.low > 0 else "same"
-    return Difference(rows[0], rows[other], scores[0] - scores[1], interval, verdict, ahead, behind)
+    return ahead, behind
 
 
 def difference_interval(scores: tuple[float, float], first: Interval, second: Interval) -> Interval:
@@ -155,6 +185,11 @@ def _bounds(ranked: RankedRow, confidence: float) -> Interval | None:
     score, interval = score_of(ranked.row), interval_of(ranked.row)
     if score is None or interval is None:
         return None
+    return _widened(score, interval, confidence)
+
+
+def _widened(score: float, interval: tuple[float, float], confidence: float) -> Interval:
+    """A 95% interval at another confidence, as of a normal distribution."""
     wider = NormalDist().inv_cdf((1 + confidence) / 2) / NormalDist().inv_cdf(0.975)
     return Interval(score - wider * (score - interval[0]), score + wider * (interval[1] - score))
 

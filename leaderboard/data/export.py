@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from leaderboard.data.breakdown import parse_metrics
 from leaderboard.data.columns import EXPORTED
 from leaderboard.data.ranking import RankedRow
+from submissions.rows import parse_metrics
 
 FORMULA = (
     "=",

@@ -15,7 +15,7 @@ from submissions.errors import StoreError
 from submissions.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
 from submissions.records import Lease, Pause, Presence, Status
-from submissions.results import EvalResult
+from submissions.results import EvalResult, PairedScores
 from submissions.rows import BoardRow, QueueRow, board_row
 from submissions.store.base import Snapshot, Store, blob_id
 from submissions.store.index import Unreadable, board_reader, parse_record, queue_reader
@@ -136,6 +136,11 @@ class LiveBoard:
             return self._published_files[key].read_bytes()
         view = self.view()
         return self._store.read(view.paths[key], view.snapshot.head) if key in view.paths else None
+
+    def pairs(self, key: str) -> list[PairedScores]:
+        """A result beside others, question by question."""
+        content = self.result_json(key)
+        return EvalResult.model_validate_json(content).paired if content else []
 
     def _due(self) -> bool:
         """Whether a refresh is due. Where it is, the caller holds `_refreshing` and must refresh."""

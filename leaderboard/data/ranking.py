@@ -1,21 +1,20 @@
 """The ranking: rows by headline score, with the ranks that their intervals allow."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.breakdown import parse_metrics
+from leaderboard.data.significance import paired_verdicts
 from submissions.records import MAX_REASONING_TOKENS
 from submissions.rows import BoardRow
-
-STANDARD_METRICS = ("em", "f1", "em_strict")
 
 
 @dataclass(frozen=True, slots=True)
 class RankedRow:
     rank: int | None  # None: a reference, another split, or no score
     row: BoardRow
-    best: int | None = None  # the ranks its interval allows: ahead of it only who is surely ahead,
+    best: int | None = None  # the ranks it may have: ahead of it only who is surely ahead,
     worst: int | None = None  # behind it only who is surely behind
 
 
@@ -26,7 +25,7 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
     """Rows by headline score, best first. Models measured on the benchmark's own split, and decoded like all others,
     have ranks; ties share one."""
     card = BENCHMARKS[benchmark].card
-    scored = [(metric_of(row, card.headline), row) for row in rows]
+    scored = [(row.metric(card.headline), row) for row in rows]
     scored.sort(key=lambda pair: (pair[0] is None, -(pair[0] or 0.0), pair[1].model.casefold()))
     # Where no interval is known, the bare score stands for it.
     entered = {
@@ -36,6 +35,7 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
     }
     losses = [-score for score, _, _ in entered.values()]  # ascending, as bisect needs them
     lows, highs = sorted(low for _, low, _ in entered.values()), sorted(high for _, _, high in entered.values())
+    corrections = _corrections([row for _, row in scored], entered)
 
     def standing(row: BoardRow) -> RankedRow:
         if row.key not in entered:
@@ -44,9 +44,28 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
         rank = bisect_left(losses, -score) + 1
         if low == high:
             return RankedRow(rank, row)
-        return RankedRow(rank, row, len(lows) - bisect_right(lows, high) + 1, len(highs) - bisect_left(highs, low))
+        ahead, behind = corrections.get(row.key, (0, 0))
+        best, worst = len(lows) - bisect_right(lows, high) + 1 + ahead, len(highs) - bisect_left(highs, low) - behind
+        return RankedRow(rank, row, min(best, rank), max(worst, rank))
 
     return [standing(row) for _, row in scored]
+
+
+def _corrections(
+    rows: Sequence[BoardRow], entered: Mapping[str, tuple[float, float, float]]
+) -> dict[str, tuple[int, int]]:
+    """How many more, by key, are surely ahead and surely behind by paired tests than by their intervals: where a pair was
+    tested, the test decides."""
+    verdicts = paired_verdicts(rows, entered)
+    found: dict[str, tuple[int, int]] = {}
+    for key, other in verdicts.tested:
+        (_, low, high), (_, other_low, other_high) = entered[key], entered[other]
+        ahead, behind = found.get(key, (0, 0))
+        found[key] = (
+            ahead + ((other, key) in verdicts.ahead) - (other_low > high),
+            behind + ((key, other) in verdicts.ahead) - (other_high < low),
+        )
+    return found
 
 
 def decoded_alike(row: BoardRow) -> bool:
@@ -59,17 +78,9 @@ def decoded_alike(row: BoardRow) -> bool:
     return greedy and answer and row.max_reasoning_tokens in (None, MAX_REASONING_TOKENS)
 
 
-def metric_of(row: BoardRow, metric: str) -> float | None:
-    """A metric of a row in percent, one of its benchmark's own included; None where it is not known."""
-    if metric in STANDARD_METRICS:
-        value: float | None = getattr(row, metric)
-        return value
-    return parse_metrics(row.metrics).get(metric)
-
-
 def score_of(row: BoardRow) -> float | None:
     """The headline score of the row's benchmark, in percent."""
-    return metric_of(row, BENCHMARKS[row.benchmark].card.headline)
+    return row.metric(BENCHMARKS[row.benchmark].card.headline)
 
 
 def interval_of(row: BoardRow) -> tuple[float, float] | None:

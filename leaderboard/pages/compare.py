@@ -48,7 +48,7 @@ def compare_tab(board: LiveBoard, language: Language) -> TabView:
             language,
             models=models,
             unknown=[m for m in asked if m not in known],
-            comparisons=compare(view.boards, models),
+            comparisons=compare(view.boards, models, board.pairs),
             offered=[m for m in found if m.model not in models][:OFFERED] if len(models) < MAX_MODELS else [],
             most=MAX_MODELS,
             version=version,

@@ -12,6 +12,7 @@ from leaderboard.data.columns import BY_KEY, RANK_LABEL
 from leaderboard.data.ranking import interval_of, score_of
 from leaderboard.views.texts import Language, text, translate
 from submissions.catalog import PRECISIONS
+from submissions.confidence_interval import smallest_difference
 
 KST = timezone(timedelta(hours=9), "KST")
 
@@ -81,6 +82,7 @@ def _environment(language: Language) -> Environment:
         benchmarks=BENCHMARKS,
         score_of=score_of,
         interval_of=interval_of,
+        smallest_difference=smallest_difference,
         float_precisions=PRECISIONS,
         rank_label=RANK_LABEL,
     )

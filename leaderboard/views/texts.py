@@ -167,9 +167,21 @@ TEXTS: dict[str, Text] = {
     "not_measured": Text("같은 조건의 결과 없음: {models}", "No result under the same conditions: {models}"),
     "overall": Text("전체", "Overall"),
     "by_part": Text("영역별", "By category"),
+    "paired_counts": Text(
+        "대응 표본 검정: 앞 모델만 맞힌 문항 {a}개, 뒤 모델만 {b}개, 둘 다 {both}개, 둘 다 틀린 문항 {neither}개 (p {p}).",
+        "Paired test: only the first is right on {a} items, only the second on {b}, both on {both}, neither on {neither} (p {p}).",
+    ),
+    "unpaired": Text(
+        "문항별 대응 비교가 없어 두 신뢰구간으로 추정했습니다(Newcombe).",
+        "No paired comparison; estimated from both intervals (Newcombe).",
+    ),
+    "smallest_difference": Text(
+        "{n}문항에서 대응 표본 검정이 80% 확률로 구분하는 가장 작은 차이는 약 {d}점입니다.",
+        "On {n} items, the smallest difference that a paired test detects with 80% power is about {d} points.",
+    ),
     "compare_note": Text(
-        "차이의 신뢰구간은 두 점수의 신뢰구간으로 계산하고(Newcombe 1998) 다중 비교를 보정했습니다(Bonferroni). 문항별 정답 여부를 공개하지 않으므로 대응 표본 검정보다 보수적입니다.",
-        "Confidence intervals of differences are computed from those of both scores (Newcombe 1998) and corrected for multiple comparisons (Bonferroni). Per-item scores are private, so this is more conservative than a paired test.",
+        "대응 표본 검정(McNemar, 문서·이미지 단위로 묶인 문항은 Durkalski)은 평가 서버가 비공개 문항별 점수로 계산하며, 공개하는 것은 문항 수뿐입니다. 그 밖의 신뢰구간은 두 점수의 신뢰구간으로 계산합니다(Newcombe 1998). 모두 다중 비교를 보정했습니다(Bonferroni).",
+        "Paired tests (McNemar, or Durkalski where items share a document or image) are computed by the evaluator from private per-item scores; only counts are published. Other intervals are computed from those of both scores (Newcombe 1998). All are corrected for multiple comparisons (Bonferroni).",
     ),
     "started_at": Text("시작", "Started"),
     "attempt": Text("{n}번째 시도", "attempt {n}"),
@@ -197,8 +209,8 @@ TEXTS: dict[str, Text] = {
     "columns": Text("열", "Columns"),
     "more": Text("더 보기", "Show more"),
     "rank_range_hint": Text(
-        "95% 신뢰구간을 고려할 때 가능한 순위 범위입니다.",
-        "Range of ranks consistent with the 95% confidence intervals.",
+        "통계적으로 구분되지 않는 순위 범위입니다. 문항별로 비교한 모델끼리는 대응 표본 검정(Holm 보정), 그 밖에는 95% 신뢰구간으로 판단합니다.",
+        "Range of ranks that cannot be told apart: by paired tests (Holm-corrected) where models were compared item by item, else by the 95% confidence intervals.",
     ),
     "interval_hint": Text(
         "95% 신뢰구간. 공개 수치는 점수와 문항 수로 계산한 윌슨(Wilson) 구간입니다.",

@@ -27,7 +27,7 @@ from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
-from tests.support.engines import ASKED, STOP, LoggingEngine, use_engine
+from tests.support.engines import ASKED, STOP, LetterEngine, LoggingEngine, use_engine
 
 
 @pytest.fixture
@@ -66,6 +66,51 @@ def test_a_request_becomes_a_row_and_its_details_stay_private(
     public = b"".join(store.read(p, store.head()) for p in store.snapshot().files if p.endswith(".json"))
     longest = max((a for d in details for a in d["answers"]), key=len)
     assert len(longest) > 20 and longest.encode() not in public
+
+
+@pytest.fixture
+def two_models(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_sandbox: None) -> Settings:
+    """`tiny/one` and `tiny/two`, which choose other letters."""
+    use_engine(monkeypatch, LetterEngine)
+    for name in ("one", "two"):
+        folder = shutil.copytree((settings.models_dir or Path()) / "tiny/image-text", tmp_path / "models/tiny" / name)
+        with (folder / "README.md").open("a") as card:
+            card.write(f"\nmodel {name}\n")
+    return settings.model_copy(update={"models_dir": tmp_path / "models"})
+
+
+def test_a_result_stands_beside_those_before_it_in_counts_only(
+    two_models: Settings, store: Store, private: PrivateStore
+) -> None:
+    first, second = (submit(two_models, f"tiny/{name}", "ko-vdc") for name in ("one", "two"))
+    assert Worker(two_models).run_pending() == 2
+    rows = {row.key: row for row in board_reader(store).read(store.snapshot())[0]}
+    results = {key: EvalResult.model_validate_json(store.read(row.path, store.head())) for key, row in rows.items()}
+    (later,) = (result for result in results.values() if result.paired)
+    (pair,) = later.paired
+    assert {later.request_key, pair.other} == {first.key, second.key}
+
+    def right(key: str) -> dict[str, bool]:
+        lines = private.read(f"details/{key[:2]}/{key}.jsonl").decode().splitlines()
+        return {row["id"]: row["em"] > 0.5 for row in map(json.loads, lines)}
+
+    this, other = right(later.request_key), right(pair.other)
+    counts = [sum(this[i] == a and other[i] == b for i in this) for a in (True, False) for b in (True, False)]
+    assert [pair.both, pair.this_only, pair.other_only, pair.neither] == counts
+    assert pair.this_only and pair.other_only, "or the test shows nothing"
+    ems = [results[key].results["ko-vdc"]["em"] or 0.0 for key in (later.request_key, pair.other)]
+    assert pair.difference == pytest.approx(ems[0] - ems[1], abs=0.001)
+
+
+def test_scores_that_cannot_be_read_cost_only_their_pair(
+    two_models: Settings, store: Store, private: PrivateStore
+) -> None:
+    first = submit(two_models, "tiny/one", "ko-vdc")
+    Worker(two_models).run_pending()
+    private.write(f"scores/{first.key[:2]}/{first.key}.parquet", b"torn")
+    second = submit(two_models, "tiny/two", "ko-vdc")
+    Worker(two_models).run_pending()
+    assert Queue(store).get(second.key).status == "finished"
 
 
 def _break(settings: Settings, tmp_path: Path, file: str, content: bytes | None, model: str = "extractive") -> Settings:

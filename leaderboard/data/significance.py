@@ -1,0 +1,44 @@
+"""Which of the ranked results are told apart by paired tests, over all that are known of a board."""
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from submissions.rows import BoardRow
+
+ERROR = 0.05  # how often anything at all that is said of a board by paired tests may be wrong
+
+
+@dataclass(frozen=True)
+class PairedVerdicts:
+    """Of pairs of results, in both orders."""
+
+    tested: set[tuple[str, str]] = field(default_factory=set)
+    ahead: set[tuple[str, str]] = field(default_factory=set)  # the first of these surely before the second
+
+
+def paired_verdicts(rows: Iterable[BoardRow], keys: Collection[str]) -> PairedVerdicts:
+    """Of the results with these keys."""
+    tests = [
+        (p_value, row.key, other, difference)
+        for row in rows
+        if row.paired and row.key in keys
+        for other, difference, p_value in json.loads(row.paired)
+        if other in keys
+    ]
+    verdicts = PairedVerdicts()
+    for (_, key, other, difference), rejected in zip(tests, holm([test[0] for test in tests]), strict=True):
+        verdicts.tested.update(((key, other), (other, key)))
+        if rejected and difference:
+            verdicts.ahead.add((key, other) if difference > 0 else (other, key))
+    return verdicts
+
+
+def holm(p_values: list[float], error: float = ERROR) -> list[bool]:
+    """Which hypotheses are rejected, at most `error` of having rejected any wrongly (Holm, Scand. J. Statist. 6 (1979))."""
+    rejected = [False] * len(p_values)
+    for place, number in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if p_values[number] > error / (len(p_values) - place):
+            break
+        rejected[number] = True
+    return rejected

@@ -1,0 +1,174 @@
+"""Statistics rows of `make bench`: how often the board's paired tests and intervals are wrong, and what they resolve.
+
+Models and items are drawn by a probit item response model: a model is right on an item where its ability, less the item's
+difficulty, plus noise of its own is positive. Seeds are fixed, so that the numbers are the same in each run.
+"""
+
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.run.bootstrap import mean_interval, paired_comparison, paired_p_value
+from leaderboard.data.ranking import interval_of, ranked
+from leaderboard.data.significance import paired_verdicts
+from submissions.confidence_interval import smallest_difference
+from submissions.rows import BoardRow
+
+CARD = BENCHMARKS["ko-vqa"].card
+MODELS = 20
+BOARDS = 300
+PAIRS = 1000  # of which the interval is drawn
+NOISE = 0.3  # standard deviation beside the items' 1.0: about 12 % of items tell equal models apart
+CLUSTER = 5  # items a figure, as InfoChartQA has them
+SHARED = 0.9  # share of a model's noise that a figure's items have in common
+RESAMPLES = 2000
+
+Row = tuple[str, str, str]  # what, measured, expected
+Rights = npt.NDArray[np.float64]  # models × items
+
+
+@dataclass(frozen=True)
+class Population:
+    n: int
+    cluster: int = 1
+
+    @property
+    def clusters(self) -> list[str]:
+        return [str(item // self.cluster) for item in range(self.n)]
+
+    def rights(self, abilities: npt.NDArray[np.float64], seed: int) -> Rights:
+        """Who is right on what; models err together where items are hard, and on a figure each for itself."""
+        random = np.random.default_rng(seed)
+        groups = -(-self.n // self.cluster)
+        difficulty = random.normal(0, 1, self.n)
+        own = random.normal(0, 1, (len(abilities), self.n))
+        common = random.normal(0, 1, (len(abilities), groups)).repeat(self.cluster, axis=1)[:, : self.n]
+        shared = SHARED if self.cluster > 1 else 0.0
+        noise = NOISE * (shared**0.5 * common + (1 - shared) ** 0.5 * own)
+        right: Rights = (abilities[:, None] - difficulty + noise > 0).astype(np.float64)
+        return right
+
+
+def statistics_rows() -> Iterator[Row]:
+    for n, cluster in ((200, 1), (1500, 1), (1500, CLUSTER)):
+        population = Population(n, cluster)
+        what = f"{n:,} items" + (f", {cluster} a figure" if cluster > 1 else "")
+        yield (
+            f"{what}: boards of {MODELS} equal models with anything called ahead",
+            f"{error_rate(population):.1%}",
+            "≤ 5 %",
+        )
+        yield f"{what}: 95 % intervals that hold the difference", f"{coverage(population):.1%}", "95 %"
+        before, after, wrong = resolved(population)
+        boards = BOARDS // 10
+        yield (
+            f"{what}: adjacent pairs told apart, intervals alone → paired",
+            f"{before} → {after} of {boards * (MODELS - 1)}",
+            "more",
+        )
+        yield f"{what}: boards with any pair in the wrong order", f"{wrong} of {boards}", "≤ 5 %"
+    for n in (200, 1500):
+        yield f"{n:,} items: power at {100 * smallest_difference(n):.1f} points", f"{power(n):.0%}", "80 %"
+
+
+def error_rate(population: Population) -> float:
+    wrong = 0
+    for seed in range(BOARDS):
+        rights = population.rights(np.zeros(MODELS), seed)
+        rows = ranked(_rows(rights, population), "ko-vqa")
+        wrong += any(row.best != 1 or row.worst != MODELS for row in rows)
+    return wrong / BOARDS
+
+
+def coverage(population: Population) -> float:
+    """Of pairs whose abilities differ as neighbours' do."""
+    random, held = np.random.default_rng(0), 0
+    for seed in range(PAIRS):
+        abilities = random.uniform(-1, 1) + np.array([0, random.uniform(0, 0.3)])
+        truth = np.diff(_accuracy(abilities))[0]
+        a, b = population.rights(abilities, seed)
+        low, high = paired_comparison(b, a, population.clusters, RESAMPLES).interval
+        held += low <= truth <= high
+    return held / PAIRS
+
+
+def resolved(population: Population) -> tuple[int, int, int]:
+    """Adjacent pairs that are told apart by intervals alone, with paired tests, and boards with one in the wrong order."""
+    random, before, after, wrong = np.random.default_rng(1), 0, 0, 0
+    for seed in range(BOARDS // 10):
+        abilities = np.sort(random.uniform(-1, 1, MODELS))[::-1]
+        rows = _rows(population.rights(abilities, seed), population)
+        ahead = paired_verdicts(rows, {row.key for row in rows}).ahead
+        wrong += any(first > second for first, second in ahead)  # keys are in the order of the abilities
+        board = [ranked_row.row for ranked_row in ranked(rows, "ko-vqa")]
+        for upper, lower in itertools.pairwise(board):
+            before += (interval_of(upper) or (0, 0))[0] > (interval_of(lower) or (0, 0))[1]
+            after += (upper.key, lower.key) in ahead
+    return before, after, wrong
+
+
+def power(n: int) -> float:
+    """How often McNemar's test finds the difference that is said to be found by 80 % of tests."""
+    difference, discordant = smallest_difference(n), 0.12
+    random, found = np.random.default_rng(2), 0
+    for _ in range(PAIRS * 2):
+        first, second, _ = random.multinomial(
+            n, [(discordant + difference) / 2, (discordant - difference) / 2, 1 - discordant]
+        )
+        a = np.r_[np.ones(first), np.zeros(n - first)]
+        b = np.r_[np.zeros(first), np.ones(second), np.zeros(n - first - second)]
+        found += paired_p_value(a, b, [str(i) for i in range(n)]) < 0.05
+    return found / (PAIRS * 2)
+
+
+def _accuracy(abilities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    from scipy.stats import norm
+
+    accuracy: npt.NDArray[np.float64] = norm.cdf(abilities / (1 + NOISE**2) ** 0.5)
+    return accuracy
+
+
+def _rows(rights: Rights, population: Population) -> list[BoardRow]:
+    """The board's rows, each compared with those before it, as a worker does."""
+    clusters = population.clusters
+    rows = []
+    for number, own in enumerate(rights):
+        pairs = [
+            [
+                _key(other),
+                round(100 * float((own - rights[other]).mean()), 4),
+                paired_p_value(own, rights[other], clusters),
+            ]
+            for other in range(number)
+        ]
+        low, high = mean_interval(own.tolist(), clusters)
+        rows.append(
+            BoardRow(
+                path="",
+                blob="",
+                key=_key(number),
+                benchmark="ko-vqa",
+                benchmark_version="1",
+                model=f"bench/{number}",
+                role="model",
+                split=CARD.split,
+                dataset="bench",
+                outcome="scored",
+                kind="verified",
+                breakdown="{}",
+                paired=json.dumps(pairs),
+                em=100 * float(own.mean()),
+                em_low=100 * low,
+                em_high=100 * high,
+            )
+        )
+    return rows
+
+
+def _key(number: int) -> str:
+    return f"{number:032x}"

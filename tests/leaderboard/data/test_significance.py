@@ -1,0 +1,64 @@
+"""Paired tests over a board: Holm's procedure, and ranks that follow it."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from leaderboard.data.ranking import ranked
+from leaderboard.data.significance import holm, paired_verdicts
+from submissions.records import EvalRequest
+from submissions.rows import BoardRow, board_row
+from tests.support.evaluated import evaluated
+
+Make = Callable[..., EvalRequest]
+
+
+def test_holms_procedure() -> None:
+    """Step down: 0.01 ≤ 0.05/4, 0.012 ≤ 0.05/3, 0.03 > 0.05/2 ends it, though 0.04 ≤ 0.05."""
+    assert holm([0.04, 0.01, 0.03, 0.012]) == [False, True, False, True]
+    assert holm([]) == [] and holm([0.05]) == [True] and holm([0.051]) == [False]
+
+
+@pytest.fixture
+def rows(make_request: Make) -> list[BoardRow]:
+    """Four of which no interval tells the first three apart."""
+    made = []
+    for model, em in (("o/a", 62.0), ("o/b", 60.0), ("o/c", 59.9), ("o/d", 20.0)):
+        result = evaluated(make_request(model_id=model, benchmark="ko-vqa"), em)
+        made.append(board_row(result, model, result.request_key))
+    return made
+
+
+def paired(row: BoardRow, *pairs: tuple[BoardRow, float, float]) -> BoardRow:
+    return replace(row, paired=json.dumps([[other.key, points, p] for other, points, p in pairs]))
+
+
+def standing(rows: list[BoardRow]) -> dict[str, tuple[int | None, int | None]]:
+    return {r.row.model: (r.best, r.worst) for r in ranked(rows, "ko-vqa")}
+
+
+def test_ranks_follow_the_paired_tests(rows: list[BoardRow]) -> None:
+    a, b, c, d = rows
+    assert standing(rows) == {"o/a": (1, 3), "o/b": (1, 3), "o/c": (1, 3), "o/d": (4, 4)}
+    surely = [a, paired(b, (a, -2.0, 1e-5)), paired(c, (a, -2.1, 1e-4), (b, -0.1, 0.9)), d]
+    assert standing(surely) == {"o/a": (1, 1), "o/b": (2, 3), "o/c": (2, 3), "o/d": (4, 4)}
+
+
+def test_a_test_overrules_the_intervals(rows: list[BoardRow]) -> None:
+    a, b, c, d = rows
+    assert standing([a, b, c, paired(d, (c, -39.9, 0.2))])["o/d"] == (3, 4)
+
+
+def test_many_tests_ask_for_more(rows: list[BoardRow]) -> None:
+    """0.02 alone tells two apart, 0.02 among three does not."""
+    a, b, c, d = rows
+    keys = {row.key for row in rows}
+    assert paired_verdicts([paired(b, (a, -2.0, 0.02))], keys).ahead == {(a.key, b.key)}
+    assert not paired_verdicts([paired(b, (a, -2.0, 0.02), (c, 0.1, 0.8), (d, 40.0, 0.7))], keys).ahead
+
+
+def test_results_that_are_gone_are_passed_over(rows: list[BoardRow]) -> None:
+    a, b, *_ = rows
+    assert not paired_verdicts([paired(b, (a, -2.0, 1e-9))], {b.key}).tested
