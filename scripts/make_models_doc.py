@@ -51,7 +51,7 @@ def published() -> dict[str, set[str]]:
         for path in (PUBLISHED / benchmark).glob("*.json"):
             result = EvalResult.model_validate_json(path.read_bytes())
             if result.config.role == "model":
-                found.setdefault(result.config.model_name, set()).add(benchmark)
+                found.setdefault(result.config.published_as or result.config.model_name, set()).add(benchmark)
     return found
 
 

@@ -1,11 +1,13 @@
 """Write assets/published from the two CSV files of published numbers: `python -m scripts.make_published FOLDER`.
 
 `published_results.csv` has one row a number, `korquad2_leaderboard.csv` is KorQuAD's own board (main and latency).
-Rows of benchmarks we do not carry are left out; out-of-memory and missing values stay visible as such.
+Rows of benchmarks we do not carry are left out; out-of-memory and missing values stay visible as such. The repository, licence
+and release of a model come from `assets/published_models.json`, which people keep.
 """
 
 import csv
 import hashlib
+import json
 import re
 import shutil
 import sys
@@ -16,12 +18,15 @@ from typing import Any, Literal
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.run.result import TOTAL_PROTOCOL
+from submissions.catalog import Thinking
 from submissions.confidence_interval import wilson
-from submissions.paths import PUBLISHED
+from submissions.paths import ASSETS, PUBLISHED
 from submissions.results import Bucket, Dataset, EvalResult, Latency, Provenance, ResultConfig
 
 NAMES = {"KO-VQA": "ko-vqa", "KO-VDC": "ko-vdc", "InfoChartQA": "infochartqa"}
 SPLITS = {"KorQuAD 2.0 test": "test", "KorQuAD 2.0 dev": "dev", "KorQuAD 2.1 dev": "dev-2.1"}
+IDENTITIES: dict[str, dict[str, Any]] = json.loads((ASSETS / "published_models.json").read_text(encoding="utf-8"))
+THINKING: dict[Thinking, str] = {"on": "(w/ thinking)", "off": "(w/o thinking)"}
 TABLE_4 = "KorQuAD 2.0 (split not stated in table 4; text says test)"
 FORMS = {"text": "paragraph", "table": "table", "list": "list"}
 # Questions behind a number, where the card's own n is not it. InfoChartQA does not say how many it asked.
@@ -148,15 +153,21 @@ def _result(
         date = datetime.fromisoformat(stated[0]).replace(tzinfo=UTC).timestamp()
     values = {name: None if value in ("OOM", "") else float(value) for name, value in scores.items()}
     missing = "out_of_memory" if "OOM" in scores.values() else "not_reported"
+    known = IDENTITIES.get(model, {})
+    named = known["model_id"] if known.get("way", "api") != "api" else model
     identity = "\0".join([benchmark, split, model, organisation or "", str(date), source])
     return EvalResult(
         request_key=hashlib.sha256(identity.encode()).hexdigest()[:32],
         config=ResultConfig(
-            model_name=model,
+            model_name=named,
+            published_as=model if named != model else None,
+            released=known.get("released"),
+            license=known.get("license"),
+            thinking=next((mode for mode, name in THINKING.items() if name in model), None),
             model_sha=None,
             model_dtype=None,
             organisation=organisation,
-            params=_params(model),
+            params=known.get("params") or _params(model) or _params(named),
             weights=_weights(benchmark, model) if role == "model" else None,
             role=role,
         ),

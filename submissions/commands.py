@@ -21,6 +21,7 @@ from submissions.queue.pseudonyms import Pseudonyms
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
 from submissions.records import MODEL_ID, OWNER
+from submissions.retirement import reinstate, retire
 from submissions.settings import Settings, load_settings
 from submissions.store.index import rebuild_index
 from submissions.store.open import open_store
@@ -56,6 +57,8 @@ def dispatch(args: argparse.Namespace) -> int:
                 return _complain("name a request, or --all for every quarantined one")
             for key in queue.requeue_all() if args.all else [queue.requeue(args.key).key]:
                 print(f"{key} is pending again")
+        elif args.command == "retire":
+            return _retire(queue, args)
         elif args.command == "cancel":
             queue.cancel(args.key)
             print(f"{args.key} is out of the queue")
@@ -167,6 +170,18 @@ def _opt_out(queue: Queue, name: str, undo: bool) -> None:
     else:
         taken = queue.opt_out(name, queue.store.now())
         print(f"{name} is not evaluated any more; {len(taken)} pending requests are out of the queue")
+
+
+def _retire(queue: Queue, args: argparse.Namespace) -> int:
+    if args.undo:
+        reinstate(queue.store, args.key)
+        print(f"{args.key} has its rank again")
+    elif not args.reason.strip():
+        return _complain("say why, in words that everybody may read: --reason TEXT")
+    else:
+        retire(queue.store, args.key, args.reason.strip(), queue.store.now())
+        print(f"{args.key} has no rank any more; the result stays public, with the reason")
+    return 0
 
 
 def _erase(pseudonyms: Pseudonyms, name: str) -> int:

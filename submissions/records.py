@@ -238,6 +238,18 @@ class OptOut(Record):
         return f"opt-outs/{name.lower()}.json"  # the Hub takes names in any letter case
 
 
+class Retirement(Record):
+    """Why a result has no rank any more, at `retired/`. The result stays where it is, and all of its numbers public."""
+
+    key: Key
+    reason: Label
+    since: Time
+
+    @staticmethod
+    def path_of(key: str) -> str:
+        return f"retired/{key[:2]}/{key}.json"
+
+
 class CodeApproval(Record):
     """Python files that the operator has read and lets run, at `approvals/{owner}/{name}/{revision}.json`."""
 

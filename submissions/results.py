@@ -74,6 +74,8 @@ class ResultConfig(Record):
     batch_size: int | None = Field(default=None, ge=1)
     max_new_tokens: int | None = Field(default=None, ge=1)
     weights: Literal["open", "closed"] | None = None  # whether anybody may have them; None: not known
+    published_as: Label | None = None  # the name that a reported number was printed under, where it is another
+    released: Annotated[str, Field(pattern=r"^\d{4}-\d{2}$")] | None = None  # the model, year and month
     role: Literal["model", "human", "baseline"] = "model"  # humans and baselines are references, not ranked
 
 

@@ -62,7 +62,12 @@ class BoardRow:
     max_reasoning_tokens: int | None = None
     reasoning_tokens: float | None = None  # per answer
     reasoning_per_right: float | None = None  # tokens per right answer
+    published_as: Label | None = None
     paired: str | None = None  # JSON: [[another result's key, points that this one is ahead, p value], …]
+
+    # What the board finds out itself; in no segment.
+    retired: str | None = None  # why the result has no rank any more
+    reproduction: str | None = None  # of a reported number or its measurement: see leaderboard.data.reproductions
 
     def metric(self, name: str) -> float | None:
         """A metric in percent, one of the benchmark's own included; None where it is not known."""
@@ -130,6 +135,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         max_reasoning_tokens=result.generation.max_reasoning_tokens if result.generation else None,
         reasoning_tokens=result.reasoning.tokens_mean if result.reasoning else None,
         reasoning_per_right=result.reasoning.tokens_per_right if result.reasoning else None,
+        published_as=result.config.published_as,
         paired=_compact([[p.other, p.difference, p.p_value] for p in result.paired]) if result.paired else None,
     )
 

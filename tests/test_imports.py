@@ -35,6 +35,7 @@ ROOMS = {
             "settings",
             "logs",
             "store",
+            "retirement",
             "queue",
             "models",
             "checks",

@@ -57,6 +57,7 @@ class Card:
     columns: tuple[ScoreColumn, ...] = ()
     histogram: Axis | None = None  # counts of answers, where those are of a few kinds
     data_terms: Text | None = None  # whose its test set is, and what may be done with it
+    access: Text | None = None  # who made and holds it, and who may have seen or trained on it
     data_stays: bool = False  # whether those terms keep it in the country
 
     def axis_title(self, name: str) -> Text:

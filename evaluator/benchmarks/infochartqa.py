@@ -41,6 +41,10 @@ class InfoChartQA(Benchmark):
             "인포그래픽의 저작권은 각 게시자에게 있습니다. 이용 조건은 데이터 배포처를 확인하세요.",
             "The infographics belong to those who published them; see the data's own page for its terms.",
         ),
+        access=Text(
+            "논문 저자가 만들어 문항과 정답을 모두 공개했습니다. 어느 모델이든 학습에 썼을 수 있으므로 오염을 배제할 수 없습니다.",
+            "Made by the authors of its paper and public with its answers: any model may have been trained on it.",
+        ),
         hub_task="infochartqa",
         columns=(
             ScoreColumn(Text("일반 차트", "Plain"), bucket=("subset", "text_plain")),

@@ -83,6 +83,10 @@ class KoOCRAG(Benchmark):
             "제작사가 저작권과 데이터 유출을 이유로 일부 문항만 공개했습니다.",
             "Its makers publish a few pages only, for copyright and against leakage.",
         ),
+        access=Text(
+            "제작·보유: Marker-Inc-Korea(MarkrAI). 제작사의 모델(Gukbap-Ovis2-16B)이 같은 표에 있습니다. 공개된 일부 문항은 누구나 학습에 쓸 수 있습니다.",
+            "Made and held by Marker-Inc-Korea (MarkrAI), who list a model of their own (Gukbap-Ovis2-16B) on it. Anybody may have trained on the pages that are public.",
+        ),
         hub_task="ko_ocrag",
         hub_metrics=("average", "wer", "cer", "rouge1"),
         headline="average",

@@ -55,6 +55,10 @@ class KoVDC(Benchmark):
             "AI-Hub ‘멀티모달정보검색’ 데이터입니다. AI-Hub 이용 약관에 따라 승인받은 이용자만 쓸 수 있으며, 허가 없이 제3자에게 제공하거나 국외로 반출할 수 없습니다.",
             "Drawn from AI-Hub data (multimodal retrieval): for approved users only, not to be passed on or taken abroad without permission.",
         ),
+        access=Text(
+            "제작·보유: Marker-Inc-Korea(MarkrAI). 제작사의 모델(Gukbap-Ovis2-16B)이 같은 표에 있습니다. 네 설명문을 Gemini-2.5-pro로 다듬거나 만들었고 Gemini도 평가 대상입니다. 원본 AI-Hub 데이터를 학습에 쓴 모델이 있을 수 있습니다.",
+            "Made and held by Marker-Inc-Korea (MarkrAI), who list a model of their own (Gukbap-Ovis2-16B) on it. Its four descriptions were refined or written by Gemini-2.5-pro, which is evaluated on it too. Models may have been trained on the AI-Hub data it was drawn from.",
+        ),
         data_stays=True,
         hub_task="ko_vdc",
         histogram=Axis("letter", Text("선택한 보기", "Chosen letters")),

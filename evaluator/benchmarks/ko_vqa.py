@@ -51,6 +51,10 @@ class KoVQA(Benchmark):
             "AI-Hub ‘시각화질의응답’ 데이터입니다. AI-Hub 이용 약관에 따라 승인받은 이용자만 쓸 수 있으며, 허가 없이 제3자에게 제공하거나 국외로 반출할 수 없습니다.",
             "Drawn from AI-Hub data (visual question answering): for approved users only, not to be passed on or taken abroad without permission.",
         ),
+        access=Text(
+            "제작·보유: Marker-Inc-Korea(MarkrAI). 제작사의 모델(Gukbap 계열)이 같은 표에 있습니다. 원본 AI-Hub 데이터는 승인받은 이용자가 내려받을 수 있으므로 학습에 쓴 모델이 있을 수 있습니다.",
+            "Made and held by Marker-Inc-Korea (MarkrAI), who list models of their own (Gukbap) on it. The AI-Hub data it was drawn from can be had by approved users, so models may have been trained on it.",
+        ),
         data_stays=True,
         hub_task="ko_vqa",
     )

@@ -43,6 +43,10 @@ class KorQuAD2(Benchmark):
             "한국어 위키백과 문서이며 CC BY-ND 2.0 KR로 공개되었습니다. 평가 세트는 제작사가 공개하지 않습니다.",
             "Pages of the Korean Wikipedia, published as CC BY-ND 2.0 KR; its makers keep the test set to themselves.",
         ),
+        access=Text(
+            "제작: LG CNS. 평가 세트는 제작사만 보유하고, 학습·개발 세트는 공개되어 대부분의 모델이 학습에 씁니다. 지문인 위키백과는 언어 모델의 사전 학습 데이터에 들어 있습니다.",
+            "Made by LG CNS, who alone hold the test set. The training and development sets are public, and most models are trained on the former. Language models have read the Wikipedia pages in pretraining.",
+        ),
         hub_task="korquad2",
         headline="f1",
         headline_title="F1",

@@ -52,7 +52,7 @@ COLUMNS: tuple[Column, ...] = (
         order_label=Text("이름순", "Name"),
         optional=False,
         numeric=False,
-        export=("model", "organisation", "role"),
+        export=("model", "published_as", "organisation", "role"),
     ),
     Column(
         "params",
@@ -163,7 +163,7 @@ COLUMNS: tuple[Column, ...] = (
         "kind",
         "source",
         numeric=False,
-        export=("kind", "source", "source_url", "key"),
+        export=("kind", "reproduction", "retired", "source", "source_url", "key"),
     ),
 )
 BY_KEY = {column.key: column for column in COLUMNS}

@@ -11,11 +11,13 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.models import ModelRow, Summary, model_rows, summary
 from leaderboard.data.rank_changes import RankChange, rank_changes
 from leaderboard.data.ranking import Boards, ranked
+from leaderboard.data.reproductions import marked
 from submissions.errors import StoreError
 from submissions.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
-from submissions.records import Lease, Pause, Presence, Status
+from submissions.records import Lease, Pause, Presence, Retirement, Status
 from submissions.results import EvalResult, PairedScores
+from submissions.retirement import RetirementReader
 from submissions.rows import BoardRow, QueueRow, board_row
 from submissions.store.base import Snapshot, Store, blob_id
 from submissions.store.index import Unreadable, board_reader, parse_record, queue_reader
@@ -43,6 +45,7 @@ class View:
     queue: list[QueueRow] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
     paths: dict[str, str] = field(default_factory=dict)  # result key → path in the store
+    retired: list[Retirement] = field(default_factory=list)  # newest first
 
 
 class LiveBoard:
@@ -54,6 +57,7 @@ class LiveBoard:
         self._published, self._broken = self._read_published(published)
         self._published_version = blob_id("".join(row.blob for row in self._published).encode())
         self._results, self._requests = board_reader(store), queue_reader(store)
+        self._retirements = RetirementReader(store)
         self._refreshing = threading.Lock()
         self._checked = self._looked = self._looked_for_pauses = self._looked_for_workers = 0.0
         self._leases: dict[str, Lease] = {}
@@ -195,8 +199,12 @@ class LiveBoard:
         for row in (*self._published, *results):
             rows[row.benchmark].append(row)
         last = self._view
+        retired = self._retirements.read(snapshot)
+        reasons = {one.key: one.reason for one in retired}
+        kept = {name for name, own in rows.items() if last.rows.get(name) == own and last.retired == retired}
         boards = {
-            name: last.boards[name] if last.rows.get(name) == own else ranked(own, name) for name, own in rows.items()
+            name: last.boards[name] if name in kept else ranked(marked(own, reasons), name)
+            for name, own in rows.items()
         }
         changed = {name for name, own in boards.items() if last.boards.get(name) is not own}
         unreadable = [*self._broken, *unreadable, *broken_requests]
@@ -211,6 +219,7 @@ class LiveBoard:
             queue=sorted(requests, key=lambda r: (r.submitted_at, r.key), reverse=True),
             unreadable=unreadable,
             paths={r.key: r.path for r in results},
+            retired=retired,
         )
 
     def _read_published(self, folder: Path) -> tuple[list[BoardRow], list[Unreadable]]:

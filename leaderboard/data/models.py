@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.attempts import attempts_of
 from leaderboard.data.ranking import Boards, RankedRow, score_of
 
 ReferenceKind = Literal["human", "baseline", "blind", "chance"]
@@ -20,6 +21,7 @@ class ModelRow:
     params: int | None = None
     weights: str | None = None
     cells: dict[str, RankedRow] = field(default_factory=dict)
+    attempts: dict[str, int] = field(default_factory=dict)  # ranked measurements, where there are several
     borda: float = 0.0  # mean share, in percent, of the ranked models it beats; 0 for a benchmark it has no rank on
 
 
@@ -47,15 +49,17 @@ def model_rows(boards: Boards) -> list[ModelRow]:
     """Models by Borda count over all benchmarks, as voting theory has it (Colombo et al., arXiv:2202.03799)."""
     models: dict[str, ModelRow] = {}
     for name, rows in boards.items():
-        beaten = _beaten(rows)
+        beaten, attempts = _beaten(rows), attempts_of([r.row for r in rows if r.rank is not None])
         for ranked in rows:
             row = ranked.row
-            if row.role != "model":
+            if row.role != "model" or row.retired:
                 continue
             model = models.setdefault(row.model, ModelRow(row.model))
             model.organisation = model.organisation or row.organisation
             model.params = model.params or row.params
             model.weights = model.weights or row.weights
+            if (attempt := attempts.get(row.key)) and attempt.of > 1:
+                model.attempts[name] = attempt.of
             known = model.cells.get(name)
             if known is None or (known.rank is None and ranked.rank is not None):
                 model.cells[name] = ranked

@@ -31,6 +31,7 @@ class Query:
     columns: tuple[str, ...] = DEFAULT  # of OPTIONAL
     shown: int = PAGE
     thinking: tuple[Thinking, ...] = ()  # empty: all
+    reproduced: bool = False  # only reported numbers that were measured here too, and those measurements
 
     @classmethod
     def of(
@@ -43,6 +44,7 @@ class Query:
         columns: Iterable[str] | None,
         shown: float | str | None,
         thinking: Iterable[str] | None = None,
+        reproduced: bool | None = None,
     ) -> "Query":
         """From a form's fields, whatever they hold: what is unknown is left out."""
         return cls(
@@ -54,6 +56,7 @@ class Query:
             columns=_known(columns, OPTIONAL) if columns is not None else DEFAULT,
             shown=page_size(shown),
             thinking=_known(thinking, get_args(Thinking)),
+            reproduced=bool(reproduced),
         )
 
     @classmethod
@@ -72,6 +75,7 @@ class Query:
             several("columns"),
             params.get("n"),
             several("thinking"),
+            params.get("reproduced") == "1",
         )
 
     def filters(self) -> str:
@@ -80,6 +84,7 @@ class Query:
             **{"q": self.words, "sort": "" if self.sort == RANK else self.sort},
             **{"weights": ",".join(self.weights), "size": ",".join(self.sizes)},
             **{"verified": "1" if self.verified else "", "thinking": ",".join(self.thinking)},
+            "reproduced": "1" if self.reproduced else "",
         }
         return urlencode({name: value for name, value in given.items() if value})
 
@@ -97,7 +102,7 @@ N = TypeVar("N", bound=Named)
 def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     """The rows wanted, in the wanted order ("score" keeps the ranking's). `shown` is not looked at."""
     tests = [_test(word) for word in query.words.split()]
-    if query.weights or query.sizes or query.verified or query.thinking:
+    if query.weights or query.sizes or query.verified or query.thinking or query.reproduced:
         tests.append(lambda row: _fits(row, query))
     found = [r for r in rows if all(test(r.row) for test in tests)] if tests else list(rows)
     return found if query.sort == RANK else sorted(found, key=lambda r: _order(r.row, query.sort))
@@ -123,6 +128,8 @@ def page_size(given: float | str | None) -> int:
 
 def _fits(row: BoardRow, query: Query) -> bool:
     if query.verified and row.kind != "verified":
+        return False
+    if query.reproduced and row.reproduction is None:
         return False
     if query.weights and row.weights not in query.weights:
         return False

@@ -23,15 +23,21 @@ Boards = dict[str, list[RankedRow]]  # by benchmark, best first
 
 def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
     """Rows by headline score, best first. Models measured on the benchmark's own split, and decoded like all others,
-    have ranks; ties share one."""
+    have ranks; ties share one. Retired results stand last."""
     card = BENCHMARKS[benchmark].card
     scored = [(row.metric(card.headline), row) for row in rows]
-    scored.sort(key=lambda pair: (pair[0] is None, -(pair[0] or 0.0), pair[1].model.casefold()))
+    scored.sort(
+        key=lambda pair: (pair[1].retired is not None, pair[0] is None, -(pair[0] or 0.0), pair[1].model.casefold())
+    )
     # Where no interval is known, the bare score stands for it.
     entered = {
         row.key: (score, *(interval_of(row) or (score, score)))
         for score, row in scored
-        if score is not None and row.role == "model" and row.split == card.split and decoded_alike(row)
+        if score is not None
+        and row.role == "model"
+        and row.split == card.split
+        and row.retired is None
+        and decoded_alike(row)
     }
     losses = [-score for score, _, _ in entered.values()]  # ascending, as bisect needs them
     lows, highs = sorted(low for _, low, _ in entered.values()), sorted(high for _, _, high in entered.values())

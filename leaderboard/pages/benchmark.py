@@ -31,7 +31,7 @@ for (const code of element.querySelectorAll('code'))
 RESIZE = "() => { setTimeout(() => dispatchEvent(new Event('resize')), 50) }"
 DEFAULTS = {
     **{"q": "", "sort": RANK, "weights": "", "size": "", "verified": ""},
-    **{"columns": ",".join(DEFAULT), "n": str(PAGE), "thinking": ""},
+    **{"columns": ",".join(DEFAULT), "n": str(PAGE), "thinking": "", "reproduced": ""},
 }
 
 
@@ -56,6 +56,7 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
             sizes = gr.CheckboxGroup([(f"{s} B", s) for s in SIZES], label=translate(BY_KEY["params"].label, language))
             thinking = gr.CheckboxGroup(choices("thinking", get_args(Thinking)), label=text("thinking", language))
             verified = gr.Checkbox(label=text("verified_only", language), elem_id=f"verified-{name}")
+            reproduced = gr.Checkbox(label=text("reproduced_only", language), elem_id=f"reproduced-{name}")
         columns = gr.CheckboxGroup(
             [(translate(BY_KEY[key].label, language), key) for key in OPTIONAL],
             value=list(DEFAULT),
@@ -70,7 +71,7 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
 
     def read(params: Mapping[str, str]) -> list[Any]:
         q = Query.of_address(params)
-        chosen = [list(q.weights), list(q.sizes), q.verified, list(q.columns), q.shown, list(q.thinking)]
+        chosen = [list(q.weights), list(q.sizes), q.verified, list(q.columns), q.shown, list(q.thinking), q.reproduced]
         return [q.words, q.sort, *chosen]
 
     def show(*values: Any) -> str:
@@ -80,7 +81,7 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
     def drawn(query: Query, version: str) -> str:
         return _table(board.view(), name, language, query, version)
 
-    fields = [words, order, weights, sizes, verified, columns, shown, thinking]
+    fields = [words, order, weights, sizes, verified, columns, shown, thinking, reproduced]
     return TabView(name, DEFAULTS, fields, html, read, show)
 
 

@@ -12,6 +12,7 @@ from leaderboard.pages.compare import compare_tab
 from leaderboard.pages.model import model_tab
 from leaderboard.pages.overview import overview_tab
 from leaderboard.pages.queue import queue_tab
+from leaderboard.pages.record import record_tab
 from leaderboard.pages.submit import submit_tab
 from leaderboard.pages.tab import QUIET, TabView
 from leaderboard.pages.url_state import FIRST, OPENED, go, parameters, ready, tab_of
@@ -70,6 +71,9 @@ def build_page(board: LiveBoard, service: SubmissionService, visitors: Visitors,
                 views[-1].connect(tab)
             with gr.Tab(text("compare", language), id="compare") as tab:
                 views.append(compare_tab(board, language))
+                views[-1].connect(tab)
+            with gr.Tab(text("record", language), id="record") as tab:
+                views.append(record_tab(board, language))
                 views[-1].connect(tab)
             with gr.Tab(text("submit", language), id="submit") as tab:
                 submit_tab(service, visitors, language)

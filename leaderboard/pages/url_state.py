@@ -11,7 +11,7 @@ from evaluator.benchmarks import BENCHMARKS
 
 MAX_QUERY = 8000  # characters
 FIRST = "overview"  # the tab of an address that names none
-TABS = (FIRST, *BENCHMARKS, "model", "compare", "submit", "queue")
+TABS = (FIRST, *BENCHMARKS, "model", "compare", "record", "submit", "queue")
 NAMED_BY = {"model": "model", "compare": "compare", "request": "queue"}  # parameters that say which tab they mean
 
 ALREADY_FILLED = "-"  # instead of an address: the tab is as it should be

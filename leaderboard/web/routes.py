@@ -15,6 +15,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.lm_eval import to_lm_eval
 from leaderboard.data.query import Query, select
 from leaderboard.data.ranking import score_of
+from leaderboard.data.record import record_json
 from leaderboard.data.requests import queue_json, request_json
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language
@@ -74,6 +75,11 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
     def queue(request: Request) -> Response:
         content = _json(queue_json(board))
         return _fresh(request, blob_id(content), "application/json", lambda: content)
+
+    @router.get("/record.json")
+    def record(request: Request) -> Response:
+        view = board.view()
+        return _fresh(request, view.version, "application/json", lambda: _json(record_json(view)), "hannun-record.json")
 
     @router.get("/requests/{key}.json")
     def one_request(request: Request, key: str) -> Response:

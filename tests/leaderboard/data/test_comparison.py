@@ -77,7 +77,7 @@ def test_more_comparisons_ask_for_more(board: LiveBoard) -> None:
 
 
 def test_without_a_number_of_items_nothing_is_claimed(board: LiveBoard) -> None:
-    (info,) = compare(board.view().boards, ["GPT-4o", "Janus Pro"])
+    (info,) = compare(board.view().boards, ["GPT-4o", "deepseek-community/Janus-Pro-7B"])
     assert info.benchmark == "infochartqa"
     assert (info.differences[0].verdict, info.differences[0].interval) == ("unknown", None)
     assert not info.differences[0].ahead

@@ -70,10 +70,13 @@ def test_ranks_are_those_of_comparable_models(board: LiveBoard) -> None:
 
 def test_ties_share_a_rank_and_missing_scores_have_none(board: LiveBoard) -> None:
     vqa = {r.row.model: r.rank for r in board.refresh().boards["ko-vqa"]}
-    assert vqa["Ovis2-16B"] == vqa["Gemma-3-27b-it"]
+    assert vqa["AIDC-AI/Ovis2-16B"] == vqa["google/gemma-3-27b-it"]
     vdc = board.refresh().boards["ko-vdc"]
     out_of_memory = [r for r in vdc if r.row.outcome == "out_of_memory"]
-    assert {r.row.model for r in out_of_memory} == {"Qwen3-VL-30B-A3B-Instruct", "Qwen2.5-VL-32B-Instruct"}
+    assert {r.row.model for r in out_of_memory} == {
+        "Qwen/Qwen3-VL-30B-A3B-Instruct",
+        "Qwen/Qwen2.5-VL-32B-Instruct",
+    }
     assert all(r.rank is None and r.row.em is None for r in out_of_memory)
     assert vdc[-1] in out_of_memory, "what was not measured stands last, not as zero"
 
@@ -83,11 +86,8 @@ def test_ranks_have_the_range_their_intervals_allow(board: LiveBoard) -> None:
     assert [(rows[m].best, rows[m].worst) for m in ("Gemini-3-pro", "Gemini-2.5-pro", "Gemini-2.5-flash")] == [
         (1, 2), (1, 2), (3, 3),
     ]  # fmt: skip
-    assert (
-        rows["Qwen3-VL-8B-Instruct"].rank,
-        rows["Qwen3-VL-8B-Instruct"].best,
-        rows["Qwen3-VL-8B-Instruct"].worst,
-    ) == (6, 5, 7)
+    qwen = rows["Qwen/Qwen3-VL-8B-Instruct"]
+    assert (qwen.rank, qwen.best, qwen.worst) == (6, 5, 7)
     for ranked in board.refresh().boards["korquad-2"]:
         assert (ranked.best is None) == (ranked.rank is None)
         if ranked.best and ranked.worst and ranked.rank:
@@ -107,7 +107,9 @@ def test_every_published_number_is_carried(board: LiveBoard) -> None:
             s for axis in result.breakdown.values() for b in axis.values() for s in (b.em, b.f1) if s is not None
         }
         values |= {result.latency.mean_ms} if result.latency else set()
-        name = re.sub(r" ?\(single model\)", "", result.config.model_name, flags=re.IGNORECASE)
+        name = re.sub(
+            r" ?\(single model\)", "", result.config.published_as or result.config.model_name, flags=re.IGNORECASE
+        )
         carried.setdefault(f"{result.benchmark}/{name}", set()).update(values)
     titles = {"KO-VQA": "ko-vqa", "KO-VDC": "ko-vdc", "KO-OCRAG": "ko-ocrag", "InfoChartQA": "infochartqa"}
     titles["KorQuAD"] = "korquad-2"
@@ -139,7 +141,7 @@ def test_orders(board: LiveBoard) -> None:
     assert em == sorted(em, reverse=True)
     dates = [r.row.date for r in select(board.refresh().boards["korquad-2"], Query(sort="date")) if r.row.date]
     assert dates == sorted(dates, reverse=True)
-    assert names(board, "ko-vqa", sort="name")[0] == "Bllossom-AICA-5B"
+    assert names(board, "ko-vqa", sort="name")[0] == "AIDC-AI/Ovis2-16B"
 
 
 def test_a_new_result_appears_and_is_unranked_on_samples(board: LiveBoard, store: Store, make_request: Make) -> None:

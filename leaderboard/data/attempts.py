@@ -1,0 +1,62 @@
+"""How often a model, an organisation or what is made from a base model was evaluated: a best score of many is worth less."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaderboard.data.ranking import Boards
+from submissions.rows import BoardRow
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A result among those of its model on the same test set, by date."""
+
+    number: int  # from 1
+    of: int
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """All results of an organisation's models, or of a base model and what is made from it."""
+
+    name: str
+    kind: str  # "organisation" or "base"
+    results: int
+    models: int
+    benchmarks: dict[str, int]  # results on each
+
+
+def attempts_of(rows: Sequence[BoardRow]) -> dict[str, Attempt]:
+    """By the key of each measured result of a benchmark; reported numbers are not counted."""
+    groups: dict[tuple[str, str, str], list[BoardRow]] = {}
+    for row in rows:
+        if row.kind == "verified" and row.role == "model":
+            groups.setdefault((row.model, row.split, row.benchmark_version), []).append(row)
+    found = {}
+    for own in groups.values():
+        for number, row in enumerate(sorted(own, key=lambda row: (row.date or 0.0, row.key)), 1):
+            found[row.key] = Attempt(number, len(own))
+    return found
+
+
+def all_attempts(boards: Boards) -> list[Attempts]:
+    """Of every organisation and base model with a measured result, those with most results first."""
+    groups: dict[tuple[str, str], list[BoardRow]] = {}
+    for ranked in boards.values():
+        for row in (r.row for r in ranked):
+            if row.kind != "verified" or row.role != "model":
+                continue
+            groups.setdefault(("organisation", row.model.partition("/")[0]), []).append(row)
+            if row.base_model:
+                groups.setdefault(("base", row.base_model), []).append(row)
+    found = [
+        Attempts(
+            name,
+            kind,
+            len(rows),
+            len({row.model for row in rows}),
+            {benchmark: sum(row.benchmark == benchmark for row in rows) for benchmark in boards},
+        )
+        for (kind, name), rows in groups.items()
+    ]
+    return sorted(found, key=lambda one: (-one.results, one.name.casefold()))

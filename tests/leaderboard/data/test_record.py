@@ -1,0 +1,116 @@
+"""Reported numbers beside measured ones, attempts, and results that were retired."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.query import Query, select
+from leaderboard.data.record import record_json
+from submissions.errors import QueueError
+from submissions.records import EvalRequest
+from submissions.results import EvalResult
+from submissions.retirement import reinstate, retire
+from submissions.store.base import Store
+from tests.support.evaluated import evaluated
+from tests.support.records import NOW
+
+Make = Callable[..., EvalRequest]
+QWEN = "Qwen/Qwen2.5-VL-7B-Instruct"
+
+
+def publish(store: Store, *results: EvalResult) -> LiveBoard:
+    store.commit({r.path: r.to_bytes() for r in results}, store.head(), "results")
+    return LiveBoard(store)
+
+
+def reported(store: Store, model: str) -> float:
+    (row,) = [r.row for r in LiveBoard(store).view().boards["ko-vqa"] if r.row.model == model]
+    assert row.em is not None
+    return row.em
+
+
+@pytest.mark.parametrize(
+    ("off", "verdict"), [(0.5, "reproduced"), (-1.5, "reproduced"), (9.0, "higher"), (-9.0, "lower")]
+)
+def test_a_number_is_reproduced_within_the_interval(store: Store, make_request: Make, off: float, verdict: str) -> None:
+    printed = reported(store, QWEN)
+    own = evaluated(make_request(model_id=QWEN, benchmark="ko-vqa"), printed + off)
+    other = evaluated(make_request(model_id="o/other", benchmark="ko-vqa"), printed)
+    board = publish(store, own, other)
+    view = board.view()
+    (found,) = record_json(view)["reproductions"]
+    assert (found["model"], found["published_as"]) == (QWEN, "Qwen2.5-VL-7B-Instruct")
+    assert (found["verdict"], found["reported"]) == (verdict, printed)
+    assert found["measured"] == pytest.approx(printed + off) and found["precision"] == "bfloat16"
+    rows = select(view.boards["ko-vqa"], Query(reproduced=True))
+    assert [(r.row.model, r.row.reproduction) for r in rows] == [(QWEN, verdict)] * 2
+    assert sum(m.model == QWEN for m in view.models) == 1, "both stand in one row of the overview"
+
+
+def test_another_split_or_mode_reproduces_nothing(store: Store, make_request: Make) -> None:
+    sample = evaluated(
+        make_request(model_id=QWEN, benchmark="ko-vqa"),
+        50.0,
+        dataset={"id": "x", "revision": None, "split": "sample", "n": 45},
+    )
+    thinking = make_request(model_id="AIDC-AI/Ovis2.5-2B", benchmark="ko-vqa")
+    off = evaluated(thinking, 50.0)
+    off = off.evolve(config=off.config.evolve(thinking="off"))
+    found = record_json(publish(store, sample, off).view())["reproductions"]
+    published = {(one["model"], one["published_as"]) for one in found}
+    assert (
+        published
+        == {
+            ("AIDC-AI/Ovis2.5-2B", "Ovis2.5-2B"),
+            ("AIDC-AI/Ovis2.5-2B", "Ovis2.5-2B (w/o thinking)"),
+        }
+        & published
+    )
+    assert ("AIDC-AI/Ovis2.5-2B", "Ovis2.5-2B (w/ thinking)") not in published
+
+
+def test_attempts_are_counted_and_the_best_of_several_is_marked(store: Store, make_request: Make) -> None:
+    def result(model: str, em: float, days_ago: float, **config: Any) -> EvalResult:
+        made = evaluated(make_request(model_id=model, benchmark="ko-vqa"), em, days_ago)
+        return made.evolve(config=made.config.evolve(**config))
+
+    tried = [result("me/vlm", em, days, base_model="big/base") for em, days in ((40.0, 9), (44.0, 5), (42.0, 1))]
+    board = publish(store, *tried, result("me/other", 30.0, 3), result("you/tune", 35.0, 2, base_model="big/base"))
+    view = board.view()
+    (me,) = [m for m in view.models if m.model == "me/vlm"]
+    assert me.cells["ko-vqa"].row.em == 44.0 and me.attempts == {"ko-vqa": 3}
+    counted = {(one["kind"], one["name"]): (one["results"], one["models"]) for one in record_json(view)["attempts"]}
+    assert counted[("organisation", "me")] == (4, 2) and counted[("base", "big/base")] == (4, 2)
+    assert counted[("organisation", "you")] == (1, 1)
+
+
+def test_a_retired_result_stays_public_without_a_rank(store: Store, make_request: Make) -> None:
+    best = evaluated(make_request(model_id="o/best", benchmark="ko-vqa"), 99.0)
+    board = publish(store, best)
+    assert board.view().boards["ko-vqa"][0].rank == 1
+    retire(store, best.request_key, "trained on the test set", NOW)
+    view = board.refresh()
+    (row,) = [r for r in view.boards["ko-vqa"] if r.row.key == best.request_key]
+    assert (row.rank, row.row.retired) == (None, "trained on the test set")
+    assert board.result_json(best.request_key) == best.to_bytes()
+    (logged,) = record_json(view)["retired"]
+    assert (logged["model"], logged["score"], logged["reason"]) == ("o/best", 99.0, "trained on the test set")
+    with pytest.raises(QueueError, match="already"):
+        retire(store, best.request_key, "again", NOW)
+    reinstate(store, best.request_key)
+    assert board.refresh().boards["ko-vqa"][0].rank == 1 and not record_json(board.view())["retired"]
+
+
+def test_only_what_is_there_can_be_retired(store: Store) -> None:
+    with pytest.raises(QueueError, match="no result"):
+        retire(store, "a" * 32, "why", NOW)
+    with pytest.raises(QueueError, match="not retired"):
+        reinstate(store, "a" * 32)
+
+
+def test_a_broken_retirement_changes_nothing(store: Store, make_request: Make) -> None:
+    best = evaluated(make_request(model_id="o/best", benchmark="ko-vqa"), 99.0)
+    store.commit({f"retired/{best.request_key[:2]}/{best.request_key}.json": b"{"}, store.head(), "broken")
+    assert publish(store, best).view().boards["ko-vqa"][0].rank == 1
