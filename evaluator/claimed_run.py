@@ -21,7 +21,7 @@ from tenacity import (
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.leak_check import check_public
-from evaluator.datasets.source import open_source
+from evaluator.datasets.source import DRAWN, open_source
 from evaluator.engines.options import ApiOptions
 from evaluator.errors import EvaluationError, EvaluationStopped
 from evaluator.files import remove_path
@@ -41,6 +41,7 @@ from submissions.queue.queue import Queue
 from submissions.records import EvalRequest, Failure, Progress, Stage, Status
 from submissions.results import EvalResult
 from submissions.settings import Settings
+from submissions.statement import sign
 from submissions.store.open import open_private_store, open_store
 from submissions.store.private import PrivateStore
 
@@ -201,7 +202,9 @@ class ClaimedRun:
             if scores:
                 save_item_scores(self._private, self._request.key, scores)
                 result = with_pairs(result, scores, self._queue.store, self._private)
-            self._queue.publish(self._request, result, self._now())
+            key = self._settings.signing_key
+            statement = sign(result, key.get_secret_value()) if key else None
+            self._queue.publish(self._request, result, self._now(), statement)
 
         def interrupted(_: RetryCallState) -> bool:
             return self._interrupted.is_set()
@@ -232,6 +235,7 @@ class ClaimedRun:
             adapter = fetch(*own) if request.base_revision else None
             model = fetch(str(base[0]), str(base[1]), code=code)
         benchmark = BENCHMARKS[request.benchmark]
+        data = settings.data.get(request.benchmark) or (DRAWN if benchmark.drawn else None)
         options = options_of(
             request,
             model,
@@ -245,7 +249,7 @@ class ClaimedRun:
             request,
             options,
             benchmark,
-            source=open_source(request.benchmark, settings.data.get(request.benchmark), settings),
+            source=open_source(request.benchmark, data, settings),
             limit=settings.limit,
             latency_samples=settings.alone,
             max_score_changes=settings.max_score_changes,

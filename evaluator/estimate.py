@@ -57,6 +57,7 @@ WORK = {
     "korquad-2": Work(9000, 30),
     "ko-ocrag": Work(2500, 400),
     "infochartqa": Work(2500, 15),
+    "ko-fresh": Work(1500, 15),
 }
 
 

@@ -1,4 +1,4 @@
-"""Write assets/samples/ko-vqa, ko-vdc, infochartqa and ko-ocrag anew: `python -m scripts.make_samples`. Needs Chromium and Noto CJK fonts.
+"""Write assets/samples/ko-vqa, ko-vdc, infochartqa, ko-ocrag and ko-fresh anew: `python -m scripts.make_samples`. Needs Chromium and Noto CJK fonts.
 
 The korquad-2 samples are plain files under assets/samples/korquad-2, written by hand.
 """
@@ -13,10 +13,14 @@ import plotly.offline
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
+from evaluator.files import remove_path
+from evaluator.fresh.draw import draw_set
 from scripts.chromium import launch
 from scripts.samples import infochartqa, ko_ocrag, ko_vdc, ko_vqa
 from scripts.samples.figures import Figure, page
 from submissions.paths import SAMPLES as OUT
+
+FRESH_SEED, FRESH_N = "sample", 40
 
 
 def main() -> None:
@@ -25,6 +29,12 @@ def main() -> None:
         _write("ko-vdc", _vdc_rows(tab))
         _write("infochartqa", _chart_rows(tab))
         _write("ko-ocrag", _page_rows(tab))
+    _draw_fresh()
+
+
+def _draw_fresh() -> None:
+    remove_path(OUT / "ko-fresh")
+    print(f"ko-fresh: {draw_set(FRESH_SEED, OUT / 'ko-fresh', FRESH_N)}")
 
 
 def _vqa_rows(tab: Page) -> Iterator[dict[str, Any]]:

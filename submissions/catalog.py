@@ -34,6 +34,8 @@ BENCHMARKS: dict[str, BenchmarkEntry] = {
     "korquad-2": BenchmarkEntry("1", "page", 256, "evaluator.benchmarks.korquad2:KorQuAD2"),
     "ko-ocrag": BenchmarkEntry("1", "image", 8192, "evaluator.benchmarks.ko_ocrag:KoOCRAG"),
     "infochartqa": BenchmarkEntry("1", "image", 2048, "evaluator.benchmarks.infochartqa:InfoChartQA"),
+    # Its version is the quarter whose set is drawn.
+    "ko-fresh": BenchmarkEntry("2026Q4", "image", 2048, "evaluator.benchmarks.ko_fresh:KoFresh"),
 }
 
 ENGINES: dict[str, EngineEntry] = {

@@ -12,6 +12,7 @@ Exception
 │   ├── OptedOutError
 │   ├── QuotaSpentError
 │   └── LostLeaseError
+├── StatementError             a signed statement does not hold; says why
 └── TemplateError              a chat template fails, or does not end
 """
 
@@ -50,6 +51,10 @@ class DamagedError(StoreError, ValueError):
 
 class StoreUnavailableError(StoreError):
     """The store is out of reach for now. Whether a commit under way has landed is not known."""
+
+
+class StatementError(Exception):
+    """A signed statement does not hold for a record, or is none; the message says why, in one line."""
 
 
 class QueueError(Exception):

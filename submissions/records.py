@@ -47,6 +47,7 @@ BenchmarkName = Annotated[str, AfterValidator(_known_benchmark)]
 ModelId = Annotated[str, Field(pattern=f"^{MODEL_ID}$")]
 Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 Key = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]  # sha256
 Label = Annotated[str, Field(max_length=200)]  # a name printed by others; escaped wherever it is shown
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Metric = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]  # a chance-corrected score may be below 0
@@ -250,12 +251,34 @@ class Retirement(Record):
         return f"retired/{key[:2]}/{key}.json"
 
 
+class Commitment(Record):
+    """What is public of a drawn set before any model is asked, at `fresh/`; the seed once it is revealed."""
+
+    quarter: Annotated[str, Field(pattern=r"^\d{4}Q[1-4]$")]
+    n: int = Field(ge=1)
+    seed_sha256: Digest
+    generator_sha256: Digest  # of the code that draws, and the fonts
+    set_sha256: Digest  # of all files of the set, see evaluator.fresh.draw
+    libraries: dict[Label, Label]
+    committed_at: Time
+    seed: Label | None = None
+    revealed_at: Time | None = None
+
+    @property
+    def path(self) -> str:
+        return self.path_of(self.quarter)
+
+    @staticmethod
+    def path_of(quarter: str) -> str:
+        return f"fresh/{quarter}.json"
+
+
 class CodeApproval(Record):
     """Python files that the operator has read and lets run, at `approvals/{owner}/{name}/{revision}.json`."""
 
     model_id: ModelId
     revision: Sha
-    files: dict[Label, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]]  # sha256 by name
+    files: dict[Label, Digest]  # sha256 by name
     approved_at: Time
 
     @staticmethod

@@ -30,25 +30,3 @@ def reinstate(store: Store, key: str) -> None:
         return {path: None}, f"Reinstate {key}", None
 
     transact(store, decide)
-
-
-class RetirementReader:
-    """The retirements of a store, each read once."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._known: dict[str, Retirement] = {}  # by blob
-
-    def read(self, snapshot: Snapshot) -> list[Retirement]:
-        """Newest first; what cannot be read is passed over."""
-        found = []
-        for path, blob in snapshot.files.items():
-            if not path.startswith("retired/"):
-                continue
-            if blob not in self._known:
-                try:
-                    self._known[blob] = Retirement.model_validate_json(self._store.read(path, snapshot.head))
-                except ValueError:
-                    continue
-            found.append(self._known[blob])
-        return sorted(found, key=lambda one: one.since, reverse=True)

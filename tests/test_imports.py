@@ -50,6 +50,7 @@ ROOMS = {
             "errors",
             "data_types",
             "files",
+            "fresh",
             "benchmarks",
             "engines",
             "sandbox",

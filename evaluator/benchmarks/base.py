@@ -74,6 +74,7 @@ class Benchmark:
     max_new_tokens = 1024  # of an answer
     source_tables: tuple[str, ...] = TABLES  # kinds of files its makers publish it in
     f1_is_mean = True  # whether F1 over all items is the mean of theirs, so that it has an interval
+    drawn = False  # whether its set is drawn from a seed of the operator's, see evaluator.fresh
     # "single": questions asked one at a time; "total": all of the run's time / questions.
     latency_protocol: Literal["single", "total"] = "single"
 

@@ -16,11 +16,45 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="evaluate one model on one benchmark, here and now"))
     _add_parity(commands.add_parser("parity", help="ask the same questions by the built-in engine and by a server"))
     _add_score(commands.add_parser("score", help="score answers that are at hand already"))
+    _add_verify(commands.add_parser("verify", help="check a published result against its signed statement"))
+    _add_croissant(commands.add_parser("croissant", help="describe a folder of items for its dataset card"))
     _add_import(commands.add_parser("import", help="convert a test set as its makers publish it"))
+    _add_ko_fresh(commands.add_parser("ko-fresh", help="draw a set of ko-fresh, reveal a seed, check a revealed one"))
     _add_worker(commands.add_parser("worker", help="evaluate what is queued"))
     _add_estimate(commands.add_parser("estimate", help="say what a model's evaluations will take"))
     _add_schedule(commands.add_parser("schedule", help="run the worker as a Hugging Face Job, again and again"))
     return parser
+
+
+def _add_verify(verify: argparse.ArgumentParser) -> None:
+    verify.add_argument("result", help="a result's JSON: a file, or its address on a board")
+    verify.add_argument("--key", required=True, type=Path, help="the operator's public key, Ed25519 in PEM")
+    verify.add_argument("--statement", help="a file or an address (default: KEY.intoto.json beside the result)")
+
+
+def _add_croissant(croissant: argparse.ArgumentParser) -> None:
+    croissant.add_argument("benchmark", choices=list(BENCHMARKS))
+    croissant.add_argument("folder", type=Path, help="with items.jsonl or items.parquet")
+    croissant.add_argument("--license", required=True, help="the address of the licence")
+    croissant.add_argument("--url", required=True, help="where the dataset is")
+
+
+def _add_ko_fresh(ko_fresh: argparse.ArgumentParser) -> None:
+    steps = ko_fresh.add_subparsers(dest="step", required=True)
+    draw = steps.add_parser("draw", help="draw the set of a seed into a folder")
+    draw.add_argument("--seed", required=True, help="any text; the same text gives the same set")
+    draw.add_argument(
+        "--n", type=_positive, default=2000, metavar="N", help="questions, twins included (default: 2000)"
+    )
+    verify = steps.add_parser("verify", help="draw a revealed set again and compare it with what was committed to")
+    verify.add_argument("commitment", help="a file, or a quarter that the store has: 2026Q4")
+    for step in (draw, verify):
+        step.add_argument("--out", required=True, type=Path, help="a folder that is not there yet")
+    reveal = steps.add_parser(
+        "reveal", help="publish the seed of a quarter: its set is of no use for ranking afterwards"
+    )
+    reveal.add_argument("quarter", help="2026Q4, say")
+    reveal.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:

@@ -5,14 +5,17 @@ import sys
 from importlib import import_module
 
 from evaluator.errors import DataError, EvaluationError, SandboxError
-from submissions.errors import QueueError, RefusedError, SettingsError, StoreError
+from submissions.errors import QueueError, RefusedError, SettingsError, StatementError, StoreError
 
 COMMANDS = {
     "benchmarks": "evaluator.commands.benchmarks",
     "run": "evaluator.commands.run",
     "parity": "evaluator.commands.parity",
     "score": "evaluator.commands.score",
+    "verify": "evaluator.commands.verify",
+    "croissant": "evaluator.commands.croissant",
     "import": "evaluator.commands.import_dataset",
+    "ko-fresh": "evaluator.commands.ko_fresh",
     "worker": "evaluator.commands.worker",
     "estimate": "evaluator.commands.estimate",
     "schedule": "evaluator.commands.schedule",
@@ -29,7 +32,7 @@ def dispatch(args: argparse.Namespace) -> int:
         return _complain(str(error), 2)
     except EvaluationError as error:
         return _complain(f"{error.code}: {error}", 1 if error.code.ours else 2)
-    except (OSError, QueueError) as error:
+    except (OSError, QueueError, StatementError) as error:
         return _complain(str(error), 1)
     except KeyboardInterrupt:
         return _complain("stopped; start again with the same --out to go on where it was", 1)

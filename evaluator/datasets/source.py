@@ -22,6 +22,7 @@ from submissions.models.repository import content_revision
 from submissions.paths import SAMPLES
 from submissions.settings import Settings
 
+DRAWN = "drawn"  # by evaluator.fresh, from this installation's seed
 SCHEME = "hf://datasets/"
 
 
@@ -41,12 +42,17 @@ class Source:
 
 
 def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
-    """`PATH[#SPLIT]` or `hf://datasets/OWNER/NAME[@REVISION][#SPLIT]`; the sample set where nothing is named.
+    """`drawn`, `PATH[#SPLIT]` or `hf://datasets/OWNER/NAME[@REVISION][#SPLIT]`; the sample set where nothing is named.
 
     The split is `test` unless named. Raises SettingsError where the data may not be there, DataError where a Hub dataset
     cannot be used, EvaluationError where the Hub does not answer.
     """
     check_place(benchmark, data, settings)
+    if data == DRAWN:
+        from evaluator.fresh.seed import drawn_set  # here, for it draws with matplotlib
+
+        quarter = BENCHMARKS[benchmark].card.split
+        return Source(drawn_set(quarter, settings), benchmark, quarter)
     if data is None:
         return Source(SAMPLES / benchmark, f"samples/{benchmark}", "sample")
     place, _, split = data.partition("#")

@@ -15,12 +15,13 @@ from leaderboard.data.reproductions import marked
 from submissions.errors import StoreError
 from submissions.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
-from submissions.records import Lease, Pause, Presence, Retirement, Status
+from submissions.records import Commitment, Lease, Pause, Presence, Retirement, Status
 from submissions.results import EvalResult, PairedScores
-from submissions.retirement import RetirementReader
 from submissions.rows import BoardRow, QueueRow, board_row
+from submissions.statement import statement_path
 from submissions.store.base import Snapshot, Store, blob_id
 from submissions.store.index import Unreadable, board_reader, parse_record, queue_reader
+from submissions.store.record_reader import RecordReader
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +46,8 @@ class View:
     queue: list[QueueRow] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
     paths: dict[str, str] = field(default_factory=dict)  # result key → path in the store
-    retired: list[Retirement] = field(default_factory=list)  # newest first
+    retired: list[Retirement] = field(default_factory=list)
+    commitments: list[Commitment] = field(default_factory=list)  # by quarter
 
 
 class LiveBoard:
@@ -57,7 +59,8 @@ class LiveBoard:
         self._published, self._broken = self._read_published(published)
         self._published_version = blob_id("".join(row.blob for row in self._published).encode())
         self._results, self._requests = board_reader(store), queue_reader(store)
-        self._retirements = RetirementReader(store)
+        self._retirements = RecordReader(store, "retired", Retirement)
+        self._commitments = RecordReader(store, "fresh", Commitment)
         self._refreshing = threading.Lock()
         self._checked = self._looked = self._looked_for_pauses = self._looked_for_workers = 0.0
         self._leases: dict[str, Lease] = {}
@@ -141,6 +144,11 @@ class LiveBoard:
         view = self.view()
         return self._store.read(view.paths[key], view.snapshot.head) if key in view.paths else None
 
+    def statement(self, key: str) -> bytes | None:
+        """The signed statement of a result; None where there is none."""
+        view, path = self.view(), statement_path(key)
+        return self._store.read(path, view.snapshot.head) if path in view.snapshot.files else None
+
     def pairs(self, key: str) -> list[PairedScores]:
         """A result beside others, question by question."""
         content = self.result_json(key)
@@ -208,7 +216,8 @@ class LiveBoard:
         }
         changed = {name for name, own in boards.items() if last.boards.get(name) is not own}
         unreadable = [*self._broken, *unreadable, *broken_requests]
-        same = not changed and unreadable == last.unreadable
+        commitments = self._commitments.read(snapshot)
+        same = not changed and unreadable == last.unreadable and commitments == last.commitments
         return View(
             snapshot=snapshot,
             rows=rows,
@@ -220,6 +229,7 @@ class LiveBoard:
             unreadable=unreadable,
             paths={r.key: r.path for r in results},
             retired=retired,
+            commitments=commitments,
         )
 
     def _read_published(self, folder: Path) -> tuple[list[BoardRow], list[Unreadable]]:

@@ -14,7 +14,8 @@ from submissions.rows import BoardRow
 def retired_rows(view: View) -> list[tuple[Retirement, BoardRow]]:
     """Each retirement with its result, newest first."""
     rows = {r.row.key: r.row for ranked in view.boards.values() for r in ranked}
-    return [(one, rows[one.key]) for one in view.retired if one.key in rows]
+    known = [(one, rows[one.key]) for one in view.retired if one.key in rows]
+    return sorted(known, key=lambda pair: pair[0].since, reverse=True)
 
 
 def record_json(view: View) -> dict[str, list[dict[str, Any]]]:
@@ -22,6 +23,7 @@ def record_json(view: View) -> dict[str, list[dict[str, Any]]]:
     return {
         "reproductions": [_reproduction(one) for one in all_reproductions(view.boards)],
         "attempts": [asdict(one) for one in all_attempts(view.boards)],
+        "commitments": [one.model_dump(mode="json") for one in view.commitments],
         "retired": [
             {
                 **{"key": row.key, "model": row.model, "benchmark": row.benchmark, "score": score_of(row)},

@@ -1,4 +1,4 @@
-"""The record: reported numbers beside measured ones, how often who was evaluated, and results that were retired."""
+"""The record: reported numbers beside measured ones, how often who was evaluated, results that were retired, and seeds."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,6 +31,7 @@ def record_tab(board: LiveBoard, language: Language) -> TabView:
             not_measured=not_measured(view.boards),
             attempts=all_attempts(view.boards)[:SHOWN],
             retired=retired_rows(view),
+            commitments=view.commitments,
             version=version,
         )
 

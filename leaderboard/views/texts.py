@@ -230,6 +230,16 @@ TEXTS: dict[str, Text] = {
         "Results are never deleted. Those that the operator took out of the ranking are listed with the reason.",
     ),
     "retired_reason": Text("이유", "Reason"),
+    "commitments": Text("KO-FRESH 시드", "Seeds of KO-FRESH"),
+    "commitments_note": Text(
+        "분기마다 평가 전에 시드의 해시를 공개하고, 분기가 끝나면 시드를 공개합니다. 공개된 시드로 누구나 같은 문항을 다시 그려 확인할 수 있습니다: python -m evaluator ko-fresh verify 분기 --out 폴더",
+        "The hash of each quarter's seed is published before any model is asked, the seed after the quarter. With it anybody can draw the same set and check: python -m evaluator ko-fresh verify QUARTER --out FOLDER",
+    ),
+    "commitment_n": Text("{n}문항", "{n} items"),
+    "seed_hash": Text("시드의 SHA-256", "SHA-256 of the seed"),
+    "set_hash": Text("문항 전체의 SHA-256", "SHA-256 of the set"),
+    "seed": Text("시드", "Seed"),
+    "not_revealed": Text("아직 공개 전", "not revealed yet"),
     "none_yet": Text("아직 없습니다.", "None yet."),
     "smallest_difference": Text(
         "{n}문항에서 대응 표본 검정이 80% 확률로 구분하는 가장 작은 차이는 약 {d}점입니다.",

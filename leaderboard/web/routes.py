@@ -12,17 +12,18 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from leaderboard.data.chart_data import Kind, chart_data, charts_of
 from leaderboard.data.export import FORMATS, rows_to_csv
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.lm_eval import to_lm_eval
 from leaderboard.data.query import Query, select
 from leaderboard.data.ranking import score_of
 from leaderboard.data.record import record_json
 from leaderboard.data.requests import queue_json, request_json
+from leaderboard.formats import RESULT_FORMATS
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language
 from submissions.results import EvalResult
 from submissions.store.base import blob_id
 
 NEWEST = 50  # results in the feed
+STATEMENT = "intoto"  # the form of an address that gives the signed statement
 EMBEDDED = 10  # rows, unless told
 
 
@@ -39,10 +40,13 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
     def result(request: Request, name: str) -> Response:
         key, _, form = name.partition(".")
         content = board.result_json(key)
-        if content is None or form not in ("", "lm-eval"):
-            raise HTTPException(404, "no such result")
-        if form:
-            content = json.dumps(to_lm_eval(EvalResult.model_validate_json(content)), ensure_ascii=False).encode()
+        if content is None or form not in ("", STATEMENT, *RESULT_FORMATS):
+            raise HTTPException(404, f"no such result; forms are {', '.join((STATEMENT, *RESULT_FORMATS))}")
+        if form == STATEMENT:
+            if (content := board.statement(key)) is None:
+                raise HTTPException(404, "this result is not signed")
+        elif form:
+            content = _json(RESULT_FORMATS[form](EvalResult.model_validate_json(content)))
         return _fresh(request, blob_id(content), "application/json", lambda: content, f"{name}.json")
 
     @router.get("/boards/{name}.{kind}")

@@ -21,6 +21,7 @@ from submissions.queue.wait_time import fair_order
 from submissions.records import CodeApproval, EvalRequest, Failure, Lease, OptOut, Progress, Stage, Status
 from submissions.results import EvalResult
 from submissions.rows import QueueRow, queue_row
+from submissions.statement import statement_path
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.index import parse_record, queue_reader, with_requests, with_result
 from submissions.store.shards import check_room
@@ -228,13 +229,15 @@ class Queue:
         lease = request.lease.evolve(heartbeat_at=now, expires_at=now + self._lease, progress=progress)
         self._heartbeats.write(request.key, lease)
 
-    def publish(self, request: EvalRequest, result: EvalResult, now: datetime) -> None:
-        """Result, finished request and index rows in one commit. Raises LostLeaseError if the lease is not held."""
+    def publish(self, request: EvalRequest, result: EvalResult, now: datetime, statement: bytes | None = None) -> None:
+        """Result, its signed statement, finished request and index rows in one commit. Raises LostLeaseError if the lease is not held."""
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
             self._held(request, snapshot)
             done = request.evolve(status=Status.FINISHED, lease=None, finished_at=now)
             changes = {**self._move(snapshot, [request], [done]), **with_result(self.store, snapshot, result)}
+            if statement:
+                changes[statement_path(request.key)] = statement
             return changes, f"Publish {request.key}", None
 
         transact(self.store, decide)

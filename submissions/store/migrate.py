@@ -18,7 +18,7 @@ from submissions.store.shards import sharded_if_flat
 
 T = TypeVar("T")
 FILES_PER_COMMIT = 500
-_PRIVATE = ("details/", "scores/", "details.key", "people/", "answers/")  # what only a private store has
+_PRIVATE = ("details/", "scores/", "details.key", "seeds/", "people/", "answers/")  # what only a private store has
 _VOLATILE = ("answers/", "leases/", "paused/", "workers/")  # of what runs now
 _OF_THE_HUB = ".gitattributes"
 

@@ -66,8 +66,8 @@ class LetterEngine(DummyEngine):
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         for prompt in prompts:
             choices = [line for line in prompt.text.splitlines() if line[:3] in ("A. ", "B. ", "C. ", "D. ")]
-            preferred = min(choices, key=lambda line: sha256(self._model + line[3:].encode()).digest())
-            yield Answer(prompt.id, preferred[0], "ok", 0.001)
+            preferred = min(choices or ["42"], key=lambda line: sha256(self._model + line[3:].encode()).digest())
+            yield Answer(prompt.id, preferred[0] if choices else preferred, "ok", 0.001)
 
 
 class MarkupEngine(DummyEngine):

@@ -1,0 +1,110 @@
+"""KO-FRESH: invented Korean statistics, drawn anew each quarter from a secret seed, so that no model can have seen them.
+
+The questions are of KO-VQA's kinds, the descriptions of KO-VDC's. Each figure has a twin with other numbers that is asked the
+same: a model that remembers answers them differently well (after arXiv:2511.03774). `evaluator.fresh` draws it.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, nonempty_text, text_in
+from evaluator.benchmarks.ko_vdc import LETTERS, asserted_letter
+from evaluator.benchmarks.ko_vqa import quantity_f1
+from evaluator.benchmarks.scoring.quantities import strict_match
+from evaluator.data_types import Answer, Item, Prompt, Score
+from submissions.catalog import BENCHMARKS
+from submissions.messages import Text
+
+QUESTION = "이미지를 보고 질문에 답하십시오. 답에는 수와 단위를 함께 쓰십시오.\n\n질문: {question}\n답:"
+DESCRIPTION = (
+    "다음 네 설명 가운데 이미지의 내용과 일치하는 것을 하나 고르십시오. 알파벳 하나로 답하십시오.\n\n{choices}\n\n답:"
+)
+
+
+class KoFresh(Benchmark):
+    name = "ko-fresh"
+    drawn = True
+    card = Card(
+        title="KO-FRESH",
+        split=BENCHMARKS["ko-fresh"].version,
+        n=2000,
+        axes=(
+            Axis("kind", Text("질문 유형", "Question type")),
+            Axis("layout", Text("도식 유형", "Layout")),
+            Axis("difficulty", Text("난이도", "Difficulty")),
+            Axis("twin", Text("쌍둥이 문항", "Twin")),
+        ),
+        summary=Text(
+            "분기마다 비밀 시드로 새로 그린 가상의 통계 자료입니다. 수와 단위로 답하거나 맞는 설명을 고릅니다. 누구도 미리 볼 수 없고, 시드를 공개한 뒤에는 누구나 다시 그려 확인할 수 있습니다.",
+            "Invented statistics, drawn anew each quarter from a secret seed: answer with a number and unit, or choose the true description. Nobody can have seen them, and once the seed is revealed anybody can draw and check them.",
+        ),
+        source_url="https://arxiv.org/abs/2511.03774",
+        access=Text(
+            "운영자의 시드로 그리며, 시드의 해시를 평가 전에 공개합니다. 시드를 공개하기 전에는 아무도 보지 못합니다. 그리는 코드는 공개되어 있어 비슷한 문항으로 학습할 수는 있습니다.",
+            "Drawn from the operator's seed, whose hash is published before any model is asked. Nobody sees the set until the seed is revealed. The code that draws is public, so models can be trained on items like these.",
+        ),
+        hub_task="ko_fresh",
+        hub_metrics=("em",),
+        chance=6.25,  # one item in four has four choices
+        columns=(
+            ScoreColumn(Text("쉬움", "Easy"), bucket=("difficulty", "easy")),
+            ScoreColumn(Text("보통", "Medium"), bucket=("difficulty", "medium")),
+            ScoreColumn(Text("어려움", "Hard"), bucket=("difficulty", "hard")),
+        ),
+    )
+
+    def item(self, row: Row, folder: Path) -> Item:
+        choices = tuple(row.get("choices") or ())
+        if choices and len(set(choices)) != len(LETTERS):
+            raise ValueError("column 'choices' needs four different descriptions, or none")
+        return Item(
+            id=text_in(row, "id"),
+            question=row["question"],
+            answer=text_in(row, "answer"),
+            images=images_in(folder, row),
+            choices=choices,
+            buckets={axis.name: text_in(row, axis.name) for axis in self.card.axes},
+            cluster=text_in(row, "pair").partition("-")[0],
+        )
+
+    def item_to_score(self, row: Row) -> Item:
+        """Its `answer` is a letter for a description; `choices` are not needed then."""
+        item = super().item_to_score(row)
+        return Item(item.id, item.question, nonempty_text(row, "answer"))
+
+    def prompts(self, item: Item) -> list[Prompt]:
+        if not item.choices:
+            return [Prompt(item.id, QUESTION.format(question=item.question), item.images, question=item.question)]
+        lines = "\n".join(f"{letter}. {item.choices[n]}" for letter, n in zip(LETTERS, order(item), strict=True))
+        return [Prompt(item.id, DESCRIPTION.format(choices=lines), item.images)]
+
+    def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
+        (answer,) = answers
+        if item.choices or item.answer in tuple(LETTERS):
+            gold = gold_letter(item)
+            right = float(asserted_letter(answer.text) == gold)
+            return Score(item.id, right, right, answer.status)
+        right = float(strict_match(item.question, item.answer, answer.text))
+        return Score(item.id, right, quantity_f1(item.question, item.answer, answer.text), answer.status)
+
+    def gold_output(self, item: Item) -> str | None:
+        return gold_letter(item) if item.choices else item.answer
+
+    def extra_metrics(self, scores: Sequence[Score]) -> dict[str, float]:
+        """`twins_right`: the share of items that are right with their twins, of those that have one."""
+        by_pair: dict[str, list[float]] = {}
+        for score in scores:
+            by_pair.setdefault(score.id.rpartition("-")[0], []).append(score.em)
+        pairs = [own for own in by_pair.values() if len(own) == 2]
+        return {"twins_right": sum(min(own) for own in pairs) / len(pairs)} if pairs else {}
+
+
+def order(item: Item) -> list[int]:
+    """Which choice stands at each letter; the same for both twins would tell one from the other."""
+    digest = hashlib.sha256(item.id.encode()).digest()
+    return sorted(range(len(LETTERS)), key=lambda choice: digest[choice * 4 : choice * 4 + 4])
+
+
+def gold_letter(item: Item) -> str:
+    return LETTERS[order(item).index(0)] if item.choices else item.answer

@@ -1,0 +1,56 @@
+"""`python -m evaluator ko-fresh`: draw a set, reveal a quarter's seed, check a revealed one."""
+
+import argparse
+import os
+from pathlib import Path
+
+from evaluator.commands.console import progress_bar
+from evaluator.errors import DataError
+from evaluator.fresh.draw import draw_set
+from evaluator.fresh.seed import commitment, differences, reveal
+from submissions.records import Commitment
+from submissions.settings import load_settings
+from submissions.store.open import open_store
+
+
+def main(args: argparse.Namespace) -> int:
+    """Exit code 1 where a revealed set is not the one committed to. Raises DataError, SettingsError, StoreError."""
+    if args.step == "reveal":
+        return _reveal(args.quarter, yes=args.yes)
+    if args.out.exists():
+        raise DataError(f"{args.out} is there already: name a new folder")
+    with progress_bar() as progress:
+        bar = progress.add_task("figures", total=None)
+
+        def show(done: int, total: int) -> None:
+            progress.update(bar, completed=done, total=total)
+
+        if args.step == "draw":
+            whole = draw_set(args.seed, args.out, args.n, show, len(os.sched_getaffinity(0)))
+            found = []
+        else:
+            public = _commitment(args.commitment)
+            whole, found = public.set_sha256, differences(public, args.out, show)
+    print("\n".join(found) or f"{args.out}: {whole}")
+    return 1 if found else 0
+
+
+def _reveal(quarter: str, *, yes: bool) -> int:
+    asked = f"Everybody can draw the set of {quarter} afterwards, and train on it. Reveal its seed? [y/N] "
+    if not yes and input(asked).strip().lower() not in ("y", "yes"):
+        print("nothing revealed")
+        return 2
+    told = reveal(quarter, load_settings())
+    print(f"{quarter}: {told.seed}")
+    return 0
+
+
+def _commitment(named: str) -> Commitment:
+    file = Path(named)
+    if not file.is_file():
+        settings = load_settings()
+        return commitment(open_store(settings.store, settings), named)
+    try:
+        return Commitment.model_validate_json(file.read_bytes())
+    except ValueError:
+        raise DataError(f"{file}: no commitment") from None

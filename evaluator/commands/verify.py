@@ -1,0 +1,33 @@
+"""`python -m evaluator verify`: a published result against its signed statement; offline with files."""
+
+import argparse
+from pathlib import Path
+
+import httpx2
+
+from submissions.errors import StatementError
+from submissions.statement import verify_statement
+
+MAX_BYTES = 16 * 2**20
+
+
+def main(args: argparse.Namespace) -> int:
+    """Raises StatementError where the statement does not hold, OSError."""
+    beside = args.result.removesuffix(".json") + ".intoto.json"
+    statement = verify_statement(_read(args.result), _read(args.statement or beside), args.key.read_bytes())
+    told = statement["predicate"]
+    print(f"signed: {statement['subject'][0]['name']}")
+    for name in ("model", "data", "code"):
+        print(f"{name:<6} {' '.join(f'{key}={value}' for key, value in told[name].items() if value)}")
+    return 0
+
+
+def _read(place: str) -> bytes:
+    if not place.startswith(("https://", "http://")):
+        return Path(place).read_bytes()
+    try:
+        answer = httpx2.get(place, follow_redirects=True, timeout=60)
+        answer.raise_for_status()
+    except httpx2.HTTPError as error:
+        raise StatementError(f"{place}: {error}") from None
+    return answer.content[:MAX_BYTES]

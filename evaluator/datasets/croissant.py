@@ -1,0 +1,114 @@
+"""The description of a folder of items for its dataset card: Croissant 1.0 (https://docs.mlcommons.org/croissant/docs/croissant-spec.html)."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.base import ITEM_FILES
+from evaluator.errors import DataError
+
+SPEC = "http://mlcommons.org/croissant/1.0"
+ENCODINGS = {".jsonl": "application/jsonlines", ".parquet": "application/vnd.apache.parquet"}
+CONTEXT: dict[str, Any] = {
+    "@language": "ko",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "conformsTo": "dct:conformsTo",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileProperty": "cr:fileProperty",
+    "fileObject": "cr:fileObject",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+
+
+def croissant(benchmark: str, folder: Path, license_url: str, url: str) -> dict[str, Any]:
+    """JSON-LD. Fields are the columns of the first row. Raises DataError where the folder holds no items."""
+    card, version = BENCHMARKS[benchmark].card, BENCHMARKS[benchmark].version
+    file = next((folder / name for name in ITEM_FILES if (folder / name).is_file()), None)
+    if file is None:
+        raise DataError(f"{folder}: holds neither {' nor '.join(ITEM_FILES)}")
+    content = file.read_bytes()
+    return {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": SPEC,
+        "name": benchmark,
+        "description": card.summary.en,
+        "inLanguage": "ko",
+        "license": license_url,
+        "url": url,
+        "version": version if version.count(".") == 2 else f"{int(version) if version.isdigit() else 1}.0.0",
+        "datePublished": "2026-01-01" if not version[:4].isdigit() or len(version) < 4 else f"{version[:4]}-01-01",
+        "citeAs": f"{card.title}, {card.source_url}",
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": file.name,
+                "name": file.name,
+                "contentUrl": file.name,
+                "contentSize": f"{len(content)} B",
+                "encodingFormat": ENCODINGS[file.suffix],
+                "sha256": hashlib.sha256(content).hexdigest(),
+            }
+        ],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": "items",
+                "name": "items",
+                "description": "One row a question; images and pages are named by relative path.",
+                "field": [_field(column, value, file.name) for column, value in _first_row(file).items()],
+            }
+        ],
+    }
+
+
+def _field(column: str, value: Any, file: str) -> dict[str, Any]:
+    repeated = isinstance(value, list)
+    return {
+        "@type": "cr:Field",
+        "@id": f"items/{column}",
+        "name": column,
+        "description": column,
+        "dataType": "sc:Integer" if isinstance(value, int) else "sc:Text",
+        **({"repeated": True} if repeated else {}),
+        "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
+    }
+
+
+def _first_row(file: Path) -> dict[str, Any]:
+    if file.suffix == ".parquet":
+        import pyarrow.parquet as pq
+
+        rows: list[dict[str, Any]] = pq.read_table(file).slice(0, 1).to_pylist()
+    else:
+        with file.open(encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in [next(lines, "{}")]]
+    return rows[0] if rows else {}

@@ -1,0 +1,16 @@
+"""A result in the forms that other programs read: one file a form."""
+
+from collections.abc import Callable
+from typing import Any
+
+from leaderboard.formats.every_eval_ever import to_every_eval_ever
+from leaderboard.formats.inspect_log import to_inspect
+from leaderboard.formats.lm_eval import to_lm_eval
+from submissions.results import EvalResult
+
+# By what stands between the key and `.json` in an address.
+RESULT_FORMATS: dict[str, Callable[[EvalResult], dict[str, Any]]] = {
+    "lm-eval": to_lm_eval,
+    "every-eval-ever": to_every_eval_ever,
+    "inspect": to_inspect,
+}

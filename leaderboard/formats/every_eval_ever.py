@@ -1,0 +1,132 @@
+"""A result as Every Eval Ever has it, version 0.3.0 (https://github.com/evaleval/every_eval_ever): one entry a metric."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from evaluator.benchmarks import BENCHMARKS
+from submissions.results import EvalResult
+
+VERSION = "0.3.0"
+BELOW_ZERO = ("em_chance_corrected",)  # metrics that may be
+
+
+def to_every_eval_ever(result: EvalResult) -> dict[str, Any]:
+    """Scores are in percent, as in the record. Times are seconds since 1970, as text."""
+    config, moment = result.config, str(int(result.date or 0))
+    measured = result.provenance.kind == "verified"
+    return {
+        "schema_version": VERSION,
+        "evaluation_id": f"{result.benchmark}/{config.model_name}/{result.request_key}",
+        **({"evaluation_timestamp": moment} if result.date else {}),
+        "retrieved_timestamp": moment,
+        "source_metadata": {
+            "source_name": "Hannun" if measured else result.provenance.source or "unknown",
+            "source_type": "evaluation_run" if measured else "documentation",
+            "source_organization_name": "Hannun" if measured else "the benchmark's makers",
+            **({"source_organization_url": url} if (url := result.provenance.source_url) else {}),
+            "evaluator_relationship": "third_party" if measured else "other",
+        },
+        "eval_library": {
+            "name": "hannun" if measured else "unknown",
+            "version": result.git_hash or "unknown",
+            "additional_details": dict(result.environment),
+        },
+        "model_info": _model(result),
+        "evaluation_results": list(_metrics(result)),
+    }
+
+
+def _model(result: EvalResult) -> dict[str, Any]:
+    config = result.config
+    known = {
+        "revision": config.model_sha,
+        "precision": config.model_dtype,
+        "params": config.params,
+        "license": config.license,
+        "thinking": config.thinking,
+        "base_model": config.base_model,
+    }
+    version = result.environment.get("transformers")
+    return {
+        "name": config.published_as or config.model_name,
+        "id": config.model_name,
+        **({"developer": config.organisation} if config.organisation else {}),
+        **({"inference_engine": {"name": config.server or "transformers", **({"version": version} if version else {})}}
+           if config.engine else {}),
+        "additional_details": {
+            "deployment_type": "unknown" if config.engine is None else _deployment(result),
+            "model_availability": f"{config.weights}_weights" if config.weights else "unknown",
+            **{name: str(value) for name, value in known.items() if value is not None},
+        },
+    }  # fmt: skip
+
+
+def _deployment(result: EvalResult) -> str:
+    return "externally_managed" if result.config.model_sha is None else "self_deployed"
+
+
+def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:
+    name, scores = result.benchmark, result.results[result.benchmark]
+    card = BENCHMARKS[name].card
+    for metric, score in scores.items():
+        if score is None or metric.endswith("_stderr"):
+            continue
+        yield {
+            "evaluation_result_id": f"{result.request_key}/{metric}",
+            "evaluation_name": name,
+            "source_data": _source(result),
+            "metric_config": {
+                "evaluation_description": card.summary.en,
+                "metric_id": f"{name}.{metric}",
+                "metric_name": metric,
+                "metric_unit": "percent",
+                "lower_is_better": False,
+                "score_type": "continuous",
+                "min_score": -100 if metric in BELOW_ZERO or score < 0 else 0,
+                "max_score": 100,
+            },
+            "score_details": {"score": score, **_uncertainty(result, metric)},
+            **_generation(result),
+        }
+
+
+def _uncertainty(result: EvalResult, metric: str) -> dict[str, Any]:
+    interval, n = result.intervals.get(metric), result.dataset.n
+    stderr = result.results[result.benchmark].get(f"{metric}_stderr")
+    known: dict[str, Any] = {"num_samples": n} if n is not None else {}
+    if interval:
+        known["confidence_interval"] = {"lower": interval[0], "upper": interval[1], "confidence_level": 0.95}
+    if stderr is not None:
+        known["standard_error"] = {"value": stderr}
+    return {"uncertainty": known} if known else {}
+
+
+def _generation(result: EvalResult) -> dict[str, Any]:
+    generation = result.generation
+    if generation is None:
+        return {}
+    greedy = {"temperature": 0.0} if generation.decoding == "greedy" else {}
+    return {
+        "generation_config": {
+            "generation_args": {
+                **greedy,
+                "max_tokens": generation.max_answer_tokens,
+                "reasoning": result.reasoning is not None,
+                **({"execution_command": result.reproduce} if result.reproduce else {}),
+            }
+        }
+    }
+
+
+def _source(result: EvalResult) -> dict[str, Any]:
+    dataset = result.dataset
+    return {
+        "dataset_name": result.benchmark,
+        "source_type": "other",  # its test sets are private
+        "additional_details": {
+            "id": dataset.id,
+            "split": dataset.split,
+            "version": result.versions[result.benchmark],
+            **({"revision": dataset.revision} if dataset.revision else {}),
+        },
+    }

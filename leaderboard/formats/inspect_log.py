@@ -1,0 +1,67 @@
+"""A result as a log of Inspect, without samples (https://inspect.aisi.org.uk/eval-logs.html; version 2 of its format)."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from submissions.results import EvalResult
+
+
+def to_inspect(result: EvalResult) -> dict[str, Any]:
+    """Scores are shares, as Inspect's own metrics are."""
+    moment = datetime.fromtimestamp(result.date or 0, UTC).isoformat()
+    n = result.dataset.n or 0
+    metrics = {
+        name: {"name": name, "value": round(value / 100, 8)}
+        for name, value in result.results[result.benchmark].items()
+        if value is not None
+    }
+    generation = result.generation
+    tokens = generation.max_answer_tokens if generation else None
+    greedy = generation is not None and generation.decoding == "greedy"
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {
+            "eval_id": result.request_key,
+            "run_id": result.request_key,
+            "created": moment,
+            "task": result.benchmark,
+            "task_id": result.request_key,
+            "task_version": result.versions[result.benchmark],
+            "task_attribs": {},
+            "task_args": {},
+            "dataset": {"name": result.dataset.id, "samples": n, "shuffled": False},
+            "model": result.config.model_name,
+            "model_args": {
+                name: value
+                for name, value in (
+                    ("revision", result.config.model_sha),
+                    ("dtype", result.config.model_dtype),
+                    ("batch_size", result.config.batch_size),
+                )
+                if value is not None
+            },
+            "config": {},
+            "packages": {name: str(value) for name, value in result.environment.items()},
+            **({"revision": {"type": "git", "origin": "", "commit": result.git_hash}} if result.git_hash else {}),
+        },
+        "plan": {
+            "name": "plan",
+            "steps": [],
+            "config": ({"max_tokens": tokens} if tokens else {}) | ({"temperature": 0.0} if greedy else {}),
+        },
+        "results": {
+            "total_samples": n,
+            "completed_samples": n,
+            "scores": [{"name": result.benchmark, "scorer": result.benchmark, "params": {}, "metrics": metrics}],
+        },
+        "stats": {"started_at": moment, "completed_at": moment, "model_usage": _usage(result)},
+    }
+
+
+def _usage(result: EvalResult) -> dict[str, Any]:
+    cost = result.cost
+    if cost is None or cost.prompt_tokens is None or cost.completion_tokens is None:
+        return {}
+    used = {"input_tokens": cost.prompt_tokens, "output_tokens": cost.completion_tokens}
+    return {result.config.model_name: {**used, "total_tokens": sum(used.values())}}

@@ -1,0 +1,186 @@
+"""Drawn sets: the same from the same seed wherever they are drawn, and right by a second reading of their words."""
+
+import os
+import re
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.ko_fresh import gold_letter
+from evaluator.data_types import Answer
+from evaluator.fresh.draw import draw_set, pair_of, set_hash
+from evaluator.fresh.facts import LAYOUTS, Facts
+from evaluator.fresh.questions import icon_value
+from submissions.paths import ROOT, SAMPLES
+
+FIGURES = 60
+DRAW = "import sys; from pathlib import Path; from evaluator.fresh.draw import draw_set; print(draw_set('s', Path(sys.argv[1]), 40))"
+
+
+def test_the_samples_are_what_the_code_draws(tmp_path: Path) -> None:
+    assert draw_set("sample", tmp_path / "drawn", 40) == set_hash(SAMPLES / "ko-fresh")
+
+
+def test_a_set_is_the_same_under_other_settings(tmp_path: Path) -> None:
+    """Another language, time zone, hash seed, folder, umask, number of threads, and a matplotlibrc of the user's."""
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/matplotlibrc").write_text(
+        "font.size: 30\nfigure.dpi: 40\nlines.linewidth: 9\naxes.grid: True\n"
+    )
+    plain = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    other = {"LANG": "tr_TR.UTF-8", "TZ": "Pacific/Kiritimati", "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "1"}
+    other |= {"MPLCONFIGDIR": str(tmp_path / "config"), "MPLBACKEND": "svg", "PYTHONUTF8": "1"}
+    hashes = []
+    for name, environment in (("a", {"PYTHONHASHSEED": "1"}), ("b", other)):
+        done = subprocess.run(
+            [sys.executable, "-c", DRAW, str(tmp_path / name)],
+            env=plain | environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+            umask=0o077 if name == "b" else 0o022,
+        )
+        hashes.append(done.stdout.strip())
+    assert hashes[0] == hashes[1] == set_hash(tmp_path / "a")
+
+
+def test_another_seed_is_another_set(tmp_path: Path) -> None:
+    assert draw_set("one", tmp_path / "one", 8) != draw_set("two", tmp_path / "two", 8)
+
+
+def test_a_set_has_its_size_and_every_image_opens(tmp_path: Path) -> None:
+    draw_set("size", tmp_path / "set", 30)
+    items = BENCHMARKS["ko-fresh"].load(tmp_path / "set")
+    assert len(items) == 30
+    assert sum(item.buckets["twin"] == "twin" for item in items) == 15
+    for item in items:
+        with Image.open(item.images[0]) as image:
+            assert min(image.size) > 300
+
+
+@pytest.mark.parametrize("number", range(FIGURES))
+def test_twins_are_asked_the_same_and_answer_differently(number: int) -> None:
+    pair = pair_of("twins", number)
+    for one, twin in zip(*pair.rows, strict=True):
+        assert (one["pair"], one["question"], one["kind"]) == (twin["pair"], twin["question"], twin["kind"])
+        assert one["answer"] != twin["answer"] and set(one["choices"]) == set(twin["choices"])
+    own, other = pair.facts
+    assert (own.rows, own.years, own.title) == (other.rows, other.years, other.title) and own.values != other.values
+
+
+@pytest.mark.parametrize("number", range(FIGURES))
+def test_one_description_is_true_and_three_are_false(number: int) -> None:
+    pair = pair_of("claims", number)
+    for facts, rows in zip(pair.facts, pair.rows, strict=True):
+        for row in rows:
+            if row["choices"]:
+                assert [read_claim(choice, facts) for choice in row["choices"]] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("number", range(FIGURES))
+def test_answers_are_right_by_a_second_reading(number: int) -> None:
+    pair = pair_of("answers", number)
+    for facts, rows in zip(pair.facts, pair.rows, strict=True):
+        for row in rows:
+            if row["question"]:
+                assert row["answer"] == read_question(row["question"], facts), row["question"]
+
+
+def test_every_kind_and_layout_comes_up() -> None:
+    rows = [row for number in range(FIGURES) for own in pair_of("kinds", number).rows for row in own]
+    kinds = {"lookup", "largest", "sum", "difference", "year_of", "ratio", "conversion", "description"}
+    assert {row["kind"] for row in rows} == kinds and {row["layout"] for row in rows} == set(LAYOUTS)
+    shares = [sum(row["difficulty"] == level for row in rows) / len(rows) for level in ("easy", "medium", "hard")]
+    assert all(share > 0.1 for share in shares), shares
+
+
+def test_gold_is_right_and_the_twins_answer_wrong() -> None:
+    benchmark = BENCHMARKS["ko-fresh"]
+    items = benchmark.load(SAMPLES / "ko-fresh")
+    by_id = {item.id: item for item in items}
+    for item in items:
+        twin = by_id[item.id[:-1] + ("b" if item.id.endswith("a") else "a")]
+        outputs = [benchmark.gold_output(item) or "", benchmark.gold_output(twin) or ""]
+        scores = [benchmark.score_item(item, [Answer(item.id, output, "ok", 0.1)]).em for output in outputs]
+        expected = [1.0, float(bool(item.choices) and gold_letter(item) == gold_letter(twin))]
+        assert scores == expected, (item.id, outputs)
+
+
+def test_items_right_with_their_twins_are_counted() -> None:
+    benchmark = BENCHMARKS["ko-fresh"]
+    items = benchmark.load(SAMPLES / "ko-fresh")
+    answers = [
+        Answer(item.id, (benchmark.gold_output(item) or "") if n % 4 else "모름", "ok", 0.1)
+        for n, item in enumerate(items)
+    ]
+    scores = benchmark.score(items, [[answer] for answer in answers])
+    right = {score.id: score.em for score in scores}
+    pairs = {item.id[:-2] for item in items}
+    both = sum(right[f"{pair}-a"] == right[f"{pair}-b"] == 1 for pair in pairs) / len(pairs)
+    assert benchmark.extra_metrics(scores) == {"twins_right": both} and 0 < both < 1
+
+
+def unit_value(facts: Facts, row: str, year: str) -> Decimal:
+    value = facts.values[facts.rows.index(row)][facts.years.index(year)]
+    return value * icon_value(facts) if facts.layout == "pictogram" else value
+
+
+def named(words: str, names: tuple[str, ...]) -> list[str]:
+    """The names in the words, longer ones first: 시도 is no 도."""
+    found = []
+    for name in sorted(names, key=len, reverse=True):
+        if name in words:
+            found.append((words.index(name), name))
+            words = words.replace(name, "＿" * len(name))
+    return [name for _, name in sorted(found)]
+
+
+def read_question(text: str, facts: Facts) -> str:
+    """The answer, from the words of the question and the values."""
+    title = text.replace(facts.body, "")
+    rows, years = named(title.replace(facts.topic.measure, "＃"), facts.rows), named(title, facts.years)
+    unit = facts.topic.unit
+    year = years[0] if years else facts.years[0]
+    if found := re.search(r"몇 (\w+)입니까\? 단위를", text):
+        factor = {"m": 1000, "kg": 1000, "MWh": 1000}[found[1]]
+        return f"{int(unit_value(facts, rows[0], year) * factor):,} {found[1]}"
+    if "몇 %" in text:
+        share = 100 * unit_value(facts, rows[0], year) / sum(unit_value(facts, r, year) for r in facts.rows)
+        return f"{float(share):.1f}%"
+    if "해는 몇 년" in text:
+        series = {y: unit_value(facts, rows[0], y) for y in facts.years}
+        return (max if "많았던" in text else min)(series, key=lambda y: series[y])
+    column = {row: unit_value(facts, row, year) for row in facts.rows}
+    if "항목의 값" in text:
+        value = (max if "가장 많은" in text else min)(column.values())
+    elif "합하면" in text:
+        value = column[rows[0]] + column[rows[1]]
+    elif "차이는" in text and len(years) == 2:
+        value = abs(unit_value(facts, rows[0], years[0]) - unit_value(facts, rows[0], years[1]))
+    elif "차이는" in text:
+        value = abs(column[rows[0]] - column[rows[1]])
+    else:
+        value = column[rows[0]]
+    return f"{value:,} {unit}"
+
+
+def read_claim(text: str, facts: Facts) -> bool:
+    words = text.replace(facts.topic.measure, "＃")
+    rows, years = named(words, facts.rows), named(words, facts.years)
+    if "보다 많다" in text:
+        return unit_value(facts, rows[0], years[0]) > unit_value(facts, rows[1], years[0])
+    column = {row: unit_value(facts, row, years[0]) for row in facts.rows}
+    if "가장 많다" in text:
+        return max(column, key=lambda r: column[r]) == rows[0]
+    if "가장 적다" in text:
+        return min(column, key=lambda r: column[r]) == rows[0]
+    series = {year: unit_value(facts, rows[0], year) for year in facts.years}
+    if "가장 많았다" in text:
+        return max(series, key=lambda y: series[y]) == years[0]
+    return (series[years[1]] > series[years[0]]) == ("늘었다" in text)

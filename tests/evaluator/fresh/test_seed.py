@@ -1,0 +1,116 @@
+"""Commit and reveal: the hash is public before, the seed after, and nothing in between can be changed unseen."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from evaluator.__main__ import main as evaluator
+from evaluator.errors import DataError
+from evaluator.fresh.seed import commitment, differences, drawn_set, reveal
+from evaluator.worker import Worker
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.record import record_json
+from submissions.checks.model_checks import inspect_model
+from submissions.checks.request import build_request
+from submissions.errors import SettingsError
+from submissions.queue.queue import Queue
+from submissions.settings import Settings
+from submissions.store.base import Store
+from submissions.store.private import PrivateStore
+from tests.support.engines import LetterEngine, use_engine
+
+QUARTER = "2026Q4"
+
+
+@pytest.fixture
+def own(settings: Settings) -> Settings:
+    return settings.model_copy(update={"fresh_n": 16})
+
+
+def test_the_hash_is_public_before_and_the_seed_only_once_revealed(own: Settings, store: Store, tmp_path: Path) -> None:
+    folder = drawn_set(QUARTER, own)
+    public = commitment(store, QUARTER)
+    seed = (Path(own.private_store) / f"seeds/{QUARTER}").read_text()
+    assert len(seed) == 64 and public.seed is None and public.n == 16
+    assert all(seed.encode() not in store.read(path, store.head()) for path in store.snapshot().files)
+    with pytest.raises(DataError, match="not revealed"):
+        differences(public, tmp_path / "early")
+    told = reveal(QUARTER, own)
+    assert told.seed == seed and told.set_sha256 == public.set_sha256
+    assert differences(told, tmp_path / "again") == []
+    files = [p.relative_to(folder) for p in folder.rglob("*") if p.is_file()]
+    assert files and all((folder / p).read_bytes() == (tmp_path / "again" / p).read_bytes() for p in files)
+
+
+def test_a_set_is_drawn_once(own: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = drawn_set(QUARTER, own)
+    monkeypatch.setattr("evaluator.fresh.seed.draw_set", None)
+    assert drawn_set(QUARTER, own) == first
+
+
+@pytest.mark.parametrize("change", [{"fresh_seed": SecretStr("another")}, {"fresh_n": 8}])
+def test_another_set_in_the_same_quarter_is_refused(own: Settings, change: dict[str, object]) -> None:
+    drawn_set(QUARTER, own)
+    with pytest.raises(SettingsError, match="committed"):
+        drawn_set(QUARTER, own.model_copy(update=change))
+
+
+def test_a_set_that_was_tampered_with_is_refused(own: Settings) -> None:
+    folder = drawn_set(QUARTER, own)
+    items = folder / "items.jsonl"
+    items.write_text(items.read_text(encoding="utf-8").replace("original", "twin", 1), encoding="utf-8")
+    with pytest.raises(SettingsError, match="committed"):
+        drawn_set(QUARTER, own)
+
+
+def test_verify_finds_what_was_changed(own: Settings, tmp_path: Path) -> None:
+    drawn_set(QUARTER, own)
+    told = reveal(QUARTER, own)
+    assert differences(told.evolve(seed="another"), tmp_path / "a") == [
+        "the seed has another hash than was published before"
+    ]
+    found = differences(told.evolve(set_sha256="0" * 64, libraries={"matplotlib": "1.0"}), tmp_path / "b")
+    assert found[0].startswith("the set has another hash") and "libraries" in found[1]
+
+
+def test_only_what_was_committed_to_is_revealed(own: Settings) -> None:
+    with pytest.raises(DataError, match="nothing was committed"):
+        reveal(QUARTER, own)
+
+
+def test_a_model_gets_a_rank_on_it_out_of_the_box(
+    own: Settings, store: Store, private: PrivateStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda command, policy: command)
+    use_engine(monkeypatch, LetterEngine)
+    queue = Queue(store)
+    queue.submit(build_request(inspect_model("tiny/image-text", None, own.models_dir), "ko-fresh", "x"))
+    assert Worker(own).run_pending() == 1
+    (ranked,) = LiveBoard(store).view().boards["ko-fresh"]
+    assert (ranked.rank, ranked.row.split, ranked.row.n) == (1, QUARTER, 16)
+    assert "twins_right" in ranked.row.metrics
+    (public,) = record_json(LiveBoard(store).view())["commitments"]
+    assert public["quarter"] == QUARTER and public["seed"] is None
+
+
+def test_the_command(
+    own: Settings, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in (("STORE", own.store), ("PRIVATE_STORE", own.private_store), ("FRESH_N", "16")):
+        monkeypatch.setenv(f"HANNUN_{name}", str(value))
+    assert evaluator(["ko-fresh", "draw", "--seed", "mine", "--n", "8", "--out", str(tmp_path / "mine")]) == 0
+    assert (tmp_path / "mine/items.jsonl").is_file()
+    assert evaluator(["ko-fresh", "draw", "--seed", "mine", "--out", str(tmp_path / "mine")]) == 2
+    assert "is there already" in capsys.readouterr().err
+    drawn_set(QUARTER, own)
+    assert evaluator(["ko-fresh", "verify", QUARTER, "--out", str(tmp_path / "v")]) == 2
+    assert "not revealed" in capsys.readouterr().err
+    assert evaluator(["ko-fresh", "reveal", QUARTER, "--yes"]) == 0
+    assert evaluator(["ko-fresh", "verify", QUARTER, "--out", str(tmp_path / "v")]) == 0
+    assert commitment(store, QUARTER).set_sha256 in capsys.readouterr().out
+    file = tmp_path / "commitment.json"
+    file.write_bytes(commitment(store, QUARTER).evolve(set_sha256="0" * 64).to_bytes())
+    shutil.rmtree(tmp_path / "v")
+    assert evaluator(["ko-fresh", "verify", str(file), "--out", str(tmp_path / "v")]) == 1
