@@ -70,9 +70,16 @@ def test_every_command_and_option_stands_in_the_command_line_s_document(
     commands = _commands(parser)
     assert set(sections) == set(commands)
     for name, command in commands.items():
-        options = {o for a in command._actions for o in a.option_strings if o.startswith("--")} - {"--help"}
+        options = _options(command) - {"--help"}
         told = set(re.findall(r"^`(--[a-z-]+)", "\n".join(_first_cells(sections[name])), re.MULTILINE))
         assert told == options, f"{program} {name}"
+
+
+def _options(parser: argparse.ArgumentParser) -> set[str]:
+    """Those of its own commands too."""
+    own = {o for a in parser._actions for o in a.option_strings if o.startswith("--")}
+    steps = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    return own.union(*(_options(step) for action in steps for step in action.choices.values()))
 
 
 def test_every_address_stands_in_the_api_s_document() -> None:

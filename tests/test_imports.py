@@ -32,6 +32,7 @@ ROOMS = {
             "errors",
         ),
         *(
+            "statement",
             "settings",
             "logs",
             "store",
@@ -67,7 +68,7 @@ ROOMS = {
         ),
         *("commands", "__main__"),
     ),
-    "leaderboard": ("data", "views", "web", "pages", "app"),
+    "leaderboard": ("data", "formats", "views", "web", "pages", "app"),
 }
 
 

@@ -2,11 +2,12 @@
 
 import argparse
 import json
+from datetime import date
 
 from evaluator.datasets.croissant import croissant
 
 
 def main(args: argparse.Namespace) -> int:
-    described = croissant(args.benchmark, args.folder, args.license, args.url)
+    described = croissant(args.benchmark, args.folder, args.license, args.url, date.today())
     print(json.dumps(described, ensure_ascii=False, indent=2))
     return 0

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ CONTEXT: dict[str, Any] = {
     "column": "cr:column",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
     "extract": "cr:extract",
     "field": "cr:field",
     "fileProperty": "cr:fileProperty",
@@ -41,6 +44,7 @@ CONTEXT: dict[str, Any] = {
     "regex": "cr:regex",
     "repeated": "cr:repeated",
     "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
     "separator": "cr:separator",
     "source": "cr:source",
     "subField": "cr:subField",
@@ -48,7 +52,7 @@ CONTEXT: dict[str, Any] = {
 }
 
 
-def croissant(benchmark: str, folder: Path, license_url: str, url: str) -> dict[str, Any]:
+def croissant(benchmark: str, folder: Path, license_url: str, url: str, published: date) -> dict[str, Any]:
     """JSON-LD. Fields are the columns of the first row. Raises DataError where the folder holds no items."""
     card, version = BENCHMARKS[benchmark].card, BENCHMARKS[benchmark].version
     file = next((folder / name for name in ITEM_FILES if (folder / name).is_file()), None)
@@ -64,8 +68,8 @@ def croissant(benchmark: str, folder: Path, license_url: str, url: str) -> dict[
         "inLanguage": "ko",
         "license": license_url,
         "url": url,
-        "version": version if version.count(".") == 2 else f"{int(version) if version.isdigit() else 1}.0.0",
-        "datePublished": "2026-01-01" if not version[:4].isdigit() or len(version) < 4 else f"{version[:4]}-01-01",
+        "version": f"{version}.0.0" if version.isdigit() else version,
+        "datePublished": published.isoformat(),
         "citeAs": f"{card.title}, {card.source_url}",
         "distribution": [
             {

@@ -175,7 +175,10 @@ TEXTS: dict[str, Text] = {
         "문항별 대응 비교가 없어 두 신뢰구간으로 추정했습니다(Newcombe).",
         "No paired comparison; estimated from both intervals (Newcombe).",
     ),
-    "access": Text("데이터 접근", "Who has seen it"),
+    "about_data": Text(
+        "데이터: 누가 만들고 보유하는지, 학습에 쓰였을 가능성, 구분할 수 있는 점수 차이",
+        "Data: who made and holds it, who may have trained on it, which differences show",
+    ),
     "record": Text("기록", "Record"),
     "reproductions": Text("공개 수치 재현", "Reproductions"),
     "reproductions_note": Text(

@@ -1,0 +1,41 @@
+"""The scorers without the board: what docs/scorers.md promises."""
+
+import re
+import subprocess
+import sys
+
+from submissions.paths import ROOT
+
+HEAVY = (
+    *("torch", "transformers", "pandas", "numpy", "scipy", "gradio", "fastapi", "pydantic", "PIL", "datasets", "lxml"),
+    *("huggingface_hub", "pyarrow", "matplotlib", "plotly", "httpx2", "orjson"),
+)
+BLOCK = """
+import sys
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {heavy!r}:
+            raise ImportError(f"{{name}} is heavy")
+sys.meta_path.insert(0, Blocker())
+"""
+
+
+def run_without_packages(code: str) -> str:
+    command = [sys.executable, "-c", BLOCK.format(heavy=HEAVY) + code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_benchmark_is_imported_without_a_heavy_package() -> None:
+    loaded = run_without_packages(
+        "from evaluator.benchmarks import BENCHMARKS\nprint(len([BENCHMARKS[name].card.title for name in BENCHMARKS]))"
+    )
+    assert int(loaded) == 6
+
+
+def test_the_example_of_the_document_prints_what_it_says() -> None:
+    text = (ROOT / "docs/scorers.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)[:1]
+    expected = re.findall(r"print\(.*\)  # (.*)", example)
+    assert run_without_packages(example).splitlines() == expected

@@ -1,0 +1,28 @@
+"""Descriptions for dataset cards. mlcroissant reads them without a fault; it is no package of ours."""
+
+import hashlib
+from datetime import date
+
+import pytest
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.datasets.croissant import croissant
+from evaluator.errors import DataError
+from submissions.paths import SAMPLES
+
+LICENCE, URL = "https://creativecommons.org/publicdomain/zero/1.0/", "https://example.org/set"
+
+
+@pytest.mark.parametrize("benchmark", list(BENCHMARKS))
+def test_a_description_names_the_file_and_its_columns(benchmark: str) -> None:
+    described = croissant(benchmark, SAMPLES / benchmark, LICENCE, URL, date(2026, 1, 2))
+    (file,), (records,) = described["distribution"], described["recordSet"]
+    content = (SAMPLES / benchmark / file["contentUrl"]).read_bytes()
+    assert file["sha256"] == hashlib.sha256(content).hexdigest()
+    columns = {field["name"] for field in records["field"]}
+    assert {"id"} < columns and all(field["source"]["fileObject"]["@id"] == file["@id"] for field in records["field"])
+
+
+def test_a_folder_without_items_is_told() -> None:
+    with pytest.raises(DataError, match="holds neither"):
+        croissant("ko-vqa", SAMPLES, LICENCE, URL, date(2026, 1, 2))

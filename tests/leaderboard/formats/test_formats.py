@@ -1,0 +1,69 @@
+"""Results in the forms of others: by their own schema where they have one."""
+
+import json
+from collections.abc import Callable
+
+import jsonschema
+import pytest
+
+from leaderboard.formats import RESULT_FORMATS
+from leaderboard.formats.every_eval_ever import to_every_eval_ever
+from leaderboard.formats.inspect_log import to_inspect
+from submissions.catalog import BENCHMARKS
+from submissions.paths import PUBLISHED, ROOT
+from submissions.records import EvalRequest
+from submissions.results import EvalResult
+from tests.support.evaluated import evaluated
+
+Make = Callable[..., EvalRequest]
+SCHEMA = json.loads((ROOT / "tests/support/schemas/every_eval_ever-0.3.0.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
+
+
+def published() -> list[EvalResult]:
+    return [EvalResult.model_validate_json(path.read_bytes()) for path in sorted(PUBLISHED.glob("*/*.json"))]
+
+
+def test_every_published_result_is_valid_in_every_eval_ever() -> None:
+    results = published()
+    assert len(results) > 100
+    for result in results:
+        VALIDATOR.validate(to_every_eval_ever(result))
+
+
+@pytest.mark.parametrize("benchmark", list(BENCHMARKS))
+def test_an_evaluated_result_is_valid_in_every_eval_ever(make_request: Make, benchmark: str) -> None:
+    result = evaluated(make_request(benchmark=benchmark), 61.5)
+    told = to_every_eval_ever(result)
+    VALIDATOR.validate(told)
+    by_metric = {one["metric_config"]["metric_name"]: one for one in told["evaluation_results"]}
+    assert by_metric["em"]["score_details"]["score"] == 61.5
+    uncertainty = by_metric["em"]["score_details"]["uncertainty"]
+    assert uncertainty["confidence_interval"]["lower"] == result.intervals["em"][0]
+    assert uncertainty["standard_error"]["value"] == 1.0 and uncertainty["num_samples"] == result.dataset.n
+    assert "em_stderr" not in by_metric
+    assert told["model_info"]["additional_details"]["revision"] == result.config.model_sha
+    assert told["source_metadata"]["source_type"] == "evaluation_run"
+
+
+def test_the_schema_would_notice(make_request: Make) -> None:
+    told = to_every_eval_ever(evaluated(make_request(), 50.0))
+    del told["evaluation_results"][0]["score_details"]["score"]
+    with pytest.raises(jsonschema.ValidationError):
+        VALIDATOR.validate(told)
+
+
+def test_a_log_of_inspect_has_shares_and_what_ran(make_request: Make) -> None:
+    result = evaluated(make_request(benchmark="ko-vqa"), 61.5)
+    log = to_inspect(result)
+    (score,) = log["results"]["scores"]
+    assert score["metrics"]["em"] == {"name": "em", "value": 0.615}
+    assert (log["version"], log["status"], log["eval"]["model"]) == (2, "success", result.config.model_name)
+    assert log["eval"]["model_args"]["revision"] == result.config.model_sha
+    assert log["results"]["total_samples"] == result.dataset.n
+
+
+@pytest.mark.parametrize("form", sorted(RESULT_FORMATS))
+def test_a_form_is_json_without_what_json_has_not(form: str) -> None:
+    for result in published():
+        json.dumps(RESULT_FORMATS[form](result), allow_nan=False)
