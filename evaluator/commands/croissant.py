@@ -2,12 +2,12 @@
 
 import argparse
 import json
-from datetime import date
+from datetime import UTC, datetime
 
 from evaluator.datasets.croissant import croissant
 
 
 def main(args: argparse.Namespace) -> int:
-    described = croissant(args.benchmark, args.folder, args.license, args.url, date.today())
+    described = croissant(args.benchmark, args.folder, args.license, args.url, datetime.now(UTC).date())
     print(json.dumps(described, ensure_ascii=False, indent=2))
     return 0

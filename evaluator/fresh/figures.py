@@ -38,13 +38,19 @@ DPI = 120
 
 def draw(facts: Facts) -> Image.Image:
     """The figure as a page of a document has it. Raises DataError where the pinned font is missing."""
+    canvas = drawn_canvas(facts)
+    return Image.frombytes("RGBA", canvas.get_width_height(), bytes(canvas.buffer_rgba())).convert("RGB")
+
+
+def drawn_canvas(facts: Facts) -> Any:
+    """The same as matplotlib has it: where each text stands, too."""
     with mpl.rc_context():
         mpl.rcdefaults()  # what a user's own matplotlibrc says is nobody's business here
         mpl.rcParams.update({"font.family": _font_name(), "axes.unicode_minus": False, "text.color": INK})
         figure = _PAGES.get(facts.layout, _chart_page)(facts)
         canvas: Any = FigureCanvasAgg(figure)
         canvas.draw()
-        return Image.frombytes("RGBA", canvas.get_width_height(), bytes(canvas.buffer_rgba())).convert("RGB")
+        return canvas
 
 
 def png(image: Image.Image) -> bytes:

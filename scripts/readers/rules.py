@@ -1,0 +1,152 @@
+"""From a question's words and a page's numbers to an answer: rules that know how ko-fresh lays out its figures."""
+
+import re
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
+
+from evaluator.fresh.topics import TOPICS, Topic
+from scripts.readers.text import Number, Page
+
+UNKNOWN = "모름"
+YEAR = re.compile(r"(20\d\d년)")
+SAME_LINE, SAME_COLUMN = 14, 60  # pixels
+LETTERS = "ABCD"
+
+
+def answer(page: Page, text: str) -> str:
+    """To a prompt of ko-fresh; UNKNOWN where no rule reads the page."""
+    if "질문: " in text:
+        question = text.partition("질문: ")[2].partition("\n")[0]
+        return _question(page, question)
+    choices: list[tuple[str, str]] = re.findall(r"^([ABCD])\. (.+)$", text, re.MULTILINE)
+    held = {letter: _claim(page, choice) for letter, choice in choices}
+    known = [letter for letter, value in held.items() if value]
+    open_ones = [letter for letter, value in held.items() if value is None]
+    return (known or open_ones or list(LETTERS))[0]
+
+
+def _topic(words: str) -> tuple[Topic, list[str]] | None:
+    """What the words are about, and the rows they name in their order."""
+    best: tuple[int, Topic, list[str]] | None = None
+    for topic in TOPICS:
+        if topic.measure not in words:
+            continue
+        rows, left = [], words.replace(topic.measure, "＃")
+        for row in sorted(topic.rows, key=len, reverse=True):
+            if row in left:
+                rows.append((left.index(row), row))
+                left = left.replace(row, "＿" * len(row))
+        if best is None or len(rows) > best[0]:
+            best = len(rows), topic, [row for _, row in sorted(rows)]
+    return (best[1], best[2]) if best else None
+
+
+def _question(page: Page, question: str) -> str:
+    known = _topic(question)
+    if known is None:
+        return UNKNOWN
+    topic, rows = known
+    years = YEAR.findall(question)
+    year = years[0] if years else None
+    shown = [row for row in topic.rows if page.word(row)]
+    unit = topic.unit
+    try:
+        if "해는 몇 년" in question:
+            series = {y: read(page, topic, rows[0], y) for y in _years(page)}
+            return (max if "많았던" in question else min)(series, key=lambda y: series[y])
+        if "항목의 값" in question:
+            values = [read(page, topic, row, year) for row in shown]
+            return f"{(max if '많은' in question else min)(values):,} {unit}"
+        first = read(page, topic, rows[0], year)
+        if "몇 %" in question:
+            total = sum((read(page, topic, row, year) for row in shown), Decimal())
+            return f"{(100 * first / total).quantize(Decimal('0.1'), ROUND_HALF_UP)}%"
+        if topic.converted and "바꾸어" in question:
+            return f"{first * topic.converted[1]:,.0f} {topic.converted[0]}"
+        if "합하면" in question:
+            return f"{first + read(page, topic, rows[1], year):,} {unit}"
+        if "차이는" in question and len(years) == 2:
+            return f"{abs(first - read(page, topic, rows[0], years[1])):,} {unit}"
+        if "차이는" in question:
+            return f"{abs(first - read(page, topic, rows[1], year)):,} {unit}"
+        return f"{first:,} {unit}"
+    except (LookupError, ValueError, ArithmeticError):
+        return UNKNOWN
+
+
+def _claim(page: Page, text: str) -> bool | None:
+    """Whether it holds; None where it cannot be read."""
+    known = _topic(text)
+    if known is None or not known[1]:
+        return None
+    topic, rows = known
+    years = YEAR.findall(text)
+    shown = [row for row in topic.rows if page.word(row)]
+    try:
+        own = read(page, topic, rows[0], years[0])
+        if "보다 많다" in text:
+            return own > read(page, topic, rows[1], years[0])
+        if "가장 많다" in text or "가장 적다" in text:
+            values = [read(page, topic, row, years[0]) for row in shown]
+            return own == (max(values) if "많다" in text else min(values))
+        if "가장 많았다" in text:
+            return own == max(read(page, topic, rows[0], year) for year in _years(page))
+        return (read(page, topic, rows[0], years[1]) > own) == ("늘었다" in text)
+    except (LookupError, ValueError, ArithmeticError):
+        return None
+
+
+def _years(page: Page) -> list[str]:
+    return [year for year in (f"{n}년" for n in range(2014, 2026)) if page.word(year)]
+
+
+def read(page: Page, topic: Topic, row: str, year: str | None) -> Decimal:
+    """The value of a row in a year. Raises LookupError where the page does not show it in a way that is known here."""
+    labels = page.word(row)
+    if not labels:
+        raise LookupError(row)
+    if (per_icon := _icon_value(page)) is not None:
+        return _icons(page, labels[0]) * per_icon
+    heads = page.word(year) if year else []
+    # A table: the number on the label's line, below the year.
+    for x, y in labels:
+        cells = [n for n in page.numbers if abs(n.y - y) < SAME_LINE and n.x > x + 20]
+        for head_x, head_y in heads:
+            own = [n for n in cells if head_y < y and abs(n.x - head_x) < SAME_COLUMN]
+            if own:
+                return min(own, key=lambda n: abs(n.x - head_x)).value
+    # One year only: the number above, below or beside the label.
+    rules: tuple[Callable[[Number, float, float], bool], ...] = (
+        lambda n, x, y: abs(n.y - y) < SAME_LINE and n.x > x + 30,  # a lying bar
+        lambda n, x, y: abs(n.x - x) < 30 and 8 < n.y - y < 34,  # a slice of a pie
+        lambda n, x, y: abs(n.x - x) < 40 and 34 <= n.y - y < 95,  # a card
+        lambda n, x, y: abs(n.x - x) < 30 and n.y < y - 20,  # a standing bar
+    )
+    for rule in rules:
+        for x, y in labels:
+            own = [n for n in page.numbers if rule(n, x, y)]
+            if own:
+                return min(own, key=lambda n: abs(n.y - y)).value
+    raise LookupError(row)
+
+
+def _icon_value(page: Page) -> Decimal | None:
+    """How much an icon stands for, from the line that says so."""
+    for x, y in page.word("표식"):
+        beside = [n for n in page.numbers if abs(n.y - y) < SAME_LINE and n.x > x + 60]
+        if beside:
+            return min(beside, key=lambda n: n.x).value
+    return None
+
+
+def _icons(page: Page, label: tuple[float, float]) -> Decimal:
+    """Dark blocks on the label's line, right of it."""
+    from scipy import ndimage
+
+    x, y = (int(place) for place in label)
+    strip = page.grey[max(0, y - 14) : y + 14, x + 20 :] < 160
+    labels, _ = ndimage.label(strip)
+    blocks = [b for b in ndimage.find_objects(labels) if b[0].stop - b[0].start >= 12 and b[1].stop - b[1].start >= 12]
+    if not blocks:
+        raise LookupError("icons")
+    return Decimal(len(blocks))

@@ -1,0 +1,51 @@
+"""The readers behind an OpenAI-compatible API, as a provider's model is, for the queue to ask."""
+
+import base64
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+from PIL import Image
+
+from scripts.readers.rules import UNKNOWN, answer
+from scripts.readers.text import Classifier, Page
+from tests.support.hub.server import serve
+
+PAGES = 64  # kept as they were read: several questions are about each
+
+
+@contextmanager
+def reader_servers(readers: dict[str, Classifier]) -> Iterator[str]:
+    """The base URL under which each reader answers, named as the model."""
+    app = FastAPI()
+    images: dict[str, bytes] = {}
+
+    @lru_cache(maxsize=PAGES)
+    def page(name: str, digest: str) -> Page:
+        return Page.of(Image.open(io.BytesIO(images[digest])), readers[name])
+
+    @app.post("/v1/chat/completions")
+    def complete(body: dict[str, Any]) -> JSONResponse:
+        parts = body["messages"][-1]["content"]
+        parts = [{"type": "text", "text": parts}] if isinstance(parts, str) else parts
+        text = "".join(part["text"] for part in parts if part["type"] == "text")
+        said = UNKNOWN
+        for part in parts:
+            if part["type"] == "image_url":
+                content = base64.b64decode(part["image_url"]["url"].partition(",")[2])
+                digest = sha256(content).hexdigest()
+                images[digest] = content
+                said = answer(page(body["model"], digest), text)
+        message = {"role": "assistant", "content": said}
+        usage = {"prompt_tokens": len(text), "completion_tokens": len(said), "total_tokens": len(text) + len(said)}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        completion = {"id": "1", "object": "chat.completion", "created": 1, "model": body["model"], "usage": usage}
+        return JSONResponse(completion | {"choices": [choice]})
+
+    with serve(app) as address:
+        yield f"{address}/v1"
