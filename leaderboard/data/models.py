@@ -46,8 +46,9 @@ def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
 
 
 def model_rows(boards: Boards) -> list[ModelRow]:
-    """Models by Borda count over all benchmarks, as voting theory has it (Colombo et al., arXiv:2202.03799)."""
+    """Models by Borda count over all benchmarks that rank anybody, as voting theory has it (Colombo et al., arXiv:2202.03799)."""
     models: dict[str, ModelRow] = {}
+    ranked_boards = sum(any(r.rank for r in rows) for rows in boards.values())
     for name, rows in boards.items():
         beaten, attempts = _beaten(rows), attempts_of([r.row for r in rows if r.rank is not None])
         for ranked in rows:
@@ -63,7 +64,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
             known = model.cells.get(name)
             if known is None or (known.rank is None and ranked.rank is not None):
                 model.cells[name] = ranked
-                model.borda += beaten.get(row.key, 0.0) * 100 / len(boards)
+                model.borda += beaten.get(row.key, 0.0) * 100 / ranked_boards
     return sorted(models.values(), key=lambda m: (-m.borda, -len(m.cells), m.model.casefold()))
 
 

@@ -49,11 +49,12 @@ def test_borda_is_the_mean_share_of_models_beaten(make_request: Make) -> None:
         return board_row(evaluated(make_request(model_id=model, benchmark="ko-vqa"), em), model, model)
 
     rows = [row("o/a", 90.0), row("o/b", 50.0), row("o/c", 50.0), row("o/d", 10.0)]
+    other = board_row(evaluated(make_request(model_id="o/e", benchmark="ko-vdc"), 40.0), "o/e", "o/e")
     boards: Boards = {name: [] for name in BENCHMARKS} | {"ko-vqa": ranked(rows, "ko-vqa")}
+    boards |= {"ko-vdc": ranked([other], "ko-vdc")}
     borda = {m.model: m.borda for m in model_rows(boards)}
-    # Of three others each: all beaten; one beaten, one tied; none. It is the mean over all benchmarks.
-    share = 100 / len(BENCHMARKS)
-    assert borda == pytest.approx({"o/a": share, "o/b": share / 2, "o/c": share / 2, "o/d": 0.0})
+    # Of three others each: all beaten; one beaten, one tied; none. It is the mean over the two that rank anybody.
+    assert borda == pytest.approx({"o/a": 50.0, "o/b": 25.0, "o/c": 25.0, "o/d": 0.0, "o/e": 50.0})
 
 
 def test_every_model_stands_once_with_its_best_result(board: LiveBoard) -> None:
