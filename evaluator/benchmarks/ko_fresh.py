@@ -4,12 +4,11 @@ The questions are of KO-VQA's kinds, the descriptions of KO-VDC's. Each figure h
 same: a model that remembers answers them differently well (after arXiv:2511.03774). `evaluator.fresh` draws it.
 """
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, nonempty_text, text_in
-from evaluator.benchmarks.ko_vdc import LETTERS, asserted_letter
+from evaluator.benchmarks.ko_vdc import LETTERS, asserted_letter, order, with_order_key
 from evaluator.benchmarks.ko_vqa import quantity_f1
 from evaluator.benchmarks.scoring.quantities import strict_match
 from evaluator.data_types import Answer, Item, Prompt, Score
@@ -54,6 +53,9 @@ class KoFresh(Benchmark):
         ),
     )
 
+    def complete(self, items: list[Item]) -> list[Item]:
+        return with_order_key(items)
+
     def item(self, row: Row, folder: Path) -> Item:
         choices = tuple(row.get("choices") or ())
         if choices and len(set(choices)) != len(LETTERS):
@@ -76,7 +78,7 @@ class KoFresh(Benchmark):
     def prompts(self, item: Item) -> list[Prompt]:
         if not item.choices:
             return [Prompt(item.id, QUESTION.format(question=item.question), item.images, question=item.question)]
-        lines = "\n".join(f"{letter}. {item.choices[n]}" for letter, n in zip(LETTERS, order(item), strict=True))
+        lines = "\n".join(f"{letter}. {item.choices[n]}" for letter, n in zip(LETTERS, order(item, 0), strict=True))
         return [Prompt(item.id, DESCRIPTION.format(choices=lines), item.images)]
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
@@ -100,11 +102,5 @@ class KoFresh(Benchmark):
         return {"twins_right": sum(min(own) for own in pairs) / len(pairs)} if pairs else {}
 
 
-def order(item: Item) -> list[int]:
-    """Which choice stands at each letter; the same for both twins would tell one from the other."""
-    digest = hashlib.sha256(item.id.encode()).digest()
-    return sorted(range(len(LETTERS)), key=lambda choice: digest[choice * 4 : choice * 4 + 4])
-
-
 def gold_letter(item: Item) -> str:
-    return LETTERS[order(item).index(0)] if item.choices else item.answer
+    return LETTERS[order(item, 0).index(0)] if item.choices else item.answer

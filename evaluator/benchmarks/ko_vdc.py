@@ -65,10 +65,7 @@ class KoVDC(Benchmark):
     )
 
     def complete(self, items: list[Item]) -> list[Item]:
-        """With the key of the order of their choices."""
-        whole = json.dumps([(item.id, item.choices) for item in items])
-        key = hashlib.sha256(whole.encode()).hexdigest()
-        return [replace(item, extra={ORDER_KEY: key}) for item in items]
+        return with_order_key(items)
 
     def item(self, row: Row, folder: Path) -> Item:
         choices = tuple(checked_text("choices", choice) for choice in row["choices"])
@@ -151,6 +148,13 @@ class KoVDC(Benchmark):
         """Letters named, `-` where none is clear: a model that likes one letter shows here."""
         named = Counter(letter for s in scores for letter in s.prediction)
         return {letter: named[letter] for letter in f"{LETTERS}-"}
+
+
+def with_order_key(items: list[Item]) -> list[Item]:
+    """The items with the key of the order of their choices: a hash over the set, which nobody has who is asked."""
+    whole = json.dumps([(item.id, item.choices) for item in items])
+    key = hashlib.sha256(whole.encode()).hexdigest()
+    return [replace(item, extra={ORDER_KEY: key}) for item in items]
 
 
 def _offset(gold: str, given: str) -> int | str:

@@ -65,7 +65,7 @@ def facts_of(seed: str, number: int, variant: str) -> Facts:
     topic = shape.choice(TOPICS)
     body = shape.choice(BODIES)
     most = 4 if layout in ("stacked", "grouped", "line") else 5
-    drawn = shape.sample(topic.rows, min(len(topic.rows), shape.randint(3, most)))
+    drawn = shape.sample(topic.rows, min(len(topic.rows), shape.randint(4 if layout in ONE_PERIOD else 3, most)))
     rows = tuple(sorted(drawn, key=topic.rows.index))  # ages and schools stand in their order
     if layout == "line":
         rows = rows[:3]
@@ -107,7 +107,7 @@ def _values(
                 level *= 1.013
             seen.add(value)
             series.append(value)
-            level = max(topic.low, level * numbers.uniform(0.84, 1.2))
+            level = max(topic.low, level * numbers.uniform(0.82, 1.19))
         found.append(tuple(series))
     return tuple(found)
 

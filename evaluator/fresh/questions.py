@@ -36,6 +36,7 @@ class Claim:
     text: str
     holds: Callable[[Facts], bool | None]  # None where it is too close to call
     about: frozenset[str]  # claims about the same may be each other's opposites: no two of them are asked together
+    kind: str  # four that are asked together are of one: some kinds are true more often than others
 
 
 def difficulty(kind: Kind, facts: Facts) -> Difficulty:
@@ -170,7 +171,7 @@ def _claims_of_a_year(facts: Facts) -> Iterator[Claim]:
                     return _clearly_more(sign * values[row], max(others))
 
                 text = f"{year}에는 {row}의 {measure}{subject_marker(measure)} 가장 {word}."
-                yield Claim(text, first, frozenset({year, word}))
+                yield Claim(text, first, frozenset({year, word}), word)
         for a, b in combinations(facts.rows, 2):
             for more, less in ((a, b), (b, a)):
 
@@ -178,7 +179,7 @@ def _claims_of_a_year(facts: Facts) -> Iterator[Claim]:
                     return _clearly_more(own.value(more, year), own.value(less, year))
 
                 text = f"{year}에는 {more}의 {measure}{subject_marker(measure)} {less}보다 많다."
-                yield Claim(text, compared, frozenset({year, a, b}))
+                yield Claim(text, compared, frozenset({year, a, b}), "compared")
 
 
 def _claims_of_a_row(facts: Facts) -> Iterator[Claim]:
@@ -193,7 +194,7 @@ def _claims_of_a_row(facts: Facts) -> Iterator[Claim]:
                 return _clearly_more(series[year], max(v for name, v in series.items() if name != year))
 
             text = f"{row}의 {measure}{topic_marker(measure)} {year}에 가장 많았다."
-            yield Claim(text, peak, frozenset({row}))
+            yield Claim(text, peak, frozenset({row}), "peak")
         for a, b in combinations(years, 2):
             for word, sign in (("늘었다", 1), ("줄었다", -1)):
 
@@ -201,7 +202,7 @@ def _claims_of_a_row(facts: Facts) -> Iterator[Claim]:
                     return _clearly_more(sign * own.value(row, b), sign * own.value(row, a))
 
                 text = f"{row}의 {measure}{topic_marker(measure)} {a}보다 {b}에 {word}."
-                yield Claim(text, changed, frozenset({row, a, b}))
+                yield Claim(text, changed, frozenset({row, a, b}), word)
 
 
 def _clearly_more(a: Decimal, b: Decimal) -> bool | None:
@@ -233,14 +234,22 @@ def choose_claims(facts: Facts, twin: Facts, chooser: random.Random) -> list[str
 
     None where there are none such.
     """
-    shuffled = claims(facts)
-    chooser.shuffle(shuffled)
+    by_kind: dict[str, list[Claim]] = {}
+    for claim in claims(facts):
+        by_kind.setdefault(claim.kind, []).append(claim)
+    for kind in chooser.sample(sorted(by_kind), len(by_kind)):
+        chooser.shuffle(by_kind[kind])
+        if four := _four(facts, twin, by_kind[kind]):
+            return four
+    return None
+
+
+def _four(facts: Facts, twin: Facts, shuffled: list[Claim]) -> list[str] | None:
     chosen: dict[int, Claim] = {}
     about: set[frozenset[str]] = set()
     for claim in shuffled:
         held = claim.holds(facts), claim.holds(twin)
-        places = PLACES.get(held, ())
-        free = [place for place in places if place not in chosen]
+        free = [place for place in PLACES.get(held, ()) if place not in chosen]
         if free and claim.about not in about:
             chosen[free[0]] = claim
             about.add(claim.about)
