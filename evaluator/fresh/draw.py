@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,7 @@ from typing import Any
 from evaluator.files import remove_path
 from evaluator.fresh.facts import Facts, facts_of, random_of
 from evaluator.fresh.figures import draw, png
-from evaluator.fresh.questions import choose_claims, choose_questions, difficulty
+from evaluator.fresh.questions import Kind, choose_claims, choose_questions, difficulty
 from evaluator.fresh.scan import scanned
 
 N = 2000  # questions of a quarter's set, twins included
@@ -51,32 +51,35 @@ def pair_of(seed: str, number: int) -> Pair:
         four = choose_claims(facts, twin, chooser)
         if (len(asked) == QUESTIONS and four) or attempt >= TRIES:
             break
-    rows: tuple[list[Row], list[Row]] = ([], [])
-    for place, own in enumerate((facts, twin)):
-        common = {"images": [f"images/{number:05}{VARIANTS[place]}.png"], "layout": own.layout, "twin": TWINS[place]}
-        for question, *answers in asked:
-            name = f"{number:05}-{question.kind}"
-            graded = {"kind": question.kind, "difficulty": difficulty(question.kind, own)}
-            rows[place].append(
-                {"id": f"{name}-{VARIANTS[place]}", "question": question.text, "answer": answers[place], "choices": []}
-                | common
-                | graded
-                | {"pair": name}
-            )
-        if four:
-            here, there, *nowhere = four
-            choices = [here, there, *nowhere] if place == 0 else [there, here, *nowhere]
-            name, graded = (
-                f"{number:05}-description",
-                {"kind": "description", "difficulty": difficulty("description", own)},
-            )
-            rows[place].append(
-                {"id": f"{name}-{VARIANTS[place]}", "question": "", "answer": choices[0], "choices": choices}
-                | common
-                | graded
-                | {"pair": name}
-            )
-    return Pair(number, (facts, twin), rows)
+    first, second = (
+        [_row(own, place, q.kind, text=q.text, answer=answers[place]) for q, *answers in asked]
+        + ([_row(own, place, "description", choices=_swapped(four, place))] if four else [])
+        for place, own in enumerate((facts, twin))
+    )
+    return Pair(number, (facts, twin), (first, second))
+
+
+def _row(facts: Facts, place: int, kind: Kind, *, text: str = "", answer: str = "", choices: Sequence[str] = ()) -> Row:
+    """In the documented schema; `place` says which of the twins it is of."""
+    pair = f"{facts.number:05}-{kind}"
+    return {
+        "id": f"{pair}-{VARIANTS[place]}",
+        "question": text,
+        "answer": answer or choices[0],
+        "choices": list(choices),
+        "images": [f"images/{facts.number:05}{VARIANTS[place]}.png"],
+        "layout": facts.layout,
+        "twin": TWINS[place],
+        "kind": kind,
+        "difficulty": difficulty(kind, facts),
+        "pair": pair,
+    }
+
+
+def _swapped(four: list[str], place: int) -> list[str]:
+    """The right one first: of the twin that is the second."""
+    here, there, *nowhere = four
+    return [there, here, *nowhere] if place else four
 
 
 def draw_set(
