@@ -122,7 +122,7 @@ def seed_hash(seed: str) -> str:
 def generator_hash() -> str:
     """sha256 over the code that draws, and the fonts."""
     digest = hashlib.sha256("".join(FONTS.values()).encode())
-    for name in ("topics", "facts", "questions", "figures", "scan", "draw"):
+    for name in ("topics", "facts", "questions", "plots", "figures", "scan", "draw"):
         digest.update((Path(__file__).parent / f"{name}.py").read_bytes())
     return digest.hexdigest()
 
