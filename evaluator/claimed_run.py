@@ -34,7 +34,7 @@ from evaluator.run.paired import ItemScores
 from evaluator.run.shard import Shard
 from evaluator.run.task import Task, load_items, options_of
 from evaluator.work_dir import prepare_work_dir
-from submissions.errors import ConflictError, LostLeaseError, StoreError, StoreUnavailableError
+from submissions.errors import ConflictError, LostLeaseError, SettingsError, StoreError, StoreUnavailableError
 from submissions.failure_codes import FailureCode
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
@@ -182,6 +182,8 @@ class ClaimedRun:
             raise
         except EvaluationError as error:
             self._fail(error.code, error)
+        except SettingsError as error:
+            self._fail(FailureCode.INTERNAL_ERROR, error)
         except Exception as error:
             log.exception("evaluating %s", request.key)
             full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -43,7 +43,7 @@ SUBMISSIONS = [
 # 1,024 tokens, so it is asked the first few questions only; its row says so.
 LANGUAGE_MODEL = ("HuggingFaceTB/SmolLM2-135M-Instruct", "korquad-2")
 LANGUAGE_MODEL_ITEMS = 4
-FRESH_N = 160  # questions of ko-fresh: a reader needs half a second for each
+FRESH_N = 120  # questions of ko-fresh: a reader needs half a second for each
 TRAINING_FIGURES, TRAINING_SECONDS = 80, 45.0
 READERS = {"rule-based": "hannun-demo/rule-based-reader", "trained": "hannun-demo/reader-trained-on-other-seeds"}
 

@@ -174,7 +174,7 @@ def _opt_out(queue: Queue, name: str, undo: bool) -> None:
 
 def _retire(queue: Queue, args: argparse.Namespace) -> int:
     if args.undo:
-        reinstate(queue.store, args.key)
+        reinstate(queue.store, args.key, queue.store.now())
         print(f"{args.key} has its rank again")
     elif not args.reason.strip():
         return _complain("say why, in words that everybody may read: --reason TEXT")

@@ -245,6 +245,7 @@ class Retirement(Record):
     key: Key
     reason: Label
     since: Time
+    until: Time | None = None  # it has its rank again since then
 
     @staticmethod
     def path_of(key: str) -> str:

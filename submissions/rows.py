@@ -67,6 +67,7 @@ class BoardRow:
 
     # What the board finds out itself; in no segment.
     retired: str | None = None  # why the result has no rank any more
+    attempt: tuple[int, int] | None = None  # which of how many results of its model on this test set
     reproduction: str | None = None  # of a reported number or its measurement: see leaderboard.data.reproductions
 
     def metric(self, name: str) -> float | None:

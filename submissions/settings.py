@@ -142,8 +142,9 @@ class Settings(BaseSettings):
     server: str | None = None  # command that starts a model server, with {model} and {port}
     apis: dict[str, ApiModel] = {}  # models behind an API that the operator may queue, by name
     embeddings: EmbeddingServer | None = None  # for benchmarks that score by the similarity of texts
-    fresh_seed: SecretStr | None = None  # of ko-fresh's set; one is made once where none is named
-    fresh_n: int = Field(default=2000, ge=8)  # questions of it
+    # Of ko-fresh's set: its hash is public, so that nobody may be able to guess it. One is made once where none is named.
+    fresh_seed: SecretStr | None = Field(default=None, min_length=32)
+    fresh_n: int = Field(default=2000, ge=8, le=100_000, multiple_of=2)  # questions of it
     signing_key: SecretStr | None = None  # PEM of an Ed25519 key: results are published with a signed statement
     details_key: SecretStr | None = None  # keys the item ids in the private details
     log: Literal["text", "json"] = "text"

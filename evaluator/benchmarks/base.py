@@ -6,8 +6,8 @@ The documented data schema, for private test sets and samples alike: a folder wi
 and one column for each breakdown axis of the benchmark. A benchmark may have columns of its own.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -28,6 +28,7 @@ class Axis:
 
     name: str
     title: Text
+    buckets: Mapping[str, Text] = field(default_factory=dict)  # titles of those whose names are no words to read
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ class Card:
     data_terms: Text | None = None  # whose its test set is, and what may be done with it
     access: Text | None = None  # who made and holds it, and who may have seen or trained on it
     data_stays: bool = False  # whether those terms keep it in the country
+
+    def bucket_title(self, bucket: str) -> Text:
+        """The title of a bucket of any axis; its name where the card has none."""
+        known = (axis.buckets[bucket] for axis in self.axes if bucket in axis.buckets)
+        return next(known, Text(bucket, bucket))
 
     def axis_title(self, name: str) -> Text:
         """The title of a breakdown axis; its name where the card has none."""

@@ -21,6 +21,32 @@ DESCRIPTION = (
 )
 
 
+KINDS = {
+    "lookup": Text("값 읽기", "Look-up"),
+    "largest": Text("최댓값·최솟값", "Largest or smallest"),
+    "sum": Text("합계", "Sum"),
+    "difference": Text("차이", "Difference"),
+    "year_of": Text("해당 연도", "Year of"),
+    "ratio": Text("비율", "Ratio"),
+    "conversion": Text("단위 변환", "Unit conversion"),
+    "description": Text("설명 고르기", "Description"),
+}
+LAYOUTS = {
+    "table": Text("표", "Table"),
+    "merged": Text("병합 머리글 표", "Table with merged heads"),
+    "bar": Text("막대", "Bars"),
+    "grouped": Text("묶은 막대", "Grouped bars"),
+    "stacked": Text("누적 막대", "Stacked bars"),
+    "line": Text("꺾은선", "Lines"),
+    "pie": Text("원", "Pie"),
+    "pictogram": Text("픽토그램", "Pictogram"),
+    "cards": Text("지표 카드", "Cards"),
+    "page": Text("보고서 면", "Report page"),
+}
+DIFFICULTIES = {"easy": Text("쉬움", "Easy"), "medium": Text("보통", "Medium"), "hard": Text("어려움", "Hard")}
+TWINS = {"original": Text("원본", "Original"), "twin": Text("쌍둥이", "Twin")}
+
+
 class KoFresh(Benchmark):
     name = "ko-fresh"
     drawn = True
@@ -29,10 +55,10 @@ class KoFresh(Benchmark):
         split=BENCHMARKS["ko-fresh"].version,
         n=2000,
         axes=(
-            Axis("kind", Text("질문 유형", "Question type")),
-            Axis("layout", Text("도식 유형", "Layout")),
-            Axis("difficulty", Text("난이도", "Difficulty")),
-            Axis("twin", Text("쌍둥이 문항", "Twin")),
+            Axis("kind", Text("질문 유형", "Question type"), KINDS),
+            Axis("layout", Text("도식 유형", "Layout"), LAYOUTS),
+            Axis("difficulty", Text("난이도", "Difficulty"), DIFFICULTIES),
+            Axis("twin", Text("쌍둥이 문항", "Twin"), TWINS),
         ),
         summary=Text(
             "분기마다 비밀 시드로 새로 그린 가상의 통계 자료입니다. 수와 단위로 답하거나 맞는 설명을 고릅니다. 누구도 미리 볼 수 없고, 시드를 공개한 뒤에는 누구나 다시 그려 확인할 수 있습니다.",
@@ -47,9 +73,8 @@ class KoFresh(Benchmark):
         hub_metrics=("em",),
         chance=6.25,  # one item in four has four choices
         columns=(
-            ScoreColumn(Text("쉬움", "Easy"), bucket=("difficulty", "easy")),
-            ScoreColumn(Text("보통", "Medium"), bucket=("difficulty", "medium")),
-            ScoreColumn(Text("어려움", "Hard"), bucket=("difficulty", "hard")),
+            ScoreColumn(Text("쌍 모두 정답", "Both twins"), metric="twins_right"),
+            *(ScoreColumn(title, bucket=("difficulty", level)) for level, title in DIFFICULTIES.items()),
         ),
     )
 

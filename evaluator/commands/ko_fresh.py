@@ -7,7 +7,8 @@ from pathlib import Path
 from evaluator.commands.console import progress_bar
 from evaluator.errors import DataError
 from evaluator.fresh.draw import draw_set
-from evaluator.fresh.seed import commitment, differences, reveal
+from evaluator.fresh.seed import commitment, differences, other_versions, reveal
+from submissions.catalog import BENCHMARKS
 from submissions.records import Commitment
 from submissions.settings import load_settings
 from submissions.store.open import open_store
@@ -31,12 +32,17 @@ def main(args: argparse.Namespace) -> int:
         else:
             public = _commitment(args.commitment)
             whole, found = public.set_sha256, differences(public, args.out, show)
+            print(
+                "\n".join(f"note: {remark}" for remark in other_versions(public)),
+                end="\n" if other_versions(public) else "",
+            )
     print("\n".join(found) or f"{args.out}: {whole}")
     return 1 if found else 0
 
 
 def _reveal(quarter: str, *, yes: bool) -> int:
-    asked = f"Everybody can draw the set of {quarter} afterwards, and train on it. Reveal its seed? [y/N] "
+    running = f" {quarter} is still the quarter that is ranked." if quarter == BENCHMARKS["ko-fresh"].version else ""
+    asked = f"Everybody can draw the set of {quarter} afterwards, and later results have no rank.{running} Reveal its seed? [y/N] "
     if not yes and input(asked).strip().lower() not in ("y", "yes"):
         print("nothing revealed")
         return 2

@@ -54,6 +54,9 @@ CONTEXT: dict[str, Any] = {
 
 def croissant(benchmark: str, folder: Path, license_url: str, url: str, published: date) -> dict[str, Any]:
     """JSON-LD. Fields are the columns of the first row. Raises DataError where the folder holds no items."""
+    for address in (license_url, url):
+        if not address.startswith(("https://", "http://")):
+            raise DataError(f"{address!r} is no address")
     card, version = BENCHMARKS[benchmark].card, BENCHMARKS[benchmark].version
     file = next((folder / name for name in ITEM_FILES if (folder / name).is_file()), None)
     if file is None:

@@ -52,7 +52,8 @@ def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
         from evaluator.fresh.seed import drawn_set  # here, for it draws with matplotlib
 
         quarter = BENCHMARKS[benchmark].card.split
-        return Source(drawn_set(quarter, settings), benchmark, quarter)
+        folder, whole = drawn_set(quarter, settings)
+        return Source(folder, benchmark, quarter, whole[:40])  # the beginning of what was committed to
     if data is None:
         return Source(SAMPLES / benchmark, f"samples/{benchmark}", "sample")
     place, _, split = data.partition("#")

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from evaluator.errors import DataError
 from evaluator.files import remove_path
 from evaluator.fresh.facts import Facts, facts_of, random_of
 from evaluator.fresh.figures import draw, png
@@ -52,28 +54,36 @@ def pair_of(seed: str, number: int) -> Pair:
         if (len(asked) == QUESTIONS and four) or attempt >= TRIES:
             break
     first, second = (
-        [_row(own, place, q.kind, text=q.text, answer=answers[place]) for q, *answers in asked]
-        + ([_row(own, place, "description", choices=_swapped(four, place))] if four else [])
+        [_row(seed, own, place, q.kind, text=q.text, answer=answers[place]) for q, *answers in asked]
+        + ([_row(seed, own, place, "description", choices=_swapped(four, place))] if four else [])
         for place, own in enumerate((facts, twin))
     )
     return Pair(number, (facts, twin), (first, second))
 
 
-def _row(facts: Facts, place: int, kind: Kind, *, text: str = "", answer: str = "", choices: Sequence[str] = ()) -> Row:
+def _row(
+    seed: str, facts: Facts, place: int, kind: Kind, *, text: str = "", answer: str = "", choices: Sequence[str] = ()
+) -> Row:
     """In the documented schema; `place` says which of the twins it is of."""
-    pair = f"{facts.number:05}-{kind}"
+    figure = _name(seed, facts.number)
+    pair = f"{figure}-{kind}"
     return {
         "id": f"{pair}-{VARIANTS[place]}",
         "question": text,
         "answer": answer or choices[0],
         "choices": list(choices),
-        "images": [f"images/{facts.number:05}{VARIANTS[place]}.png"],
+        "images": [f"images/{figure}{VARIANTS[place]}.png"],
         "layout": facts.layout,
         "twin": TWINS[place],
         "kind": kind,
         "difficulty": difficulty(kind, facts),
         "pair": pair,
     }
+
+
+def _name(seed: str, number: int) -> str:
+    """Of a figure; another one for each seed, so that no name tells what stands in it."""
+    return f"{random_of(seed, number, 'name').getrandbits(40):010x}"
 
 
 def _swapped(four: list[str], place: int) -> list[str]:
@@ -85,8 +95,13 @@ def _swapped(four: list[str], place: int) -> list[str]:
 def draw_set(
     seed: str, folder: Path, n: int = N, on_progress: Callable[[int, int], None] = lambda *_: None, processes: int = 1
 ) -> str:
-    """Draw `n` questions into a folder that is not there yet; returns the set's hash, see `set_hash`."""
-    partial_folder = folder.with_name(f"{folder.name}.partial")
+    """Draw `n` questions into a folder that is not there yet; returns the set's hash, see `set_hash`.
+
+    Raises DataError for a seed that is no text, an odd number of questions (each has a twin), and where the folder is there.
+    """
+    if not seed or not seed.isprintable() or n % 2:
+        raise DataError("a seed is text that is not empty, and the number of questions even: each has a twin")
+    partial_folder = folder.with_name(f"{folder.name}.{os.getpid()}.partial")
     remove_path(partial_folder)
     (partial_folder / "images").mkdir(parents=True)
     pairs = list(_pairs(seed, n))
@@ -95,9 +110,15 @@ def draw_set(
         done = map(work, pairs) if processes == 1 else pool.map(work, pairs, chunksize=4)
         for number, _ in enumerate(done, 1):
             on_progress(number, len(pairs))
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for pair in pairs for rows in pair.rows for row in rows)
+    rows = [row for pair in pairs for own in pair.rows for row in own]
+    random_of(seed, "order").shuffle(rows)  # a server that is asked them in order learns nothing from it
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     (partial_folder / "items.jsonl").write_text("".join(lines), encoding="utf-8")
-    partial_folder.rename(folder)
+    try:
+        partial_folder.rename(folder)
+    except OSError:  # another process was first
+        remove_path(partial_folder)
+        raise DataError(f"{folder} is there already: name a new folder") from None
     return set_hash(folder)
 
 
@@ -118,7 +139,7 @@ def _draw_pair(seed: str, folder: Path, pair: Pair) -> None:
         image = draw(facts)
         if facts.scanned:
             image = scanned(image, random_of(seed, pair.number, "scan", variant), grey=facts.layout in GREY)
-        (folder / f"images/{pair.number:05}{variant}.png").write_bytes(png(image))
+        (folder / f"images/{_name(seed, pair.number)}{variant}.png").write_bytes(png(image))
 
 
 def set_hash(folder: Path) -> str:

@@ -94,7 +94,9 @@ def _largest(facts: Facts) -> Iterator[Question]:
             return _quantity(own, choose(own.column(year).values()))
 
         yield Question(
-            "largest", f"{year} {measure}{subject_marker(measure)} 가장 {word} 항목의 값은 얼마입니까?", answer
+            "largest",
+            f"{year} {measure}{subject_marker(measure)} 가장 {word} 항목의 {measure}{topic_marker(measure)} 얼마입니까?",
+            answer,
         )
 
 
@@ -163,7 +165,7 @@ def _claims_of_a_year(facts: Facts) -> Iterator[Claim]:
     measure = facts.topic.measure
     for year in facts.years:
         for row in facts.rows:
-            for word, sign in (("많다", 1), ("적다", -1)):
+            for word, sign in (("많았다", 1), ("적었다", -1)):
 
                 def first(own: Facts, row: str = row, year: str = year, sign: int = sign) -> bool | None:
                     values = own.column(year)
@@ -178,7 +180,7 @@ def _claims_of_a_year(facts: Facts) -> Iterator[Claim]:
                 def compared(own: Facts, more: str = more, less: str = less, year: str = year) -> bool | None:
                     return _clearly_more(own.value(more, year), own.value(less, year))
 
-                text = f"{year}에는 {more}의 {measure}{subject_marker(measure)} {less}보다 많다."
+                text = f"{year}에는 {more}의 {measure}{subject_marker(measure)} {less}보다 많았다."
                 yield Claim(text, compared, frozenset({year, a, b}), "compared")
 
 

@@ -25,8 +25,9 @@ LIBRARIES = ("matplotlib", "pillow", "numpy")
 SEED_BYTES = 32
 
 
-def drawn_set(quarter: str, settings: Settings) -> Path:
-    """The folder of this installation's set of a quarter, drawn when it is first asked for, its hash published before.
+def drawn_set(quarter: str, settings: Settings) -> tuple[Path, str]:
+    """The folder of this installation's set of a quarter, drawn when it is first asked for, its hash published before; and
+    the hash.
 
     Raises SettingsError where the seed is not the one whose hash was published, DataError, StoreError.
     """
@@ -36,7 +37,7 @@ def drawn_set(quarter: str, settings: Settings) -> Path:
     with FileLock(folder.with_suffix(".lock")):
         whole = set_hash(folder) if folder.exists() else draw_set(seed, folder, settings.fresh_n, processes=_cores())
     commit(quarter, seed, whole, settings)
-    return folder
+    return folder, whole
 
 
 def own_seed(quarter: str, settings: Settings) -> str:
@@ -107,7 +108,12 @@ def differences(
         return ["the seed has another hash than was published before"]
     if draw_set(public.seed, folder, public.n, on_progress, _cores()) == public.set_sha256:
         return []
-    found = ["the set has another hash than was published before"]
+    return ["the set has another hash than was published before"]
+
+
+def other_versions(public: Commitment) -> list[str]:
+    """What draws here in another version than what was committed to: it explains a difference, and is none itself."""
+    found = []
     if generator_hash() != public.generator_sha256:
         found.append("the code that draws is another version than the one committed to")
     if (known := {name: version(name) for name in LIBRARIES}) != public.libraries:

@@ -20,6 +20,8 @@ def reproduce(task: Task) -> str:
     if api and api.spawn:
         command += ["--engine", "api", "--spawn", api.spawn]
     command += ["--benchmark", task.benchmark.name, "--out", "out"]
+    if task.benchmark.drawn and not task.source.split.startswith("sample"):  # FOLDER: ko-fresh verify draws it
+        command += ["--data", f"FOLDER#{task.source.split}"]
     given = {
         "--thinking": request.thinking,
         "--decoding": options.decoding if options.decoding != "greedy" else None,

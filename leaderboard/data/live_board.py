@@ -11,6 +11,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.models import ModelRow, Summary, model_rows, summary
 from leaderboard.data.rank_changes import RankChange, rank_changes
 from leaderboard.data.ranking import Boards, ranked
+from leaderboard.data.record import after_reveal
 from leaderboard.data.reproductions import marked
 from submissions.errors import StoreError
 from submissions.paths import PUBLISHED
@@ -208,15 +209,16 @@ class LiveBoard:
             rows[row.benchmark].append(row)
         last = self._view
         retired = self._retirements.read(snapshot)
-        reasons = {one.key: one.reason for one in retired}
-        kept = {name for name, own in rows.items() if last.rows.get(name) == own and last.retired == retired}
+        commitments = self._commitments.read(snapshot)
+        reasons = {one.key: one.reason for one in retired if one.until is None} | after_reveal(results, commitments)
+        told = last.retired == retired and last.commitments == commitments
+        kept = {name for name, own in rows.items() if told and last.rows.get(name) == own}
         boards = {
             name: last.boards[name] if name in kept else ranked(marked(own, reasons), name)
             for name, own in rows.items()
         }
         changed = {name for name, own in boards.items() if last.boards.get(name) is not own}
         unreadable = [*self._broken, *unreadable, *broken_requests]
-        commitments = self._commitments.read(snapshot)
         same = not changed and unreadable == last.unreadable and commitments == last.commitments
         return View(
             snapshot=snapshot,

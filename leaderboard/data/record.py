@@ -1,35 +1,51 @@
 """What a board should answer for: reproductions, attempts and retired results, as a page or a program reads them."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.attempts import all_attempts
-from leaderboard.data.live_board import View
-from leaderboard.data.ranking import interval_of, score_of
+from leaderboard.data.ranking import Boards, interval_of, score_of
 from leaderboard.data.reproductions import Reproduction, all_reproductions
-from submissions.records import Retirement
+from submissions.records import Commitment, Retirement
 from submissions.rows import BoardRow
 
+REVEALED = "evaluated after the seed was revealed"
 
-def retired_rows(view: View) -> list[tuple[Retirement, BoardRow]]:
-    """Each retirement with its result, newest first."""
-    rows = {r.row.key: r.row for ranked in view.boards.values() for r in ranked}
-    known = [(one, rows[one.key]) for one in view.retired if one.key in rows]
+
+def after_reveal(rows: Iterable[BoardRow], commitments: Iterable[Commitment]) -> dict[str, str]:
+    """Results on a drawn set that anybody could have trained on, by key; each with the reason that it has no rank."""
+    revealed = {one.quarter: one.revealed_at.timestamp() for one in commitments if one.revealed_at}
+    return {
+        row.key: REVEALED
+        for row in rows
+        if BENCHMARKS[row.benchmark].drawn and row.split in revealed and (row.date or 0.0) > revealed[row.split]
+    }
+
+
+def retired_rows(boards: Boards, retired: Iterable[Retirement]) -> list[tuple[Retirement, BoardRow]]:
+    """Each retirement with its result, newest first; those that were undone too."""
+    rows = {r.row.key: r.row for ranked in boards.values() for r in ranked}
+    known = [(one, rows[one.key]) for one in retired if one.key in rows]
     return sorted(known, key=lambda pair: pair[0].since, reverse=True)
 
 
-def record_json(view: View) -> dict[str, list[dict[str, Any]]]:
+def record_json(
+    boards: Boards, retired: Iterable[Retirement], commitments: Iterable[Commitment]
+) -> dict[str, list[dict[str, Any]]]:
     """Scores and differences are in points."""
     return {
-        "reproductions": [_reproduction(one) for one in all_reproductions(view.boards)],
-        "attempts": [asdict(one) for one in all_attempts(view.boards)],
-        "commitments": [one.model_dump(mode="json") for one in view.commitments],
+        "reproductions": [_reproduction(one) for one in all_reproductions(boards)],
+        "attempts": [asdict(one) for one in all_attempts(boards)],
+        "commitments": [one.model_dump(mode="json") for one in commitments],
         "retired": [
             {
                 **{"key": row.key, "model": row.model, "benchmark": row.benchmark, "score": score_of(row)},
                 **{"reason": one.reason, "since": one.since.isoformat()},
+                "until": one.until.isoformat() if one.until else None,
             }
-            for one, row in retired_rows(view)
+            for one, row in retired_rows(boards, retired)
         ],
     }
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from leaderboard.data.attempts import attempts_of
 from leaderboard.data.ranking import Boards, interval_of, score_of
 from submissions.rows import BoardRow
 
@@ -41,8 +42,14 @@ def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
 
 
 def marked(rows: Sequence[BoardRow], retired: Mapping[str, str]) -> list[BoardRow]:
-    """The rows with what the board finds out itself: reasons of retirement by key, and which numbers were reproduced."""
-    known = [replace(row, retired=retired[row.key]) if row.key in retired else row for row in rows]
+    """The rows with what the board finds out itself: reasons of retirement by key, attempts, what was reproduced."""
+    several = {key: (one.number, one.of) for key, one in attempts_of(rows).items() if one.of > 1}
+    known = [
+        replace(row, retired=retired.get(row.key), attempt=several.get(row.key))
+        if row.key in retired or row.key in several
+        else row
+        for row in rows
+    ]
     verdicts: dict[str, Verdict] = {}
     for found in reproductions(known):
         for row in (found.reported, found.measured):

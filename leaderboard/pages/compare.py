@@ -39,7 +39,7 @@ def compare_tab(board: LiveBoard, language: Language) -> TabView:
 
     def show(chosen: str | None, words: str | None) -> str:
         view, version = board.view(), board.version
-        known = {m.model for m in view.models}
+        known = {r.row.model for rows in view.boards.values() for r in rows if r.row.role == "model"}
         asked = _names(chosen)
         models = [m for m in asked if m in known]
         found = find(view.models, words)

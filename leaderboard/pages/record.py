@@ -30,7 +30,7 @@ def record_tab(board: LiveBoard, language: Language) -> TabView:
             reproductions=all_reproductions(view.boards)[:SHOWN],
             not_measured=not_measured(view.boards),
             attempts=all_attempts(view.boards)[:SHOWN],
-            retired=retired_rows(view),
+            retired=retired_rows(view.boards, view.retired),
             commitments=view.commitments,
             version=version,
         )

@@ -96,7 +96,7 @@ def _heatmap(made: Any, data: Data, card: Card, language: Language) -> None:
     known = {(p["model"], p["axis"], p["bucket"]): p["score"] for p in data}
     made.add_heatmap(
         z=[[known.get((model, *bucket)) for bucket in buckets] for model in models],
-        x=[_escape(bucket) for _, bucket in buckets],
+        x=[_escape(translate(card.bucket_title(bucket), language)) for _, bucket in buckets],
         y=[_escape(model if len(model) <= 24 else f"{model[:23]}…") for model in models],
         colorscale=[[0, "rgba(59,116,232,0.06)"], [1, "rgba(59,116,232,1)"]],
         zmin=0,

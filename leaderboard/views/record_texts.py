@@ -67,5 +67,8 @@ RECORD_TEXTS: dict[str, Text] = {
     "set_hash": Text("문항 전체의 SHA-256", "SHA-256 of the set"),
     "seed": Text("시드", "Seed"),
     "not_revealed": Text("아직 공개 전", "not revealed yet"),
+    "reinstated": Text("{day} 순위 복귀", "ranked again since {day}"),
+    "nth_of": Text("{of}회 중 {number}번째", "attempt {number} of {of}"),
+    "signed_statement": Text("서명", "Signed statement"),
     "none_yet": Text("아직 없습니다.", "None yet."),
 }

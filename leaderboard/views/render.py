@@ -21,6 +21,11 @@ def _score(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
+def _points(value: float) -> str:
+    """A difference; 0.0 is not -0.0."""
+    return f"{round(value, 1) + 0.0:.1f}"
+
+
 def _whole(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}"
 
@@ -57,6 +62,9 @@ def _environment(language: Language) -> Environment:
     def axis_title(benchmark: str, axis: str) -> str:
         return translate(BENCHMARKS[benchmark].card.axis_title(axis), language)
 
+    def bucket_title(benchmark: str, bucket: str) -> str:
+        return translate(BENCHMARKS[benchmark].card.bucket_title(bucket), language)
+
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -67,6 +75,7 @@ def _environment(language: Language) -> Environment:
     made.filters.update(
         score=_score,
         amount=_amount,
+        points=_points,
         whole=_whole,
         ms=milliseconds,
         day=_day,
@@ -78,6 +87,7 @@ def _environment(language: Language) -> Environment:
         t=partial(text, language=language),
         label=label,
         axis_title=axis_title,
+        bucket_title=bucket_title,
         language=language,
         benchmarks=BENCHMARKS,
         score_of=score_of,

@@ -83,7 +83,11 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
     @router.get("/record.json")
     def record(request: Request) -> Response:
         view = board.view()
-        return _fresh(request, view.version, "application/json", lambda: _json(record_json(view)), "hannun-record.json")
+
+        def write() -> bytes:
+            return _json(record_json(view.boards, view.retired, view.commitments))
+
+        return _fresh(request, view.version, "application/json", write, "hannun-record.json")
 
     @router.get("/requests/{key}.json")
     def one_request(request: Request, key: str) -> Response:

@@ -30,11 +30,13 @@ BURST = "60/5 second"  # the same at once; all visitors share Gradio's queue of 
 READ = re.compile(
     r"/(en/)?(config|theme\.css|manifest\.json|favicon\.ico|robots\.txt|pwa_icon(/\d+)?|(static|assets|svelte)/.{1,200}"
     r"|gradio_api/(info|openapi\.json|app_id|startup-events|theme\.css|heartbeat/\w+|queue/data|call/\w+/\w+)/?)?"
-    r"|/(results|boards|requests|embed)/[\w.-]+|/charts/[\w-]+/\w+\.csv|/version|/queue\.json|/feed\.xml|/healthz|/readyz|/metrics"
+    r"|/(results|boards|requests|embed)/[\w.-]+|/charts/[\w-]+/\w+\.csv|/version|/queue\.json|/record\.json|/feed\.xml|/healthz|/readyz|/metrics"
     r"|/(en/)?(login/(huggingface|callback)|logout)"
 )
 CALL = re.compile(r"/(en/)?gradio_api/(queue/join|call/(v2/)?\w+|reset|cancel|mcp)/?")
-DATA = re.compile(r"/(results|boards|requests|charts)/.+|/version|/queue\.json|/feed\.xml")  # any site may read them
+DATA = re.compile(
+    r"/(results|boards|requests|charts)/.+|/version|/(queue|record)\.json|/feed\.xml"
+)  # any site may read them
 CALLBACK = "/login/callback"
 EMBEDDED = "/embed/"  # pages that any site may frame: they only show
 

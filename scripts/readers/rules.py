@@ -54,9 +54,9 @@ def _question(page: Page, question: str) -> str:
         if "해는 몇 년" in question:
             series = {y: read(page, topic, rows[0], y) for y in _years(page)}
             return (max if "많았던" in question else min)(series, key=lambda y: series[y])
-        if "항목의 값" in question:
+        if "은 항목의" in question:
             values = [read(page, topic, row, year) for row in shown]
-            return f"{(max if '많은' in question else min)(values):,} {unit}"
+            return f"{(max if '가장 많은' in question else min)(values):,} {unit}"
         first = read(page, topic, rows[0], year)
         if "몇 %" in question:
             total = sum((read(page, topic, row, year) for row in shown), Decimal())
@@ -84,11 +84,11 @@ def _claim(page: Page, text: str) -> bool | None:
     shown = [row for row in topic.rows if page.word(row)]
     try:
         own = read(page, topic, rows[0], years[0])
-        if "보다 많다" in text:
+        if "보다 많았다" in text:
             return own > read(page, topic, rows[1], years[0])
-        if "가장 많다" in text or "가장 적다" in text:
+        if text.startswith(f"{years[0]}에는"):
             values = [read(page, topic, row, years[0]) for row in shown]
-            return own == (max(values) if "많다" in text else min(values))
+            return own == (max(values) if "많았다" in text else min(values))
         if "가장 많았다" in text:
             return own == max(read(page, topic, rows[0], year) for year in _years(page))
         return (read(page, topic, rows[0], years[1]) > own) == ("늘었다" in text)

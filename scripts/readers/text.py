@@ -23,6 +23,7 @@ FOUND = 0.62  # correlation from which a word counts as found
 ANGLES = np.arange(-1.6, 1.61, 0.2)  # degrees that a scan may be turned by
 
 Grey = npt.NDArray[np.float32]
+Sums = npt.NDArray[np.float64]
 Classifier = Callable[[npt.NDArray[np.float32]], Sequence[str]]  # crops, shape (n, *BOX), to one of GLYPHS or "" each
 
 
@@ -82,21 +83,36 @@ class Page:
         """How dark it is: words are printed dark on light."""
         return np.clip((215 - self.grey) / 160, 0, 1).astype(np.float32)
 
+    @cached_property
+    def _integrals(self) -> tuple[Sums, Sums]:
+        """Running sums of the darkness and of its squares, from which those of any window follow."""
+        first, second = (np.pad(of.astype(np.float64), ((1, 0), (1, 0))) for of in (self._relief, self._relief**2))
+        return first.cumsum(0).cumsum(1), second.cumsum(0).cumsum(1)
+
     def _matches(self, text: str, size: float) -> list[tuple[float, float, float]]:
         """Normalised cross-correlation with the word's own picture: score, x, y of its best places."""
         template = _word(text, size)
         if template.shape[0] >= self.grey.shape[0] or template.shape[1] >= self.grey.shape[1]:
             return []
         centred = template - template.mean()
-        area = template.size
-        ones = np.ones_like(template)
-        sums = fftconvolve(self._relief, ones, mode="valid")
-        squares = fftconvolve(self._relief**2, ones, mode="valid")
-        spread = np.sqrt(np.maximum(squares - sums**2 / area, 1e-3) * (centred**2).sum())
+        sums, squares = (_window_sums(integral, template.shape) for integral in self._integrals)
+        spread = np.sqrt(np.maximum(squares - sums**2 / template.size, 1e-3) * (centred**2).sum())
         score = fftconvolve(self._relief, centred[::-1, ::-1], mode="valid") / spread
         peaks = np.argwhere((score > FOUND) & (score == ndimage.maximum_filter(score, size=9)))
         height, width = template.shape
         return [(float(score[y, x]), x + width / 2, y + height / 2) for y, x in peaks]
+
+
+def _window_sums(integral: Sums, window: tuple[int, ...]) -> Sums:
+    """Of every window of this shape that lies within the page."""
+    height, width = window
+    total: Sums = (
+        integral[height:, width:]
+        - integral[:-height, width:]
+        - integral[height:, :-width]
+        + integral[:-height, :-width]
+    )
+    return total
 
 
 def _upright(grey: Grey) -> Grey:

@@ -157,7 +157,7 @@ def read_question(text: str, facts: Facts) -> str:
         series = {y: unit_value(facts, rows[0], y) for y in facts.years}
         return (max if "많았던" in text else min)(series, key=lambda y: series[y])
     column = {row: unit_value(facts, row, year) for row in facts.rows}
-    if "항목의 값" in text:
+    if "은 항목의" in text:
         value = (max if "가장 많은" in text else min)(column.values())
     elif "합하면" in text:
         value = column[rows[0]] + column[rows[1]]
@@ -173,13 +173,11 @@ def read_question(text: str, facts: Facts) -> str:
 def read_claim(text: str, facts: Facts) -> bool:
     words = text.replace(facts.topic.measure, "＃")
     rows, years = named(words, facts.rows), named(words, facts.years)
-    if "보다 많다" in text:
+    if "보다 많았다" in text:
         return unit_value(facts, rows[0], years[0]) > unit_value(facts, rows[1], years[0])
     column = {row: unit_value(facts, row, years[0]) for row in facts.rows}
-    if "가장 많다" in text:
-        return max(column, key=lambda r: column[r]) == rows[0]
-    if "가장 적다" in text:
-        return min(column, key=lambda r: column[r]) == rows[0]
+    if text.startswith(f"{years[0]}에는"):
+        return (max if "많았다" in text else min)(column, key=lambda r: column[r]) == rows[0]
     series = {year: unit_value(facts, rows[0], year) for year in facts.years}
     if "가장 많았다" in text:
         return max(series, key=lambda y: series[y]) == years[0]

@@ -1,14 +1,15 @@
 """Commit and reveal: the hash is public before, the seed after, and nothing in between can be changed unseen."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from evaluator.__main__ import main as evaluator
 from evaluator.errors import DataError
-from evaluator.fresh.seed import commitment, differences, drawn_set, reveal
+from evaluator.fresh.seed import commitment, differences, drawn_set, other_versions, reveal
 from evaluator.worker import Worker
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.record import record_json
@@ -16,10 +17,13 @@ from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
 from submissions.errors import SettingsError
 from submissions.queue.queue import Queue
+from submissions.records import EvalRequest
+from submissions.results import EvalResult
 from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.private import PrivateStore
 from tests.support.engines import LetterEngine, use_engine
+from tests.support.evaluated import evaluated
 
 QUARTER = "2026Q4"
 
@@ -30,10 +34,10 @@ def own(settings: Settings) -> Settings:
 
 
 def test_the_hash_is_public_before_and_the_seed_only_once_revealed(own: Settings, store: Store, tmp_path: Path) -> None:
-    folder = drawn_set(QUARTER, own)
+    folder, whole = drawn_set(QUARTER, own)
     public = commitment(store, QUARTER)
     seed = (Path(own.private_store) / f"seeds/{QUARTER}").read_text()
-    assert len(seed) == 64 and public.seed is None and public.n == 16
+    assert len(seed) == 64 and public.seed is None and (public.n, public.set_sha256) == (16, whole)
     assert all(seed.encode() not in store.read(path, store.head()) for path in store.snapshot().files)
     with pytest.raises(DataError, match="not revealed"):
         differences(public, tmp_path / "early")
@@ -50,7 +54,7 @@ def test_a_set_is_drawn_once(own: Settings, monkeypatch: pytest.MonkeyPatch) -> 
     assert drawn_set(QUARTER, own) == first
 
 
-@pytest.mark.parametrize("change", [{"fresh_seed": SecretStr("another")}, {"fresh_n": 8}])
+@pytest.mark.parametrize("change", [{"fresh_seed": SecretStr("another seed of thirty-two characters")}, {"fresh_n": 8}])
 def test_another_set_in_the_same_quarter_is_refused(own: Settings, change: dict[str, object]) -> None:
     drawn_set(QUARTER, own)
     with pytest.raises(SettingsError, match="committed"):
@@ -58,7 +62,7 @@ def test_another_set_in_the_same_quarter_is_refused(own: Settings, change: dict[
 
 
 def test_a_set_that_was_tampered_with_is_refused(own: Settings) -> None:
-    folder = drawn_set(QUARTER, own)
+    folder, _ = drawn_set(QUARTER, own)
     items = folder / "items.jsonl"
     items.write_text(items.read_text(encoding="utf-8").replace("original", "twin", 1), encoding="utf-8")
     with pytest.raises(SettingsError, match="committed"):
@@ -71,8 +75,10 @@ def test_verify_finds_what_was_changed(own: Settings, tmp_path: Path) -> None:
     assert differences(told.evolve(seed="another"), tmp_path / "a") == [
         "the seed has another hash than was published before"
     ]
-    found = differences(told.evolve(set_sha256="0" * 64, libraries={"matplotlib": "1.0"}), tmp_path / "b")
-    assert found[0].startswith("the set has another hash") and "libraries" in found[1]
+    (found,) = differences(told.evolve(set_sha256="0" * 64), tmp_path / "b")
+    assert found.startswith("the set has another hash")
+    assert other_versions(told) == []
+    assert len(other_versions(told.evolve(libraries={"matplotlib": "1.0"}, generator_sha256="0" * 64))) == 2
 
 
 def test_only_what_was_committed_to_is_revealed(own: Settings) -> None:
@@ -91,8 +97,31 @@ def test_a_model_gets_a_rank_on_it_out_of_the_box(
     (ranked,) = LiveBoard(store).view().boards["ko-fresh"]
     assert (ranked.rank, ranked.row.split, ranked.row.n) == (1, QUARTER, 16)
     assert "twins_right" in ranked.row.metrics
-    (public,) = record_json(LiveBoard(store).view())["commitments"]
+    view = LiveBoard(store).view()
+    (public,) = record_json(view.boards, view.retired, view.commitments)["commitments"]
+    result = LiveBoard(store).result_json(ranked.row.key) or b""
+    assert EvalResult.model_validate_json(result).dataset.revision == public["set_sha256"][:40]
     assert public["quarter"] == QUARTER and public["seed"] is None
+
+
+def test_results_after_the_reveal_have_no_rank(
+    own: Settings, store: Store, make_request: Callable[..., EvalRequest]
+) -> None:
+    drawn_set(QUARTER, own)
+    early = evaluated(make_request(model_id="o/early", benchmark="ko-fresh"), 50.0, days_ago=1)
+    store.commit({early.path: early.to_bytes()}, store.head(), "a result")
+    reveal(QUARTER, own)
+    late = evaluated(make_request(model_id="o/late", benchmark="ko-fresh"), 99.0, days_ago=-1)
+    store.commit({late.path: late.to_bytes()}, store.head(), "a result")
+    rows = {r.row.model: r for r in LiveBoard(store).view().boards["ko-fresh"]}
+    assert rows["o/early"].rank == 1 and rows["o/late"].rank is None
+    assert rows["o/late"].row.retired == "evaluated after the seed was revealed"
+
+
+@pytest.mark.parametrize("value", ["1234", ""])
+def test_a_seed_that_could_be_guessed_is_refused(value: str) -> None:
+    with pytest.raises(ValidationError):
+        Settings(fresh_seed=SecretStr(value))
 
 
 def test_the_command(
@@ -104,6 +133,9 @@ def test_the_command(
     assert (tmp_path / "mine/items.jsonl").is_file()
     assert evaluator(["ko-fresh", "draw", "--seed", "mine", "--out", str(tmp_path / "mine")]) == 2
     assert "is there already" in capsys.readouterr().err
+    for wrong in (["--seed", ""], ["--seed", "mine", "--n", "9"], ["--seed", "\udce1"]):
+        assert evaluator(["ko-fresh", "draw", *wrong, "--out", str(tmp_path / "wrong")]) == 2
+        assert "a seed is text" in capsys.readouterr().err
     drawn_set(QUARTER, own)
     assert evaluator(["ko-fresh", "verify", QUARTER, "--out", str(tmp_path / "v")]) == 2
     assert "not revealed" in capsys.readouterr().err

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.live_board import LiveBoard, View
 from leaderboard.data.query import Query, select
 from leaderboard.data.record import record_json
 from submissions.errors import QueueError
@@ -18,6 +18,10 @@ from tests.support.records import NOW
 
 Make = Callable[..., EvalRequest]
 QWEN = "Qwen/Qwen2.5-VL-7B-Instruct"
+
+
+def record(view: View) -> dict[str, Any]:
+    return record_json(view.boards, view.retired, view.commitments)
 
 
 def publish(store: Store, *results: EvalResult) -> LiveBoard:
@@ -40,7 +44,7 @@ def test_a_number_is_reproduced_within_the_interval(store: Store, make_request: 
     other = evaluated(make_request(model_id="o/other", benchmark="ko-vqa"), printed)
     board = publish(store, own, other)
     view = board.view()
-    (found,) = record_json(view)["reproductions"]
+    (found,) = record(view)["reproductions"]
     assert (found["model"], found["published_as"]) == (QWEN, "Qwen2.5-VL-7B-Instruct")
     assert (found["verdict"], found["reported"]) == (verdict, printed)
     assert found["measured"] == pytest.approx(printed + off) and found["precision"] == "bfloat16"
@@ -58,7 +62,7 @@ def test_another_split_or_mode_reproduces_nothing(store: Store, make_request: Ma
     thinking = make_request(model_id="AIDC-AI/Ovis2.5-2B", benchmark="ko-vqa")
     off = evaluated(thinking, 50.0)
     off = off.evolve(config=off.config.evolve(thinking="off"))
-    found = record_json(publish(store, sample, off).view())["reproductions"]
+    found = record(publish(store, sample, off).view())["reproductions"]
     published = {(one["model"], one["published_as"]) for one in found}
     assert (
         published
@@ -81,7 +85,7 @@ def test_attempts_are_counted_and_the_best_of_several_is_marked(store: Store, ma
     view = board.view()
     (me,) = [m for m in view.models if m.model == "me/vlm"]
     assert me.cells["ko-vqa"].row.em == 44.0 and me.attempts == {"ko-vqa": 3}
-    counted = {(one["kind"], one["name"]): (one["results"], one["models"]) for one in record_json(view)["attempts"]}
+    counted = {(one["kind"], one["name"]): (one["results"], one["models"]) for one in record(view)["attempts"]}
     assert counted[("organisation", "me")] == (4, 2) and counted[("base", "big/base")] == (4, 2)
     assert counted[("organisation", "you")] == (1, 1)
 
@@ -95,19 +99,25 @@ def test_a_retired_result_stays_public_without_a_rank(store: Store, make_request
     (row,) = [r for r in view.boards["ko-vqa"] if r.row.key == best.request_key]
     assert (row.rank, row.row.retired) == (None, "trained on the test set")
     assert board.result_json(best.request_key) == best.to_bytes()
-    (logged,) = record_json(view)["retired"]
+    (logged,) = record(view)["retired"]
     assert (logged["model"], logged["score"], logged["reason"]) == ("o/best", 99.0, "trained on the test set")
     with pytest.raises(QueueError, match="already"):
         retire(store, best.request_key, "again", NOW)
-    reinstate(store, best.request_key)
-    assert board.refresh().boards["ko-vqa"][0].rank == 1 and not record_json(board.view())["retired"]
+    reinstate(store, best.request_key, NOW)
+    assert board.refresh().boards["ko-vqa"][0].rank == 1
+    (logged,) = record(board.view())["retired"]
+    assert logged["until"] == NOW.isoformat(), "the log keeps what was undone"
+    retire(store, best.request_key, "once more", NOW)
+    assert board.refresh().boards["ko-vqa"][0].rank is not None and board.view().boards["ko-vqa"][-1].row.retired
+    with pytest.raises(QueueError, match="characters"):
+        retire(store, best.request_key, "x" * 201, NOW)
 
 
 def test_only_what_is_there_can_be_retired(store: Store) -> None:
     with pytest.raises(QueueError, match="no result"):
         retire(store, "a" * 32, "why", NOW)
     with pytest.raises(QueueError, match="not retired"):
-        reinstate(store, "a" * 32)
+        reinstate(store, "a" * 32, NOW)
 
 
 def test_a_broken_retirement_changes_nothing(store: Store, make_request: Make) -> None:

@@ -122,7 +122,14 @@ def test_named_endpoints_by_plain_http(http: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *("/boards/ko-vqa.json", "/boards/ko-vqa.csv?q=o/done", "/charts/ko-vqa/size.csv", "/queue.json", "/feed.xml"),
+        *(
+            "/boards/ko-vqa.json",
+            "/boards/ko-vqa.csv?q=o/done",
+            "/charts/ko-vqa/size.csv",
+            "/queue.json",
+            "/record.json",
+            "/feed.xml",
+        ),
         *("/embed/ko-vqa?lang=en", "/requests/{next}.json", "/results/{done}.json", "/results/{done}.lm-eval.json"),
     ],
 )
