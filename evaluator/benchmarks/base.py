@@ -49,7 +49,7 @@ class Card:
     n: int  # questions in that split
     axes: tuple[Axis, ...]
     summary: Text
-    source_url: str
+    source_url: str | None  # of its makers; None: it is this board's own
     hub_task: str  # the id under which its scores are on the Hub's model pages, without the metric
     hub_metrics: tuple[str, ...] = ("em", "f1")  # those that are put there
     headline: str = "em"  # the metric that ranks

@@ -73,7 +73,7 @@ def croissant(benchmark: str, folder: Path, license_url: str, url: str, publishe
         "url": url,
         "version": f"{version}.0.0" if version.isdigit() else version,
         "datePublished": published.isoformat(),
-        "citeAs": f"{card.title}, {card.source_url}",
+        "citeAs": ", ".join(filter(None, (card.title, card.source_url))),
         "distribution": [
             {
                 "@type": "cr:FileObject",

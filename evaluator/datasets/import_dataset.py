@@ -127,7 +127,7 @@ def _card(benchmark: Benchmark, imported: Imported, rows: list[Row]) -> str:
     lines += [f"  - split: {benchmark.card.split}", "    path: items.parquet"]
     lines += ["---", "", f"# {benchmark.card.title}: test set for Hannun", ""]
     lines += ["Private: publishing it would spoil it as a test. Converted from what its makers hand out;"]
-    lines += [f"their terms hold: {benchmark.card.source_url}", ""]
+    lines += [f"their terms hold: {benchmark.card.source_url or benchmark.card.title}", ""]
     lines += ["| | |", "|---|---|", f"| benchmark | {benchmark.name}, version {benchmark.version} |"]
     lines += [f"| items | {len(imported.items):,} |", f"| images or pages | {imported.files:,} |"]
     lines += [f"| rows rejected | {len(imported.rejected):,} |"]
