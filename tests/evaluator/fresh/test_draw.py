@@ -54,6 +54,22 @@ def test_another_seed_is_another_set(tmp_path: Path) -> None:
     assert draw_set("one", tmp_path / "one", 8) != draw_set("two", tmp_path / "two", 8)
 
 
+def test_nothing_of_one_set_tells_of_another(tmp_path: Path) -> None:
+    """Who has drawn sets of other seeds knows neither names, nor order, nor which letter is right."""
+    sets = []
+    for seed in ("one", "two"):
+        draw_set(seed, tmp_path / seed, 160)
+        sets.append(BENCHMARKS["ko-fresh"].load(tmp_path / seed))
+    names = [{item.id for item in own} | {item.images[0].name for item in own} for own in sets]
+    assert not names[0] & names[1]
+    kinds = [[(item.buckets["kind"], item.buckets["twin"]) for item in own] for own in sets]
+    assert kinds[0] != kinds[1]
+    letters = [[gold_letter(item) for item in own if item.choices] for own in sets]
+    assert all(set(own) == set("ABCD") for own in letters)
+    same = sum(a == b for a, b in zip(*letters, strict=False)) / min(map(len, letters))
+    assert same < 0.5, "about a quarter, by chance"
+
+
 def test_a_set_has_its_size_and_every_image_opens(tmp_path: Path) -> None:
     draw_set("size", tmp_path / "set", 30)
     items = BENCHMARKS["ko-fresh"].load(tmp_path / "set")
