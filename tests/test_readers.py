@@ -22,6 +22,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.model
 def test_the_rules_read_pages_of_another_seed(drawn: Path) -> None:
     benchmark, classify = BENCHMARKS["ko-fresh"], by_font()
     items = [item for item in benchmark.load(drawn) if item.buckets["layout"] in KINDS and not item.choices][:16]
