@@ -30,7 +30,7 @@ RECORD_TEXTS: dict[str, Text] = {
     "verdict_reproduced": Text("재현됨", "reproduced"),
     "verdict_higher": Text("측정값이 높음", "measured higher"),
     "verdict_lower": Text("측정값이 낮음", "measured lower"),
-    "released": Text("{month} 공개", "released {month}"),
+    "released": Text("{month} 출시", "released {month}"),
     "published_as": Text("공개 명칭: {name}", "reported as {name}"),
     "attempts": Text("평가 횟수", "Attempts"),
     "attempts_note": Text(
