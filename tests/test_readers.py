@@ -18,21 +18,21 @@ KINDS = ("table", "bar", "cards", "pictogram")
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("readers") / "set"
-    draw_set("a reader has never seen this", folder, 80)
+    draw_set("a reader has never seen this", folder, 48)
     return folder
 
 
 @pytest.mark.model
 def test_the_rules_read_pages_of_another_seed(drawn: Path) -> None:
     benchmark, classify = BENCHMARKS["ko-fresh"], by_font()
-    items = [item for item in benchmark.load(drawn) if item.buckets["layout"] in KINDS and not item.choices][:16]
+    items = [item for item in benchmark.load(drawn) if item.buckets["layout"] in KINDS and not item.choices][:12]
     pages = {path: Page.of(Image.open(path), classify) for path in {item.images[0] for item in items}}
     right = 0.0
     for item in items:
         (prompt,) = benchmark.prompts(item)
         said = answer(pages[item.images[0]], prompt.text)
         right += benchmark.score_item(item, [Answer(item.id, said, "ok", 0.1)]).em
-    assert len(items) == 16 and right >= 4, "guessing earns none of these"
+    assert len(items) == 12 and right >= 3, "guessing earns none of these"
 
 
 def test_a_page_without_text_is_not_guessed_at() -> None:

@@ -110,9 +110,7 @@ def draw_set(
         done = map(work, pairs) if processes == 1 else pool.map(work, pairs, chunksize=4)
         for number, _ in enumerate(done, 1):
             on_progress(number, len(pairs))
-    rows = [row for pair in pairs for own in pair.rows for row in own]
-    random_of(seed, "order").shuffle(rows)  # a server that is asked them in order learns nothing from it
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in shuffled_rows(seed, pairs))
     (partial_folder / "items.jsonl").write_text("".join(lines), encoding="utf-8")
     try:
         partial_folder.rename(folder)
@@ -120,6 +118,13 @@ def draw_set(
         remove_path(partial_folder)
         raise DataError(f"{folder} is there already: name a new folder") from None
     return set_hash(folder)
+
+
+def shuffled_rows(seed: str, pairs: Sequence[Pair]) -> list[Row]:
+    """In an order that tells a server nothing that is asked them one after another."""
+    rows = [row for pair in pairs for own in pair.rows for row in own]
+    random_of(seed, "order").shuffle(rows)
+    return rows
 
 
 def _pairs(seed: str, n: int) -> Iterator[Pair]:
