@@ -219,7 +219,7 @@ class LiveBoard:
         }
         changed = {name for name, own in boards.items() if last.boards.get(name) is not own}
         unreadable = [*self._broken, *unreadable, *broken_requests]
-        same = not changed and unreadable == last.unreadable and commitments == last.commitments
+        same = not changed and unreadable == last.unreadable
         return View(
             snapshot=snapshot,
             rows=rows,

@@ -20,7 +20,7 @@ def after_reveal(rows: Iterable[BoardRow], commitments: Iterable[Commitment]) ->
     return {
         row.key: REVEALED
         for row in rows
-        if BENCHMARKS[row.benchmark].drawn and row.split in revealed and (row.date or 0.0) > revealed[row.split]
+        if row.split in revealed and BENCHMARKS[row.benchmark].drawn and (row.date or 0.0) > revealed[row.split]
     }
 
 

@@ -18,9 +18,9 @@ class RecordReader(Generic[R]):
     def read(self, snapshot: Snapshot) -> list[R]:
         """In the order of their paths; what cannot be read is passed over. Raises StoreError."""
         found = []
-        for path, blob in sorted(snapshot.files.items()):
-            if not path.startswith(f"{self._folder}/"):
-                continue
+        folder = f"{self._folder}/"
+        for path in sorted(path for path in snapshot.files if path.startswith(folder)):
+            blob = snapshot.files[path]
             if blob not in self._known:
                 try:
                     self._known[blob] = self._kind.model_validate_json(self._store.read(path, snapshot.head))
