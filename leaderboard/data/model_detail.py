@@ -6,7 +6,6 @@ from functools import lru_cache
 from statistics import median
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.attempts import Attempt, attempts_of
 from leaderboard.data.breakdown import BucketKey, BucketScore, bucket_scores
 from leaderboard.data.comparison import BaseDifference, base_difference
 from leaderboard.data.live_board import LiveBoard, View
@@ -34,7 +33,6 @@ class Detail:
     record: EvalResult
     parts: dict[str, list[BucketComparison]]  # by axis
     base: BaseDifference | None = None  # to the model it was made from, where that was measured alike
-    attempt: Attempt | None = None  # where the model has several results on this test set
     reproductions: list[Reproduction] = field(default_factory=list)  # that it takes part in
 
 
@@ -77,10 +75,8 @@ def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
         parts.setdefault(key.axis, []).append(BucketComparison(key.bucket, part, *others[key]))
     base = base_difference(ranked, view.boards[ranked.row.benchmark])
     rows = [r.row for r in view.boards[ranked.row.benchmark] if r.row.model == ranked.row.model]
-    attempt = attempts_of(rows).get(ranked.row.key)
     own = [one for one in reproductions(rows) if ranked.row.key in (one.reported.key, one.measured.key)]
-    several = attempt if attempt and attempt.of > 1 else None
-    return Detail(ranked, EvalResult.model_validate_json(content), parts, base, several, own)
+    return Detail(ranked, EvalResult.model_validate_json(content), parts, base, own)
 
 
 @lru_cache(maxsize=16)
