@@ -166,6 +166,11 @@ class Provenance(Record):
     worker: Label | None = None
 
 
+def may_be_negative(metric: str) -> bool:
+    """A chance-corrected score may be."""
+    return metric.endswith("_corrected")
+
+
 class EvalResult(Record):
     """The scores of one request, at `results/{owner}/{name}/{key}.json`.
 
@@ -204,7 +209,7 @@ class EvalResult(Record):
         if len(value) != 1:
             raise ValueError("a result holds exactly one benchmark")
         scores = next(iter(value.values()))
-        if any(v is not None and v < 0 and not name.endswith("_corrected") for name, v in scores.items()):
+        if any(v is not None and v < 0 and not may_be_negative(name) for name, v in scores.items()):
             raise ValueError("only a chance-corrected score may be below 0")
         return value
 

@@ -94,10 +94,8 @@ class Benchmark:
 
     def load(self, source: Path) -> list[Item]:
         """All items of a folder in the documented schema. Raises DataError naming file and row."""
-        file = next((source / name for name in ITEM_FILES if (source / name).is_file()), None)
-        if file is None:
-            raise DataError(f"{source}: holds neither {' nor '.join(ITEM_FILES)}")
-        rows = ((f"{file}, row {n}", partial(self.item, row, source)) for n, row in _rows(file))
+        file = items_file(source)
+        rows = ((f"{file}, row {n}", partial(self.item, row, source)) for n, row in item_rows(file))
         return self.complete(build_items(file, rows))
 
     def complete(self, items: list[Item]) -> list[Item]:
@@ -195,7 +193,16 @@ def build_items(source: Path, rows: Iterable[tuple[str, Callable[[], Item]]]) ->
     return list(items.values())
 
 
-def _rows(file: Path) -> Iterator[tuple[int, Row]]:
+def items_file(folder: Path) -> Path:
+    """The one that a folder in the documented schema has. Raises DataError where it has none."""
+    file = next((folder / name for name in ITEM_FILES if (folder / name).is_file()), None)
+    if file is None:
+        raise DataError(f"{folder}: holds neither {' nor '.join(ITEM_FILES)}")
+    return file
+
+
+def item_rows(file: Path) -> Iterator[tuple[int, Row]]:
+    """Its rows, numbered from 1. Raises DataError."""
     parquet = file.suffix == ".parquet"
     try:
         yield from enumerate(parquet_rows(file), 1) if parquet else json_lines(file)

@@ -7,7 +7,7 @@ same: a model that remembers answers them differently well (after arXiv:2511.037
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, nonempty_text, text_in
+from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
 from evaluator.benchmarks.ko_vdc import LETTERS, asserted_letter, order, with_order_key
 from evaluator.benchmarks.ko_vqa import quantity_f1
 from evaluator.benchmarks.scoring.quantities import strict_match
@@ -95,11 +95,6 @@ class KoFresh(Benchmark):
             cluster=text_in(row, "pair").partition("-")[0],
         )
 
-    def item_to_score(self, row: Row) -> Item:
-        """Its `answer` is a letter for a description; `choices` are not needed then."""
-        item = super().item_to_score(row)
-        return Item(item.id, item.question, nonempty_text(row, "answer"))
-
     def prompts(self, item: Item) -> list[Prompt]:
         if not item.choices:
             return [Prompt(item.id, QUESTION.format(question=item.question), item.images, question=item.question)]
@@ -108,15 +103,15 @@ class KoFresh(Benchmark):
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers
-        if item.choices or item.answer in tuple(LETTERS):
-            gold = gold_letter(item)
+        gold = gold_answer(item)
+        if gold in tuple(LETTERS):
             right = float(asserted_letter(answer.text) == gold)
             return Score(item.id, right, right, answer.status)
-        right = float(strict_match(item.question, item.answer, answer.text))
-        return Score(item.id, right, quantity_f1(item.question, item.answer, answer.text), answer.status)
+        right = float(strict_match(item.question, gold, answer.text))
+        return Score(item.id, right, quantity_f1(item.question, gold, answer.text), answer.status)
 
     def gold_output(self, item: Item) -> str | None:
-        return gold_letter(item) if item.choices else item.answer
+        return gold_answer(item)
 
     def extra_metrics(self, scores: Sequence[Score]) -> dict[str, float]:
         """`twins_right`: the share of items that are right with their twins, of those that have one."""
@@ -127,5 +122,6 @@ class KoFresh(Benchmark):
         return {"twins_right": sum(min(own) for own in pairs) / len(pairs)} if pairs else {}
 
 
-def gold_letter(item: Item) -> str:
+def gold_answer(item: Item) -> str:
+    """The letter at which the true description stands, else the answer. Of files of answers it is the letter already."""
     return LETTERS[order(item, 0).index(0)] if item.choices else item.answer

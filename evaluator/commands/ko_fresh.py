@@ -1,12 +1,11 @@
 """`python -m evaluator ko-fresh`: draw a set, reveal a quarter's seed, check a revealed one."""
 
 import argparse
-import os
 from pathlib import Path
 
 from evaluator.commands.console import progress_bar
 from evaluator.errors import DataError
-from evaluator.fresh.draw import draw_set
+from evaluator.fresh.draw import available_cores, draw_set
 from evaluator.fresh.seed import commitment, differences, other_versions, reveal
 from submissions.catalog import BENCHMARKS
 from submissions.records import Commitment
@@ -27,15 +26,13 @@ def main(args: argparse.Namespace) -> int:
             progress.update(bar, completed=done, total=total)
 
         if args.step == "draw":
-            whole = draw_set(args.seed, args.out, args.n, show, len(os.sched_getaffinity(0)))
+            whole = draw_set(args.seed, args.out, args.n, show, available_cores())
             found = []
         else:
             public = _commitment(args.commitment)
             whole, found = public.set_sha256, differences(public, args.out, show)
-            print(
-                "\n".join(f"note: {remark}" for remark in other_versions(public)),
-                end="\n" if other_versions(public) else "",
-            )
+            for remark in other_versions(public):
+                print(f"note: {remark}")
     print("\n".join(found) or f"{args.out}: {whole}")
     return 1 if found else 0
 

@@ -1,13 +1,12 @@
 """The description of a folder of items for its dataset card: Croissant 1.0 (https://docs.mlcommons.org/croissant/docs/croissant-spec.html)."""
 
 import hashlib
-import json
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.benchmarks.base import ITEM_FILES
+from evaluator.benchmarks.base import item_rows, items_file
 from evaluator.errors import DataError
 
 SPEC = "http://mlcommons.org/croissant/1.0"
@@ -58,9 +57,8 @@ def croissant(benchmark: str, folder: Path, license_url: str, url: str, publishe
         if not address.startswith(("https://", "http://")):
             raise DataError(f"{address!r} is no address")
     card, version = BENCHMARKS[benchmark].card, BENCHMARKS[benchmark].version
-    file = next((folder / name for name in ITEM_FILES if (folder / name).is_file()), None)
-    if file is None:
-        raise DataError(f"{folder}: holds neither {' nor '.join(ITEM_FILES)}")
+    file = items_file(folder)
+    _, first = next(item_rows(file), (0, {}))
     content = file.read_bytes()
     return {
         "@context": CONTEXT,
@@ -91,7 +89,7 @@ def croissant(benchmark: str, folder: Path, license_url: str, url: str, publishe
                 "@id": "items",
                 "name": "items",
                 "description": "One row a question; images and pages are named by relative path.",
-                "field": [_field(column, value, file.name) for column, value in _first_row(file).items()],
+                "field": [_field(column, value, file.name) for column, value in first.items()],
             }
         ],
     }
@@ -108,14 +106,3 @@ def _field(column: str, value: Any, file: str) -> dict[str, Any]:
         **({"repeated": True} if repeated else {}),
         "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
     }
-
-
-def _first_row(file: Path) -> dict[str, Any]:
-    if file.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        rows: list[dict[str, Any]] = pq.read_table(file).slice(0, 1).to_pylist()
-    else:
-        with file.open(encoding="utf-8") as lines:
-            rows = [json.loads(line) for line in [next(lines, "{}")]]
-    return rows[0] if rows else {}

@@ -154,3 +154,7 @@ def set_hash(folder: Path) -> str:
         content = hashlib.sha256(path.read_bytes()).hexdigest()
         digest.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
     return digest.hexdigest()
+
+
+def available_cores() -> int:
+    return len(os.sched_getaffinity(0))

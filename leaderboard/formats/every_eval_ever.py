@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.results import EvalResult
+from submissions.results import EvalResult, ResultConfig, may_be_negative
 
 VERSION = "0.3.0"
-BELOW_ZERO = ("em_chance_corrected",)  # metrics that may be
 
 
 def to_every_eval_ever(result: EvalResult) -> dict[str, Any]:
@@ -54,15 +53,17 @@ def _model(result: EvalResult) -> dict[str, Any]:
         **({"inference_engine": {"name": config.server or "transformers", **({"version": version} if version else {})}}
            if config.engine else {}),
         "additional_details": {
-            "deployment_type": "unknown" if config.engine is None else _deployment(result),
+            "deployment_type": _deployment(config),
             "model_availability": f"{config.weights}_weights" if config.weights else "unknown",
             **{name: str(value) for name, value in known.items() if value is not None},
         },
     }  # fmt: skip
 
 
-def _deployment(result: EvalResult) -> str:
-    return "externally_managed" if result.config.model_sha is None else "self_deployed"
+def _deployment(config: ResultConfig) -> str:
+    if config.engine is None:
+        return "unknown"
+    return "externally_managed" if config.model_sha is None else "self_deployed"
 
 
 def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:
@@ -82,7 +83,7 @@ def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:
                 "metric_unit": "percent",
                 "lower_is_better": False,
                 "score_type": "continuous",
-                "min_score": -100 if metric in BELOW_ZERO or score < 0 else 0,
+                "min_score": -100 if may_be_negative(metric) else 0,
                 "max_score": 100,
             },
             "score_details": {"score": score, **_uncertainty(result, metric)},

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.benchmarks.ko_fresh import gold_letter
+from evaluator.benchmarks.ko_fresh import gold_answer
 from evaluator.data_types import Answer, Item
 from evaluator.fresh.draw import draw_set, pair_of, set_hash, shuffled_rows
 from evaluator.fresh.facts import LAYOUTS, Facts
@@ -64,7 +64,7 @@ def test_nothing_of_one_set_tells_of_another() -> None:
     letters = []
     for own in (first, second):
         items = [Item(row["id"], "", row["answer"], choices=tuple(row["choices"])) for row in own if row["choices"]]
-        letters.append([gold_letter(item) for item in BENCHMARKS["ko-fresh"].complete(items)])
+        letters.append([gold_answer(item) for item in BENCHMARKS["ko-fresh"].complete(items)])
         assert set(letters[-1]) == set("ABCD")
     same = sum(a == b for a, b in zip(*letters, strict=False)) / min(map(len, letters))
     assert same < 0.4, "about a quarter, by chance"
@@ -124,7 +124,7 @@ def test_gold_is_right_and_the_twins_answer_wrong() -> None:
         twin = by_id[item.id[:-1] + ("b" if item.id.endswith("a") else "a")]
         outputs = [benchmark.gold_output(item) or "", benchmark.gold_output(twin) or ""]
         scores = [benchmark.score_item(item, [Answer(item.id, output, "ok", 0.1)]).em for output in outputs]
-        expected = [1.0, float(bool(item.choices) and gold_letter(item) == gold_letter(twin))]
+        expected = [1.0, float(bool(item.choices) and gold_answer(item) == gold_answer(twin))]
         assert scores == expected, (item.id, outputs)
 
 
