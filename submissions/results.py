@@ -221,6 +221,11 @@ class EvalResult(Record):
     def path_of(model_id: str, key: str) -> str:
         return f"results/{model_id}/{key}.json"
 
+    @staticmethod
+    def statement_path_of(key: str) -> str:
+        """Of the signed statement, see submissions.statement."""
+        return f"statements/{key[:2]}/{key}.json"
+
     @property
     def path(self) -> str:
         return self.path_of(self.config.model_name, self.request_key)

@@ -26,10 +26,6 @@ PREDICATE = "urn:hannun:evaluation:v1"
 PAYLOAD = "application/vnd.in-toto+json"
 
 
-def statement_path(key: str) -> str:
-    return f"statements/{key[:2]}/{key}.json"
-
-
 def statement_of(result: EvalResult) -> dict[str, Any]:
     config, dataset = result.config, result.dataset
     return {

@@ -19,7 +19,6 @@ from submissions.queue.heartbeats import Heartbeats
 from submissions.records import Commitment, Lease, Pause, Presence, Retirement, Status
 from submissions.results import EvalResult, PairedScores
 from submissions.rows import BoardRow, QueueRow, board_row
-from submissions.statement import statement_path
 from submissions.store.base import Snapshot, Store, blob_id
 from submissions.store.index import Unreadable, board_reader, parse_record, queue_reader
 from submissions.store.record_reader import RecordReader
@@ -147,7 +146,7 @@ class LiveBoard:
 
     def statement(self, key: str) -> bytes | None:
         """The signed statement of a result; None where there is none."""
-        view, path = self.view(), statement_path(key)
+        view, path = self.view(), EvalResult.statement_path_of(key)
         return self._store.read(path, view.snapshot.head) if path in view.snapshot.files else None
 
     def pairs(self, key: str) -> list[PairedScores]:

@@ -21,7 +21,6 @@ from submissions.queue.wait_time import fair_order
 from submissions.records import CodeApproval, EvalRequest, Failure, Lease, OptOut, Progress, Stage, Status
 from submissions.results import EvalResult
 from submissions.rows import QueueRow, queue_row
-from submissions.statement import statement_path
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.index import parse_record, queue_reader, with_requests, with_result
 from submissions.store.shards import check_room
@@ -237,7 +236,7 @@ class Queue:
             done = request.evolve(status=Status.FINISHED, lease=None, finished_at=now)
             changes = {**self._move(snapshot, [request], [done]), **with_result(self.store, snapshot, result)}
             if statement:
-                changes[statement_path(request.key)] = statement
+                changes[result.statement_path_of(request.key)] = statement
             return changes, f"Publish {request.key}", None
 
         transact(self.store, decide)

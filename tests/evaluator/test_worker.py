@@ -10,10 +10,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from pydantic import SecretStr
 
 from evaluator.private_records import AnswerBackup
 from evaluator.run.evaluate import evaluate
 from evaluator.worker import Worker, start_schedule
+from leaderboard.data.live_board import LiveBoard
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
 from submissions.errors import LostLeaseError, StoreUnavailableError
@@ -23,6 +27,7 @@ from submissions.queue.queue import Queue
 from submissions.records import EvalRequest, Progress, Stage
 from submissions.results import EvalResult
 from submissions.settings import Settings
+from submissions.statement import verify_statement
 from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_store
@@ -100,6 +105,19 @@ def test_a_result_stands_beside_those_before_it_in_counts_only(
     assert pair.this_only and pair.other_only, "or the test shows nothing"
     ems = [results[key].results["ko-vdc"]["em"] or 0.0 for key in (later.request_key, pair.other)]
     assert pair.difference == pytest.approx(ems[0] - ems[1], abs=0.001)
+
+
+def test_a_result_is_published_with_its_signed_statement(two_models: Settings, store: Store) -> None:
+    key = Ed25519PrivateKey.generate()
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    request = submit(two_models, "tiny/one", "ko-vdc")
+    Worker(two_models.model_copy(update={"signing_key": SecretStr(private)})).run_pending()
+    board = LiveBoard(store)
+    record, envelope = board.result_json(request.key), board.statement(request.key)
+    assert record and envelope
+    assert verify_statement(record, envelope, public)["predicate"]["model"]["id"] == "tiny/one"
+    assert private.encode() not in b"".join(store.read(path, store.head()) for path in store.snapshot().files)
 
 
 def test_scores_that_cannot_be_read_cost_only_their_pair(
