@@ -108,6 +108,20 @@ def test_answers_are_right_by_a_second_reading(number: int) -> None:
                 assert row["answer"] == read_question(row["question"], facts), row["question"]
 
 
+@pytest.mark.parametrize("number", range(FIGURES))
+def test_the_wording_of_four_descriptions_is_one(number: int) -> None:
+    """Some wordings are true more often than others: a choice among several would need no picture."""
+    pair = pair_of("wording", number)
+    for facts, rows in zip(pair.facts, pair.rows, strict=True):
+        for row in rows:
+            wordings = set()
+            for words in row["choices"]:
+                for name in sorted((*facts.rows, *facts.years), key=len, reverse=True):
+                    words = words.replace(name, "＿")
+                wordings.add(re.sub("＿[은는이가]", "＿", words))
+            assert len(wordings) <= 1, wordings
+
+
 def test_every_kind_and_layout_comes_up() -> None:
     rows = [row for number in range(FIGURES) for own in pair_of("kinds", number).rows for row in own]
     kinds = {"lookup", "largest", "sum", "difference", "year_of", "ratio", "conversion", "description"}
