@@ -113,6 +113,7 @@ def _replace_packs(store: DiskObjectStore, packs: Iterable[Path], objects: Itera
         if path.stem != f"pack-{new.name().decode()}":  # one of them may hold just these
             for file in path.parent.glob(f"{path.stem}.*"):
                 file.unlink()
+    store.close()  # it has the removed ones open still, and would look into them
 
 
 def merge_packs(store: DiskObjectStore) -> None:

@@ -42,6 +42,7 @@ def timeless(result: Path) -> dict[str, Any]:
     content = json.loads(result.read_text(encoding="utf-8"))
     for field in ("date", "latency", "total_evaluation_time_seconds", "git_hash"):
         content.pop(field)
+    content["cost"].pop("device_seconds")
     return dict(content)
 
 

@@ -3,11 +3,14 @@
 import os
 import subprocess
 import threading
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from dulwich.objects import Blob
+from dulwich.repo import Repo
 from filelock import FileLock
 
 from submissions.errors import ConflictError
@@ -18,6 +21,7 @@ from submissions.store import git
 from submissions.store.base import Store, blob_id, transact
 from submissions.store.git import GitStore
 from submissions.store.index import board_reader, compacted, reindexed
+from submissions.store.objects import FEW_PACKS
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from tests.support.evaluated import evaluated
@@ -144,6 +148,19 @@ def test_a_reader_of_a_store_that_was_idle_for_long_goes_on(tmp_path: Path) -> N
     before, reader = store.head(), GitStore(Path(store.url))
     store.tidy()
     assert reader.read("a", before) == b"2" and reader.snapshot(before).files.keys() == {"a", "b"}
+
+
+def test_a_pack_that_holds_just_what_is_kept_takes_the_place_of_the_others(tmp_path: Path) -> None:
+    store = GitStore(tmp_path / "packed.git")
+    store.commit({"a": b"1"}, store.head(), "a")
+    for _ in range(2):
+        store.tidy(0)
+    with closing(Repo(store.url)) as repo:
+        for number in range(3 * FEW_PACKS):
+            repo.object_store.add_objects([(Blob.from_string(b"%d" % number), None)])
+    store.tidy(0)
+    assert store.read("a", store.head()) == b"1"
+    assert len(list(Path(store.url).glob("objects/pack/*.pack"))) <= 3
 
 
 def test_a_year_of_upkeep_keeps_a_store_small(tmp_path: Path) -> None:
