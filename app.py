@@ -9,6 +9,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1_000_000_000")  # else statistics of all events after each
 
 from evaluator.errors import SandboxError
+from leaderboard.web.gradio_import import no_stub_files
 from submissions.errors import SettingsError, StoreError
 from submissions.logs import log_safely
 from submissions.settings import Settings, load_settings
@@ -18,7 +19,8 @@ def main() -> int:
     gc.set_threshold(50_000)  # of the many objects a board is read into, none is garbage
     try:
         settings = load_settings()
-        from leaderboard.app import build_app, serve  # Gradio reads variables of its own as it is imported
+        with no_stub_files():
+            from leaderboard.app import build_app, serve  # Gradio reads variables of its own as it is imported
 
         log_safely(settings)
         app = build_app(settings)

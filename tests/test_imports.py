@@ -142,6 +142,17 @@ def test_serving_and_scheduling_load_no_model_library(module: str) -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_the_board_is_imported_without_writing_stubs_of_gradio() -> None:
+    code = """
+import ast
+from leaderboard.web.gradio_import import no_stub_files
+ast.get_source_segment = None  # what Gradio takes a component's source with
+with no_stub_files():
+    import leaderboard.app
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
 @pytest.mark.parametrize("package", ["evaluator", "submissions"])
 def test_help_loads_only_the_parser(package: str) -> None:
     code = f"import sys; import {package}.__main__; print(sorted(m for m in sys.modules if m in {HEAVY!r}))"
