@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evaluator.commands.console import progress_bar
 from evaluator.errors import DataError
-from evaluator.fresh.draw import available_cores, draw_set
+from evaluator.fresh.draw import draw_set
 from evaluator.fresh.seed import commitment, differences, other_versions, reveal
 from submissions.catalog import BENCHMARKS
 from submissions.records import Commitment
@@ -26,7 +26,7 @@ def main(args: argparse.Namespace) -> int:
             progress.update(bar, completed=done, total=total)
 
         if args.step == "draw":
-            whole = draw_set(args.seed, args.out, args.n, show, available_cores())
+            whole = draw_set(args.seed, args.out, args.n, show)
             found = []
         else:
             public = _commitment(args.commitment)

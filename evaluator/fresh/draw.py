@@ -22,6 +22,7 @@ from evaluator.fresh.scan import scanned
 N = 2000  # questions of a quarter's set, twins included
 QUESTIONS = 3  # of a figure, besides its descriptions
 VARIANTS = ("a", "b")  # a figure and its twin
+PAIRS_PER_PROCESS = 32  # at least: a process takes a second to start, a pair a twentieth
 TWINS = ("original", "twin")
 GREY = (
     "table",
@@ -92,9 +93,7 @@ def _swapped(four: list[str], place: int) -> list[str]:
     return [there, here, *nowhere] if place else four
 
 
-def draw_set(
-    seed: str, folder: Path, n: int = N, on_progress: Callable[[int, int], None] = lambda *_: None, processes: int = 1
-) -> str:
+def draw_set(seed: str, folder: Path, n: int = N, on_progress: Callable[[int, int], None] = lambda *_: None) -> str:
     """Draw `n` questions into a folder that is not there yet; returns the set's hash, see `set_hash`.
 
     Raises DataError for a seed that is no text, an odd number of questions (each has a twin), and where the folder is there.
@@ -105,7 +104,10 @@ def draw_set(
     remove_path(partial_folder)
     (partial_folder / "images").mkdir(parents=True)
     pairs = list(_pairs(seed, n))
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    processes = max(1, min(available_cores(), len(pairs) // PAIRS_PER_PROCESS))
+    with ProcessPoolExecutor(
+        processes, mp_context=get_context("spawn")
+    ) as pool:  # which starts none unless it is asked
         work = partial(_draw_pair, seed, partial_folder)
         done = map(work, pairs) if processes == 1 else pool.map(work, pairs, chunksize=4)
         for number, _ in enumerate(done, 1):

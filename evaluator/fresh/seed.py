@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from evaluator.errors import DataError
-from evaluator.fresh.draw import available_cores, draw_set, set_hash
+from evaluator.fresh.draw import draw_set, set_hash
 from evaluator.fresh.figures import FONTS
 from submissions.errors import SettingsError
 from submissions.records import Commitment
@@ -34,11 +34,7 @@ def drawn_set(quarter: str, settings: Settings) -> tuple[Path, str]:
     folder = settings.work_dir / "fresh" / f"{quarter}-{seed_hash(seed)[:12]}-{settings.fresh_n}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):
-        whole = (
-            set_hash(folder)
-            if folder.exists()
-            else draw_set(seed, folder, settings.fresh_n, processes=available_cores())
-        )
+        whole = set_hash(folder) if folder.exists() else draw_set(seed, folder, settings.fresh_n)
     commit(quarter, seed, whole, settings)
     return folder, whole
 
@@ -109,7 +105,7 @@ def differences(
         raise DataError(f"the seed of {public.quarter} is not revealed yet")
     if seed_hash(public.seed) != public.seed_sha256:
         return ["the seed has another hash than was published before"]
-    if draw_set(public.seed, folder, public.n, on_progress, available_cores()) == public.set_sha256:
+    if draw_set(public.seed, folder, public.n, on_progress) == public.set_sha256:
         return []
     return ["the set has another hash than was published before"]
 

@@ -19,7 +19,7 @@ from evaluator.fresh.questions import icon_value
 from submissions.paths import ROOT, SAMPLES
 
 FIGURES = 60
-DRAW = "import sys; from pathlib import Path; from evaluator.fresh.draw import draw_set; print(draw_set('s', Path(sys.argv[1]), 40))"
+DRAW = "import sys; from pathlib import Path; from evaluator.fresh.draw import draw_set; print(draw_set('s', Path(sys.argv[1]), 20))"
 
 
 def test_the_samples_are_what_the_code_draws(tmp_path: Path) -> None:
@@ -48,6 +48,13 @@ def test_a_set_is_the_same_under_other_settings(tmp_path: Path) -> None:
         )
         hashes.append(done.stdout.strip())
     assert hashes[0] == hashes[1] == set_hash(tmp_path / "a")
+
+
+def test_a_set_is_the_same_however_many_processes_draw_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = draw_set("s", tmp_path / "alone", 8)
+    monkeypatch.setattr("evaluator.fresh.draw.PAIRS_PER_PROCESS", 2)
+    monkeypatch.setattr("evaluator.fresh.draw.available_cores", lambda: 2)
+    assert draw_set("s", tmp_path / "two", 8) == alone
 
 
 def test_another_seed_is_another_set(tmp_path: Path) -> None:
