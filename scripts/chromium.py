@@ -4,7 +4,9 @@ import shutil
 
 from playwright.sync_api import Browser, Playwright
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")  # or None
+# The first of these that is here, or None. The headless shell draws the same for a third of the work.
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 def launch(playwright: Playwright) -> Browser:

@@ -5,7 +5,7 @@ set -euo pipefail
 missing=()
 for want in "$@"; do
   case "$want" in
-    chromium) command -v chromium chromium-browser google-chrome >/dev/null || missing+=(chromium) ;;
+    chromium) command -v chromium-headless-shell chromium chromium-browser google-chrome >/dev/null || missing+=(chromium) ;;
     fonts) fc-list 2>/dev/null | grep "Noto Sans CJK KR" >/dev/null || missing+=(fontconfig fonts-noto-cjk fonts-noto-color-emoji) ;;
     bubblewrap)
       command -v bwrap >/dev/null || missing+=(bubblewrap)
@@ -26,4 +26,7 @@ if [ "$(id -u)" -eq 0 ]; then sudo=""; elif sudo -n true 2>/dev/null; then sudo=
 fi
 echo "installing ${missing[*]} …"
 $sudo apt-get update -qq
+if apt-cache show chromium-headless-shell >/dev/null 2>&1; then
+  missing=("${missing[@]/%chromium/chromium-headless-shell}") # all that tests and pictures need, and much less work
+fi
 DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
