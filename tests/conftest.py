@@ -1,5 +1,6 @@
 """What many tests need: tiny real models, a store, settings."""
 
+import gc
 import itertools
 import os
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from huggingface_hub import constants
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from evaluator.engines.dummy import DummyEngine
 from submissions.paths import ROOT
@@ -29,6 +32,23 @@ SHARED = ROOT.parent / "shared"
 
 # Tiny models gain nothing by threads, and the test processes have the cores between them. Read when torch is loaded.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+gc.set_threshold(50_000)  # torch and transformers are a million objects to look through, and none is garbage
+
+
+# Files whose tests share a board run in one test process, which starts the board once.
+ONE_BOARD = {f"tests/browser/{name}.py": "site" for name in ("test_pages", "test_accessibility")}
+ONE_BOARD |= {f"tests/browser/{name}.py": "empty board" for name in ("test_board", "test_loop", "test_xss")}
+
+
+class LoadBoardScheduling(LoadFileScheduling):  # type: ignore[misc]  # untyped
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return ONE_BOARD.get(file, file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    return LoadBoardScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(autouse=True)

@@ -1,13 +1,13 @@
 """The app in a process of its own, and a browser that tells on it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, expect, sync_playwright
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import Kind, chart_data, charts_of
@@ -25,11 +25,21 @@ from tests.support.evaluated import evaluated, of_each_kind
 from tests.support.records import request_numbered
 from tests.support.serving import serving
 
-# Every page is seen in both languages and at both widths; in each combination of them by `make test-faults` only.
 WIDTHS = (1400, 390)
 VIEWS = [(language, width) for language in ADDRESSES for width in WIDTHS]
-MAIN_VIEWS = (("ko", 1400), ("en", 390))
-VIEW_PARAMS = [pytest.param(v, id=f"{v[0]}-{v[1]}", marks=() if v in MAIN_VIEWS else pytest.mark.faults) for v in VIEWS]
+
+
+def seen_in(language: Language, width: int, widths: Sequence[int] = WIDTHS) -> pytest.MarkDecorator:
+    """In this view by `make test`, in the others by `make test-faults` only."""
+    params = [
+        pytest.param(view, id=f"{view[0]}-{view[1]}", marks=() if view == (language, width) else pytest.mark.faults)
+        for view in VIEWS
+        if view[1] in widths
+    ]
+    return pytest.mark.parametrize("seen", params, indirect=True)
+
+
+DESKTOP, PHONE = seen_in("ko", 1400), seen_in("en", 390)
 
 expect.set_options(timeout=15_000)  # ms: two browsers, their boards and models share two cores
 
@@ -72,10 +82,18 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="package")
+def context(browser: Browser) -> BrowserContext:
+    """One for all tests, whose cache has Gradio's scripts."""
+    return browser.new_context(locale="ko-KR")
+
+
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
+def page(context: BrowserContext) -> Iterator[Page]:
     """A page that fails the test on a script error, what its policy forbids, or a request to elsewhere."""
-    page = browser.new_page(viewport={"width": 1400, "height": 1000}, locale="ko-KR")
+    context.clear_cookies()
+    page = context.new_page()
+    page.set_viewport_size({"width": 1400, "height": 1000})
     trouble: list[str] = []
 
     def dismiss(dialog: Dialog) -> None:
@@ -127,7 +145,12 @@ class Seen:
         return {name: values[0] for name, values in parse_qs(urlsplit(self.page.url).query).items()}
 
     def fits(self) -> None:
-        assert self.page.evaluate("document.documentElement.scrollWidth") <= self.width, "it scrolls sideways"
+        """Nothing scrolls sideways, at either width."""
+        for width in (*WIDTHS, self.width):
+            self.page.set_viewport_size({"width": width, "height": 900})
+            self.page.wait_for_function(
+                "width => document.documentElement.scrollWidth <= width", arg=width, timeout=5000
+            )
 
 
 @pytest.fixture(scope="package")
@@ -149,7 +172,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator
         yield Site(address, queue, requests, LiveBoard(store, heartbeats))
 
 
-@pytest.fixture(params=VIEW_PARAMS)
+@pytest.fixture
 def seen(request: pytest.FixtureRequest, site: Site, page: Page) -> Seen:
     language, width = request.param
     page.set_viewport_size({"width": width, "height": 900})

@@ -1,4 +1,4 @@
-"""The command line of the evaluator: in this process, or as `python -m tests.support.cli ENGINE …` with another engine."""
+"""The command lines: in this process, or as `python -m tests.support.cli ENGINE …` with another engine."""
 
 import sys
 from collections.abc import Callable
@@ -20,10 +20,15 @@ class Done:
 Cli = Callable[..., Done]
 
 
-def in_process(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
-    """What runs `python -m evaluator` with these arguments, without a process of its own."""
+def in_process(
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    main: Callable[[list[str] | None], int] = main,
+) -> Cli:
+    """What runs `python -m evaluator` with these arguments, or another program's `main`, without a process of its own."""
     for name, value in environment.items():
-        if name.startswith("HANNUN_"):
+        if name.startswith(("HANNUN_", "HF_")):
             monkeypatch.setenv(name, value)
 
     def run(*arguments: str) -> Done:

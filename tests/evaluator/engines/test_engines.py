@@ -129,7 +129,7 @@ def test_extraction_is_that_of_a_plain_loop(models_dir: Path, batch_size: int) -
 def test_extraction_with_other_encoders(tmp_path: Path, family: str) -> None:
     """Other frames around the texts, other position tables, a window as long as the page."""
     model = make_extractive(tmp_path / family, family)
-    page = "".join(PARAGRAPHS)
+    page = "".join(PARAGRAPHS[:30])
     (answer,) = engine("extractive", model).answer([Prompt("1", "", question="돌은 몇 개인가?", page=page)])
     length = {"roberta": 512, "modernbert": 8192}[family]
     assert answer.text == plain_extraction(model, "돌은 몇 개인가?", page, length) and answer.text in page

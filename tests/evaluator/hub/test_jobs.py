@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -13,9 +12,9 @@ import yaml
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.jobs import cron
 from submissions.errors import SettingsError
-from submissions.paths import ROOT
 from submissions.records import EvalRequest
 from submissions.settings import Settings
+from tests.support.cli import Done, in_process
 from tests.support.hub.jobs import SPACE_COMMIT
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.records import result_of
@@ -24,17 +23,15 @@ IMAGE = f"python:3.11@sha256:{'d' * 64}"
 STORES = {"HANNUN_STORE": "hf://datasets/org/store", "HANNUN_PRIVATE_STORE": "hf://buckets/org/private"}
 
 
-def schedule(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "evaluator", "schedule", *arguments],
-        cwd=ROOT,
-        env=os.environ | STORES | environment,
-        capture_output=True,
-        text=True,
-    )
+@pytest.fixture
+def schedule(hub: Hub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    def run(*arguments: str, **environment: str) -> Done:
+        return in_process(STORES | environment, monkeypatch, capsys)("schedule", *arguments)
+
+    return run
 
 
-def test_a_job_is_made_listed_and_deleted(hub: Hub) -> None:
+def test_a_job_is_made_listed_and_deleted(hub: Hub, schedule: Callable[..., Done]) -> None:
     made = schedule(
         "--flavor", "a100-large", "--every", "6h", "--space", "org/board", "--image", IMAGE,
         HANNUN_DATA_TOKEN="hf_data", HANNUN_ALONE="50", HANNUN_PORT="9", HF_TOKEN="hf_read",
@@ -56,7 +53,7 @@ def test_a_job_is_made_listed_and_deleted(hub: Hub) -> None:
     assert gone.returncode and len(gone.stderr.strip().splitlines()) == 1
 
 
-def test_only_the_last_step_of_a_job_has_the_tokens(hub: Hub, tmp_path: Path) -> None:
+def test_only_the_last_step_of_a_job_has_the_tokens(hub: Hub, schedule: Callable[..., Done], tmp_path: Path) -> None:
     schedule("--space", "org/board", "--image", IMAGE, HANNUN_DATA_TOKEN="hf_data", HF_TOKEN="hf_read")
     (job,) = hub.jobs
     secrets, command = job["jobSpec"]["secrets"], job["jobSpec"]["command"][-1]
@@ -98,7 +95,7 @@ def test_only_the_last_step_of_a_job_has_the_tokens(hub: Hub, tmp_path: Path) ->
     ],
 )
 def test_what_cannot_work_is_told_in_one_line(
-    hub: Hub, arguments: list[str], environment: dict[str, str], said: str
+    hub: Hub, schedule: Callable[..., Done], arguments: list[str], environment: dict[str, str], said: str
 ) -> None:
     done = schedule(*arguments, **environment)
     assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1 and not hub.jobs

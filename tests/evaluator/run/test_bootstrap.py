@@ -57,13 +57,13 @@ def test_all_alike_is_not_certainty() -> None:
 def test_a_comparison_counts_flips_and_covers_the_difference() -> None:
     random = np.random.default_rng(4)
     covered = rejected = 0
-    for _ in range(200):
+    for _ in range(100):
         base = random.random(400)
         first, second = (base < 0.6).astype(float), (np.roll(base, 1) < 0.6).astype(float)
         result = paired_comparison(first.tolist(), second.tolist(), [str(i) for i in range(400)])
         covered += result.interval.low <= 0 <= result.interval.high
         rejected += result.p_value < 0.05
-    assert covered / 200 >= 0.91 and rejected / 200 <= 0.09
+    assert covered / 100 >= 0.91 and rejected / 100 <= 0.09
     better = paired_comparison([1, 1, 1, 0, 1, 1, 1, 1], [0, 0, 1, 1, 0, 0, 0, 0], [str(i) for i in range(8)])
     assert (better.first_only, better.second_only, better.difference) == (6, 1, 0.625)
     with pytest.raises(ValueError, match="same items"):

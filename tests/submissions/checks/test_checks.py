@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from huggingface_hub import constants
 
+from submissions.__main__ import main
 from submissions.checks.check import Report
 from submissions.checks.model_checks import check_model, inspect_folder, inspect_model
 from submissions.checks.submit import Submission, SubmissionService
@@ -22,6 +24,7 @@ from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
 from submissions.settings import Settings
 from submissions.store.base import Store
+from tests.support.cli import Cli, in_process
 from tests.support.hub.server import build, commit_of, older_commit_of, pull_request_of, serve
 
 GATED = "owner/gated"
@@ -319,31 +322,37 @@ def hub(models_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield address
 
 
-def _run(environment: dict[str, str], hub: str, *args: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "submissions", *args, "--benchmark", "korquad-2"]
-    return subprocess.run(
-        command, cwd=ROOT, env={**environment, "HF_ENDPOINT": hub}, capture_output=True, text=True, timeout=60
-    )
+ON = ("--benchmark", "korquad-2")
 
 
-def test_a_hub_model_is_queued_at_its_commit(environment: dict[str, str], hub: str) -> None:
-    done = _run(environment, hub, "submit", "owner/good")
+def use_hub(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As HF_ENDPOINT, which the library has read already."""
+    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.removeprefix(constants.ENDPOINT)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", f"{address}{template}")
+    monkeypatch.setattr(constants, "ENDPOINT", address)
+
+
+@pytest.fixture
+def cli(
+    environment: dict[str, str], hub: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Cli:
+    use_hub(hub, monkeypatch)
+    return in_process(environment, monkeypatch, capsys, main)
+
+
+def test_a_hub_model_is_queued_at_its_commit(cli: Cli) -> None:
+    done = cli("submit", "owner/good", *ON)
     assert done.returncode == 0, done.stderr
     key = done.stdout.split()[1]
-    shown = subprocess.run(
-        [sys.executable, "-m", "submissions", "show", key], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
-    request = json.loads(shown.stdout)
+    request = json.loads(cli("show", key).stdout)
     assert request["revision"] == commit_of("owner/good")
     assert (request["license"], request["engine"]) == ("apache-2.0", "extractive")
     assert 100_000 < request["params"] < 400_000, "counted from the header, not taken from the card"
 
 
 @pytest.mark.parametrize("revision", ["main", "v1", commit_of("owner/good"), older_commit_of("owner/good")])
-def test_a_branch_a_tag_and_their_commits_are_the_owners(
-    environment: dict[str, str], hub: str, revision: str, store: Store
-) -> None:
-    done = _run(environment, hub, "submit", "owner/good", "--revision", revision)
+def test_a_branch_a_tag_and_their_commits_are_the_owners(cli: Cli, revision: str, store: Store) -> None:
+    done = cli("submit", "owner/good", "--revision", revision, *ON)
     assert done.returncode == 0, done.stderr
     (row,) = Queue(store).rows()
     older = revision in ("v1", older_commit_of("owner/good"))
@@ -363,27 +372,25 @@ def test_a_branch_a_tag_and_their_commits_are_the_owners(
         (["owner good"], RefusalCode.MALFORMED_ID),
     ],
 )
-def test_hub_models_that_are_refused(environment: dict[str, str], hub: str, args: list[str], code: RefusalCode) -> None:
-    done = _run(environment, hub, "submit", *args)
+def test_hub_models_that_are_refused(cli: Cli, args: list[str], code: RefusalCode) -> None:
+    done = cli("submit", *args, *ON)
     assert done.returncode == 2
     assert REFUSALS[code].en in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_the_command_line_prints_the_same_list(environment: dict[str, str], hub: str) -> None:
-    done = _run(environment, hub, "check", "owner/good")
+def test_the_command_line_prints_the_same_list(cli: Cli) -> None:
+    done = cli("check", "owner/good", *ON)
     assert done.returncode == 0, done.stderr
     assert "✓ Licence: apache-2.0" in done.stdout and "✓ Context length [korquad-2]: 512" in done.stdout
-    done = _run(environment, hub, "check", "owner/pickle")
+    done = cli("check", "owner/pickle", *ON)
     assert done.returncode == 2 and f"✗ safetensors weights\n    {REFUSALS[R.PICKLE_ONLY].en}" in done.stdout
-    shown = subprocess.run(
-        [sys.executable, "-m", "submissions", "list"], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
-    assert shown.stdout == "", "nothing was queued"
+    assert cli("list").stdout == "", "nothing was queued"
 
 
-def test_a_hub_out_of_reach_is_our_fault_not_the_models(environment: dict[str, str]) -> None:
-    done = _run(environment, "http://127.0.0.1:9", "submit", "owner/good")
+def test_a_hub_out_of_reach_is_our_fault_not_the_models(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_hub("http://127.0.0.1:9", monkeypatch)
+    done = cli("submit", "owner/good", *ON)
     assert done.returncode == 2
     assert REFUSALS[RefusalCode.HUB_UNREACHABLE].en in done.stderr
 
