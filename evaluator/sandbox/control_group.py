@@ -19,8 +19,8 @@ from uuid import uuid4
 MOUNTS = Path("/proc/self/mountinfo")
 OWN = Path("/proc/self/cgroup")
 EMPTY_WITHIN_S = 5.0  # seconds for the last process of a group to be gone
-# Joins the groups whose files of processes come before the command, and becomes the command.
-_JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1"; shift; done; shift; exec "$@"'
+# Joins the groups whose files of processes come before the command, and becomes the command: never without its limits.
+_JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"'
 
 
 @dataclass(frozen=True)

@@ -199,15 +199,23 @@ def test_memory_that_processes_share_is_limited_too(inside: Inside, way: str) ->
     assert limited.returncode != 0 and "all" not in limited.stdout
 
 
+def _wait_until_joined(process: "subprocess.Popen[bytes]", group: Path) -> None:
+    while str(process.pid) not in (group / "cgroup.procs").read_text().split():
+        assert process.poll() is None
+
+
 def test_a_group_is_gone_with_its_processes() -> None:
     if available() == "none":
         pytest.skip("no control group can be made on this machine")
     with control_group(2**30, 100) as group:
         assert group.folders and all(folder.is_dir() for folder in group.folders)
         left = subprocess.Popen(group.joined(["sleep", "60"]))
+        _wait_until_joined(left, group.folders[-1])
         subprocess.run(group.joined(["true"]), check=True)
     assert left.wait() == -9
     assert not any(folder.exists() for folder in group.folders)
+    late = subprocess.run(group.joined(["echo", "unlimited"]), capture_output=True, text=True)
+    assert late.returncode == 125 and not late.stdout
 
 
 def test_the_group_of_a_killed_worker_is_removed() -> None:
@@ -220,8 +228,7 @@ def test_the_group_of_a_killed_worker_is_removed() -> None:
         for folder in left:
             folder.mkdir()
         sleeper = subprocess.Popen(ControlGroup(tuple(left), "v1").joined(["sleep", "60"]))
-        while str(sleeper.pid) not in (left[0] / "cgroup.procs").read_text().split():
-            assert sleeper.poll() is None
+        _wait_until_joined(sleeper, left[-1])
         with control_group(2**30, 100):
             assert not any(folder.exists() for folder in left)
         assert sleeper.wait() == -9 and all(folder.exists() for folder in own.folders)
