@@ -24,6 +24,7 @@ from scripts.bench_overhead import overhead_rows
 from scripts.bench_sandbox import sandbox_cost
 from scripts.bench_scale import scale_rows
 from scripts.bench_statistics import statistics_rows
+from scripts.big_store import MODELS
 from submissions.paths import ROOT, SAMPLES
 from submissions.results import Dataset, EvalResult, Provenance, ResultConfig
 from submissions.store.base import Snapshot
@@ -85,11 +86,19 @@ def overhead() -> None:
 
 
 def board() -> None:
-    table = Table("what", "ours", "plain gr.Dataframe", "aim", title="the board: 10,000 models × 4 benchmarks")
-    with tempfile.TemporaryDirectory() as folder:
-        for row in board_rows(Path(folder)):
-            table.add_row(*row)
-    Console().print(table)
+    table = Table(
+        "what",
+        "ours",
+        "plain gr.Dataframe",
+        "aim",
+        title=f"the board: {MODELS:,} models × {len(BENCHMARKS)} benchmarks",
+    )
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for row in board_rows(Path(folder)):
+                table.add_row(*row)
+    finally:
+        Console().print(table)
 
 
 def scale() -> None:

@@ -57,7 +57,7 @@ class Events:
 
 def table_fields(rng: random.Random) -> list[Any]:
     """A benchmark's fields after one thing was done to them: a word, an order, a filter, a column."""
-    fields: list[Any] = [None, "", "score", [], [], False, list(DEFAULT), PAGE, []]
+    fields: list[Any] = [None, "", "score", [], [], False, list(DEFAULT), PAGE, [], False]
     match rng.randrange(4):
         case 0:
             fields[1] = rng.choice(WORDS)

@@ -1,6 +1,8 @@
 """What a visitor asks for: Korean as it is typed, filters, and the same as an address."""
 
 from collections.abc import Callable
+from inspect import signature
+from random import Random
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from leaderboard.data.columns import DEFAULT, OPTIONAL
 from leaderboard.data.query import PAGE, Query, select
 from leaderboard.data.ranking import RankedRow
+from scripts.visits import table_fields
 from submissions.records import EvalRequest
 from submissions.rows import board_row
 from tests.support.records import result_of
@@ -115,3 +118,8 @@ def test_whatever_an_address_holds_is_a_query() -> None:
     assert Query.of_address({"n": "9" * 50}).shown == PAGE
     assert len(Query.of_address({"q": "x" * 10_000}).words) == 100
     assert Query.of("x", None, None, None, None, OPTIONAL, 1e9).shown == 100_000
+
+
+def test_the_visitors_of_the_bench_fill_in_every_field() -> None:
+    address, *fields = table_fields(Random(0))
+    assert address is None and len(fields) == len(signature(Query.of).parameters)
