@@ -7,10 +7,11 @@ from pathlib import Path
 from rich.progress import track
 
 from evaluator.benchmarks import BENCHMARKS
+from submissions.queue.upkeep import tidy
 from submissions.results import EvalResult
 from submissions.rows import BoardRow, board_row
-from submissions.store.base import Store, blob_id, transact
-from submissions.store.index import board_segment, compacted, to_lines
+from submissions.store.base import Store, blob_id
+from submissions.store.index import board_segment, to_lines
 from submissions.store.open import open_store
 from tests.support.evaluated import evaluated
 from tests.support.records import request_numbered
@@ -35,8 +36,7 @@ def big_store(folder: Path, models: int = MODELS) -> Store:
             changes.clear()
     index = {path: to_lines(rows, BoardRow) for path, rows in segments.items()}
     store.commit({**changes, **index}, store.head(), "Index")
-    transact(store, lambda snapshot: (compacted(store, snapshot), "Put past months of the index together", None))
-    store.tidy()
+    tidy(store)
     return store
 
 

@@ -12,7 +12,7 @@ _DONE = "tidied.json"
 
 
 def tidy_if_due(store: Store, private: PrivateStore, now: datetime) -> bool:
-    """Put past months of the index together, forget the history of the store, pack it; whether it was due.
+    """`tidy` the store; whether it was due.
 
     The private store says when it was done last, and is told first, so that other workers leave it. A worker that dies
     meanwhile costs a week's delay.
@@ -20,9 +20,14 @@ def tidy_if_due(store: Store, private: PrivateStore, now: datetime) -> bool:
     if (done := _last(private)) and now - done < EVERY:
         return False
     private.write(_DONE, json.dumps({"at": now.isoformat()}).encode())
+    tidy(store)
+    return True
+
+
+def tidy(store: Store) -> None:
+    """Put past months of the index together, forget the history of the store, pack it. Raises StoreError."""
     transact(store, lambda snapshot: (compacted(store, snapshot), "Put past months of the index together", None))
     store.tidy()
-    return True
 
 
 def _last(private: PrivateStore) -> datetime | None:
