@@ -2,7 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import Kind
@@ -29,12 +29,12 @@ def test_axe_finds_nothing_serious(seen: Seen) -> None:
         name = BENCHMARKS[tab].card.title if tab in BENCHMARKS else seen.t(tab)
         seen.page.get_by_role("tab", name=name, exact=True).click()
         _unfold(seen, tab, drawn)
-        seen.page.locator("[role=tabpanel]").locator("visible=true").evaluate("e => e.dataset.tab = 'open'")
+        _open_tab(seen).evaluate("e => e.dataset.tab = 'open'")
         assert _worst(seen, "[data-tab=open]" if tab in BENCHMARKS else None) == [], tab
         seen.page.evaluate("delete document.querySelector('[data-tab=open]').dataset.tab")
     for query in FILLED:
         seen.open(query)
-        expect(seen.page.locator("[role=tabpanel]").locator("visible=true")).not_to_be_empty()
+        expect(_open_tab(seen)).not_to_be_empty()
         assert _worst(seen) == [], query
 
 
@@ -60,7 +60,7 @@ def test_axe_finds_nothing_serious_in_a_request_of_any_status(seen: Seen) -> Non
 def _unfold(seen: Seen, tab: str, drawn: set[Kind]) -> None:
     """Open the filters of a benchmark's tab, and its charts where some are of kinds that are not `drawn` yet."""
     if tab not in BENCHMARKS:
-        expect(seen.page.locator("[role=tabpanel]").locator("visible=true")).not_to_be_empty()
+        expect(_open_tab(seen)).not_to_be_empty()
         return
     expect(seen.page.locator(f"#board-{tab} tbody tr").first).to_be_visible()
     seen.page.get_by_text(seen.t("filters"), exact=True).locator("visible=true").click()
@@ -69,6 +69,10 @@ def _unfold(seen: Seen, tab: str, drawn: set[Kind]) -> None:
         for kind in new:
             expect(seen.page.locator(f"#{kind}-{tab} .js-plotly-plot")).to_be_visible(timeout=30_000)
         drawn |= new
+
+
+def _open_tab(seen: Seen) -> Locator:
+    return seen.page.locator("[role=tabpanel]").locator("visible=true")
 
 
 def _worst(seen: Seen, part: str | None = None) -> list[tuple[str, object, str]]:

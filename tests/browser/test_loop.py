@@ -1,5 +1,6 @@
 """The whole job in Chromium on the running app: board → submission → evaluation → row → JSON."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from leaderboard.views.render import milliseconds
@@ -80,3 +81,12 @@ def test_search_sort_and_language(page: Page, empty_board: EmptyBoard) -> None:
     expect(page.get_by_role("tab", name="Queue")).to_be_visible()
     page.get_by_role("tab", name="KorQuAD 2.0").click()
     expect(page.locator("#board-korquad-2 thead")).to_contain_text("Latency")
+
+
+@pytest.mark.parametrize("path", ["/", "/en/"])
+def test_a_phone_shows_the_page_without_sideways_scrolling(page: Page, empty_board: EmptyBoard, path: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{empty_board.address}{path}?tab=ko-vqa")
+    expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(page.locator("#board-ko-vqa tbody tr").first.locator("td.em")).to_be_in_viewport()
