@@ -105,9 +105,8 @@ def draw_set(seed: str, folder: Path, n: int = N, on_progress: Callable[[int, in
     (partial_folder / "images").mkdir(parents=True)
     pairs = list(_pairs(seed, n))
     processes = max(1, min(available_cores(), len(pairs) // PAIRS_PER_PROCESS))
-    with ProcessPoolExecutor(
-        processes, mp_context=get_context("spawn")
-    ) as pool:  # which starts none unless it is asked
+    # A pool starts no process before it is given work.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         work = partial(_draw_pair, seed, partial_folder)
         done = map(work, pairs) if processes == 1 else pool.map(work, pairs, chunksize=4)
         for number, _ in enumerate(done, 1):
