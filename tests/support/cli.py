@@ -1,5 +1,6 @@
 """The command lines: in this process, or as `python -m tests.support.cli ENGINE …` with another engine."""
 
+import logging
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ def in_process(
     for name, value in environment.items():
         if name.startswith(("HANNUN_", "HF_")):
             monkeypatch.setenv(name, value)
+    monkeypatch.setattr(logging.root, "handlers", [])  # the program logs to a stderr that ends with the test
 
     def run(*arguments: str) -> Done:
         capsys.readouterr()
