@@ -16,7 +16,7 @@ from submissions.settings import Settings, load_settings
 
 
 def main() -> int:
-    gc.set_threshold(50_000)  # of the many objects a board is read into, none is garbage
+    gc.disable()  # until the board is read, of which nothing is garbage
     try:
         settings = load_settings()
         with no_stub_files():

@@ -1,6 +1,8 @@
 """Texts, escaping, the form's answers, and the web application over HTTP."""
 
+import gc
 import json
+import logging
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -163,6 +165,22 @@ def test_what_is_not_there_is_404(address: str, path: str) -> None:
     error.value.close()
 
 
+def test_the_collector_is_off_only_until_the_board_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    states: list[bool] = []
+    monkeypatch.setattr("leaderboard.app.build_app", lambda _: states.append(gc.isenabled()))
+    monkeypatch.setattr("uvicorn.run", lambda *_, **__: states.append(gc.isenabled()))
+    monkeypatch.setattr(logging.root, "handlers", [])
+    monkeypatch.setenv("HANNUN_WORKER", "off")
+    threshold = gc.get_threshold()
+    try:
+        assert main() == 0
+    finally:
+        gc.enable()
+        gc.set_threshold(*threshold)
+        gc.unfreeze()
+    assert states == [False, True]
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("HANNUN_PORT", "many"), ("GRADIO_SERVER_PORT", "many"), ("HANNUN_STORE", "/proc/none/store.git")],
@@ -170,7 +188,8 @@ def test_what_is_not_there_is_404(address: str, path: str) -> None:
 def test_a_bad_setting_stops_the_app_with_one_clear_message(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, value: str
 ) -> None:
-    monkeypatch.setattr("gc.set_threshold", lambda *_: None)
+    monkeypatch.setattr("gc.disable", lambda: None)
+    monkeypatch.setattr(logging.root, "handlers", [])
     monkeypatch.setenv(name, value)
     assert main() == 2
     (line,) = capsys.readouterr().err.splitlines()
