@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.attempts import attempts_of
 from leaderboard.data.ranking import Boards, RankedRow, score_of
 
 ReferenceKind = Literal["human", "baseline", "blind", "chance"]
@@ -21,7 +20,6 @@ class ModelRow:
     params: int | None = None
     weights: str | None = None
     cells: dict[str, RankedRow] = field(default_factory=dict)
-    attempts: dict[str, int] = field(default_factory=dict)  # ranked measurements, where there are several
     borda: float = 0.0  # mean share, in percent, of the ranked models it beats; 0 for a benchmark it has no rank on
 
 
@@ -50,7 +48,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
     models: dict[str, ModelRow] = {}
     ranked_boards = sum(any(r.rank for r in rows) for rows in boards.values())
     for name, rows in boards.items():
-        beaten, attempts = _beaten(rows), attempts_of([r.row for r in rows if r.rank is not None])
+        beaten = _beaten(rows)
         for ranked in rows:
             row = ranked.row
             if row.role != "model" or row.retired:
@@ -59,8 +57,6 @@ def model_rows(boards: Boards) -> list[ModelRow]:
             model.organisation = model.organisation or row.organisation
             model.params = model.params or row.params
             model.weights = model.weights or row.weights
-            if (attempt := attempts.get(row.key)) and attempt.of > 1:
-                model.attempts[name] = attempt.of
             known = model.cells.get(name)
             if known is None or (known.rank is None and ranked.rank is not None):
                 model.cells[name] = ranked
