@@ -49,7 +49,7 @@ class BoardRow:
     kind: str
     source: Label | None = None
     source_url: str | None = None
-    breakdown: str  # JSON, as in the result
+    breakdown: str  # JSON, as in the result, without what is not known
     metrics: str = "{}"  # JSON: what the benchmark has beside these, in percent
     weights: str | None = None
     thinking: str | None = None
@@ -121,7 +121,10 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         source=result.provenance.source,
         source_url=result.provenance.source_url,
         breakdown=_compact(
-            {axis: {k: b.model_dump() for k, b in buckets.items()} for axis, buckets in result.breakdown.items()}
+            {
+                axis: {name: bucket.model_dump(exclude_none=True) for name, bucket in buckets.items()}
+                for axis, buckets in result.breakdown.items()
+            }
         ),
         metrics=_compact(
             {name: v for name, v in scores.items() if name not in (*STANDARD_METRICS, "em_stderr") and v is not None}

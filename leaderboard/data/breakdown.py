@@ -27,13 +27,13 @@ class BucketScore(NamedTuple):
 def bucket_scores(breakdown: str) -> dict[BucketKey, BucketScore]:
     """The buckets of a row's breakdown that have a score."""
     return {
-        BucketKey(axis, bucket): BucketScore(own["em"], own["f1"], own["n"], own.get("score"))
+        BucketKey(axis, bucket): BucketScore(own.get("em"), own.get("f1"), own.get("n"), own.get("score"))
         for axis, buckets in json.loads(breakdown).items()
         for bucket, own in buckets.items()
-        if own["em"] is not None or own["f1"] is not None
+        if own.get("em") is not None or own.get("f1") is not None
     }
 
 
 def answer_counts(breakdown: str, axis: str) -> dict[str, int]:
     """How often each kind of answer was given, by the axis of a histogram; empty where none was counted."""
-    return {kind: own["n"] or 0 for kind, own in json.loads(breakdown).get(axis, {}).items()}
+    return {kind: own.get("n") or 0 for kind, own in json.loads(breakdown).get(axis, {}).items()}
