@@ -7,7 +7,7 @@ from datetime import datetime
 from leaderboard.data.ranking import Boards, RankedRow
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RankChange:
     """A model that is new, or holds another rank."""
 

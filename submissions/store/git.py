@@ -362,14 +362,15 @@ def _add_below(repo: Repo, folder: ObjectID, known: set[ObjectID]) -> None:
 
 
 def _entries(repo: Repo, folder: ObjectID) -> Folder:
-    loose = Path(repo.object_store.path) / folder[:2].decode() / folder[2:].decode()
+    hex_id = folder.decode()
+    loose = Path(f"{repo.object_store.path}/{hex_id[:2]}/{hex_id[2:]}")
     try:  # as git writes it; dulwich takes twice the time
         content = zlib.decompress(loose.read_bytes()).partition(b"\0")[2]
     except FileNotFoundError:
         try:
             _, content = repo.object_store.get_raw(folder)
         except KeyError:
-            raise DamagedError(f"an object is missing: {folder.decode()}; restore it from a backup") from None
+            raise DamagedError(f"an object is missing: {hex_id}; restore it from a backup") from None
     found = parse_tree(content, OBJECT_ID_BYTES)
     return {name.decode(errors=ODD): (S_ISDIR(mode), ObjectID(sha)) for name, mode, sha in found}
 
