@@ -44,24 +44,6 @@ DEVICES = (
 
 
 @dataclass(frozen=True)
-class Work:
-    """Tokens of one question of a benchmark, roughly: those of the prompt with its images or its page, and new ones."""
-
-    prompt: int
-    new: int
-
-
-WORK = {
-    "ko-vqa": Work(2500, 20),
-    "ko-vdc": Work(1800, 5),
-    "korquad-2": Work(9000, 30),
-    "ko-ocrag": Work(2500, 400),
-    "infochartqa": Work(2500, 15),
-    "ko-fresh": Work(1500, 15),
-}
-
-
-@dataclass(frozen=True)
 class Estimate:
     benchmark: str
     devices: int
@@ -85,9 +67,9 @@ def answer_seconds(
     params: int, weight_bytes: int, benchmark: str, device: DeviceSpeed, devices: int, *, reasons: bool, batch: int
 ) -> float:
     """Of one question, asked in batches."""
-    work = WORK[benchmark]
-    new = work.new + (REASONING_TOKENS if reasons else 0)
-    arithmetic = 2 * params * work.prompt / (EFFICIENCY * device.flops * devices)
+    own = BENCHMARKS[benchmark]
+    new = own.answer_tokens + (REASONING_TOKENS if reasons else 0)
+    arithmetic = 2 * params * own.prompt_tokens / (EFFICIENCY * device.flops * devices)
     step = max(weight_bytes / (device.bandwidth * devices), 2 * params * batch / (EFFICIENCY * device.flops * devices))
     return arithmetic + new * step / batch + OVERHEAD
 

@@ -56,7 +56,8 @@ class Card:
     headline_title: str = "EM"
     chance: float | None = None  # percent right by guessing, where answers are of a few kinds
     columns: tuple[ScoreColumn, ...] = ()
-    histogram: Axis | None = None  # counts of answers, where those are of a few kinds
+    histogram: Axis | None = None  # counts of answers, where those are of a few kinds; its title is the chart's
+    histogram_note: Text | None = None  # how to read that chart
     data_terms: Text | None = None  # whose its test set is, and what may be done with it
     access: Text | None = None  # who made and holds it, and who may have seen or trained on it
     data_stays: bool = False  # whether those terms keep it in the country
@@ -78,6 +79,8 @@ class Benchmark:
     name: str
     card: Card
     max_new_tokens = 1024  # of an answer
+    # A typical question's, for `evaluator estimate`: of its prompt with images or page, and of its answer.
+    prompt_tokens, answer_tokens = 2500, 20
     source_tables: tuple[str, ...] = TABLES  # kinds of files its makers publish it in
     f1_is_mean = True  # whether F1 over all items is the mean of theirs, so that it has an interval
     drawn = False  # whether its set is drawn from a seed of the operator's, see evaluator.fresh

@@ -29,6 +29,7 @@ SUBSETS = ("text", "visual_basic", "visual_metaphor")
 
 class InfoChartQA(Benchmark):
     name = "infochartqa"
+    prompt_tokens, answer_tokens = 2500, 15
     card = Card(
         title="InfoChartQA",
         split="text",

@@ -49,6 +49,7 @@ TWINS = {"original": Text("원본", "Original"), "twin": Text("쌍둥이", "Twin
 
 class KoFresh(Benchmark):
     name = "ko-fresh"
+    prompt_tokens, answer_tokens = 1500, 15
     drawn = True
     card = Card(
         title="KO-FRESH",

@@ -68,6 +68,7 @@ _ASCII_WORD = re.compile(r"[a-z0-9]+")  # rouge-score's tokenizer drops every ot
 class KoOCRAG(Benchmark):
     name = "ko-ocrag"
     max_new_tokens = 4096
+    prompt_tokens, answer_tokens = 2500, 400
     source_tables = (".xlsx", ".csv")
     card = Card(
         title="KO-OCRAG",

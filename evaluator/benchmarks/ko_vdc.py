@@ -38,6 +38,7 @@ _ASSERTIONS = [
 
 class KoVDC(Benchmark):
     name = "ko-vdc"
+    prompt_tokens, answer_tokens = 1800, 5
     source_tables = (".csv", ".xlsx")
     f1_is_mean = False
     card = Card(
@@ -61,7 +62,11 @@ class KoVDC(Benchmark):
         ),
         data_stays=True,
         hub_task="ko_vdc",
-        histogram=Axis("letter", Text("선택한 보기", "Chosen letters")),
+        histogram=Axis("letter", Text("선택한 보기 분포", "Distribution of chosen letters")),
+        histogram_note=Text(
+            "보기 순서를 바꿔 가며 묻기 때문에 위치 편향이 없다면 모두 25%입니다. ‘-’는 선택한 보기를 알 수 없는 답변입니다.",
+            "Choices are rotated, so a model without position bias picks each letter 25% of the time. ‘-’ means no clear letter.",
+        ),
     )
 
     def complete(self, items: list[Item]) -> list[Item]:

@@ -29,6 +29,7 @@ _BLOCK = re.compile(r"<(/?)(table|ul|ol|dl)\b", re.IGNORECASE)
 
 class KorQuAD2(Benchmark):
     name = "korquad-2"
+    prompt_tokens, answer_tokens = 9000, 30
     latency_protocol = "total"
     card = Card(
         title="KorQuAD 2.0",
