@@ -12,6 +12,7 @@ from PIL import Image
 from evaluator.benchmarks.base import Axis, Benchmark, Card, ScoreColumn
 from evaluator.data_types import Answer, Item, Prompt, Score
 from evaluator.engines.options import EngineOptions
+from evaluator.estimate import DEVICES, estimate
 from evaluator.run.score_files import score_files
 from evaluator.worker import Worker
 from leaderboard.app import build_app
@@ -137,7 +138,13 @@ def test_a_benchmark_and_an_engine_need_no_other_file(stars: Settings, store: St
         for kind in charts_of("stars"):
             if data := chart_data(kind, [ranked]):
                 figure(kind, data, card, language)
+        heading = render("chart.html", language, name="stars", kind="letters")
+        assert card.histogram and card.histogram.title[language == "en"] in heading and "25" not in heading
     assert {row["letter"] for row in chart_data("letters", [ranked])} == set(STARS)
+    assert {row["score"] for row in chart_data("parts", [ranked])} == {77.7778}, "of the headline, not EM"
+    (own,) = (column for column in columns_of(card, [ranked], OPTIONAL) if column.own and column.own.bucket)
+    assert own.value(ranked.row) == pytest.approx(77.7778, abs=1e-3)
+    assert estimate(10**9, 2 * 10**9, "stars", DEVICES[0]).seconds > 0
 
     client = TestClient(build_app(stars))
     assert b"o/two" in client.get("/boards/stars.csv").content

@@ -4,6 +4,9 @@ import json
 from functools import lru_cache
 from typing import NamedTuple
 
+from evaluator.benchmarks import BENCHMARKS
+from submissions.rows import BoardRow
+
 
 class BucketKey(NamedTuple):
     axis: str
@@ -11,26 +14,23 @@ class BucketKey(NamedTuple):
 
 
 class BucketScore(NamedTuple):
-    em: float | None  # percent, as f1
-    f1: float | None
+    score: float  # of the benchmark's headline metric, in percent
     n: int | None
-    headline: float | None = None  # where that is neither EM nor F1
 
-    @property
-    def score(self) -> float:
-        """The headline of its own, else EM, or where only that is known F1."""
-        known = (value for value in (self.headline, self.em, self.f1) if value is not None)
-        return next(known, 0.0)
+
+def bucket_scores(row: BoardRow) -> dict[BucketKey, BucketScore]:
+    """The buckets of a row's breakdown whose score is known."""
+    return parse_scores(row.breakdown, BENCHMARKS[row.benchmark].card.headline)
 
 
 @lru_cache(maxsize=2000)
-def bucket_scores(breakdown: str) -> dict[BucketKey, BucketScore]:
-    """The buckets of a row's breakdown that have a score."""
+def parse_scores(breakdown: str, headline: str) -> dict[BucketKey, BucketScore]:
+    """The same of a breakdown in JSON. A bucket has the headline as `score` where that is neither EM nor F1."""
     return {
-        BucketKey(axis, bucket): BucketScore(own.get("em"), own.get("f1"), own.get("n"), own.get("score"))
+        BucketKey(axis, bucket): BucketScore(score, own.get("n"))
         for axis, buckets in json.loads(breakdown).items()
         for bucket, own in buckets.items()
-        if own.get("em") is not None or own.get("f1") is not None
+        if (score := own.get(headline if headline in ("em", "f1") else "score")) is not None
     }
 
 

@@ -50,11 +50,11 @@ def _with_front(points: Data, cost: str) -> Data:
 
 def _parts(rows: Sequence[RankedRow]) -> Data:
     """Scores by bucket of the best models whose parts are known."""
-    known = islice((r for r in rows if bucket_scores(r.row.breakdown)), MAX_HEATMAP_MODELS)
+    known = islice((r for r in rows if bucket_scores(r.row)), MAX_HEATMAP_MODELS)
     return [
         {"model": r.row.model, "split": r.row.split, "axis": axis, "bucket": bucket, "score": part.score, "n": part.n}
         for r in known
-        for (axis, bucket), part in bucket_scores(r.row.breakdown).items()
+        for (axis, bucket), part in bucket_scores(r.row).items()
     ]
 
 

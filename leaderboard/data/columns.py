@@ -37,8 +37,8 @@ class Column:
         if self.own and self.own.metric:
             return row.metric(self.own.metric)
         if self.own:
-            part = bucket_scores(row.breakdown).get(BucketKey(*self.own.bucket)) if self.own.bucket else None
-            return part.em if part else None
+            part = bucket_scores(row).get(BucketKey(*self.own.bucket)) if self.own.bucket else None
+            return part.score if part else None
         return getattr(row, self.field)
 
 

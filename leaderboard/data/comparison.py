@@ -201,7 +201,7 @@ def _wilson(part: BucketScore, confidence: float) -> Interval:
 
 def _parts(rows: Sequence[RankedRow]) -> list[SharedBucket]:
     """Every bucket that two of them at least have a score of."""
-    known = [bucket_scores(r.row.breakdown) for r in rows]
+    known = [bucket_scores(r.row) for r in rows]
     keys = dict.fromkeys(key for own in known for key in own)
     shared = [SharedBucket(*key, [own.get(key) for own in known]) for key in keys]
     return [part for part in shared if sum(own is not None for own in part.each) > 1]

@@ -6,7 +6,7 @@ from functools import lru_cache
 from statistics import median
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.breakdown import BucketKey, BucketScore, bucket_scores
+from leaderboard.data.breakdown import BucketKey, BucketScore, bucket_scores, parse_scores
 from leaderboard.data.comparison import BaseDifference, base_difference
 from leaderboard.data.live_board import LiveBoard, View
 from leaderboard.data.models import ModelRow
@@ -69,9 +69,9 @@ def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
     if content is None:  # gone since
         return None
     alike = tuple(r.row.breakdown for r in view.boards[ranked.row.benchmark] if r.row.split == ranked.row.split)
-    others = _statistics(alike)
+    others = _statistics(alike, BENCHMARKS[ranked.row.benchmark].card.headline)
     parts: dict[str, list[BucketComparison]] = {}
-    for key, part in bucket_scores(ranked.row.breakdown).items():
+    for key, part in bucket_scores(ranked.row).items():
         parts.setdefault(key.axis, []).append(BucketComparison(key.bucket, part, *others[key]))
     base = base_difference(ranked, view.boards[ranked.row.benchmark])
     rows = [r.row for r in view.boards[ranked.row.benchmark] if r.row.model == ranked.row.model]
@@ -80,10 +80,10 @@ def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
 
 
 @lru_cache(maxsize=16)
-def _statistics(breakdowns: Sequence[str]) -> dict[BucketKey, tuple[float, float]]:
+def _statistics(breakdowns: Sequence[str], headline: str) -> dict[BucketKey, tuple[float, float]]:
     """The best and the median score of each axis and bucket."""
     scores: dict[BucketKey, list[float]] = {}
     for breakdown in breakdowns:
-        for key, own in bucket_scores(breakdown).items():
+        for key, own in parse_scores(breakdown, headline).items():
             scores.setdefault(key, []).append(own.score)
     return {key: (max(own), median(own)) for key, own in scores.items()}

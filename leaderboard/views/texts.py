@@ -104,11 +104,6 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "chart_parts_hint": Text("상위 모델의 영역별 점수 (0–100)", "Top models by category (0–100)"),
     "chart_time": Text("점수 추이", "Score over time"),
     "chart_time_hint": Text("점선은 그날까지의 최고 점수입니다.", "Dotted line: the best score so far."),
-    "chart_letters": Text("선택한 보기 분포", "Distribution of chosen letters"),
-    "chart_letters_hint": Text(
-        "보기 순서를 바꿔 가며 묻기 때문에 위치 편향이 없다면 모두 25%입니다. ‘-’는 선택한 보기를 알 수 없는 답변입니다.",
-        "Choices are rotated, so a model without position bias picks each letter 25% of the time. ‘-’ means no clear letter.",
-    ),
     "chart_empty": Text("차트로 그릴 데이터가 아직 없습니다.", "There is no data to plot yet."),
     "axis_params": Text("파라미터 수", "Parameters"),
     "axis_latency_ms": Text("지연 시간 (ms/문항)", "Latency (ms/item)"),
