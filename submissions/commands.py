@@ -5,9 +5,9 @@ import getpass
 import json
 import re
 import sys
+from collections.abc import Callable
 
 from submissions.catalog import BENCHMARKS
-from submissions.checks.check import Report
 from submissions.checks.code_approval import approval_of
 from submissions.checks.request import build_request
 from submissions.checks.submit import Submission, SubmissionService
@@ -35,42 +35,9 @@ def dispatch(args: argparse.Namespace) -> int:
         if args.command in OPERATOR_COMMANDS:
             return run(args, settings)
         queue = Queue(open_store(settings.store, settings), settings.lease, settings.max_attempts)
-        if args.command in ("submit", "check"):
-            service = SubmissionService(queue, settings)
-            if args.command == "check":
-                return _print_report(service.check(_submission(args)))
-            if args.api:
-                return _submit_api(queue, args, settings)
-            if not args.model:
-                return _complain("name a model, or --api and one that HANNUN_APIS has")
-            return _submit(service, args)
-        if args.command == "list":
-            _list(queue)
-        elif args.command == "show":
-            print(queue.get(args.key).to_bytes().decode(), end="")
-        elif args.command == "submitter":
-            print(Pseudonyms(settings).name_of(queue.get(args.key).submitted_by) or "nobody knows: the name was erased")
-        elif args.command == "erase":
-            return _erase(Pseudonyms(settings), _checked_name(args.name))
-        elif args.command == "requeue":
-            if not args.all and not args.key:
-                return _complain("name a request, or --all for every quarantined one")
-            for key in queue.requeue_all() if args.all else [queue.requeue(args.key).key]:
-                print(f"{key} is pending again")
-        elif args.command == "retire":
-            return _retire(queue, args)
-        elif args.command == "cancel":
-            queue.cancel(args.key)
-            print(f"{args.key} is out of the queue")
-        elif args.command == "approve-code":
-            return _approve_code(queue, args, settings)
-        elif args.command == "opt-out":
-            _opt_out(queue, args.name, args.undo)
-        else:
-            _reindex(queue)
+        return _COMMANDS[args.command](queue, args, settings)
     except (QueueError, RefusedError, SettingsError, StoreError) as error:
         return _complain(str(error))
-    return 0
 
 
 def _submission(args: argparse.Namespace) -> Submission:
@@ -80,8 +47,9 @@ def _submission(args: argparse.Namespace) -> Submission:
     )
 
 
-def _print_report(report: Report) -> int:
-    """The list of checks, in the same words as the page's."""
+def _check(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
+    """Exit code 2 where a check refuses. The words are the page's."""
+    report = SubmissionService(queue, settings).check(_submission(args))
     for check in report.checks:
         mark = "-" if check.skipped else "✗" if check.refusal else "✓"
         where = f" [{check.benchmark}]" if check.benchmark else ""
@@ -105,11 +73,17 @@ def _checked_name(name: str) -> str:
     return name
 
 
-def _submit(service: SubmissionService, args: argparse.Namespace) -> int:
+def _submit(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
     """Exit code 2 where one of the benchmarks was refused."""
+    if args.api:
+        return _submit_api(queue, args, settings)
+    if not args.model:
+        return _complain("name a model, or --api and one that HANNUN_APIS has")
     code = 0
     submission = _submission(args)
-    outcomes, report = service.submit(submission, Submitter(_submitter(args), authenticated=False))
+    outcomes, report = SubmissionService(queue, settings).submit(
+        submission, Submitter(_submitter(args), authenticated=False)
+    )
     for outcome in outcomes:
         # What holds for the model is said for each benchmark it was submitted to.
         for benchmark in [outcome.benchmark] if outcome.benchmark else submission.benchmarks:
@@ -161,18 +135,19 @@ def _approve_code(queue: Queue, args: argparse.Namespace, settings: Settings) ->
     return 0
 
 
-def _opt_out(queue: Queue, name: str, undo: bool) -> None:
-    if not re.fullmatch(f"{OWNER}(/{OWNER})?", name):
-        raise QueueError(f"{name!r} is neither an owner nor owner/name")
-    if undo:
-        queue.opt_in(name)
-        print(f"{name} may be evaluated again")
+def _opt_out(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
+    if not re.fullmatch(f"{OWNER}(/{OWNER})?", args.name):
+        raise QueueError(f"{args.name!r} is neither an owner nor owner/name")
+    if args.undo:
+        queue.opt_in(args.name)
+        print(f"{args.name} may be evaluated again")
     else:
-        taken = queue.opt_out(name, queue.store.now())
-        print(f"{name} is not evaluated any more; {len(taken)} pending requests are out of the queue")
+        taken = queue.opt_out(args.name, queue.store.now())
+        print(f"{args.name} is not evaluated any more; {len(taken)} pending requests are out of the queue")
+    return 0
 
 
-def _retire(queue: Queue, args: argparse.Namespace) -> int:
+def _retire(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
     if args.undo:
         reinstate(queue.store, args.key, queue.store.now())
         print(f"{args.key} has its rank again")
@@ -184,26 +159,70 @@ def _retire(queue: Queue, args: argparse.Namespace) -> int:
     return 0
 
 
-def _erase(pseudonyms: Pseudonyms, name: str) -> int:
-    if (pseudonym := pseudonyms.erase(name)) is None:
+def _requeue(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
+    if not args.all and not args.key:
+        return _complain("name a request, or --all for every quarantined one")
+    for key in queue.requeue_all() if args.all else [queue.requeue(args.key).key]:
+        print(f"{key} is pending again")
+    return 0
+
+
+def _cancel(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
+    queue.cancel(args.key)
+    print(f"{args.key} is out of the queue")
+    return 0
+
+
+def _show(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
+    print(queue.get(args.key).to_bytes().decode(), end="")
+    return 0
+
+
+def _show_submitter(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
+    name = Pseudonyms(settings).name_of(queue.get(args.key).submitted_by)
+    print(name or "nobody knows: the name was erased")
+    return 0
+
+
+def _erase(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
+    name = _checked_name(args.name)
+    if (pseudonym := Pseudonyms(settings).erase(name)) is None:
         return _complain(f"{name!r} has submitted nothing under that name")
     print(f"{name} is erased; requests of {pseudonym} stay, and nothing tells whose they were")
     return 0
 
 
-def _list(queue: Queue) -> None:
+def _list(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
     for row in queue.rows():
         reason = f"  {FAILURES[FailureCode(row.failure_code)].en}" if row.failure_code else ""
         print(f"{row.key}  {row.status:<11}  {row.benchmark:<11}  {row.model_id}@{row.revision[:8]}{reason}")
+    return 0
 
 
-def _reindex(queue: Queue) -> None:
+def _reindex(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
     moved = move_flat_records(queue.store)
     changed, broken = rebuild_index(queue.store)
     unreadable = {u.path: u.reason for u in broken}
     print(json.dumps({"segments_changed": changed, "moved": moved, "unreadable": unreadable}))
+    return 0
 
 
 def _complain(message: str) -> int:
     print(f"submissions: {message}", file=sys.stderr)
     return 2
+
+
+_COMMANDS: dict[str, Callable[[Queue, argparse.Namespace, Settings], int]] = {
+    "submit": _submit,
+    "check": _check,
+    "list": _list,
+    "show": _show,
+    "submitter": _show_submitter,
+    "erase": _erase,
+    "requeue": _requeue,
+    "retire": _retire,
+    "cancel": _cancel,
+    "approve-code": _approve_code,
+    "opt-out": _opt_out,
+    "reindex": _reindex,
+}
