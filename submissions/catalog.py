@@ -53,3 +53,8 @@ def engine_of(class_names: list[str]) -> str:
         if any(head in class_name for head in engine.heads for class_name in class_names):
             return name
     return "chat"
+
+
+def benchmarks_of(engine: str) -> list[str]:
+    """The benchmarks whose inputs this engine can ask about."""
+    return [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs in ENGINES[engine].inputs]

@@ -36,7 +36,7 @@ class RefusalCode(StrEnum):
     TEMPLATE_DROPS_QUESTION = "template_drops_question"
     NO_THINKING_SWITCH = "no_thinking_switch"
     NO_IMAGE_INPUT = "no_image_input"
-    EXTRACTIVE_ONLY = "extractive_only"
+    ENGINE_INPUTS = "engine_inputs"
     HUB_UNREACHABLE = "hub_unreachable"
     NO_LICENSE = "no_license"
     BROKEN_WEIGHTS = "broken_weights"
@@ -194,9 +194,9 @@ REFUSALS: dict[RefusalCode, Text] = {
         "이미지를 입력받지 않는 모델입니다. 이 벤치마크에는 비전-언어 모델이 필요합니다.",
         "This model takes no images. This benchmark needs a vision-language model.",
     ),
-    RefusalCode.EXTRACTIVE_ONLY: Text(
-        "추출형 질의응답 모델은 KorQuAD 2.0에만 제출할 수 있습니다.",
-        "An extractive question-answering model can be submitted to KorQuAD 2.0 only.",
+    RefusalCode.ENGINE_INPUTS: Text(
+        "이 유형의 모델을 실행하는 엔진은 이 벤치마크를 지원하지 않습니다. 추출형 질의응답 모델은 KorQuAD 2.0에 제출해 주세요.",
+        "The engine for this type of model does not support this benchmark. Submit extractive question-answering models to KorQuAD 2.0.",
     ),
     RefusalCode.HUB_UNREACHABLE: Text(
         "지금 허브에 연결할 수 없습니다. 저희 쪽 문제일 수 있으니 잠시 뒤 다시 시도해 주세요.",

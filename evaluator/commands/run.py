@@ -14,6 +14,7 @@ from evaluator.engines.options import ApiOptions
 from evaluator.errors import DataError, Details, IncompleteRunError
 from evaluator.run.evaluate import Evaluation, evaluate
 from evaluator.run.task import Task, load_items, options_of
+from submissions.catalog import benchmarks_of
 from submissions.checks.request import build_request
 from submissions.settings import Settings, load_settings
 
@@ -49,6 +50,8 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
         request = request.evolve(thinking=args.thinking)  # what a server is told, whose template nobody sees
     if args.engine != "auto":
         request = request.evolve(engine=args.engine)
+        if args.benchmark not in (able := benchmarks_of(args.engine)):
+            raise DataError(f"--engine {args.engine} cannot evaluate {args.benchmark}, only {', '.join(able)}")
     options = options_of(
         request,
         folder,

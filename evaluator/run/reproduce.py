@@ -12,13 +12,14 @@ from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS
 def reproduce(task: Task) -> str:
     """The `python -m evaluator run` of a task, without what only the operator has (addresses, folders)."""
     request, options = task.request, task.options
-    command, api = ["python", "-m", "evaluator", "run"], options.api
+    api = options.api
+    command = ["python", "-m", "evaluator", "run", "--engine", "api" if api else request.engine]
     if api and options.remote:
-        command += ["--engine", "api", "--base-url", "BASE_URL", "--model", str(api.model)]
+        command += ["--base-url", "BASE_URL", "--model", str(api.model)]
     else:
         command += ["--model", request.model_id, "--revision", request.revision, "--precision", request.precision]
     if api and api.spawn:
-        command += ["--engine", "api", "--spawn", api.spawn]
+        command += ["--spawn", api.spawn]
     command += ["--benchmark", task.benchmark.name, "--out", "out"]
     if task.benchmark.drawn and not task.source.split.startswith("sample"):  # FOLDER: ko-fresh verify draws it
         command += ["--data", f"FOLDER#{task.source.split}"]

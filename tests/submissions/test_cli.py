@@ -36,7 +36,7 @@ def test_a_second_submission_says_so(capsys: pytest.CaptureFixture[str]) -> None
     ("args", "said"),
     [
         (["show", "0" * 32], "no request"),
-        (["submit", "tiny/extractive", "--benchmark", "ko-vqa"], "KorQuAD 2.0 only"),
+        (["submit", "tiny/extractive", "--benchmark", "ko-vqa"], "(korquad-2)"),
         (["--store", "hf://models/a/b", "list"], "names no dataset"),
     ],
 )

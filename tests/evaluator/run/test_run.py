@@ -105,7 +105,8 @@ def test_real_models_in_a_process_of_their_own(
     ("args", "said"),
     [
         (["--model", "no such folder", "--benchmark", "ko-vqa"], "not a model ID"),
-        (["--model", "tiny/extractive", "--benchmark", "ko-vqa"], "KorQuAD 2.0 only"),
+        (["--model", "tiny/extractive", "--benchmark", "ko-vqa"], "(korquad-2)"),
+        (["--model", "tiny/image-text", "--benchmark", "ko-vqa", "--engine", "extractive"], "only korquad-2"),
         (["--model", "tiny/extractive", "--benchmark", "korquad-2", "--data", "/nowhere"], "/nowhere"),
     ],
 )

@@ -117,7 +117,7 @@ def test_the_form_queues_what_passes(queue: Queue, settings: Settings) -> None:
         ("", ["ko-vqa"], "not a model ID"),
         (EVIL, ["ko-vqa"], "not a model ID"),
         ("tiny/extractive", [], "at least one"),
-        ("tiny/extractive", ["ko-vqa"], "KorQuAD 2.0 only"),
+        ("tiny/extractive", ["ko-vqa"], "does not support this benchmark"),
     ],
 )
 def test_the_form_refuses_and_queues_nothing(

@@ -117,7 +117,7 @@ def test_the_revision_of_a_local_model_is_its_content(models_dir: Path, tmp_path
 def test_benchmarks_a_model_does_not_fit(models_dir: Path, tmp_path: Path, store: Store) -> None:
     for benchmark in ("ko-vqa", "infochartqa"):
         refused = refusals(check("tiny/extractive", models_dir, store, benchmark))
-        assert refused == {CheckName.INPUTS: RefusalCode.EXTRACTIVE_ONLY}
+        assert refused == {CheckName.INPUTS: RefusalCode.ENGINE_INPUTS}
     folder = _local(models_dir, tmp_path)
     (folder / "config.json").write_text(json.dumps({"model_type": "llama", "architectures": ["LlamaForCausalLM"]}))
     refused = refusals(check("m/x", tmp_path, store, "ko-vqa"))
