@@ -9,7 +9,7 @@
 #   make ray           Ray, for HANNUN_LAUNCHER=ray
 #   make audit   known weaknesses of the installed packages; exit code 3 of scripts.audit: none could be looked up
 #   make lock    the lock files anew, from the requirements files
-#   make demo    three models through the whole loop, no network needed
+#   make demo    five models through the whole loop, no network needed
 #   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board scale statistics")
 #   make simulate      a year of submissions through the real store, beside the Hub's limits (SUBMISSIONS=10000), and
 #                      with PARTS=queue how long they wait for 1 to 64 devices

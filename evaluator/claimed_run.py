@@ -47,7 +47,7 @@ from submissions.store.private import PrivateStore
 
 log = logging.getLogger(__name__)
 
-PUBLISH_PAUSE = 5.0  # seconds, doubled from try to try
+PUBLISH_PAUSE = 5.0  # seconds at most before the second try, doubled from try to try; the wait is drawn below it
 
 
 class ClaimedRun:

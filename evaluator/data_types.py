@@ -49,8 +49,8 @@ class Prompt:
     images: tuple[Path, ...] = ()
     links: tuple[str, ...] = ()  # of the images, in their order, where those are public
     crops: tuple[Box, ...] = ()
-    question: str = ""
-    page: str | None = None
+    question: str = ""  # alone, for engines that choose the parts of a page by it, or read no instruction
+    page: str | None = None  # HTML
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ is put together and the rules of comparison are its own)
 
 Columns beside the common ones: `question_type_id` (which rule compares the answer), `subset` (text, visual_basic or
 visual_metaphor), and where a question has them `prompt`, `options` (list), `instructions`, `links` (list: where the
-image is public) and
-`extra_input_figure_bboxes` (list of x, y, width, height in the image: pieces shown after it).
+image is public) and `extra_input_figure_bboxes` (list of x, y, width, height in the image: pieces shown after it).
 """
 
 import unicodedata

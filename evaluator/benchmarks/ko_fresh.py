@@ -20,7 +20,6 @@ DESCRIPTION = (
     "다음 네 설명 가운데 이미지의 내용과 일치하는 것을 하나 고르십시오. 알파벳 하나로 답하십시오.\n\n{choices}\n\n답:"
 )
 
-
 KINDS = {
     "lookup": Text("값 읽기", "Look-up"),
     "largest": Text("최댓값·최솟값", "Largest or smallest"),

@@ -1,8 +1,8 @@
 """`python -m evaluator score`: golds and answers from two files, for other programs.
 
-Items are JSON lines `{"id", "answer"}`; ko-vqa may add `question`, infochartqa adds `question_type_id`, ko-ocrag adds
-`images_described`, and ko-vdc's answer is its letter. Answers are `{"id", "text"}` in any order. Memory holds the items and their numbers, never the
-answers: they are scored as they are read. Of an answer no more than MAX_ANSWER characters count.
+Items are JSON lines `{"id", "answer"}` and what else `item_to_score` of the benchmark reads. Answers are `{"id", "text"}` in
+any order. Memory holds the items and their numbers, never the answers: they are scored as they are read. Of an answer no
+more than MAX_ANSWER characters count.
 """
 
 import json

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Card, ScoreColumn
 from leaderboard.data.breakdown import BucketKey, bucket_scores
 from leaderboard.data.ranking import RankedRow
@@ -41,6 +42,8 @@ class Column:
             return part.score if part else None
         return getattr(row, self.field)
 
+
+_TIMED_WHOLE = ", ".join(one.card.title for one in BENCHMARKS.values() if one.latency_protocol == "total")
 
 COLUMNS: tuple[Column, ...] = (
     Column(
@@ -137,8 +140,8 @@ COLUMNS: tuple[Column, ...] = (
         order="ascending",
         order_label=Text("지연 시간 짧은 순", "Latency, lowest first"),
         hint=Text(
-            "배치 크기 1로 측정한 문항당 시간의 중앙값입니다. KorQuAD 2.0은 공식 규칙에 따라 (전처리+추론) 시간을 문항 수로 나눕니다. 값에 마우스를 올리면 하드웨어가 표시됩니다.",
-            "Median per item at batch size 1. KorQuAD 2.0 follows its official rule: (preprocessing + inference) / items. Hover over a value to see the hardware.",
+            f"배치 크기 1로 측정한 문항당 시간의 중앙값입니다. {_TIMED_WHOLE}에서는 (전처리+추론) 시간을 문항 수로 나눕니다. 값에 마우스를 올리면 하드웨어가 표시됩니다.",
+            f"Median per item at batch size 1; for {_TIMED_WHOLE}, (preprocessing + inference) / items. Hover over a value to see the hardware.",
         ),
         unit=Text("ms/문항", "ms/item"),
         export=("latency_ms", "hardware", "outcome"),

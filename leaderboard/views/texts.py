@@ -10,8 +10,8 @@ Language = Literal["ko", "en"]
 TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "title": Text("한눈 Hannun", "Hannun 한눈"),
     "tagline": Text(
-        "한국어 비전-언어·기계독해 모델 리더보드. 비공개 테스트 세트로 직접 평가해 같은 조건에서 채점합니다.",
-        "The leaderboard for Korean vision-language and machine-reading models, evaluated on private test sets under the same conditions.",
+        "한국어 비전-언어·기계독해 모델 리더보드. 대부분 비공개인 테스트 세트로 직접 평가해 같은 조건에서 채점합니다.",
+        "The leaderboard for Korean vision-language and machine-reading models, evaluated under the same conditions, mostly on private test sets.",
     ),
     "switch": Text("English", "한국어"),
     "switch_label": Text("Read this page in English", "이 페이지를 한국어로 보기"),

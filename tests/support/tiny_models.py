@@ -40,7 +40,7 @@ TEMPLATE = (
 
 
 def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = True) -> Path:
-    """A LLaVA of about 100,000 parameters that takes 32-pixel images, and hardly ever ends an answer unless it `ends`."""
+    """A LLaVA of some 370,000 parameters that takes 32-pixel images, and hardly ever ends an answer unless it `ends`."""
     torch.manual_seed(0)
     tokenizer = _tokenizer(["<image>", "<|user|>", "<|assistant|>", "<|end|>", "<pad>"], pad="<pad>", eos="<|end|>")
     config = LlavaConfig(
@@ -84,7 +84,7 @@ def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = Tru
 
 
 def make_extractive(folder: Path, family: str = "bert") -> Path:
-    """An encoder of about 100,000 parameters that points at spans: bert, roberta, or modernbert with a long context."""
+    """An encoder of some 370,000 parameters that points at spans: bert, roberta, or modernbert with a long context."""
     torch.manual_seed(0)
     length = 8192 if family == "modernbert" else 512
     tokenizer = _tokenizer(
