@@ -30,12 +30,12 @@ from evaluator.engines.pages import fit_page
 from evaluator.engines.server import Server
 from evaluator.engines.server_pool import REFUSED, InvalidCompletionError, ServerLoad, ServerPool, is_quota
 from evaluator.errors import EvaluationError
+from submissions.backoff import wait_retry_after
 from submissions.errors import RefusedError, TemplateError
 from submissions.failure_codes import FailureCode
 from submissions.models.chat_template import TemplateRenderer
 from submissions.models.model_facts import QUESTION, folder_template
 from submissions.models.reasoning import find_tags, opens, reasoning_of, strip_reasoning, unmarked, values_of
-from submissions.store.backoff import wait_retry_after
 
 ATTEMPTS = 8
 CONCURRENCY = 32  # requests under way, at most

@@ -38,7 +38,7 @@ class Server:
             ) from error
         self.base_url = f"http://127.0.0.1:{port}/v1"
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "evaluator.engines.guard", *words], stdin=subprocess.PIPE, stdout=sys.stderr
+            [sys.executable, "-m", "evaluator.engines.server_process", *words], stdin=subprocess.PIPE, stdout=sys.stderr
         )
         self._wait(f"http://127.0.0.1:{port}/health", words[0])
 

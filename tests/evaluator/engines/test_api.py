@@ -71,7 +71,7 @@ def test_a_server_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     """Killed without a chance to clean up: the guard notices."""
     code = (
         "import subprocess, sys, time\n"
-        "guard = subprocess.Popen([sys.executable, '-m', 'evaluator.engines.guard', 'sh', '-c',"
+        "guard = subprocess.Popen([sys.executable, '-m', 'evaluator.engines.server_process', 'sh', '-c',"
         " 'echo $$; sleep 600 & sleep 600'], stdin=subprocess.PIPE)\n"
         "print(guard.pid, flush=True)\n"
         "guard.wait()"

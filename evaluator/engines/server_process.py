@@ -1,6 +1,6 @@
-"""`python -m evaluator.engines.guard COMMAND…`: runs a command and ends it, with all it started, when stdin closes.
+"""`python -m evaluator.engines.server_process COMMAND…`: runs a command and ends it, with all it started, when stdin closes.
 
-Whoever started the guard may die in any way, SIGKILL included: its end of the pipe closes, and no server is left over.
+Whoever started it may die in any way, SIGKILL included: its end of the pipe closes, and no server is left over.
 """
 
 import os
