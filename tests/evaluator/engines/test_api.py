@@ -23,9 +23,9 @@ from evaluator.data_types import PAGE, Prompt
 from evaluator.engines import load_engine
 from evaluator.engines.options import ApiOptions, EngineOptions
 from evaluator.errors import EvaluationError
+from submissions import backoff
 from submissions.paths import ROOT, SAMPLES
 from submissions.results import EvalResult
-from submissions.store import backoff
 from tests.support.hub.server import serve
 
 SERVE = "transformers serve {model} --device cpu --dtype float32 --host 127.0.0.1 --port {port}"

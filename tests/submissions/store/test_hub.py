@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from huggingface_hub import HfApi, set_client_factory
 
+from submissions import backoff
 from submissions.errors import ConflictError, StoreError, StoreUnavailableError
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
 from submissions.settings import Settings
-from submissions.store import backoff
 from submissions.store import hub as hub_store
 from submissions.store.index import board_reader, queue_reader
 from submissions.store.open import open_private_store, open_store
