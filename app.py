@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable
 
@@ -31,6 +32,8 @@ def main() -> int:
     except (SettingsError, StoreError) as error:
         sys.stderr.write(f"hannun: {error}\n")
         return 2
+    # uvicorn raises it once more when it has stopped, and the worker is to hand its request back first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         serve(app, settings)
     finally:

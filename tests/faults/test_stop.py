@@ -12,6 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
+from submissions.checks.submit import Submission, SubmissionService
+from submissions.queue.queue import Queue
+from submissions.queue.quota import Submitter
+from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
 from tests.support.serving import serving
 
@@ -57,6 +61,23 @@ def test_a_board_told_to_end_ends_in_time(tmp_path: Path, models_dir: Path, sile
             server.process.wait(timeout=60)
             taken.append(time.monotonic() - began)
     assert max(taken) < LIMIT_S, taken
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_board_told_to_end_hands_its_evaluation_back(
+    tmp_path: Path, models_dir: Path, number: signal.Signals
+) -> None:
+    settings = settings_in(tmp_path, models_dir)
+    queue = Queue(open_store(settings.store, settings))
+    submission = Submission("tiny/image-text", ("ko-vqa",))
+    (outcome,), _ = SubmissionService(queue, settings).submit(submission, Submitter("x", authenticated=False))
+    assert outcome.key
+    with serving(["app.py"], environment_of(settings) | {"HANNUN_WORKER_EVERY": "1s"}) as server:
+        while queue.get(outcome.key).status != "running":
+            time.sleep(0.1)
+        server.process.send_signal(number)
+        assert server.process.wait(timeout=60) == 0
+    assert queue.get(outcome.key).status == "pending"
 
 
 def _hold_open(address: str, function: dict[str, Any], session: str) -> None:
