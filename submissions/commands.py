@@ -24,8 +24,10 @@ from submissions.records import MODEL_ID, OWNER
 from submissions.retirement import reinstate, retire
 from submissions.settings import Settings, load_settings
 from submissions.store.index import rebuild_index
-from submissions.store.open import open_store
+from submissions.store.open import check_there, open_store
 from submissions.store.shards import move_flat_records
+
+STARTS_A_STORE = ("submit", "check", "approve-code", "opt-out")
 
 
 def dispatch(args: argparse.Namespace) -> int:
@@ -34,10 +36,14 @@ def dispatch(args: argparse.Namespace) -> int:
         settings = load_settings().with_store(args.store)
         if args.command in OPERATOR_COMMANDS:
             return run(args, settings)
+        if args.command not in STARTS_A_STORE:
+            check_there(settings.store)
         queue = Queue(open_store(settings.store, settings), settings.lease, settings.max_attempts)
         return _COMMANDS[args.command](queue, args, settings)
     except (QueueError, RefusedError, SettingsError, StoreError) as error:
         return _complain(str(error))
+    except EOFError:
+        return _complain("nobody is there to ask; --yes answers yes")
 
 
 def _submission(args: argparse.Namespace) -> Submission:

@@ -80,3 +80,9 @@ def local_path(url: str) -> Path:
     if re.match("[A-Za-z][A-Za-z0-9+.-]*:", path):
         raise StoreError(f"{url} is no store: a path, file://PATH or {DATASETS}OWNER/NAME")
     return Path(path)
+
+
+def check_there(url: str) -> None:
+    """Raises StoreError for a store on this machine that nobody has made yet: its name was mistyped, most likely."""
+    if not url.startswith("hf://") and not local_path(url).exists():
+        raise StoreError(f"{url}: no store is there; name one with --store or HANNUN_STORE")

@@ -7,6 +7,7 @@ import pytest
 
 from submissions.__main__ import main
 from submissions.paths import ROOT
+from submissions.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("settings_here")
 
@@ -28,6 +29,8 @@ def test_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_second_submission_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
+    assert main(["show", "0" * 32]) == 2
+    assert "no request" in capsys.readouterr().err
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 2
     assert "submitted before" in capsys.readouterr().err
 
@@ -35,9 +38,10 @@ def test_a_second_submission_says_so(capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["show", "0" * 32], "no request"),
         (["submit", "tiny/extractive", "--benchmark", "ko-vqa"], "(korquad-2)"),
         (["--store", "hf://models/a/b", "list"], "names no dataset"),
+        (["--store", "/nowhere/store.git", "list"], "no store is there"),
+        (["--store", "/nowhere/store.git", "verify"], "no store is there"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(args: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -53,7 +57,6 @@ def test_a_user_without_a_name_is_asked_for_one(
         raise KeyError("getpwuid(): uid not found: 4711")
 
     monkeypatch.setattr("getpass.getuser", no_name)
-    assert main(["list"]) == 0
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 2
     assert "--as NAME" in capsys.readouterr().err
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa", "--as", "kim"]) == 0
@@ -65,9 +68,11 @@ def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert "HANNUN_LEASE" in capsys.readouterr().err
 
 
-def test_the_store_is_where_the_setting_says(settings: object, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list"]) == 0
-    assert Path(settings.store).is_dir()  # type: ignore[attr-defined]
+def test_the_store_is_where_the_setting_says(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 2 and not Path(settings.store).exists(), "a command that reads makes none"
+    assert "no store is there" in capsys.readouterr().err
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
+    assert main(["list"]) == 0 and Path(settings.store).is_dir()
 
 
 def test_the_process_ends_cleanly_each_time(environment: dict[str, str]) -> None:
