@@ -34,8 +34,11 @@ def dispatch(args: argparse.Namespace) -> int:
         return _complain(f"{error.code}: {error}", 1 if error.code.ours else 2)
     except (OSError, QueueError, StatementError) as error:
         return _complain(str(error), 1)
+    except EOFError:
+        return _complain("nobody is there to ask; --yes answers yes", 2)
     except KeyboardInterrupt:
-        return _complain("stopped; start again with the same --out to go on where it was", 1)
+        goes_on = "; start again with the same --out to go on where it was" if args.command == "run" else ""
+        return _complain(f"stopped{goes_on}", 1)
 
 
 def _complain(message: str, code: int) -> int:

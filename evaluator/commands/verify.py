@@ -5,6 +5,7 @@ from pathlib import Path
 
 import httpx2
 
+from evaluator.errors import DataError
 from submissions.errors import StatementError
 from submissions.statement import verify_statement
 
@@ -12,9 +13,9 @@ MAX_BYTES = 16 * 2**20
 
 
 def main(args: argparse.Namespace) -> int:
-    """Raises StatementError where the statement does not hold, OSError."""
+    """Raises StatementError where the statement does not hold, DataError for a file that cannot be read."""
     beside = args.result.removesuffix(".json") + ".intoto.json"
-    statement = verify_statement(_read(args.result), _read(args.statement or beside), args.key.read_bytes())
+    statement = verify_statement(_read(args.result), _read(args.statement or beside), _read(str(args.key)))
     told = statement["predicate"]
     print(f"signed: {statement['subject'][0]['name']}")
     for name in ("model", "data", "code"):
@@ -24,7 +25,10 @@ def main(args: argparse.Namespace) -> int:
 
 def _read(place: str) -> bytes:
     if not place.startswith(("https://", "http://")):
-        return Path(place).read_bytes()
+        try:
+            return Path(place).read_bytes()
+        except OSError as error:
+            raise DataError(f"{place}: {error.strerror}") from None
     try:
         answer = httpx2.get(place, follow_redirects=True, timeout=60)
         answer.raise_for_status()
