@@ -15,7 +15,6 @@ from submissions.rows import BoardRow
 
 Weights = Literal["open", "closed"]
 SIZES = {"0-4": (0.0, 4e9), "4-10": (4e9, 10e9), "10-40": (10e9, 40e9), "40-": (40e9, float("inf"))}  # parameters
-PREFIXES = ("license:", "org:", "hardware:")
 MAX_WORDS = 100  # characters of a search
 PAGE = 100  # rows shown at first, and more each time
 T = TypeVar("T", bound=str)
@@ -141,21 +140,20 @@ def _fits(row: BoardRow, query: Query) -> bool:
 
 
 def _test(word: str) -> Callable[[BoardRow], bool]:
-    """`license:apache`, `org:samsung` and `hardware:a100` look there only, other words in the names of model and maker."""
+    """`license:apache` and `hardware:a100` look there only, other words in names."""
     prefix, _, rest = word.casefold().partition(":")
-    if f"{prefix}:" not in PREFIXES:
+    if prefix not in ("license", "hardware"):
         return _name_test(word)
     wanted = _jamo(rest)
-
-    def test(row: BoardRow) -> bool:
-        places = {"license": row.license, "hardware": row.hardware}
-        place = places.get(prefix, searchable(row.model.partition("/")[0], row.organisation))
-        return wanted in _jamo(place or "")
-
-    return test
+    return lambda row: wanted in _jamo(getattr(row, prefix) or "")
 
 
 def _name_test(word: str) -> Callable[[Named], bool]:
+    """`org:samsung` looks in the maker's name only, any other word in the model's too."""
+    prefix, _, rest = word.casefold().partition(":")
+    if prefix == "org":
+        maker = _jamo(rest)
+        return lambda named: maker in _jamo(searchable(named.model.partition("/")[0], named.organisation))
     wanted = _jamo(word)
     choseong = is_choseong(wanted)
 

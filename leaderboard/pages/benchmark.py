@@ -42,7 +42,7 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
         return [(text(f"{prefix}_{value}", language), value) for value in values]
 
     with gr.Row(elem_classes="hn-controls"):
-        words = search_field("search", language, scale=3, elem_id=f"search-{name}")
+        words = search_field("search", language, "search_hint", scale=3, elem_id=f"search-{name}")
         order = gr.Dropdown(
             [(_order_label(sort, language), sort) for sort in SORTS],
             value=RANK,

@@ -99,7 +99,9 @@ def submit_tab(service: SubmissionService, visitors: Visitors, language: Languag
         except StoreError:
             return _render([Line(False, text("store_busy", language))], (), language)
         passed = can_be_submitted(report, submission.benchmarks)
-        line = Line(passed, text("all_checks_pass" if passed else "some_checks_fail", language))
+        failed = any(check.refusal for check in report.checks)
+        told = "some_checks_fail" if not passed else "some_benchmarks_fail" if failed else "all_checks_pass"
+        line = Line(passed, text(told, language))
         return _render([line], report.checks, language)
 
     fields = [model_id, chosen, revision, precision, thinking]

@@ -50,10 +50,10 @@ CACHED_VIEWS = 32  # views of a tab that are kept as they were drawn, for many a
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
 
-def search_field(label: str, language: Language, **options: Any) -> gr.Textbox:
-    """A field for names of models and makers; `label` is a key of the texts."""
-    hint = text("search_hint", language)
-    return gr.Textbox(label=text(label, language), placeholder=hint, max_length=MAX_WORDS, **options)
+def search_field(label: str, language: Language, hint: str = "search_models_hint", **options: Any) -> gr.Textbox:
+    """A field for names of models and makers; `label` and `hint` are keys of the texts."""
+    placeholder = text(hint, language)
+    return gr.Textbox(label=text(label, language), placeholder=placeholder, max_length=MAX_WORDS, **options)
 
 
 @dataclass(frozen=True)

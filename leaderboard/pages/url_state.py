@@ -1,6 +1,7 @@
 """The state of a page in its address, so that a copied link opens the same view.
 
-The browser writes it there as fields change; the server reads it from what the browser sends along.
+The browser writes it there as fields change, and an entry of its history for each tab that is opened; the server reads it from
+what the browser sends along.
 """
 
 import json
@@ -47,21 +48,29 @@ _REMEMBER = """
     const now = Array.isArray(field) ? [...field].sort().join() : field === true ? '1' : field ? String(field) : '';
     if (!same(now, usually)) params.set(name, now);
   });
-  history.replaceState(null, '', '?' + String(params).replaceAll('%%2C', ','));
+  history[named === tab ? 'replaceState' : 'pushState'](null, '', '?' + String(params).replaceAll('%%2C', ','));
   return [null, ...fields];
 }
 """
 _READY = """
 () => {
   window.hannunReady = true;
+  window.addEventListener('popstate', () => location.reload());
+  const other = document.querySelector('.hn-switch'), lang = new URL(other.href).searchParams.get('lang');
+  other.addEventListener('click', () => {
+    const params = new URLSearchParams(location.search);
+    params.delete('lang');
+    if (lang) params.set('lang', lang);
+    other.search = params;
+  });
   return %s.map(tab => window.hannunEarly?.[tab] ? 'changed' : '');
 }
 """
 _GO = """
 () => {
-  const params = new URLSearchParams({tab: %s}), lang = new URLSearchParams(location.search).get('lang');
-  if (lang) params.set('lang', lang);
-  history.replaceState(null, '', '?' + params);
+  const before = new URLSearchParams(location.search), params = new URLSearchParams({tab: %s});
+  if (before.has('lang')) params.set('lang', before.get('lang'));
+  if (before.get('tab') !== params.get('tab')) history.pushState(null, '', '?' + params);
 }
 """
 

@@ -200,6 +200,7 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
         "예: Qwen, 젬마, ㄱㅂ, org:삼성, license:apache, hardware:a100",
         "e.g. Qwen, ㄱㅂ, org:samsung, license:apache, hardware:a100",
     ),
+    "search_models_hint": Text("예: Qwen, 젬마, ㄱㅂ, org:삼성", "e.g. Qwen, ㄱㅂ, org:samsung"),
     "sort": Text("정렬", "Sort by"),
     "filters": Text("필터와 열", "Filters and columns"),
     "weights": Text("가중치", "Weights"),
@@ -238,6 +239,7 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
         "순위는 같은 테스트 세트로 평가한 모델끼리만 매깁니다. 사람·베이스라인·샘플 결과에는 순위가 없습니다.",
         "Only models evaluated on the same test set are ranked. Human scores, baselines and sample runs are not.",
     ),
+    "no_results_yet": Text("아직 결과가 없습니다.", "There are no results yet."),
     "unreadable": Text("읽을 수 없는 기록 {n}건을 제외했습니다.", "{n} unreadable records were skipped."),
     "about": Text("벤치마크 소개", "About this benchmark"),
     "results_shown": Text("결과 {n}건", "Results: {n}"),
@@ -261,6 +263,10 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "sign_out": Text("로그아웃 ({who})", "Sign out ({who})"),
     "all_checks_pass": Text(
         "모든 항목을 통과했습니다. 제출할 수 있습니다.", "All checks passed. The model can be submitted."
+    ),
+    "some_benchmarks_fail": Text(
+        "제출할 수 있습니다. 단, 아래에 ✕로 표시된 벤치마크에는 제출할 수 없습니다.",
+        "The model can be submitted, except to the benchmarks marked ✕ below.",
     ),
     "some_checks_fail": Text(
         "통과하지 못한 항목이 있습니다. 아래 항목을 고친 뒤 다시 확인하세요.",

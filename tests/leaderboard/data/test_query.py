@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from leaderboard.data.columns import DEFAULT, OPTIONAL
-from leaderboard.data.query import PAGE, Query, select
+from leaderboard.data.query import PAGE, Query, find, select
 from leaderboard.data.ranking import RankedRow
 from scripts.visits import table_fields
 from submissions.records import EvalRequest
@@ -65,6 +65,8 @@ def rows(make_request: Make) -> list[RankedRow]:
 )
 def test_search(rows: list[RankedRow], words: str, found: list[str]) -> None:
     assert sorted(r.row.model for r in select(rows, Query(words))) == sorted(found)
+    if words.casefold().startswith("org:"):
+        assert sorted(row.model for row in find([r.row for r in rows], words)) == sorted(found)
 
 
 @pytest.mark.parametrize(
