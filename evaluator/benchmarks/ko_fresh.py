@@ -61,12 +61,12 @@ class KoFresh(Benchmark):
             Axis("twin", Text("쌍둥이 문항", "Twin"), TWINS),
         ),
         summary=Text(
-            "분기마다 비밀 시드로 새로 그린 가상의 통계 자료입니다. 수와 단위로 답하거나 맞는 설명을 고릅니다. 누구도 미리 볼 수 없고, 시드를 공개한 뒤에는 누구나 다시 그려 확인할 수 있습니다.",
+            "분기마다 비밀 시드로 새로 생성하는 가상의 통계 자료입니다. 수와 단위로 답하거나 맞는 설명을 고릅니다. 누구도 미리 볼 수 없고, 시드를 공개한 뒤에는 누구나 다시 그려 확인할 수 있습니다.",
             "Invented statistics, drawn anew each quarter from a secret seed: answer with a number and unit, or choose the true description. Nobody can have seen them, and once the seed is revealed anybody can draw and check them.",
         ),
         source_url=None,
         access=Text(
-            "운영자의 시드로 그리며, 시드의 해시를 평가 전에 공개합니다. 시드를 공개하기 전에는 아무도 보지 못합니다. 그리는 코드는 공개되어 있어 비슷한 문항으로 학습할 수는 있습니다.",
+            "운영자의 시드로 생성하며, 시드의 해시를 평가 전에 공개합니다. 시드를 공개하기 전에는 아무도 보지 못합니다. 생성 코드는 공개되어 있어 비슷한 문항으로 학습할 수는 있습니다.",
             "Drawn from the operator's seed, whose hash is published before any model is asked. Nobody sees the set until the seed is revealed. The code that draws is public, so models can be trained on items like these.",
         ),
         hub_task="ko_fresh",

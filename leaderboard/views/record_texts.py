@@ -34,11 +34,11 @@ RECORD_TEXTS: dict[str, Text] = {
     "published_as": Text("공개 명칭: {name}", "reported as {name}"),
     "attempts": Text("평가 횟수", "Attempts"),
     "attempts_note": Text(
-        "여기서 측정한 모든 결과를 조직별, 베이스 모델별로 셉니다. 여러 번 평가할수록 최고 점수는 우연히 높아질 수 있습니다.",
+        "여기서 측정한 모든 결과를 기관별, 베이스 모델별로 셉니다. 여러 번 평가할수록 최고 점수는 우연히 높아질 수 있습니다.",
         "All results measured here, counted by organisation and by base model. The best of many attempts may be high by chance.",
     ),
-    "attempts_by": Text("조직 · 베이스 모델", "Organisation or base model"),
-    "attempts_organisation": Text("조직", "organisation"),
+    "attempts_by": Text("기관 · 베이스 모델", "Organisation or base model"),
+    "attempts_organisation": Text("기관", "organisation"),
     "attempts_base": Text("베이스 모델", "base model"),
     "attempts_results": Text("결과", "Results"),
     "attempts_models": Text("모델", "Models"),
@@ -60,7 +60,7 @@ RECORD_TEXTS: dict[str, Text] = {
     "retired_reason": Text("이유", "Reason"),
     "commitments": Text("KO-FRESH 시드", "Seeds of KO-FRESH"),
     "commitments_note": Text(
-        "분기마다 평가 전에 시드의 해시를 공개하고, 분기가 끝나면 시드를 공개합니다. 공개된 시드로 누구나 같은 문항을 다시 그려 확인할 수 있습니다: python -m evaluator ko-fresh verify 분기 --out 폴더",
+        "분기마다 평가 전에 시드의 해시를 공개하고, 분기가 끝나면 시드를 공개합니다. 공개된 시드로 누구나 같은 문항을 다시 생성해 확인할 수 있습니다: python -m evaluator ko-fresh verify 분기 --out 폴더",
         "The hash of each quarter's seed is published before any model is asked, the seed after the quarter. With it anybody can draw the same set and check: python -m evaluator ko-fresh verify QUARTER --out FOLDER",
     ),
     "commitment_n": Text("{n}문항", "{n} items"),
