@@ -61,7 +61,7 @@ class KoFresh(Benchmark):
             Axis("twin", Text("쌍둥이 문항", "Twin"), TWINS),
         ),
         summary=Text(
-            "분기마다 비밀 시드로 새로 생성하는 가상의 통계 자료입니다. 수와 단위로 답하거나 맞는 설명을 고릅니다. 누구도 미리 볼 수 없고, 시드를 공개한 뒤에는 누구나 다시 그려 확인할 수 있습니다.",
+            "분기마다 비밀 시드로 새로 생성하는 가상의 통계 자료입니다. 수와 단위로 답하거나 맞는 설명을 고릅니다. 누구도 미리 볼 수 없고, 시드를 공개한 뒤에는 누구나 다시 생성해 확인할 수 있습니다.",
             "Invented statistics, drawn anew each quarter from a secret seed: answer with a number and unit, or choose the true description. Nobody can have seen them, and once the seed is revealed anybody can draw and check them.",
         ),
         source_url=None,
