@@ -221,14 +221,15 @@ def test_a_group_is_gone_with_its_processes() -> None:
 def test_the_group_of_a_killed_worker_is_removed() -> None:
     if available() == "none":
         pytest.skip("no control group can be made on this machine")
-    with subprocess.Popen(["true"]) as gone:
-        pass
     with control_group(2**30, 100) as own:
-        left = [folder.with_name(f"hannun-{gone.pid}-0123") for folder in own.folders]
+        worker = subprocess.Popen(["sleep", "60"])  # alive for now, or another evaluation here removes its group at once
+        left = [folder.with_name(f"hannun-{worker.pid}-0123") for folder in own.folders]
         for folder in left:
             folder.mkdir()
         sleeper = subprocess.Popen(ControlGroup(tuple(left), "v1").joined(["sleep", "60"]))
         _wait_until_joined(sleeper, left[-1])
+        worker.kill()
+        worker.wait()
         with control_group(2**30, 100):
             assert not any(folder.exists() for folder in left)
         assert sleeper.wait() == -9 and all(folder.exists() for folder in own.folders)
