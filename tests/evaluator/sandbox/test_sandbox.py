@@ -222,7 +222,8 @@ def test_the_group_of_a_killed_worker_is_removed() -> None:
     if available() == "none":
         pytest.skip("no control group can be made on this machine")
     with control_group(2**30, 100) as own:
-        worker = subprocess.Popen(["sleep", "60"])  # alive for now, or another evaluation here removes its group at once
+        # Alive for now: another evaluation on this machine removes the groups of dead workers at once.
+        worker = subprocess.Popen(["sleep", "60"])
         left = [folder.with_name(f"hannun-{worker.pid}-0123") for folder in own.folders]
         for folder in left:
             folder.mkdir()
