@@ -1,6 +1,7 @@
 """The Space's entry: the board, and by default the worker beside it. Settings: HANNUN_* (docs/configuration.md)."""
 
 import gc
+import logging
 import os
 import signal
 import sys
@@ -32,8 +33,8 @@ def main() -> int:
     except (SettingsError, StoreError) as error:
         sys.stderr.write(f"hannun: {error}\n")
         return 2
-    # uvicorn raises it once more when it has stopped, and the worker is to hand its request back first.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    # uvicorn raises it once more when it has stopped, and takes an interrupt for its end: the worker is yet to be stopped.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         serve(app, settings)
     finally:
@@ -58,4 +59,6 @@ def start_worker(settings: Settings) -> Callable[[], None]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    logging.shutdown()
+    os._exit(code)  # a check that waits for a Hub without an answer is not waited for
