@@ -12,21 +12,23 @@ os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1_000_000_000")  # el
 
 from evaluator.errors import SandboxError
 from leaderboard.web.gradio_import import no_stub_files
+from submissions.collector import no_garbage_collection
 from submissions.errors import SettingsError, StoreError
 from submissions.logs import log_safely
 from submissions.settings import Settings, load_settings
 
 
 def main() -> int:
-    gc.disable()  # until the board is read, of which nothing is garbage
+    gc.set_threshold(50_000)  # of the many objects that a view of the board is, none is garbage
     try:
-        settings = load_settings()
-        with no_stub_files():
-            from leaderboard.app import build_app, serve  # Gradio reads variables of its own as it is imported
+        with no_garbage_collection():
+            settings = load_settings()
+            with no_stub_files():
+                from leaderboard.app import build_app, serve  # Gradio reads variables of its own as it is imported
 
-        log_safely(settings)
-        app = build_app(settings)
-        stop_worker = start_worker(settings)
+            log_safely(settings)
+            app = build_app(settings)
+            stop_worker = start_worker(settings)
     except SandboxError as error:
         sys.stderr.write(f"hannun: {error}; or serve without a worker: HANNUN_WORKER=off\n")
         return 2

@@ -1,6 +1,5 @@
 """The web application: what programs read, and the pages in both languages."""
 
-import gc
 import os
 
 import gradio as gr
@@ -29,7 +28,6 @@ from submissions.store.open import open_store
 # Whoever reaches a Space directly is a proxy of the Hub, in some private network: no visitor is.
 SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
 MAX_CONNECTIONS = 2000  # and requests under way; above it the answer is 503
-YOUNG_OBJECTS = 50_000  # before a collection: a view of the board is many objects, and none of them garbage
 GRACE_S = 3  # for answers under way when the process is told to end; an open page's stream would go on for ever
 SIGN_IN = ("OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OAUTH_SCOPES", "OPENID_PROVIDER_URL", "SYSTEM", "SPACE_ID")
 
@@ -91,9 +89,6 @@ def build_app(settings: Settings) -> FastAPI:
 def serve(app: FastAPI, settings: Settings) -> None:
     """Answer requests until the process is told to end. What a proxy says of a visitor's address is believed only
     where FORWARDED_ALLOW_IPS names that proxy, or on a Space."""
-    gc.freeze()  # what is there by now stays: no collection looks at it again
-    gc.set_threshold(YOUNG_OBJECTS)
-    gc.enable()
     proxies = os.environ.get("FORWARDED_ALLOW_IPS") or (SPACE_PROXIES if "SPACE_ID" in os.environ else None)
     uvicorn.run(
         app,

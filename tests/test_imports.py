@@ -21,6 +21,7 @@ ROOMS = {
     "submissions": [
         "paths",
         "duration",
+        "collector",
         "backoff",
         "confidence_interval",
         "catalog",

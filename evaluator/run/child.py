@@ -4,7 +4,6 @@ Events go to stdout as JSON lines; everything the libraries print goes to stderr
 closes, so it never outlives the one that started it.
 """
 
-import gc
 import json
 import os
 import re
@@ -18,10 +17,10 @@ from filelock import FileLock
 
 from evaluator.data_types import MAX_MESSAGE, Answer
 from evaluator.engines import engine_class, load_engine
-from evaluator.engines.base import Engine
 from evaluator.errors import EvaluationError
 from evaluator.run.job import Job
 from evaluator.run.latency import WARM_UP, one_at_a_time
+from submissions.collector import no_garbage_collection
 from submissions.failure_codes import FailureCode
 
 
@@ -50,7 +49,8 @@ def _answer(job: Job, events: TextIO) -> None:
     paid = [*answers.values(), *job.latency_answers().values()]
     spent = sum(a.prompt_tokens or 0 for a in paid), sum(a.tokens or 0 for a in paid)
     options = replace(job.options(), spent=spent)
-    engine_type = _import_engine(options.engine)
+    with no_garbage_collection():
+        engine_type = engine_class(options.engine)  # imports torch and transformers
     _emit_event(events, event="environment", values=engine_type.environment(options))  # before the model is read
     engine = load_engine(options.engine, options)
     _emit_event(events, event="loaded", batch_size=engine.batch_size, params=engine.params)
@@ -78,15 +78,6 @@ def _answer(job: Job, events: TextIO) -> None:
     finally:
         engine.close()
     job.done_mark.touch()
-
-
-def _import_engine(name: str) -> type[Engine]:
-    """Without the garbage collector: torch and transformers are a million objects, none of them garbage."""
-    gc.disable()
-    imported: type[Engine] = engine_class(name)
-    gc.freeze()  # no later collection looks at them
-    gc.enable()
-    return imported
 
 
 def _emit_event(events: TextIO, **event: Any) -> None:

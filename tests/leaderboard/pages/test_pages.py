@@ -4,6 +4,7 @@ import gc
 import json
 import logging
 import re
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.error import HTTPError
@@ -171,11 +172,11 @@ def test_the_collector_is_off_only_until_the_board_is_read(monkeypatch: pytest.M
     monkeypatch.setattr("uvicorn.run", lambda *_, **__: states.append(gc.isenabled()))
     monkeypatch.setattr(logging.root, "handlers", [])
     monkeypatch.setenv("HANNUN_WORKER", "off")
-    threshold = gc.get_threshold()
+    threshold, on_end = gc.get_threshold(), signal.getsignal(signal.SIGTERM)
     try:
         assert main() == 0
     finally:
-        gc.enable()
+        signal.signal(signal.SIGTERM, on_end)
         gc.set_threshold(*threshold)
         gc.unfreeze()
     assert states == [False, True]
@@ -188,7 +189,7 @@ def test_the_collector_is_off_only_until_the_board_is_read(monkeypatch: pytest.M
 def test_a_bad_setting_stops_the_app_with_one_clear_message(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, value: str
 ) -> None:
-    monkeypatch.setattr("gc.disable", lambda: None)
+    monkeypatch.setattr("gc.set_threshold", lambda *_: None)
     monkeypatch.setattr(logging.root, "handlers", [])
     monkeypatch.setenv(name, value)
     assert main() == 2
