@@ -27,17 +27,17 @@ from submissions.store.index import rebuild_index
 from submissions.store.open import check_there, open_store
 from submissions.store.shards import move_flat_records
 
-STARTS_A_STORE = ("submit", "check", "approve-code", "opt-out")
+NEED_NO_STORE = ("submit", "check", "approve-code", "opt-out", "migrate", "restore")
 
 
 def dispatch(args: argparse.Namespace) -> int:
     """Run the command; its exit code."""
     try:
         settings = load_settings().with_store(args.store)
+        if args.command not in NEED_NO_STORE:
+            check_there(settings.store)
         if args.command in OPERATOR_COMMANDS:
             return run(args, settings)
-        if args.command not in STARTS_A_STORE:
-            check_there(settings.store)
         queue = Queue(open_store(settings.store, settings), settings.lease, settings.max_attempts)
         return _COMMANDS[args.command](queue, args, settings)
     except (QueueError, RefusedError, SettingsError, StoreError) as error:

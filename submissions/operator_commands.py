@@ -10,7 +10,7 @@ from submissions.queue.queue import Queue
 from submissions.records import Status
 from submissions.settings import Settings
 from submissions.store.migrate import migrate
-from submissions.store.open import check_there, open_private_store, open_store
+from submissions.store.open import open_private_store, open_store
 from submissions.store.shards import ENTRIES_PER_FOLDER, FILES, folder_sizes
 from submissions.store.verify import verify
 
@@ -19,8 +19,6 @@ COMMANDS = ("status", "verify", "migrate", "backup", "restore")
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
     """Exit code 1 where `verify` finds something wrong. Raises StoreError."""
-    if args.command in ("status", "verify", "backup"):
-        check_there(settings.store)
     if args.command == "status":
         _status(settings)
     elif args.command == "verify":

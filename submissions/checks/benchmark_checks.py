@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from jinja2 import TemplateError
 
-from submissions.catalog import BENCHMARKS, ENGINES, Thinking, benchmarks_of
+from submissions.catalog import BENCHMARKS, Thinking, benchmarks_of
 from submissions.checks.check import Check, NotApplicableError, NotCheckableError, run_check
 from submissions.errors import RefusedError
 from submissions.messages import CheckName, RefusalCode
@@ -42,8 +42,8 @@ def check_options(
 
 def check_inputs(facts: ModelFacts, benchmark: str) -> str:
     """Nothing, where the model takes the benchmark's inputs. Raises RefusedError."""
-    if BENCHMARKS[benchmark].inputs not in ENGINES[facts.engine].inputs:
-        raise RefusedError(RefusalCode.ENGINE_INPUTS, ", ".join(benchmarks_of(facts.engine)))
+    if benchmark not in (able := benchmarks_of(facts.engine)):
+        raise RefusedError(RefusalCode.ENGINE_INPUTS, ", ".join(able))
     if BENCHMARKS[benchmark].inputs == "image" and not facts.takes_images:
         raise RefusedError(RefusalCode.NO_IMAGE_INPUT)
     return ""

@@ -60,6 +60,7 @@ def test_a_user_without_a_name_is_asked_for_one(
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 2
     assert "--as NAME" in capsys.readouterr().err
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa", "--as", "kim"]) == 0
+    assert main(["list"]) == 0
 
 
 def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
