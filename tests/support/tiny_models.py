@@ -84,7 +84,7 @@ def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = Tru
 
 
 def make_extractive(folder: Path, family: str = "bert") -> Path:
-    """An encoder of some 370,000 parameters that points at spans: bert, roberta, or modernbert with a long context."""
+    """An encoder of some 220,000 parameters that points at spans: bert, roberta, or modernbert with a long context."""
     torch.manual_seed(0)
     length = 8192 if family == "modernbert" else 512
     tokenizer = _tokenizer(
