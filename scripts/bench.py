@@ -16,6 +16,7 @@ from rich.table import Table
 from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.korquad2 import KorQuAD2
 from evaluator.benchmarks.scoring import chart_answers, quantities
+from evaluator.benchmarks.scoring.choices import asserted_letter
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
 from evaluator.run.bootstrap import cluster_bootstrap
 from scripts.bench_board import board_rows
@@ -126,7 +127,7 @@ def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
     yield "ko-vqa, published rule", len(vqa), lambda: [ko_vqa.reference_match(a, a) for _, a in vqa]
     yield "ko-vqa, strict rule", len(vqa), lambda: [quantities.strict_match(q, a, a) for q, a in vqa]
     yield "ko-vdc, published rule", len(letters), lambda: [ko_vdc.reference_match("B", a) for a in letters]
-    yield "ko-vdc, strict rule", len(letters), lambda: [ko_vdc.asserted_letter(a) for a in letters]
+    yield "ko-vdc, strict rule", len(letters), lambda: [asserted_letter(a) for a in letters]
     yield (
         "infochartqa, published rule",
         len(charts),

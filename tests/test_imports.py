@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluator.benchmarks import BENCHMARKS
 from submissions.paths import ROOT
 
 PACKAGES = ("leaderboard", "evaluator", "submissions")
@@ -126,6 +127,11 @@ def test_a_room_imports_only_what_lies_below_it(package: str) -> None:
 def test_no_modules_import_each_other_in_a_circle() -> None:
     graph = {name: {other for other in imported if other != name} for name, imported in _edges().items()}
     TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+def test_a_benchmark_imports_no_other_benchmark() -> None:
+    own = {type(benchmark).__module__ for benchmark in BENCHMARKS.values()}
+    assert {name: shared for name in own if (shared := _edges()[name] & (own - {name}))} == {}
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
-from evaluator.benchmarks.ko_vdc import LETTERS, asserted_letter, order, with_order_key
-from evaluator.benchmarks.ko_vqa import quantity_f1
+from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, order, with_order_key
+from evaluator.benchmarks.scoring.published_quantities import quantity_f1
 from evaluator.benchmarks.scoring.quantities import strict_match
 from evaluator.data_types import Answer, Item, Prompt, Score
 from submissions.catalog import BENCHMARKS

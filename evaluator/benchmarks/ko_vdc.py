@@ -7,33 +7,15 @@ each item is asked in the 4 rotations of a Latin square, so that the right answe
 is a hash over the whole set with its right answers, so nobody who lacks those can tell the order.
 """
 
-import hashlib
-import hmac
-import json
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, checked_text, images_in, text_in
+from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, order, with_order_key
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.data_types import Answer, Item, Prompt, Score
 from submissions.messages import Text
-
-LETTERS = "ABCD"
-ORDER_KEY = "order_key"  # of an item's extra
-# Ways to assert a letter, the surest first: said outright, standing first, in brackets or bold, standing anywhere.
-_ALONE = r"(?<![A-Za-z])([A-D])(?![A-Za-z])"
-_ASSERTIONS = [
-    re.compile(rf"(?:정답|답변|답|answer)(?:은|는|이|:|\s|is)*+[\s(\[*\"']*+{_ALONE}", re.IGNORECASE),
-    re.compile(
-        r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이,]|\Z)(?!\s*(?:[—,/~-]|or|and)\s*[A-D](?![A-Za-z]))"
-    ),
-    re.compile(r"(?:\(|\[|\*\*)([A-D])(?:\)|\]|\*\*)"),
-    re.compile(_ALONE),
-]
 
 
 class KoVDC(Benchmark):
@@ -155,13 +137,6 @@ class KoVDC(Benchmark):
         return {letter: named[letter] for letter in f"{LETTERS}-"}
 
 
-def with_order_key(items: list[Item]) -> list[Item]:
-    """The items with the key of the order of their choices: a hash over the set, which nobody has who is asked."""
-    whole = json.dumps([(item.id, item.choices) for item in items])
-    key = hashlib.sha256(whole.encode()).hexdigest()
-    return [replace(item, extra={ORDER_KEY: key}) for item in items]
-
-
 def _offset(gold: str, given: str) -> int | str:
     """Which description was chosen, counted from the right one; an unclear answer is like no other."""
     return (LETTERS.index(given) - LETTERS.index(gold)) % len(LETTERS) if given in LETTERS else f"unclear at {gold}"
@@ -173,25 +148,9 @@ def _score_letter(item: Item, answer: Answer) -> Score:
     return Score(item.id, em, em, answer.status, float(given == item.answer.upper()), given or "-", item.answer.upper())
 
 
-def order(item: Item, rotation: int) -> list[int]:
-    """Which choice stands at each letter: a shuffle by the set's key and the item's id, turned by `rotation` places."""
-    digest = hmac.new(item.extra[ORDER_KEY].encode(), item.id.encode(), hashlib.sha256).digest()
-    shuffled = sorted(range(len(LETTERS)), key=lambda choice: digest[choice * 4 : choice * 4 + 4])
-    return shuffled[rotation:] + shuffled[:rotation]
-
-
 def reference_match(gold: str, output: str) -> bool:
     """The published rule: the first character of the stripped output holds the gold letter. Empty is wrong."""
     return gold.lower() in output.strip()[:1].lower()
-
-
-def asserted_letter(output: str) -> str | None:
-    """The letter an answer asserts, wherever it stands: `정답은 B`, `(B)`, `**B**`, after `</think>`. None if unclear."""
-    text = unicodedata.normalize("NFKC", output).rpartition("</think>")[2]
-    for pattern in _ASSERTIONS:
-        if letters := {letter.upper() for letter in pattern.findall(text)}:
-            return letters.pop() if len(letters) == 1 else None
-    return None
 
 
 def _question(captions: Sequence[str]) -> str:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from evaluator.benchmarks.scoring.thinking import after_thinking
+
 NUMERIC_OR_TEXT = {1, 2, 101, 102}
 EXACT_NUMBER = {54, 72}
 ROUGH_NUMBER = {10, 11, 12, 50, 51, 52, 110}
@@ -80,7 +82,7 @@ def strict_match(question_type: int, answer: str, response: str) -> bool:
 
 def asserted_letters(response: str) -> set[str]:
     """The letters of the last line that names any, standing alone or in brackets."""
-    for line in reversed(response.rpartition("</think>")[2].splitlines()):
+    for line in reversed(after_thinking(response).splitlines()):
         if letters := re.findall(r"(?<![A-Za-z'])([A-D])(?![A-Za-z'])", line):
             return set(letters)
     return set()

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from evaluator.benchmarks.scoring.thinking import after_thinking
+
 
 class Quantity(NamedTuple):
     value: int | Decimal
@@ -86,7 +88,7 @@ def strict_match(question: str, gold: str, output: str) -> bool:
 
     A gold answer without a number must be given as text.
     """
-    output = output.rpartition("</think>")[2]
+    output = after_thinking(output)
     if output == gold:
         return True
     wanted = quantities(gold)

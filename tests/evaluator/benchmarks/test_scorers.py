@@ -12,7 +12,9 @@ from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.ko_vdc import KoVDC
 from evaluator.benchmarks.korquad2 import KorQuAD2
 from evaluator.benchmarks.scoring import chart_answers
+from evaluator.benchmarks.scoring.choices import LETTERS, ORDER_KEY, asserted_letter, order
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize, normalize_many
+from evaluator.benchmarks.scoring.published_quantities import quantity_f1
 from evaluator.data_types import Answer, Item, Score
 from evaluator.engines.options import EngineOptions
 from evaluator.run.job import Job, config_fingerprint
@@ -52,9 +54,9 @@ def test_ko_vqa_agrees_with_the_published_scorer() -> None:
 
 def test_ko_vqa_f1_punishes_naming_every_number() -> None:
     question, gold = "2020년 예산은 얼마인가요?", "61.5조 원입니다."
-    assert ko_vqa.quantity_f1(question, gold, "2020년 예산은 61.5조 원입니다.") == 1
-    assert ko_vqa.quantity_f1(question, gold, "61.5조, 62조, 63조 가운데 하나") == 0.5
-    assert ko_vqa.quantity_f1(question, gold, "모르겠습니다") == 0
+    assert quantity_f1(question, gold, "2020년 예산은 61.5조 원입니다.") == 1
+    assert quantity_f1(question, gold, "61.5조, 62조, 63조 가운데 하나") == 0.5
+    assert quantity_f1(question, gold, "모르겠습니다") == 0
 
 
 def test_ko_vdc_agrees_with_the_published_scorer() -> None:
@@ -64,14 +66,14 @@ def test_ko_vdc_agrees_with_the_published_scorer() -> None:
 
 def test_ko_vdc_asks_with_the_right_answer_once_at_every_letter() -> None:
     for number in range(50):
-        orders = [ko_vdc.order(_vdc_item(f"item-{number}"), rotation) for rotation in range(4)]
+        orders = [order(_vdc_item(f"item-{number}"), rotation) for rotation in range(4)]
         assert all(sorted(o) == [0, 1, 2, 3] for o in orders)
         assert sorted(o.index(0) for o in orders) == [0, 1, 2, 3]
-    assert len({tuple(ko_vdc.order(_vdc_item(f"item-{n}"), 0)) for n in range(200)}) == 24, "every order is drawn"
+    assert len({tuple(order(_vdc_item(f"item-{n}"), 0)) for n in range(200)}) == 24, "every order is drawn"
 
 
 def _vdc_item(item_id: str = "x") -> Item:
-    choices, extra = ("right", "b", "c", "d"), {ko_vdc.ORDER_KEY: "0"}
+    choices, extra = ("right", "b", "c", "d"), {ORDER_KEY: "0"}
     return Item(item_id, "", "right", (Path("i.png"),), choices=choices, buckets={"doc_type": "보고서"}, extra=extra)
 
 
@@ -82,20 +84,17 @@ def test_ko_vdc_inside_a_job_nothing_tells_the_right_answer(tmp_path: Path) -> N
     prompts = [prompt for item in items for prompt in benchmark.prompts(item)]
     job = Job.prepare(tmp_path, EngineOptions(tmp_path, "float32", 8), prompts)
     written = b"".join(p.read_bytes() for p in tmp_path.rglob("*") if p.suffix in (".json", ".jsonl")).decode()
-    assert not [i.id for i in items if i.id in written] and items[0].extra[ko_vdc.ORDER_KEY] not in written
+    assert not [i.id for i in items if i.id in written] and items[0].extra[ORDER_KEY] not in written
 
     def right(keys: Callable[[Item], str]) -> int:
         """How many letters somebody would get who computes the order by these keys."""
         guessed = [
-            [ko_vdc.LETTERS[ko_vdc.order(replace(i, extra={ko_vdc.ORDER_KEY: keys(i)}), r).index(0)] for r in range(4)]
-            for i in items
+            [LETTERS[order(replace(i, extra={ORDER_KEY: keys(i)}), r).index(0)] for r in range(4)] for i in items
         ]
         answers = [[Answer("", letter, "ok", 0.0) for letter in own] for own in guessed]
         return sum(score.em == 1 for score in benchmark.score(items, answers))
 
-    assert right(lambda item: item.extra[ko_vdc.ORDER_KEY]) == len(items), (
-        "who has the key, and the ids, knows them all"
-    )
+    assert right(lambda item: item.extra[ORDER_KEY]) == len(items), "who has the key, and the ids, knows them all"
     public = ["hannun/ko-vdc/1", job.prompt_ids[0], config_fingerprint(job.options()), ""]
     assert all(right(lambda _, key=key: key) < len(items) / 2 for key in public)  # type: ignore[misc]
     # The key is of the right answers: another one for any of them is another key.
@@ -119,9 +118,9 @@ def test_ko_vdc_score_is_the_mean_over_rotations() -> None:
 
 def test_ko_vdc_tells_a_favourite_letter_from_a_favourite_description() -> None:
     benchmark = KoVDC()
-    golds = "".join(ko_vdc.LETTERS[ko_vdc.order(_vdc_item(), r).index(0)] for r in range(4))
+    golds = "".join(LETTERS[order(_vdc_item(), r).index(0)] for r in range(4))
     letter = Score("x", 0.25, 0.25, "ok", prediction="AAAA", gold=golds)
-    wrong_but_steady = "".join(ko_vdc.LETTERS[(ko_vdc.LETTERS.index(g) + 1) % 4] for g in golds)
+    wrong_but_steady = "".join(LETTERS[(LETTERS.index(g) + 1) % 4] for g in golds)
     description = Score("x", 0.0, 0.0, "ok", prediction=wrong_but_steady, gold=golds)
     assert benchmark.extra_metrics([letter]) == {"em_chance_corrected": 0.0, "consistency": 0.0}
     assert benchmark.extra_metrics([description])["consistency"] == 1.0
@@ -144,7 +143,7 @@ def test_ko_vdc_f1_of_nonsense_is_zero() -> None:
     ],
 )  # fmt: skip
 def test_ko_vdc_letters_that_are_asserted(output: str, letter: str | None) -> None:
-    assert ko_vdc.asserted_letter(output) == letter
+    assert asserted_letter(output) == letter
 
 
 @pytest.mark.parametrize(
