@@ -58,7 +58,7 @@ lint: $(EVALUATOR) $(TESTS)
 	$(BIN)/mypy
 
 test-faults: $(EVALUATOR) $(TESTS)
-	scripts/system_packages.sh git bubblewrap
+	scripts/system_packages.sh chromium fonts git bubblewrap
 	$(BIN)/pytest -n 2 --dist load -m faults --timeout 900 --durations=5
 
 # The whole environment once more, as links to the same files, and Ray in it.

@@ -91,11 +91,13 @@ def table_rows(source: Path, kinds: tuple[str, ...] = TABLES) -> Iterator[Source
 
 def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The object of each line that is not blank, with the line's number. Raises DataError naming both."""
-    with file.open(encoding="utf-8-sig") as lines:
+    with file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
-                    yield number, _object(json.loads(line))
+                    yield number, _object(json.loads(line.decode("utf-8-sig")))
+                except UnicodeDecodeError:
+                    raise DataError(f"{file}, row {number}: not in UTF-8") from None
                 except (ValueError, RecursionError) as error:
                     raise DataError(f"{file}, row {number}: no JSON object: {error}") from None
 

@@ -4,10 +4,13 @@ import argparse
 from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.commands.find_model import refuse_revision
 from evaluator.errors import DataError
 from evaluator.estimate import DEVICES, DeviceSpeed, device_named, estimate
 from submissions.catalog import BENCHMARKS as NAMES
+from submissions.checks.benchmark_checks import check_benchmark
 from submissions.checks.model_checks import inspect_folder, inspect_model
+from submissions.errors import RefusedError
 from submissions.models.devices import device_names
 from submissions.models.model_facts import BYTES, ModelFacts
 from submissions.results import EvalResult
@@ -28,9 +31,7 @@ def main(args: argparse.Namespace) -> int:
     precision = args.precision or facts.dtype
     weight_bytes = facts.params * BYTES[precision] if precision in BYTES else facts.weight_bytes
     price = args.price if args.price is not None else settings.price_per_hour
-    wanted = list(dict.fromkeys(args.benchmarks)) or [
-        n for n in NAMES if facts.takes_images or NAMES[n].inputs == "page"
-    ]
+    wanted = _wanted(facts, list(dict.fromkeys(args.benchmarks)))
     store = open_store(settings.store, settings)
     snapshot = store.snapshot()
     rows = [row for row in board_reader(store).read(snapshot)[0] if row.kind == "verified"]
@@ -53,6 +54,21 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
+def _wanted(facts: ModelFacts, named: list[str]) -> list[str]:
+    """The benchmarks named, or all whose questions the model can take. Raises RefusedError where it cannot."""
+    refusals = {name: _refusal(facts, name) for name in named or NAMES}
+    able = [name for name, refusal in refusals.items() if refusal is None]
+    refusal = next(filter(None, refusals.values()), None)
+    if refusal and (named or not able):
+        raise refusal
+    return able
+
+
+def _refusal(facts: ModelFacts, benchmark: str) -> RefusedError | None:
+    checks = check_benchmark(facts, benchmark)
+    return next((RefusedError(check.refusal, check.detail) for check in checks if check.refusal), None)
+
+
 def _device(name: str | None) -> DeviceSpeed:
     """Raises DataError for one that nothing is known of."""
     found = name or next(iter(device_names()), "CPU")
@@ -64,5 +80,6 @@ def _device(name: str | None) -> DeviceSpeed:
 def _facts(model: str, revision: str | None, settings: Settings) -> ModelFacts:
     """Nothing is downloaded but the heads of its files. Raises RefusedError."""
     if Path(model).is_dir():
+        refuse_revision(model, revision)
         return inspect_folder("local/model", Path(model), settings.models_dir, trust_code=True)
     return inspect_model(model, revision, settings.models_dir, trust_code=True)

@@ -22,6 +22,10 @@ from submissions.settings import Settings, load_settings
 def main(args: argparse.Namespace) -> int:
     task = _task(args, load_settings())
     items, dataset = load_items(task)
+    try:
+        args.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"--out {args.out}: {error.strerror}") from None
     with shown_progress() as show:
         try:
             evaluation = evaluate(task, items, dataset, args.out / "job", on_progress=show)

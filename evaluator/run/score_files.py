@@ -118,7 +118,7 @@ def _without_reasoning(answer: Answer) -> Answer:
 
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
-        with file.open(encoding="utf-8-sig") as lines:
+        with file.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 where = f"{file}, line {number}"
                 if not line.strip():
@@ -130,13 +130,15 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 if not isinstance(row, dict):
                     raise DataError(f"{where}: no JSON object")
                 yield where, row
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise DataError(f"{file}: {error}") from None
 
 
-def _decoded(line: str, where: str) -> Any:
+def _decoded(line: bytes, where: str) -> Any:
     try:
-        return _DECODER.decode(line)
+        return _DECODER.decode(line.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise DataError(f"{where}: not in UTF-8") from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: no JSON: {error}") from None
 

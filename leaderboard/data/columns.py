@@ -189,7 +189,7 @@ def columns_of(card: Card, rows: Sequence[RankedRow], chosen: Sequence[str]) -> 
             columns += (Column(f"own-{n}", own.title, cell="score", own=own) for n, own in enumerate(card.columns))
         else:
             columns.append(column)
-    columns = [column for column in columns if column.key == card.headline or not _is_empty(column, rows)]
+    columns = [column for column in columns if column.key == card.headline or not _is_empty(column, rows, card)]
     title = Text(card.headline_title, card.headline_title)
     if card.headline in BY_KEY:
         columns = [replace(column, label=title) if column.key == card.headline else column for column in columns]
@@ -199,7 +199,8 @@ def columns_of(card: Card, rows: Sequence[RankedRow], chosen: Sequence[str]) -> 
     return columns
 
 
-def _is_empty(column: Column, rows: Sequence[RankedRow]) -> bool:
-    """Whether a default column says nothing. Out of memory is told in the column of EM, so that is not empty there."""
-    told = column.key == "em" and any(r.row.outcome != "scored" for r in rows)
+def _is_empty(column: Column, rows: Sequence[RankedRow], card: Card) -> bool:
+    """Whether a default column says nothing. Out of memory is told in the column of EM, but where the benchmark has a
+    headline of its own that tells it."""
+    told = column.key == "em" and card.headline in BY_KEY and any(r.row.outcome != "scored" for r in rows)
     return column.default and bool(rows) and not told and all(column.value(r.row) is None for r in rows)

@@ -52,7 +52,7 @@ class Query:
             weights=_known(weights, get_args(Weights)),
             sizes=_known(sizes, tuple(SIZES)),
             verified=bool(verified),
-            columns=_known(columns, OPTIONAL) if columns is not None else DEFAULT,
+            columns=_columns(columns),
             shown=page_size(shown),
             thinking=_known(thinking, get_args(Thinking)),
             reproduced=bool(reproduced),
@@ -171,6 +171,12 @@ def _order(row: BoardRow, sort: str) -> tuple[bool, Any, str]:
         return False, 0, name
     value = column.value(row)
     return value is None, (value or 0.0) if column.order == "ascending" else -(value or 0.0), name
+
+
+def _columns(given: Iterable[str] | None) -> tuple[str, ...]:
+    """Those chosen, which may be none; the default ones where none of them is known."""
+    chosen = None if given is None else [key for key in given if key]
+    return () if chosen == [] else _known(chosen, OPTIONAL) or DEFAULT
 
 
 def _known(given: Iterable[str] | None, known: Sequence[T]) -> tuple[T, ...]:

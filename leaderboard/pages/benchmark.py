@@ -125,6 +125,7 @@ def _table(view: View, name: str, language: Language, query: Query, version: str
         found=len(found),
         columns=columns_of(BENCHMARKS[name].card, rows, query.columns),
         filters=query.filters(),
+        sort=query.sort,
         unreadable=len(view.unreadable),
         version=version,
     )

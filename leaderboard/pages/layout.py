@@ -15,7 +15,7 @@ from leaderboard.pages.queue import queue_tab
 from leaderboard.pages.record import record_tab
 from leaderboard.pages.submit import submit_tab
 from leaderboard.pages.tab import QUIET, TabView
-from leaderboard.pages.url_state import FIRST, OPENED, go, parameters, ready, tab_of
+from leaderboard.pages.url_state import FIRST, OPENED, TABS, go, parameters, ready, tab_of
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text
 from leaderboard.web.auth import Visitors
@@ -93,7 +93,8 @@ def build_page(board: LiveBoard, service: SubmissionService, visitors: Visitors,
         outputs = [tabs, *(component for view in views for component in (*view.fields, view.html))]
         loaded = page.load(start, opened, outputs, js=OPENED, **QUIET)
         redraw = [view.redraw for view in views]
-        loaded.then(None, None, redraw, js=ready([view.name for view in views]), api_visibility="private")
+        labels = {name: BENCHMARKS[name].card.title if name in BENCHMARKS else text(name, language) for name in TABS}
+        loaded.then(None, None, redraw, js=ready([view.name for view in views], labels), api_visibility="private")
         add_endpoints(board, service, visitors)
     page.space_id = None  # else Gradio draws the Hub's header on a Space, with fonts and pictures from elsewhere
     # No more waits than can be answered soon; nothing goes around the queue.

@@ -19,6 +19,11 @@ ALREADY_FILLED = "-"  # instead of an address: the tab is as it should be
 # The query as it was when the page was opened, whatever has been written there since.
 OPENED = "() => new URL(performance.getEntriesByType('navigation')[0].name).search"
 
+# The tab that an address names, as tab_of() has it.
+_NAMED = f"""params => {{
+    const namedBy = {json.dumps(NAMED_BY)};
+    return params.get('tab') ?? Object.keys(namedBy).filter(n => params.has(n)).map(n => namedBy[n])[0] ?? '{FIRST}';
+  }}"""
 # While the fields are being set at load, one after the other, the address alone says them all: then it is given too, to
 # be read instead of them. Afterwards the address is where they are written, but for what is as usual. The first tab is
 # entered by the page itself at load, any other by the visitor, or by the event that has just filled it.
@@ -26,8 +31,7 @@ _REMEMBER = """
 (address, ...fields) => {
   const defaults = %(defaults)s, tab = %(tab)s, first = %(first)s, entered = %(entered)s;
   const before = new URLSearchParams(location.search);
-  const namedBy = %(named_by)s;
-  const named = before.get('tab') ?? Object.keys(namedBy).filter(n => before.has(n)).map(n => namedBy[n])[0] ?? first;
+  const named = (%(named)s)(before);
   const params = new URLSearchParams();
   for (const kept of ['__theme', 'lang']) if (before.has(kept)) params.set(kept, before.get(kept));
   params.set('tab', tab);
@@ -49,6 +53,7 @@ _REMEMBER = """
     if (!same(now, usually)) params.set(name, now);
   });
   history[named === tab ? 'replaceState' : 'pushState'](null, '', '?' + String(params).replaceAll('%%2C', ','));
+  window.hannunTitle();
   return [null, ...fields];
 }
 """
@@ -56,6 +61,12 @@ _READY = """
 () => {
   window.hannunReady = true;
   window.addEventListener('popstate', () => location.reload());
+  const site = document.title, labels = %(labels)s;
+  window.hannunTitle = () => {
+    const params = new URLSearchParams(location.search), tab = (%(named)s)(params);
+    document.title = [tab === 'model' && params.get('model'), labels[tab], site].filter(Boolean).join(' · ');
+  };
+  window.hannunTitle();
   const other = document.querySelector('.hn-switch'), lang = new URL(other.href).searchParams.get('lang');
   other.addEventListener('click', () => {
     const params = new URLSearchParams(location.search);
@@ -63,7 +74,7 @@ _READY = """
     if (lang) params.set('lang', lang);
     other.search = params;
   });
-  return %s.map(tab => window.hannunEarly?.[tab] ? 'changed' : '');
+  return %(views)s.map(tab => window.hannunEarly?.[tab] ? 'changed' : '');
 }
 """
 _GO = """
@@ -71,6 +82,7 @@ _GO = """
   const before = new URLSearchParams(location.search), params = new URLSearchParams({tab: %s});
   if (before.has('lang')) params.set('lang', before.get('lang'));
   if (before.get('tab') !== params.get('tab')) history.pushState(null, '', '?' + params);
+  window.hannunTitle?.();
 }
 """
 
@@ -95,20 +107,21 @@ def remember(tab: str, defaults: Mapping[str, str], *, entered: bool = False) ->
 
     `defaults` says, in the order of the fields, which parameter each is and what it needs not be written for.
     """
-    values = {"defaults": defaults, "tab": tab, "first": FIRST, "entered": entered, "named_by": NAMED_BY}
+    values = {"defaults": defaults, "tab": tab, "first": FIRST, "entered": entered}
     return _REMEMBER % {
+        "named": _NAMED,
         "opened": OPENED,
         "filled": ALREADY_FILLED,
         **{name: json.dumps(value) for name, value in values.items()},
     }
 
 
-def ready(tabs: list[str]) -> str:
-    """JavaScript that is to run once all fields are as the address says.
+def ready(views: list[str], labels: Mapping[str, str]) -> str:
+    """JavaScript that is to run once all fields are as the address says; `labels` are those of all tabs.
 
-    It gives for each tab a text where a field changed before, for a visitor may have been faster than the page.
+    It gives for each of the views a text where a field changed before, for a visitor may have been faster than the page.
     """
-    return _READY % json.dumps(tabs)
+    return _READY % {"named": _NAMED, "views": json.dumps(views), "labels": json.dumps(labels)}
 
 
 def go(tab: str) -> str:

@@ -15,12 +15,12 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     ),
     "switch": Text("English", "한국어"),
     "switch_label": Text("Read this page in English", "이 페이지를 한국어로 보기"),
-    "thinking": Text("추론 모드", "Thinking mode"),
+    "thinking": Text("추론(thinking) 모드", "Thinking mode"),
     "thinking_on": Text("추론", "thinking"),
     "thinking_off": Text("비추론", "non-thinking"),
     "thinking_auto": Text("모델 기본값", "Model default"),
     "thinking_hint": Text(
-        "채팅 템플릿으로 추론을 켜고 끌 수 있는 모델입니다. 두 모드를 따로 평가합니다.",
+        "채팅 템플릿으로 추론(thinking)을 켜고 끌 수 있는 모델입니다. 두 모드를 따로 평가합니다.",
         "The chat template can turn this model's thinking on and off; each mode is evaluated separately.",
     ),
     "quantised_hint": Text("양자화된 체크포인트", "A quantised checkpoint"),
@@ -156,8 +156,8 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
         "{a} and {b}: no significant difference ({d} points, 95% CI {low} to {high}).",
     ),
     "verdict_unknown": Text(
-        "{a} · {b}: 차이 {d}점. 문항 수를 알 수 없어 유의한 차이인지 판단할 수 없습니다.",
-        "{a} and {b} differ by {d} points. The number of items is unknown, so significance cannot be tested.",
+        "{a} · {b}: 차이 {d}점. 신뢰구간이 없는 점수가 있어 유의한 차이인지 판단할 수 없습니다.",
+        "{a} and {b} differ by {d} points. Without confidence intervals of both, significance cannot be tested.",
     ),
     "ahead_on": Text("{model} 우세 영역: {parts}.", "{model} is ahead on {parts}."),
     "not_measured": Text("같은 조건의 결과 없음: {models}", "No result under the same conditions: {models}"),
@@ -295,6 +295,10 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "queue_empty": Text("아직 제출된 모델이 없습니다.", "Nothing has been submitted yet."),
     "ours": Text("평가 서버 문제", "Evaluator error"),
     "yours": Text("모델 문제", "Model error"),
+    "silent": Text(
+        "{since} 이후 평가 서버 응답 없음. 응답이 계속 없으면 다시 평가합니다.",
+        "No sign of the evaluation server since {since}. It is evaluated again if none comes.",
+    ),
     "unattended": Text(
         "{since} 이후로 평가 서버가 응답하지 않아 평가가 지연되고 있습니다. 제출한 요청은 대기열에 그대로 있습니다.",
         "No evaluation server has been seen since {since}, so evaluations are delayed. Requests stay in the queue.",

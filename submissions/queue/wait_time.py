@@ -1,4 +1,4 @@
-"""How long a pending request will wait: from how long the same benchmark took for models of like size."""
+"""How long a request will take until its result: from how long the same benchmark took for models of like size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SIZES = (1e9, 4e9, 10e9, 40e9)  # parameters at which a model falls into the nex
 
 @dataclass(frozen=True)
 class Wait:
-    place: int  # in the queue, from 1
+    place: int | None  # in the queue, from 1; None for one that runs
     ready_in: timedelta | None  # until its result is expected; None where nothing like it was measured yet
 
 
@@ -33,7 +33,8 @@ def fair_order(rows: Sequence[QueueRow]) -> list[QueueRow]:
 
 
 def waits(rows: Sequence[QueueRow], now: datetime) -> dict[str, Wait]:
-    """Place and expected time of every pending request, by key; as many workers as run one now, at least one."""
+    """Place and expected time of every request that is pending or runs, by key; as many workers as run one now, at
+    least one."""
     took: dict[tuple[str, int], list[float]] = {}
     for row in rows:
         if row.status == Status.FINISHED and row.started_at and row.finished_at:
@@ -43,12 +44,14 @@ def waits(rows: Sequence[QueueRow], now: datetime) -> dict[str, Wait]:
         known = took.get(_class(row))
         return median(known) if known else inf
 
-    free = [  # seconds until each worker is free
-        max(0.0, expected(row) - (now - row.started_at).total_seconds())
-        for row in rows
-        if row.status == Status.RUNNING and row.started_at
-    ] or [0.0]
     found: dict[str, Wait] = {}
+    free: list[float] = []  # seconds until each worker is free
+    for row in rows:
+        if row.status == Status.RUNNING and row.started_at:
+            left = expected(row) - (now - row.started_at).total_seconds()
+            free.append(max(0.0, left))
+            found[row.key] = Wait(None, timedelta(seconds=left) if 0 < left < inf else None)
+    free = free or [0.0]
     for place, row in enumerate(fair_order(rows), 1):
         worker = free.index(min(free))
         free[worker] += expected(row)

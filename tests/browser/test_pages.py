@@ -1,6 +1,7 @@
 """Every page as a visitor uses it, on published rows and evaluated ones."""
 
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -55,8 +56,8 @@ def test_a_score_is_drawn_in_its_cell_with_its_interval(seen: Seen) -> None:
     )
     assert low < share < high
     expect(cell).to_have_text(f"{share:.2f}{low:.1f}–{high:.1f}")
-    assert cell.evaluate("e => getComputedStyle(e).backgroundImage").count("gradient") == 2
-    assert row.locator("td.em").evaluate("e => getComputedStyle(e).backgroundImage") == "none"
+    assert cell.evaluate("e => getComputedStyle(e, '::after').backgroundImage").count("gradient") == 2
+    assert row.locator("td.em").evaluate("e => getComputedStyle(e, '::after').content") == "none"
     seen.fits()
 
 
@@ -230,9 +231,12 @@ def test_the_board_is_used_by_keyboard_alone(seen: Seen) -> None:
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none", "where one is can be seen"
     page.keyboard.press("Enter")
     page.wait_for_url("**sort=name**")
+    expect(table.locator('th[aria-sort="ascending"]')).to_have_text(re.compile("모델|Model"))
+    expect(page).to_have_title(re.compile("^InfoChartQA · "))
     step_to(table.locator("tbody th a").first)
     page.keyboard.press("Enter")
     expect(page.locator("#model h2")).to_contain_text("GPT")
+    expect(page).to_have_title(re.compile("GPT.* · (모델|Model) · "))
 
 
 @pytest.mark.parametrize(

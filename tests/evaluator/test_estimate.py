@@ -71,5 +71,9 @@ def test_the_command_says_what_a_model_will_take(
     assert done.returncode == 0, done.stderr
     assert "1 × A100" in done.stdout and "$0.0" in done.stdout and "too few" in done.stdout
     assert "korquad-2" in cli("estimate", "tiny/image-text", "--device", "L4").stdout
+    pages_only = cli("estimate", "tiny/extractive", "--device", "L4")
+    assert [line.partition(":")[0] for line in pages_only.stdout.splitlines()] == ["korquad-2"]
+    refused = cli("estimate", "tiny/extractive", "ko-vqa", "--device", "L4")
+    assert refused.returncode == 2 and refused.stdout == "" and "korquad-2" in refused.stderr
     unknown = cli("estimate", "tiny/image-text", "--device", "TPU")
     assert unknown.returncode == 2 and "H200" in unknown.stderr

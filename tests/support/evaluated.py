@@ -96,6 +96,6 @@ def of_each_kind(queue: Queue, make_request: Callable[..., EvalRequest]) -> dict
                 running = queue.claim("w", NOW)
                 assert running is not None
         else:
-            queue.heartbeat(running, NOW, Progress(stage=Stage.INFER, done=30, total=45))
+            queue.heartbeat(running, datetime.now(UTC), Progress(stage=Stage.INFER, done=30, total=45))
     queue.submit(made["next"])
     return made

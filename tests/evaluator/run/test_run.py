@@ -116,6 +116,15 @@ def test_bad_input_is_one_line_and_code_2(cli: Cli, tmp_path: Path, args: list[s
     assert said in done.stderr and len(done.stderr.splitlines()) == 1
 
 
+def test_a_revision_of_a_folder_and_a_file_for_a_folder_are_refused(cli: Cli, models_dir: Path, tmp_path: Path) -> None:
+    asked = ("run", "--model", str(models_dir / "tiny/extractive"), "--benchmark", "korquad-2")
+    revised = cli(*asked, "--revision", "v2", "--out", str(tmp_path / "out"))
+    assert revised.returncode == 2 and "is a folder here" in revised.stderr
+    (tmp_path / "file").touch()
+    into_a_file = cli(*asked, "--out", str(tmp_path / "file"))
+    assert into_a_file.returncode == 2 and into_a_file.stderr.startswith("evaluator: --out ")
+
+
 @pytest.mark.parametrize(("code", "exit_code"), [("no_chat_template", 2), ("out_of_memory", 1)])
 def test_a_models_fault_is_code_2_and_ours_1(
     cli: Cli, dummy_engine: None, models_dir: Path, tmp_path: Path, code: str, exit_code: int

@@ -113,6 +113,15 @@ def test_bad_input_is_one_line(
     assert captured.out == "" and said in captured.err and len(captured.err.splitlines()) == 1
 
 
+def test_a_line_in_another_encoding_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert score(tmp_path, "ko-vqa", [ITEM], [ANSWER]) == 0
+    (tmp_path / "answers.jsonl").write_bytes('\n{"id": "1", "text": "오"}\n'.encode("cp949"))
+    words = ["--items", str(tmp_path / "items.jsonl"), "--answers", str(tmp_path / "answers.jsonl")]
+    capsys.readouterr()
+    assert main(["score", "ko-vqa", *words]) == 2
+    assert capsys.readouterr().err.endswith("answers.jsonl, line 2: not in UTF-8\n")
+
+
 def test_infochartqa_needs_its_question_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert score(tmp_path, "infochartqa", [ITEM], [ANSWER]) == 2
     assert "question_type_id" in capsys.readouterr().err

@@ -110,13 +110,16 @@ def test_an_address_is_a_query() -> None:
     }
     assert Query.of_address(address) == Query("ㅋㅇ", "em", ("open",), ("4-10", "40-"), True, ("f1", "n"), 300)
     assert Query.of_address({}) == Query(columns=DEFAULT, shown=PAGE)
+    assert Query.of_address({"columns": ""}).columns == (), "a visitor may leave all of them out"
+    assert Query.of_address({"columns": "zzz"}).columns == DEFAULT
+    assert Query.of_address({"columns": "zzz,f1"}).columns == ("f1",)
     assert Query.of_address({"columns": ""}).columns == ()
 
 
 def test_whatever_an_address_holds_is_a_query() -> None:
     evil = dict.fromkeys(("q", "sort", "weights", "size", "verified", "columns", "n"), "<script>,,9e99,-1,NaN")
     query = Query.of_address(evil)
-    assert (query.sort, query.weights, query.sizes, query.columns, query.shown) == ("score", (), (), (), PAGE)
+    assert (query.sort, query.weights, query.sizes, query.columns, query.shown) == ("score", (), (), DEFAULT, PAGE)
     assert Query.of_address({"n": "9" * 50}).shown == PAGE
     assert len(Query.of_address({"q": "x" * 10_000}).words) == 100
     assert Query.of("x", None, None, None, None, OPTIONAL, 1e9).shown == 100_000

@@ -6,17 +6,21 @@ import logging
 import re
 import signal
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
+import gradio as gr
 import pytest
 
 from app import main
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.app import build_app
 from leaderboard.data.columns import OPTIONAL, columns_of
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.ranking import RankedRow
+from leaderboard.pages.queue import queue_tab
 from leaderboard.pages.submit import Line
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.views.render import render
@@ -26,8 +30,9 @@ from submissions.checks.check import Check
 from submissions.checks.submit import Submission, SubmissionService, can_be_submitted
 from submissions.messages import CheckName, RefusalCode, Text
 from submissions.paths import ROOT
+from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest
+from submissions.records import EvalRequest, Progress, Stage
 from submissions.rows import board_row
 from submissions.settings import Settings
 from submissions.store.base import Store
@@ -53,8 +58,25 @@ def board_of(row: RankedRow, language: Language, unreadable: int) -> str:
     """A table of one row, with every column."""
     card = BENCHMARKS["korquad-2"].card
     what = {"name": "korquad-2", "rows": [row], "found": 1, "columns": columns_of(card, [row], OPTIONAL)}
-    what |= {"version": "v", "filters": ""}
+    what |= {"version": "v", "filters": "", "sort": "f1"}
     return render("board.html", language, unreadable=unreadable, **what)
+
+
+def test_the_queue_tells_of_a_worker_that_is_silent(
+    store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaderboard.data.live_board.LEASE_POLL_S", 0.0)
+    queue, board, now = Queue(store, heartbeats=heartbeats), LiveBoard(store, heartbeats), datetime.now(UTC)
+    queue.submit(make_request())
+    running = queue.claim("w", now)
+    assert running
+    with gr.Blocks():
+        tab = queue_tab(board, "en")
+    for ago, told in ((timedelta(0), "running inference 3 / 9"), (timedelta(minutes=6), "No sign of the evaluation")):
+        queue.heartbeat(running, now - ago, Progress(stage=Stage.INFER, done=3, total=9))
+        board.refresh()
+        shown = " ".join(tab.show(None).split())
+        assert (told in shown) and ("No sign" in shown) == bool(ago)
 
 
 def test_nothing_in_a_record_reaches_html_unescaped(make_request: Make) -> None:

@@ -237,7 +237,10 @@ def test_expected_times_come_from_models_of_like_size(queue: Queue, make_request
     assert [w.ready_in and w.ready_in.total_seconds() / 60 for w in told.values()] == [2, 12, 22]
     claimed(queue)
     told = waits(queue.rows(), NOW + timedelta(minutes=1))
-    assert [w.ready_in and w.ready_in.total_seconds() / 60 for w in told.values()] == [11, 21]
+    minutes_left = {w.place: w.ready_in and w.ready_in.total_seconds() / 60 for w in told.values()}
+    assert minutes_left == {None: 1.0, 1: 11.0, 2: 21.0}, "one runs"
+    late = waits(queue.rows(), NOW + timedelta(minutes=3))
+    assert [w.ready_in for w in late.values() if w.place is None] == [None], "it takes longer than those before"
 
 
 def test_all_that_is_quarantined_goes_back_at_once(queue: Queue, make_request: Make) -> None:
