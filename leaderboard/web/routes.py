@@ -67,8 +67,10 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
     @router.get("/charts/{name}/{kind}.csv")
     def chart(request: Request, name: str, kind: str) -> Response:
         view = board.view()
-        if name not in view.boards or kind not in get_args(Kind) or kind not in charts_of(name):
-            raise HTTPException(404, "no such chart")
+        if name not in view.boards:
+            raise HTTPException(404, f"no such benchmark: one of {', '.join(view.boards)}")
+        if kind not in get_args(Kind) or kind not in charts_of(name):
+            raise HTTPException(404, f"no such chart: one of {', '.join(charts_of(name))}")
 
         def write() -> bytes:
             return rows_to_csv(chart_data(kind, view.boards[name]))
@@ -93,7 +95,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
     def one_request(request: Request, key: str) -> Response:
         found = request_json(board, key)
         if found is None:
-            raise HTTPException(404, "no such request")
+            raise HTTPException(404, "no such request; /queue.json has the newest")
         content = _json(found)
         return _fresh(request, blob_id(content), "application/json", lambda: content)
 

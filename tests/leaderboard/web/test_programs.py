@@ -162,7 +162,21 @@ def test_requests_tell_place_progress_and_failure(http: httpx.Client, requests: 
     assert "템플릿" not in told["wrong"]["failure"]["message"] and told["wrong"]["failure"]["message"]
     assert not {"submitted_by", "organisation", "path"} & told["next"].keys()
     assert told["busy"]["progress"] == {"stage": "infer", "done": 30, "total": 45}
-    assert http.get(f"/requests/{'0' * 32}.json").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (f"/requests/{'0' * 32}.json", "/queue.json"),
+        ("/charts/ko-vqa/letters.csv", "size"),
+        ("/charts/none/size.csv", "ko-vqa"),
+        ("/boards/ko-vqa.exe", "parquet"),
+        ("/embed/none", "ko-vqa"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_what_there_is(http: httpx.Client, path: str, said: str) -> None:
+    answer = http.get(path)
+    assert answer.status_code == 404 and said in answer.text
 
 
 def test_lm_eval_reads_its_own_form(http: httpx.Client, requests: dict[str, EvalRequest]) -> None:
@@ -189,7 +203,6 @@ def test_a_table_can_be_framed_anywhere_and_nothing_else(http: httpx.Client) -> 
     assert "frame-ancestors *" in embedded.headers["content-security-policy"]
     assert embedded.text.count("<tr>") == 4 and "<script" not in embedded.text
     assert "frame-ancestors 'self'" in http.get("/?tab=ko-vqa").headers["content-security-policy"]
-    assert http.get("/embed/none").status_code == 404
 
 
 def test_agents_have_tools_that_read_and_none_that_submits(address: str, requests: dict[str, EvalRequest]) -> None:
