@@ -40,9 +40,11 @@ COMPILE := $(LOCK) --universal
 .PHONY: serve test test-unit lint test-faults test-ray ray audit lock demo bench simulate samples screenshots clean
 .DEFAULT_GOAL := serve
 
+# No shell between make and the board: ending the one ends the other.
+serve: export MALLOC_ARENA_MAX ?= 2
 serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
 	$(if $(filter off,$(HANNUN_WORKER)),,scripts/system_packages.sh bubblewrap)
-	MALLOC_ARENA_MAX=2 $(BIN)/python app.py
+	$(BIN)/python app.py
 
 test: lint
 	scripts/system_packages.sh chromium fonts git bubblewrap

@@ -1,8 +1,10 @@
 """A board that is told to end does so, whatever is connected and under way."""
 
 import random
+import re
 import signal
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +15,7 @@ import httpx
 import pytest
 
 from submissions.checks.submit import Submission, SubmissionService
+from submissions.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
 from submissions.store.open import open_store
@@ -61,6 +64,12 @@ def test_a_board_told_to_end_ends_in_time(tmp_path: Path, models_dir: Path, sile
             server.process.wait(timeout=60)
             taken.append(time.monotonic() - began)
     assert max(taken) < LIMIT_S, taken
+
+
+def test_make_runs_the_board_without_a_shell() -> None:
+    """A shell between them would end at SIGTERM and leave the board behind; make uses one for what is no plain command."""
+    recipe = subprocess.run(["make", "-n", "serve"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert re.fullmatch(r"[\w./-]+ app\.py", recipe.splitlines()[-1])
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
