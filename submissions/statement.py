@@ -90,7 +90,7 @@ def _public(pem: bytes) -> Ed25519PublicKey:
     except ValueError:
         key = None
     if not isinstance(key, Ed25519PublicKey):
-        raise StatementError("that is no public Ed25519 key in PEM")
+        raise StatementError("the key is no public Ed25519 key in PEM")
     return key
 
 

@@ -125,10 +125,7 @@ class Benchmark:
         if not isinstance(question, str):
             raise ValueError("'question' must be text")
         answer = nonempty_text(row, "answer")
-        try:
-            answer.encode()
-        except UnicodeEncodeError:
-            raise ValueError("'answer' holds half a surrogate pair") from None
+        check_surrogates("answer", answer)
         return Item(nonempty_text(row, "id"), question, answer)
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
@@ -233,7 +230,16 @@ def nonempty_text(row: Row, column: str) -> str:
 def checked_text(column: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"column '{column}' must be text that is not empty, not {value!r}")
+    check_surrogates(column, value)
     return value
+
+
+def check_surrogates(column: str, text: str) -> None:
+    """Raises ValueError for half a surrogate pair, which JSON can hold and no file in UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"'{column}' holds half a surrogate pair") from None
 
 
 def images_in(folder: Path, row: Row) -> tuple[Path, ...]:

@@ -49,7 +49,7 @@ def _add_ko_fresh(ko_fresh: argparse.ArgumentParser) -> None:
     verify = steps.add_parser("verify", help="draw a revealed set again and compare it with what was committed to")
     verify.add_argument("commitment", help="a file, or a quarter that the store has: 2026Q4")
     for step in (draw, verify):
-        step.add_argument("--out", required=True, type=Path, help="a folder that is not there yet")
+        step.add_argument("--out", required=True, type=_folder, help="a folder that is not there yet")
     reveal = steps.add_parser(
         "reveal", help="publish the seed of a quarter: its set is of no use for ranking afterwards"
     )
@@ -112,7 +112,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--sandbox", choices=["auto", "none"], default="auto", help="none: for a model you trust with this machine"
     )
-    run.add_argument("--out", required=True, type=Path, help="folder for result.json and details.jsonl")
+    run.add_argument("--out", required=True, type=_folder, help="folder for result.json and details.jsonl")
 
 
 def _add_parity(parity: argparse.ArgumentParser) -> None:
@@ -208,6 +208,12 @@ def _benchmark(text: str) -> str:
     if text not in BENCHMARKS:
         raise argparse.ArgumentTypeError(f"{text!r} is no benchmark: {', '.join(BENCHMARKS)}")
     return text
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("must name a folder")
+    return Path(text)
 
 
 def _positive(text: str) -> int:

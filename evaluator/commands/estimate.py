@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.commands.find_model import refuse_revision
 from evaluator.errors import DataError
 from evaluator.estimate import DEVICES, DeviceSpeed, device_named, estimate
 from submissions.catalog import BENCHMARKS as NAMES
@@ -80,6 +79,5 @@ def _device(name: str | None) -> DeviceSpeed:
 def _facts(model: str, revision: str | None, settings: Settings) -> ModelFacts:
     """Nothing is downloaded but the heads of its files. Raises RefusedError."""
     if Path(model).is_dir():
-        refuse_revision(model, revision)
-        return inspect_folder("local/model", Path(model), settings.models_dir, trust_code=True)
+        return inspect_folder("local/model", Path(model), settings.models_dir, revision=revision, trust_code=True)
     return inspect_model(model, revision, settings.models_dir, trust_code=True)

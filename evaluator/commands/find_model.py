@@ -4,7 +4,6 @@ import argparse
 import re
 from pathlib import Path
 
-from evaluator.errors import DataError
 from evaluator.hub.model_download import fetch_model
 from submissions.checks.model_checks import inspect_folder, inspect_model
 from submissions.models.model_facts import ModelFacts, facts_of_server
@@ -18,9 +17,9 @@ def find_model(args: argparse.Namespace, settings: Settings) -> tuple[ModelFacts
         return facts_of_server(_model_id(args.model, "api"), args.base_url[0]), folder, None
     local = folder.is_dir()
     if local:
-        refuse_revision(args.model, args.revision)
         name = _model_id(folder.resolve().name, "local")
-        facts = inspect_folder(name, folder, settings.models_dir, trust_code=args.trust_remote_code)
+        trusted = args.trust_remote_code
+        facts = inspect_folder(name, folder, settings.models_dir, revision=args.revision, trust_code=trusted)
     else:
         facts = inspect_model(args.model, args.revision, settings.models_dir, trust_code=args.trust_remote_code)
     code = facts.custom_code
@@ -28,12 +27,6 @@ def find_model(args: argparse.Namespace, settings: Settings) -> tuple[ModelFacts
         base = fetch_model(str(facts.base_model), facts.base_revision, settings, with_code=code)
         return facts, base, folder if local else fetch_model(facts.model_id, facts.revision, settings)
     return facts, folder if local else fetch_model(facts.model_id, facts.revision, settings, with_code=code), None
-
-
-def refuse_revision(folder: str, revision: str | None) -> None:
-    """Raises DataError where a revision is asked of a folder, which is evaluated as it is."""
-    if revision:
-        raise DataError(f"--revision is of a model on the Hub; {folder} is a folder here")
 
 
 def _model_id(name: str, owner: str) -> str:

@@ -18,14 +18,13 @@ from submissions.catalog import benchmarks_of
 from submissions.checks.request import build_request
 from submissions.settings import Settings, load_settings
 
+RESULT, DETAILS = "result.json", "details.jsonl"
+
 
 def main(args: argparse.Namespace) -> int:
     task = _task(args, load_settings())
     items, dataset = load_items(task)
-    try:
-        args.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"--out {args.out}: {error.strerror}") from None
+    _check_out(args.out)
     with shown_progress() as show:
         try:
             evaluation = evaluate(task, items, dataset, args.out / "job", on_progress=show)
@@ -34,6 +33,16 @@ def main(args: argparse.Namespace) -> int:
             raise
     _write(evaluation, args.out)
     return 0
+
+
+def _check_out(out: Path) -> None:
+    """Before hours of work. Raises DataError where the result could not be written there."""
+    try:
+        (out / "job").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"--out {out}: {error.strerror}") from None
+    if taken := [name for name in (RESULT, DETAILS) if (out / name).is_dir()]:
+        raise DataError(f"--out {out}: {taken[0]} is a folder there")
 
 
 def _task(args: argparse.Namespace, settings: Settings) -> Task:
@@ -98,7 +107,7 @@ def _api(args: argparse.Namespace) -> ApiOptions:
 
 
 def _write(evaluation: Evaluation, out: Path) -> None:
-    (out / "result.json").write_bytes(evaluation.result.to_bytes())
+    (out / RESULT).write_bytes(evaluation.result.to_bytes())
     _write_details(evaluation.details, out)
     shutil.rmtree(out / "job")
     result = evaluation.result
@@ -107,10 +116,10 @@ def _write(evaluation: Evaluation, out: Path) -> None:
     print(
         f"{result.config.model_name} on {result.benchmark} ({result.dataset.split}, n = {result.dataset.n}): "
         + ", ".join(f"{name} {value:.2f}" for name, value in scores.items())
-        + f", {latency}\n{out / 'result.json'}"
+        + f", {latency}\n{out / RESULT}"
     )
 
 
 def _write_details(details: Details, out: Path) -> None:
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in details)
-    (out / "details.jsonl").write_text(lines, encoding="utf-8")
+    (out / DETAILS).write_text(lines, encoding="utf-8")

@@ -13,7 +13,7 @@ MAX_BYTES = 16 * 2**20
 
 
 def main(args: argparse.Namespace) -> int:
-    """Raises StatementError where the statement does not hold, DataError for a file that cannot be read."""
+    """Raises StatementError where the statement does not hold, DataError for what cannot be read."""
     beside = args.result.removesuffix(".json") + ".intoto.json"
     statement = verify_statement(_read(args.result), _read(args.statement or beside), _read(str(args.key)))
     told = statement["predicate"]
@@ -31,7 +31,8 @@ def _read(place: str) -> bytes:
             raise DataError(f"{place}: {error.strerror}") from None
     try:
         answer = httpx2.get(place, follow_redirects=True, timeout=60)
-        answer.raise_for_status()
     except httpx2.HTTPError as error:
         raise StatementError(f"{place}: {error}") from None
+    if answer.is_error:
+        raise DataError(f"{place}: {answer.status_code} {answer.text[:200]}")
     return answer.content[:MAX_BYTES]

@@ -6,6 +6,7 @@ more than MAX_ANSWER characters count.
 """
 
 import json
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -121,7 +122,7 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         with file.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 where = f"{file}, line {number}"
-                if not line.strip():
+                if not line.removeprefix(BOM_UTF8).strip():
                     continue
                 try:
                     row = orjson.loads(line)
@@ -131,7 +132,7 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     raise DataError(f"{where}: no JSON object")
                 yield where, row
     except OSError as error:
-        raise DataError(f"{file}: {error}") from None
+        raise DataError(f"{file}: {error.strerror}") from None
 
 
 def _decoded(line: bytes, where: str) -> Any:
@@ -140,7 +141,7 @@ def _decoded(line: bytes, where: str) -> Any:
     except UnicodeDecodeError:
         raise DataError(f"{where}: not in UTF-8") from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: no JSON: {error}") from None
+        raise DataError(f"{where}: no JSON: {getattr(error, 'msg', error)}") from None
 
 
 def _no_constant(name: str) -> Any:

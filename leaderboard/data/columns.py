@@ -179,8 +179,9 @@ SORTS = (RANK, "em", "f1", "latency", "date", "name", "params")
 EXPORTED = tuple(name for column in COLUMNS for name in column.export)
 
 
-def columns_of(card: Card, rows: Sequence[RankedRow], chosen: Sequence[str]) -> list[Column]:
-    """The columns of a benchmark's table: those chosen; of the default ones those that are not empty in all rows."""
+def columns_of(card: Card, rows: Sequence[RankedRow], chosen: Sequence[str], sort: str = RANK) -> list[Column]:
+    """The columns of a benchmark's table: those chosen; of the default ones those that are not empty in all rows, or that
+    the table is sorted by."""
     columns: list[Column] = []
     for column in COLUMNS:
         if column.optional and column.key not in chosen:
@@ -189,7 +190,8 @@ def columns_of(card: Card, rows: Sequence[RankedRow], chosen: Sequence[str]) -> 
             columns += (Column(f"own-{n}", own.title, cell="score", own=own) for n, own in enumerate(card.columns))
         else:
             columns.append(column)
-    columns = [column for column in columns if column.key == card.headline or not _is_empty(column, rows, card)]
+    kept = (card.headline, sort)
+    columns = [column for column in columns if column.key in kept or not _is_empty(column, rows, card)]
     title = Text(card.headline_title, card.headline_title)
     if card.headline in BY_KEY:
         columns = [replace(column, label=title) if column.key == card.headline else column for column in columns]

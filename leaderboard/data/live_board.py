@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 HEAD_POLL_S = 1.0  # seconds between looks at the store's head
 PAUSE_POLL_S = 30.0  # seconds between looks whether workers are there, and whether they pause
 AWAY = timedelta(hours=2)  # since the last worker was seen; a scheduled Job comes each hour
+SILENT = timedelta(minutes=5)  # ten heartbeats: the worker has died, or has lost its way to the store
 LEASE_POLL_S = 10.0  # seconds between looks at how far the running evaluations are
 RECENT = timedelta(days=7)
 START = datetime.fromtimestamp(0, UTC)
@@ -103,7 +104,7 @@ class LiveBoard:
         """The same of the queue: a commit, or a heartbeat."""
         view = self.view()
         beats = "".join(f"{key}{lease.heartbeat_at:%H%M%S}" for key, lease in sorted(self._leases.items()))
-        told = f"{self.stale_since}{self.unattended_since}{[pause.until for pause in self.pauses()]}"
+        told = f"{self.stale_since}{self.unattended_since}{self.silent_since()}{[p.until for p in self.pauses()]}"
         return blob_id(f"{view.snapshot.head}{beats}{told}".encode())
 
     @property
@@ -132,6 +133,11 @@ class LiveBoard:
     def leases(self) -> dict[str, Lease]:
         """How far the running evaluations are, by request key."""
         return self._leases
+
+    def silent_since(self) -> dict[str, datetime]:
+        """The last heartbeat of running evaluations whose worker sends none any more, by request key."""
+        now = datetime.now(UTC)
+        return {key: lease.heartbeat_at for key, lease in self._leases.items() if now - lease.heartbeat_at > SILENT}
 
     def changes(self) -> list[RankChange]:
         """What the results of the last seven days changed, to the hour."""

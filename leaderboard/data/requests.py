@@ -8,7 +8,6 @@ from pydantic import TypeAdapter
 from leaderboard.data.live_board import LiveBoard, View
 from submissions.messages import FAILURES
 from submissions.queue.wait_time import Wait, waits
-from submissions.records import Lease
 from submissions.rows import QueueRow
 
 _ROW = TypeAdapter(QueueRow)
@@ -19,8 +18,7 @@ MAX_ROWS = 1000  # of an answer
 def queue_json(board: LiveBoard) -> list[dict[str, Any]]:
     view = board.view()
     waiting = waits(view.queue, datetime.now(UTC))
-    leases = board.leases()
-    return [_public_request(row, view, leases.get(row.key), waiting.get(row.key)) for row in view.queue[:MAX_ROWS]]
+    return [_public_request(row, view, board, waiting.get(row.key)) for row in view.queue[:MAX_ROWS]]
 
 
 def request_json(board: LiveBoard, key: str) -> dict[str, Any] | None:
@@ -32,13 +30,15 @@ def request_json(board: LiveBoard, key: str) -> dict[str, Any] | None:
         row = next((row for row in view.queue if row.key == key), None)
     if row is None:
         return None
-    return _public_request(row, view, board.leases().get(key), waits(view.queue, datetime.now(UTC)).get(key))
+    return _public_request(row, view, board, waits(view.queue, datetime.now(UTC)).get(key))
 
 
-def _public_request(row: QueueRow, view: View, lease: Lease | None, wait: Wait | None) -> dict[str, Any]:
+def _public_request(row: QueueRow, view: View, board: LiveBoard, wait: Wait | None) -> dict[str, Any]:
     """A request without what only the board needs."""
     public = _ROW.dump_python(row, mode="json", exclude=HIDDEN)
+    lease, silent_since = board.leases().get(row.key), board.silent_since().get(row.key)
     public["progress"] = lease.progress.model_dump(mode="json") if lease and lease.progress else None
+    public["silent_since"] = silent_since.isoformat() if silent_since else None
     public["place"] = wait.place if wait else None
     public["ready_in_minutes"] = (
         round(wait.ready_in.total_seconds() / 60) if wait and wait.ready_in is not None else None

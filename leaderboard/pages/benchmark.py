@@ -123,7 +123,7 @@ def _table(view: View, name: str, language: Language, query: Query, version: str
         name=name,
         rows=rows,
         found=len(found),
-        columns=columns_of(BENCHMARKS[name].card, rows, query.columns),
+        columns=columns_of(BENCHMARKS[name].card, rows, query.columns, query.sort),
         filters=query.filters(),
         sort=query.sort,
         unreadable=len(view.unreadable),

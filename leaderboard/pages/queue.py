@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import gradio as gr
@@ -16,7 +16,6 @@ from submissions.queue.wait_time import waits
 from submissions.records import Status
 
 SHOWN = 100
-SILENT = timedelta(minutes=5)  # ten heartbeats: the worker has died, or has lost its way to the store
 DEFAULTS = {"request": ""}
 
 
@@ -34,7 +33,6 @@ def queue_tab(board: LiveBoard, language: Language) -> TabView:
             board.refresh_if_stale()
             view = board.view()
             own = next((row for row in view.queue if row.key == key), None)
-        leases, now = board.leases(), datetime.now(UTC)
         counts = Counter(row.status for row in view.queue)
         return render(
             "queue.html",
@@ -46,9 +44,9 @@ def queue_tab(board: LiveBoard, language: Language) -> TabView:
             failures={code.value: message for code, message in FAILURES.items()},
             ours={code.value: code.ours for code in FAILURES},
             published=view.paths,
-            waits=waits(view.queue, now),
-            progress={key: lease.progress for key, lease in leases.items() if lease.progress},
-            silent_since={key: le.heartbeat_at for key, le in leases.items() if now - le.heartbeat_at > SILENT},
+            waits=waits(view.queue, datetime.now(UTC)),
+            progress={key: lease.progress for key, lease in board.leases().items() if lease.progress},
+            silent_since=board.silent_since(),
             pauses=board.pauses(),
             stale_since=board.stale_since,
             unattended_since=board.unattended_since,

@@ -22,7 +22,8 @@ OPENED = "() => new URL(performance.getEntriesByType('navigation')[0].name).sear
 # The tab that an address names, as tab_of() has it.
 _NAMED = f"""params => {{
     const namedBy = {json.dumps(NAMED_BY)};
-    return params.get('tab') ?? Object.keys(namedBy).filter(n => params.has(n)).map(n => namedBy[n])[0] ?? '{FIRST}';
+    const named = params.get('tab') || Object.keys(namedBy).filter(n => params.has(n)).map(n => namedBy[n])[0];
+    return {json.dumps(TABS)}.includes(named) ? named : '{FIRST}';
   }}"""
 # While the fields are being set at load, one after the other, the address alone says them all: then it is given too, to
 # be read instead of them. Afterwards the address is where they are written, but for what is as usual. The first tab is

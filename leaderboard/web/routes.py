@@ -24,7 +24,7 @@ from submissions.store.base import blob_id
 
 NEWEST = 50  # results in the feed
 STATEMENT = "intoto"  # the form of an address that gives the signed statement
-EMBEDDED = 10  # rows, unless told
+EMBEDDED, MAX_EMBEDDED = 10, 999  # rows, unless told, and at most
 
 
 def routes(board: LiveBoard, style: str) -> APIRouter:
@@ -122,7 +122,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
         view = board.view()
         if name not in view.boards:
             raise HTTPException(404, f"no such table: one of {', '.join(view.boards)}")
-        shown = int(n) if n.isascii() and n.isdigit() and len(n) < 4 else EMBEDDED
+        shown = min(int(n), MAX_EMBEDDED) if n.isascii() and n.isdigit() and len(n) < 10 else EMBEDDED
         content = render(
             "embed.html",
             _language(lang),

@@ -14,7 +14,7 @@ from submissions.messages import CheckName, RefusalCode
 from submissions.models.architectures import architectures
 from submissions.models.code_settings import code_setting, pairs
 from submissions.models.model_facts import ModelFacts, facts_of, parameters_of
-from submissions.models.open_repository import open_repository, with_base
+from submissions.models.open_repository import check_folder_revision, open_repository, with_base
 from submissions.models.quantization import RUNNABLE, quantization_of
 from submissions.models.repository import (
     ADAPTER,
@@ -94,11 +94,18 @@ def inspect_model(
 
 
 def inspect_folder(
-    model_id: str, folder: Path, models_dir: Path | None = None, *, trust_code: bool = False
+    model_id: str,
+    folder: Path,
+    models_dir: Path | None = None,
+    *,
+    revision: str | None = None,
+    trust_code: bool = False,
 ) -> ModelFacts:
     """Facts of a model in a local folder; an adapter's base model is looked up. Raises RefusedError where it cannot
     be run."""
-    return _inspect(with_base(folder_repository(model_id, folder), models_dir), trust_code)
+    repository = folder_repository(model_id, folder)
+    check_folder_revision(repository, revision)
+    return _inspect(with_base(repository, models_dir), trust_code)
 
 
 def _inspect(repository: Repository, trust_code: bool) -> ModelFacts:

@@ -29,7 +29,7 @@ from submissions.models.repository import (
     readable_texts,
     weight_files,
 )
-from submissions.records import MODEL_ID
+from submissions.records import DEFAULT_REVISION, MODEL_ID
 
 CONNECTIONS = 8
 MAX_BRANCHES = 20  # whose history a commit is looked for in
@@ -42,7 +42,16 @@ def open_repository(model_id: str, revision: str | None, models_dir: Path | None
 
     Raises RefusedError where it cannot be read.
     """
-    return with_base(_open(model_id, revision, models_dir), models_dir)
+    repository = _open(model_id, revision, models_dir)
+    if local_model(model_id, models_dir):
+        check_folder_revision(repository, revision)
+    return with_base(repository, models_dir)
+
+
+def check_folder_revision(repository: Repository, revision: str | None) -> None:
+    """Raises RefusedError where another revision is asked of a folder than what lies there."""
+    if revision not in (None, DEFAULT_REVISION, repository.revision):
+        raise RefusedError(RefusalCode.REVISION_NOT_FOUND, "the model is a folder, which has no others")
 
 
 def with_base(repository: Repository, models_dir: Path | None) -> Repository:

@@ -237,6 +237,10 @@ def test_the_board_is_used_by_keyboard_alone(seen: Seen) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#model h2")).to_contain_text("GPT")
     expect(page).to_have_title(re.compile("GPT.* · (모델|Model) · "))
+    seen.open("tab=constructor&sort=em")
+    expect(page).to_have_title(re.compile("^(한눈에|Overview) · "))
+    seen.open("tab=ko-ocrag&sort=em")
+    expect(page.locator("#board-ko-ocrag th[aria-sort]")).to_have_text("EM")  # though it is empty there
 
 
 @pytest.mark.parametrize(

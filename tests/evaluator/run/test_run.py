@@ -19,6 +19,7 @@ from evaluator.run.job import Job
 from evaluator.run.latency import WARM_UP
 from evaluator.run.process import child_environment
 from scripts.demo import make_smollm2
+from submissions.messages import REFUSALS, RefusalCode
 from submissions.paths import ROOT, SAMPLES
 from submissions.results import EvalResult
 from tests.conftest import SHARED
@@ -119,10 +120,12 @@ def test_bad_input_is_one_line_and_code_2(cli: Cli, tmp_path: Path, args: list[s
 def test_a_revision_of_a_folder_and_a_file_for_a_folder_are_refused(cli: Cli, models_dir: Path, tmp_path: Path) -> None:
     asked = ("run", "--model", str(models_dir / "tiny/extractive"), "--benchmark", "korquad-2")
     revised = cli(*asked, "--revision", "v2", "--out", str(tmp_path / "out"))
-    assert revised.returncode == 2 and "is a folder here" in revised.stderr
+    assert revised.returncode == 2 and REFUSALS[RefusalCode.REVISION_NOT_FOUND].en in revised.stderr
     (tmp_path / "file").touch()
-    into_a_file = cli(*asked, "--out", str(tmp_path / "file"))
-    assert into_a_file.returncode == 2 and into_a_file.stderr.startswith("evaluator: --out ")
+    (tmp_path / "taken" / "details.jsonl").mkdir(parents=True)
+    for out in ("file", "taken"):
+        refused = cli(*asked, "--out", str(tmp_path / out))
+        assert refused.returncode == 2 and refused.stderr.startswith("evaluator: --out ")
 
 
 @pytest.mark.parametrize(("code", "exit_code"), [("no_chat_template", 2), ("out_of_memory", 1)])
@@ -133,6 +136,16 @@ def test_a_models_fault_is_code_2_and_ours_1(
     (tmp_path / "model/dummy.json").write_text(json.dumps({"fail": code}))
     done = cli("run", "--model", str(tmp_path / "model"), "--benchmark", "korquad-2", "--out", str(tmp_path / "out"))
     assert done.returncode == exit_code and f"evaluator: {code}: " in done.stderr
+
+
+def test_half_a_surrogate_pair_in_a_question_names_its_row(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(SAMPLES / "ko-vqa", folder)
+    first, *others = (folder / "items.jsonl").read_text(encoding="utf-8").splitlines()
+    broken = json.dumps({**json.loads(first), "question": "몇 명\ud83d"})
+    (folder / "items.jsonl").write_text("\n".join([*others, broken]), encoding="utf-8")
+    done = cli("run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", "--data", str(folder), "--out", "out")
+    assert done.returncode == 2 and f"row {len(others) + 1}: 'question' holds half" in done.stderr
 
 
 def test_a_broken_row_stops_the_run_before_inference(cli: Cli, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from leaderboard.app import build_app
 from leaderboard.data.columns import OPTIONAL, columns_of
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.ranking import RankedRow
+from leaderboard.data.requests import queue_json
 from leaderboard.pages.queue import queue_tab
 from leaderboard.pages.submit import Line
 from leaderboard.views.outcomes import outcome_message
@@ -72,11 +73,31 @@ def test_the_queue_tells_of_a_worker_that_is_silent(
     assert running
     with gr.Blocks():
         tab = queue_tab(board, "en")
+    versions = set()
     for ago, told in ((timedelta(0), "running inference 3 / 9"), (timedelta(minutes=6), "No sign of the evaluation")):
         queue.heartbeat(running, now - ago, Progress(stage=Stage.INFER, done=3, total=9))
         board.refresh()
         shown = " ".join(tab.show(None).split())
         assert (told in shown) and ("No sign" in shown) == bool(ago)
+        (public,) = queue_json(board)
+        assert public["silent_since"] == ((now - ago).isoformat() if ago else None)
+        versions.add(board.queue_version)
+    assert len(versions) == 2
+
+
+def test_an_open_queue_hears_of_a_worker_that_fell_silent(
+    store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaderboard.data.live_board.LEASE_POLL_S", 0.0)
+    queue, board = Queue(store, heartbeats=heartbeats), LiveBoard(store, heartbeats)
+    queue.submit(make_request())
+    running = queue.claim("w", datetime.now(UTC))
+    assert running
+    queue.heartbeat(running, datetime.now(UTC), Progress(stage=Stage.INFER))
+    board.refresh()
+    before = board.queue_version
+    monkeypatch.setattr("leaderboard.data.live_board.SILENT", timedelta(0))
+    assert board.queue_version != before, "nothing came, so nothing else could tell the page"
 
 
 def test_nothing_in_a_record_reaches_html_unescaped(make_request: Make) -> None:

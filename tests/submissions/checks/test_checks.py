@@ -340,6 +340,12 @@ def cli(
     return in_process(environment, monkeypatch, capsys, main)
 
 
+def test_a_folder_has_one_revision(cli: Cli) -> None:
+    refused = cli("submit", "tiny/extractive", "--revision", "nonsense", *ON)
+    assert refused.returncode == 2 and REFUSALS[RefusalCode.REVISION_NOT_FOUND].en in refused.stderr
+    assert cli("submit", "tiny/extractive", "--revision", "main", *ON).returncode == 0
+
+
 def test_a_hub_model_is_queued_at_its_commit(cli: Cli) -> None:
     done = cli("submit", "owner/good", *ON)
     assert done.returncode == 0, done.stderr
