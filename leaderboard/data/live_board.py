@@ -65,6 +65,8 @@ class LiveBoard:
         self._refreshing = threading.Lock()
         self._checked = self._looked = self._looked_for_pauses = self._looked_for_workers = 0.0
         self._leases: dict[str, Lease] = {}
+        self._silent_since: dict[str, datetime] = {}
+        self._workers_as_of = START
         self._pauses: list[Pause] = []
         self._workers: list[Presence] = []
         self.reached: datetime | None = None  # when the store last answered
@@ -120,11 +122,11 @@ class LiveBoard:
     def unattended_since(self) -> datetime | None:
         """Since when nobody evaluates, though something waits for it; None where somebody does, or that is not known."""
         waiting = [row.submitted_at for row in self._view.queue if row.status in (Status.PENDING, Status.RUNNING)]
-        if not waiting or not self._looked_for_workers:
+        if not waiting:
             return None
         seen = [worker.seen_at for worker in self._workers] + [lease.heartbeat_at for lease in self._leases.values()]
         last = max(seen, default=min(waiting))
-        return last if datetime.now(UTC) - max(last, min(waiting)) > AWAY else None
+        return last if self._workers_as_of - max(last, min(waiting)) > AWAY else None
 
     def workers(self) -> list[Presence]:
         """Workers that were seen within the last weeks."""
@@ -136,8 +138,7 @@ class LiveBoard:
 
     def silent_since(self) -> dict[str, datetime]:
         """The last heartbeat of running evaluations whose worker sends none any more, by request key."""
-        now = datetime.now(UTC)
-        return {key: lease.heartbeat_at for key, lease in self._leases.items() if now - lease.heartbeat_at > SILENT}
+        return self._silent_since
 
     def changes(self) -> list[RankChange]:
         """What the results of the last seven days changed, to the hour."""
@@ -195,9 +196,13 @@ class LiveBoard:
             if now - self._looked >= LEASE_POLL_S or self._leases.keys() - running:
                 self._looked = now
                 self._leases = self._heartbeats.of(running) if running else {}
+                beats = {key: lease.heartbeat_at for key, lease in self._leases.items()}
+                # As of this look: a board that nobody has opened for a while knows only old heartbeats.
+                self._silent_since = {key: at for key, at in beats.items() if datetime.now(UTC) - at > SILENT}
             if now - self._looked_for_workers >= PAUSE_POLL_S:
                 self._looked_for_workers = now
                 self._workers = self._heartbeats.workers()
+                self._workers_as_of = datetime.now(UTC)
             if running or not pending:
                 self._pauses = []
             elif now - self._looked_for_pauses >= PAUSE_POLL_S:

@@ -97,6 +97,8 @@ def test_an_open_queue_hears_of_a_worker_that_fell_silent(
     board.refresh()
     before = board.queue_version
     monkeypatch.setattr("leaderboard.data.live_board.SILENT", timedelta(0))
+    assert not board.silent_since(), "a board that has not looked since tells nothing"
+    board.refresh()
     assert board.queue_version != before, "nothing came, so nothing else could tell the page"
 
 
