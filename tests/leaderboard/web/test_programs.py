@@ -18,6 +18,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
+from evaluator.__main__ import main as evaluator
 from leaderboard.app import build_app
 from leaderboard.web.language import preferred
 from submissions.queue.heartbeats import Heartbeats
@@ -177,6 +178,16 @@ def test_requests_tell_place_progress_and_failure(http: httpx.Client, requests: 
 def test_an_unknown_name_is_answered_with_what_there_is(http: httpx.Client, path: str, said: str) -> None:
     answer = http.get(path)
     assert answer.status_code == 404 and said in answer.text
+
+
+def test_verify_passes_on_what_the_board_says(
+    address: str, requests: dict[str, EvalRequest], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "key.pem").touch()
+    result = f"{address}/results/{requests['done'].key}.json"
+    assert evaluator(["verify", result, "--key", str(tmp_path / "key.pem")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert ".intoto.json: 404 " in line and "this result is not signed" in line
 
 
 def test_lm_eval_reads_its_own_form(http: httpx.Client, requests: dict[str, EvalRequest]) -> None:
