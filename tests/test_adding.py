@@ -131,7 +131,7 @@ def test_a_benchmark_and_an_engine_need_no_other_file(stars: Settings, store: St
     card = StarsBenchmark.card
     for language in get_args(Language):
         table = render(
-            "board.html", language, name="stars", rows=[ranked], found=1, filters="", unreadable=0, version="v",
+            "board.html", language, name="stars", rows=[ranked], found=1, filters="", sort="score", unreadable=0, version="v",
             columns=columns_of(card, [ranked], OPTIONAL),
         )  # fmt: skip
         assert "77.78" in table and "Closeness" in table and card.columns[0].title[language == "en"] in table

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -92,6 +93,7 @@ def _imports(path: Path, known: set[str]) -> set[str]:
     return {name for name in names if name.split(".")[0] in (*PACKAGES, "app", "scripts", "tests")}
 
 
+@cache
 def _edges() -> dict[str, set[str]]:
     modules = _modules()
     return {name: _imports(path, set(modules)) for name, path in modules.items()}
@@ -130,8 +132,8 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_a_benchmark_imports_no_other_benchmark() -> None:
-    own = {type(benchmark).__module__ for benchmark in BENCHMARKS.values()}
-    assert {name: shared for name in own if (shared := _edges()[name] & (own - {name}))} == {}
+    own, edges = {type(benchmark).__module__ for benchmark in BENCHMARKS.values()}, _edges()
+    assert {name: shared for name in own if (shared := edges[name] & (own - {name}))} == {}
 
 
 @pytest.mark.parametrize(
