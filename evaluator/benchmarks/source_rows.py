@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,10 +93,11 @@ def table_rows(source: Path, kinds: tuple[str, ...] = TABLES) -> Iterator[Source
 def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The object of each line that is not blank, with the line's number. Raises DataError naming both."""
     with file.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
+        for number, raw in enumerate(lines, 1):
+            line = raw.removeprefix(BOM_UTF8)
             if line.strip():
                 try:
-                    yield number, _object(json.loads(line.decode("utf-8-sig")))
+                    yield number, _object(json.loads(line.decode()))
                 except UnicodeDecodeError:
                     raise DataError(f"{file}, row {number}: not in UTF-8") from None
                 except (ValueError, RecursionError) as error:

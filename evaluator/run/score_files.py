@@ -120,9 +120,9 @@ def _without_reasoning(answer: Answer) -> Answer:
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         with file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                where = f"{file}, line {number}"
-                if not line.removeprefix(BOM_UTF8).strip():
+            for number, raw in enumerate(lines, 1):
+                line, where = raw.removeprefix(BOM_UTF8), f"{file}, line {number}"
+                if not line.strip():
                     continue
                 try:
                     row = orjson.loads(line)
@@ -137,7 +137,7 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _decoded(line: bytes, where: str) -> Any:
     try:
-        return _DECODER.decode(line.decode("utf-8-sig"))
+        return _DECODER.decode(line.decode())
     except UnicodeDecodeError:
         raise DataError(f"{where}: not in UTF-8") from None
     except (ValueError, RecursionError) as error:

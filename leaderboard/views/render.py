@@ -8,7 +8,7 @@ from typing import Any, get_args
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.columns import BY_KEY, RANK_LABEL
+from leaderboard.data.columns import BY_KEY, RANK, RANK_LABEL
 from leaderboard.data.ranking import interval_of, score_of
 from leaderboard.views.texts import Language, text, translate
 from submissions.catalog import PRECISIONS
@@ -95,6 +95,7 @@ def _environment(language: Language) -> Environment:
         smallest_difference=smallest_difference,
         float_precisions=PRECISIONS,
         rank_label=RANK_LABEL,
+        rank_sort=RANK,
     )
     return made
 

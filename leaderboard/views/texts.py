@@ -297,7 +297,7 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "yours": Text("모델 문제", "Model error"),
     "silent": Text(
         "{since} 이후 평가 서버 응답 없음. 응답이 계속 없으면 다시 평가합니다.",
-        "No sign of the evaluation server since {since}. It is evaluated again if none comes.",
+        "No sign of the evaluation server since {since}. If it stays away, the evaluation is started again.",
     ),
     "unattended": Text(
         "{since} 이후로 평가 서버가 응답하지 않아 평가가 지연되고 있습니다. 제출한 요청은 대기열에 그대로 있습니다.",

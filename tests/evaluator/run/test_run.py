@@ -144,7 +144,8 @@ def test_half_a_surrogate_pair_in_a_question_names_its_row(cli: Cli, tmp_path: P
     first, *others = (folder / "items.jsonl").read_text(encoding="utf-8").splitlines()
     broken = json.dumps({**json.loads(first), "question": "몇 명\ud83d"})
     (folder / "items.jsonl").write_text("\n".join([*others, broken]), encoding="utf-8")
-    done = cli("run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", "--data", str(folder), "--out", "out")
+    where = ("--data", str(folder), "--out", str(tmp_path / "out"))
+    done = cli("run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", *where)
     assert done.returncode == 2 and f"row {len(others) + 1}: 'question' holds half" in done.stderr
 
 
