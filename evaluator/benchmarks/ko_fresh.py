@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
-from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, order, with_order_key
+from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choices_in, order, with_order_key
 from evaluator.benchmarks.scoring.published_quantities import quantity_f1
 from evaluator.benchmarks.scoring.quantities import strict_match
 from evaluator.data_types import Answer, Item, Prompt, Score
@@ -82,12 +82,10 @@ class KoFresh(Benchmark):
         return with_order_key(items)
 
     def item(self, row: Row, folder: Path) -> Item:
-        choices = tuple(row.get("choices") or ())
-        if choices and len(set(choices)) != len(LETTERS):
-            raise ValueError("column 'choices' needs four different descriptions, or none")
+        choices = choices_in(row) if row.get("choices") else ()
         return Item(
             id=text_in(row, "id"),
-            question=row["question"],
+            question="" if choices else text_in(row, "question"),
             answer=text_in(row, "answer"),
             images=images_in(folder, row),
             choices=choices,

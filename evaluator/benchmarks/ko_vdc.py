@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, checked_text, images_in, text_in
-from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, order, with_order_key
+from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, images_in, text_in
+from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choices_in, order, with_order_key
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.data_types import Answer, Item, Prompt, Score
 from submissions.messages import Text
@@ -55,9 +55,7 @@ class KoVDC(Benchmark):
         return with_order_key(items)
 
     def item(self, row: Row, folder: Path) -> Item:
-        choices = tuple(checked_text("choices", choice) for choice in row["choices"])
-        if len(set(choices)) != len(LETTERS):
-            raise ValueError("column 'choices' needs four different descriptions")
+        choices = choices_in(row)
         return Item(
             id=text_in(row, "id"),
             question="",

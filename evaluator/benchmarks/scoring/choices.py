@@ -7,6 +7,7 @@ import re
 import unicodedata
 from dataclasses import replace
 
+from evaluator.benchmarks.base import Row, checked_text
 from evaluator.benchmarks.scoring.thinking import after_thinking
 from evaluator.data_types import Item
 
@@ -22,6 +23,14 @@ _ASSERTIONS = [
     re.compile(r"(?:\(|\[|\*\*)([A-D])(?:\)|\]|\*\*)"),
     re.compile(_ALONE),
 ]
+
+
+def choices_in(row: Row) -> tuple[str, ...]:
+    """Its four descriptions, the right one first. Raises KeyError or ValueError."""
+    choices = row["choices"]
+    if not isinstance(choices, list) or not len(choices) == len(set(map(str, choices))) == len(LETTERS):
+        raise ValueError("column 'choices' needs four different descriptions")
+    return tuple(checked_text("choices", choice) for choice in choices)
 
 
 def with_order_key(items: list[Item]) -> list[Item]:

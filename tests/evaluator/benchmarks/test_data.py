@@ -62,7 +62,7 @@ def _copy(name: str, tmp_path: Path) -> tuple[Path, list[dict[str, Any]]]:
 
 
 def _write(folder: Path, rows: list[dict[str, Any]]) -> None:
-    text = "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows)
+    text = "".join(json.dumps(r) + "\n" for r in rows)
     (folder / "items.jsonl").write_text(text, encoding="utf-8")
 
 
@@ -109,12 +109,27 @@ def test_a_line_that_is_no_object_is_named(tmp_path: Path, line: str) -> None:
         BENCHMARKS["ko-vdc"].load(folder)
 
 
-def test_four_different_choices_are_needed(tmp_path: Path) -> None:
-    folder, rows = _copy("ko-vdc", tmp_path)
-    rows[4]["choices"][1] = rows[4]["choices"][0]
+@pytest.mark.parametrize("benchmark", ["ko-vdc", "ko-fresh"])
+@pytest.mark.parametrize(
+    "choices",
+    ["가나다라", ["가", "나", "다", "다"], ["가", "나", "다", "라", "가"], ["가", "나", "다"], [["가"]] * 4, 7],
+)
+def test_four_different_choices_are_needed(tmp_path: Path, benchmark: str, choices: Any) -> None:
+    folder, rows = _copy(benchmark, tmp_path)
+    rows[4]["choices"] = choices
     _write(folder, rows)
     with pytest.raises(DataError, match=r"row 5: .*four different"):
-        BENCHMARKS["ko-vdc"].load(folder)
+        BENCHMARKS[benchmark].load(folder)
+
+
+@pytest.mark.parametrize("question", ["", 5, None, "몇 명\ud83d"])
+def test_a_fresh_question_without_choices_is_text(tmp_path: Path, question: Any) -> None:
+    folder, rows = _copy("ko-fresh", tmp_path)
+    place = next(n for n, row in enumerate(rows) if not row["choices"])
+    rows[place]["question"] = question
+    _write(folder, rows)
+    with pytest.raises(DataError, match=rf"row {place + 1}: .*'question'"):
+        BENCHMARKS["ko-fresh"].load(folder)
 
 
 @pytest.mark.parametrize(
