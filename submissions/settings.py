@@ -158,6 +158,16 @@ class Settings(BaseSettings):
             raise ValueError(f"{unknown[0]!r} is no benchmark: {', '.join(BENCHMARKS)}")
         return value
 
+    @field_validator("signing_key")
+    @classmethod
+    def _signs(cls, value: SecretStr | None) -> SecretStr | None:
+        """Before an evaluation is made that could not be published."""
+        if value:
+            from submissions.statement import private_key  # takes a while to import, and few have a key
+
+            private_key(value.get_secret_value())
+        return value
+
     @model_validator(mode="after")
     def _stores_apart(self) -> Self:
         """Answers by item would give the test sets away."""

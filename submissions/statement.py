@@ -9,7 +9,7 @@ import hashlib
 import json
 from typing import Any
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from submissions.errors import SettingsError, StatementError
+from submissions.errors import StatementError
 from submissions.results import EvalResult
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -47,21 +47,30 @@ def statement_of(result: EvalResult) -> dict[str, Any]:
 
 
 def sign(result: EvalResult, private_pem: str) -> bytes:
-    """The envelope. Raises SettingsError where that is no Ed25519 key."""
-    try:
-        key = load_pem_private_key(private_pem.encode(), None)
-    except (ValueError, TypeError):
-        key = None
-    if not isinstance(key, Ed25519PrivateKey):
-        raise SettingsError("HANNUN_SIGNING_KEY is no Ed25519 key: openssl genpkey -algorithm ed25519")
+    """The envelope. Raises ValueError where that is no key."""
+    key = private_key(private_pem)
     payload = json.dumps(statement_of(result), ensure_ascii=False, sort_keys=True).encode()
     signature = {"keyid": key_id(key.public_key()), "sig": base64.b64encode(key.sign(_encoded(payload))).decode()}
     envelope = {"payloadType": PAYLOAD, "payload": base64.b64encode(payload).decode(), "signatures": [signature]}
     return json.dumps(envelope, indent=2).encode() + b"\n"
 
 
+def private_key(pem: str) -> Ed25519PrivateKey:
+    """Raises ValueError where that is none, or is locked by a passphrase."""
+    try:
+        key = load_pem_private_key(pem.encode(), None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        key = None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise ValueError("no Ed25519 key in PEM without a passphrase; openssl genpkey -algorithm ed25519 makes one")
+    return key
+
+
 def verify_statement(record: bytes, envelope: bytes, public_pem: bytes) -> dict[str, Any]:
-    """The statement that the key has signed of this record. Raises StatementError saying what does not fit."""
+    """The statement that the key has signed of this record.
+
+    Raises StatementError saying what does not fit, ValueError where the key is none.
+    """
     key = _public(public_pem)
     try:
         sealed = json.loads(envelope)
@@ -87,10 +96,10 @@ def key_id(key: Ed25519PublicKey) -> str:
 def _public(pem: bytes) -> Ed25519PublicKey:
     try:
         key = load_pem_public_key(pem)
-    except ValueError:
+    except (ValueError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PublicKey):
-        raise StatementError("the key is no public Ed25519 key in PEM")
+        raise ValueError("no public Ed25519 key in PEM")
     return key
 
 

@@ -15,7 +15,11 @@ MAX_BYTES = 16 * 2**20
 def main(args: argparse.Namespace) -> int:
     """Raises StatementError where the statement does not hold, DataError for what cannot be read."""
     beside = args.result.removesuffix(".json") + ".intoto.json"
-    statement = verify_statement(_read(args.result), _read(args.statement or beside), _read(str(args.key)))
+    record, envelope, key = (_read(place) for place in (args.result, args.statement or beside, str(args.key)))
+    try:
+        statement = verify_statement(record, envelope, key)
+    except ValueError as error:
+        raise DataError(f"--key {args.key}: {error}") from None
     told = statement["predicate"]
     print(f"signed: {statement['subject'][0]['name']}")
     for name in ("model", "data", "code"):

@@ -8,12 +8,19 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
 
 from evaluator.__main__ import main as evaluator
 from submissions.errors import SettingsError, StatementError
 from submissions.records import EvalRequest
 from submissions.results import EvalResult
+from submissions.settings import load_settings
 from submissions.statement import sign, statement_of, verify_statement
 from tests.support.evaluated import evaluated
 
@@ -68,13 +75,19 @@ def test_what_is_no_envelope_is_told(result: EvalResult, keys: tuple[str, bytes]
         verify_statement(result.to_bytes(), envelope, keys[1])
 
 
-def test_only_ed25519_signs(result: EvalResult) -> None:
+def test_only_ed25519_signs(result: EvalResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told when the settings are read, not when hours of an evaluation are to be published."""
     rsa = generate_private_key(65537, 2048).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-    for pem in (rsa, "no key"):
-        with pytest.raises(SettingsError, match="Ed25519"):
+    locked = Ed25519PrivateKey.generate().private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"passphrase")
+    )
+    for pem in (rsa, "no key", locked.decode()):
+        with pytest.raises(ValueError, match="Ed25519"):
             sign(result, pem)
-    with pytest.raises(StatementError, match="public"):
-        verify_statement(result.to_bytes(), b"{}", b"no key")
+        monkeypatch.setenv("HANNUN_SIGNING_KEY", pem)
+        with pytest.raises(SettingsError, match="setting HANNUN_SIGNING_KEY: no Ed25519 key") as error:
+            load_settings()
+        assert pem not in str(error.value)
 
 
 def test_the_command_checks_files(
@@ -89,3 +102,6 @@ def test_the_command_checks_files(
     record.write_bytes(result.to_bytes().replace(b"61.5", b"91.5", 1))
     assert evaluator(["verify", str(record), "--key", str(key)]) == 1
     assert "changed" in capsys.readouterr().err
+    key.write_text("no key")
+    assert evaluator(["verify", str(record), "--key", str(key)]) == 2
+    assert capsys.readouterr().err == f"evaluator: --key {key}: no public Ed25519 key in PEM\n"
