@@ -1,19 +1,18 @@
 """`python -m evaluator estimate`: device hours, wall time and price of a model's evaluations, before they are made."""
 
 import argparse
-from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.commands.find_model import facts_of_model
 from evaluator.errors import DataError
 from evaluator.estimate import DEVICES, DeviceSpeed, device_named, estimate
 from submissions.catalog import BENCHMARKS as NAMES
 from submissions.checks.benchmark_checks import check_benchmark
-from submissions.checks.model_checks import inspect_folder, inspect_model
 from submissions.errors import RefusedError
 from submissions.models.devices import device_names
 from submissions.models.model_facts import BYTES, ModelFacts
 from submissions.results import EvalResult
-from submissions.settings import Settings, load_settings
+from submissions.settings import load_settings
 from submissions.store.index import board_reader, parse_record
 from submissions.store.open import open_store
 
@@ -24,7 +23,7 @@ def main(args: argparse.Namespace) -> int:
     """Compares with the newest results of the board that were measured here."""
     settings = load_settings()
     device = _device(args.device)
-    facts = _facts(args.model, args.revision, settings)
+    facts = facts_of_model(args.model, args.revision, settings, trust_code=True)
     if facts.params is None or facts.weight_bytes is None:
         raise DataError(f"{args.model}: its files do not tell its size")
     precision = args.precision or facts.dtype
@@ -74,10 +73,3 @@ def _device(name: str | None) -> DeviceSpeed:
     if device := device_named(found):
         return device
     raise DataError(f"{found}: no such device is known; name one with --device: {', '.join(d.name for d in DEVICES)}")
-
-
-def _facts(model: str, revision: str | None, settings: Settings) -> ModelFacts:
-    """Nothing is downloaded but the heads of its files. Raises RefusedError."""
-    if Path(model).is_dir():
-        return inspect_folder("local/model", Path(model), settings.models_dir, revision=revision, trust_code=True)
-    return inspect_model(model, revision, settings.models_dir, trust_code=True)

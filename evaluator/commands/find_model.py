@@ -15,18 +15,22 @@ def find_model(args: argparse.Namespace, settings: Settings) -> tuple[ModelFacts
     folder = Path(args.model)
     if args.base_url and not args.spawn:
         return facts_of_server(_model_id(args.model, "api"), args.base_url[0]), folder, None
+    facts = facts_of_model(args.model, args.revision, settings, trust_code=args.trust_remote_code)
     local = folder.is_dir()
-    if local:
-        name = _model_id(folder.resolve().name, "local")
-        trusted = args.trust_remote_code
-        facts = inspect_folder(name, folder, settings.models_dir, revision=args.revision, trust_code=trusted)
-    else:
-        facts = inspect_model(args.model, args.revision, settings.models_dir, trust_code=args.trust_remote_code)
     code = facts.custom_code
     if facts.base_revision:
         base = fetch_model(str(facts.base_model), facts.base_revision, settings, with_code=code)
         return facts, base, folder if local else fetch_model(facts.model_id, facts.revision, settings)
     return facts, folder if local else fetch_model(facts.model_id, facts.revision, settings, with_code=code), None
+
+
+def facts_of_model(model: str, revision: str | None, settings: Settings, *, trust_code: bool) -> ModelFacts:
+    """Of a folder, else of the Hub's model of that name. Downloads no more than the heads of files. Raises RefusedError."""
+    folder = Path(model)
+    if not folder.is_dir():
+        return inspect_model(model, revision, settings.models_dir, trust_code=trust_code)
+    name = _model_id(folder.resolve().name, "local")
+    return inspect_folder(name, folder, settings.models_dir, revision=revision, trust_code=trust_code)
 
 
 def _model_id(name: str, owner: str) -> str:
