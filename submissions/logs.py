@@ -6,9 +6,9 @@ import os
 import re
 from datetime import UTC, datetime
 
-from submissions.settings import Settings
+from submissions.settings import API_KEY, Settings
 
-VARIABLES = ("HANNUN_API_KEY", "OAUTH_CLIENT_SECRET")  # secrets that no setting names
+VARIABLES = (API_KEY, "OAUTH_CLIENT_SECRET")  # secrets that no setting names
 TOKENS = re.compile(r"(?:hf|api)_\w{8,}|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}")  # whoever's they are
 SHORTEST = 6  # characters: less is no secret, and would be taken out of every word
 

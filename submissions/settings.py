@@ -1,8 +1,11 @@
 """Settings, from environment variables named HANNUN_* (docs/configuration.md has them in one table)."""
 
+import logging
 import os
 from collections.abc import Collection
 from datetime import timedelta
+from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -25,8 +28,11 @@ from submissions.duration import parse_duration
 from submissions.errors import SettingsError
 from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS, MODEL_ID, ModelId, Sha
 
+log = logging.getLogger(__name__)
+
 # Settings that mean nothing on another machine; what stands in the file of the token is sent.
 OF_THIS_MACHINE = ("HANNUN_HOST", "HANNUN_PORT", "HANNUN_WORK_DIR", "HANNUN_LAUNCHER", "HANNUN_HUB_TOKEN_FILE")
+API_KEY = "HANNUN_API_KEY"  # the variable in which a server's key is, unless another one is named
 IMAGE = r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}"  # of Docker, by its digest: a tag is another image tomorrow
 # A Space says where to listen in Gradio's own variables.
 GRADIO = {"HANNUN_HOST": "GRADIO_SERVER_NAME", "HANNUN_PORT": "GRADIO_SERVER_PORT"}
@@ -48,7 +54,7 @@ class ApiModel(BaseModel):
     base_url: str
     replicas: list[str] = []  # further servers with the same model
     model: str  # its name there
-    key: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] = "HANNUN_API_KEY"  # the variable its key is in
+    key: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] = API_KEY  # the variable its key is in
     prices: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | None = (
         None  # a million tokens, in and out
     )
@@ -93,7 +99,7 @@ class EmbeddingServer(BaseModel):
 
     base_url: str
     model: str
-    key: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] = "HANNUN_API_KEY"  # the variable its key is in
+    key: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] = API_KEY  # the variable its key is in
 
 
 class Settings(BaseSettings):
@@ -186,9 +192,19 @@ class Settings(BaseSettings):
         """What must not be shown, by the variable it stands in: secret settings, and keys that settings name."""
         own = {f"HANNUN_{n.upper()}": v.get_secret_value() for n, v in self if isinstance(v, SecretStr)}
         own |= {"HANNUN_HUB_TOKEN": token} if (token := self.hub_token_value) else {}
-        named = {"HF_TOKEN", *(api.key for api in self.apis.values())}
-        named |= {self.embeddings.key} if self.embeddings else set()
-        return own | {name: os.environ[name] for name in sorted(named) if name in os.environ}
+        return own | {name: os.environ[name] for name in sorted({"HF_TOKEN", *self._keys}) if name in os.environ}
+
+    @property
+    def _keys(self) -> set[str]:
+        """The variables that settings name as those of keys."""
+        return {api.key for api in self.apis.values()} | ({self.embeddings.key} if self.embeddings else set())
+
+    @property
+    def unknown_variables(self) -> dict[str, str | None]:
+        """Variables that look like settings and are none, misspelt most likely, each with the one that may be meant."""
+        known = {*(f"HANNUN_{name.upper()}" for name in type(self).model_fields), API_KEY, *self._keys}
+        unknown = [name for name in os.environ if name.startswith("HANNUN_") and name not in known]
+        return {name: next(iter(get_close_matches(name, known, 1)), None) for name in sorted(unknown)}
 
     def variables(self, without: Collection[str]) -> dict[str, str]:
         """The variables of this environment that settings stand in, but for the secret ones and those named."""
@@ -223,14 +239,30 @@ def _same(one: str, other: str) -> bool:
 def load_settings() -> Settings:
     """The settings of this environment. Raises SettingsError."""
     try:
-        return Settings()
+        settings = Settings()
     except ValidationError as error:
-        first = error.errors()[0]
-        said = first["msg"].removeprefix("Value error, ")
-        if not first["loc"]:
-            raise SettingsError(said) from None
-        name = f"HANNUN_{str(first['loc'][0]).upper().removeprefix('HANNUN_')}"
-        raise SettingsError(f"setting {name if name in os.environ else GRADIO.get(name, name)}: {said}") from None
+        raise SettingsError(_fault(error)) from None
     except UnreadableError as error:
         name = str(error).partition('field "')[2].partition('"')[0].upper()
         raise SettingsError(f"setting HANNUN_{name}: no JSON: {error.__cause__}") from None
+    for name, meant in settings.unknown_variables.items():
+        _warn(f"{name} is no setting" + (f"; is {meant} meant?" if meant else ""))
+    return settings
+
+
+def _fault(error: ValidationError) -> str:
+    """The first thing that is wrong: variable, the field in its JSON, and what is said of it."""
+    first = error.errors()[0]
+    said = first["msg"].removeprefix("Value error, ")
+    if not first["loc"]:
+        return said
+    variable, *inner = map(str, first["loc"])
+    name = f"HANNUN_{variable.upper().removeprefix('HANNUN_')}"
+    field = f"{'.'.join(inner)}: " if inner else ""
+    return f"setting {name if name in os.environ else GRADIO.get(name, name)}: {field}{said}"
+
+
+@cache
+def _warn(message: str) -> None:
+    """Once, however often the settings are read."""
+    log.warning(message)

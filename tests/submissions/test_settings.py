@@ -14,6 +14,8 @@ from submissions.store.open import open_store
         ("HANNUN_APIS", "x", "HANNUN_APIS: no JSON"),
         ("HANNUN_DATA", '{"ko-vaq": "/data"}', "HANNUN_DATA: 'ko-vaq' is no benchmark: ko-vqa"),
         ("HANNUN_QUOTA", '{"ko-vaq": 2}', "HANNUN_QUOTA: 'ko-vaq' is no benchmark"),
+        ("HANNUN_COMMANDS", '{"start": "x", "state": "y"}', "HANNUN_COMMANDS: cancel: Field required"),
+        ("HANNUN_APIS", '{"a": {"base_url": 5}}', "HANNUN_APIS: a.model_id: Field required"),
         ("HANNUN_LEASE", "ten", "HANNUN_LEASE: 'ten' is not a duration"),
         ("HANNUN_PORT", "0", "HANNUN_PORT"),
         (
@@ -33,6 +35,16 @@ def test_a_wrong_one_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value:
 def test_an_empty_one_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_STORE", "")
     assert load_settings() == Settings()
+
+
+def test_a_misspelt_one_is_warned_of_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setenv("HANNUN_PRIVAT_STORE", "/elsewhere")
+    monkeypatch.setenv("HANNUN_OWN_KEY", "named by a setting")
+    monkeypatch.setenv("HANNUN_API_KEY", "the usual one")
+    monkeypatch.setenv("HANNUN_EMBEDDINGS", '{"base_url": "x", "model": "y", "key": "HANNUN_OWN_KEY"}')
+    load_settings()
+    load_settings()
+    assert caplog.messages == ["HANNUN_PRIVAT_STORE is no setting; is HANNUN_PRIVATE_STORE meant?"]
 
 
 def test_a_store_elsewhere_is_refused() -> None:
