@@ -4,11 +4,11 @@ import argparse
 from collections import Counter
 from datetime import datetime
 
-from submissions.errors import StoreError
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records import Status
 from submissions.settings import Settings
+from submissions.store.backup import backup, restore
 from submissions.store.migrate import migrate
 from submissions.store.open import open_private_store, open_store
 from submissions.store.shards import ENTRIES_PER_FOLDER, FILES, folder_sizes
@@ -26,21 +26,16 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         print("\n".join([*wrong, f"{len(wrong)} things are wrong" if wrong else "all is as it should be"]))
         return 1 if wrong else 0
     elif args.command == "migrate":
-        _copied(args.source, args.target, settings)
+        print(
+            f"{migrate(args.source, args.target, settings)} files of {args.source} are in {args.target}, and compared"
+        )
+    elif args.command == "backup":
+        for store, files in backup(args.folder, settings).items():
+            print(f"{files} files of {store} are in {args.folder}, and compared")
     else:
-        pairs = ((settings.store, args.folder / "store.git"), (settings.private_store, args.folder / "private"))
-        for place, copy in pairs:
-            if args.command == "backup":
-                _copied(place, str(copy), settings)
-            elif not copy.exists():
-                raise StoreError(f"{copy} is not there: name a folder that `backup` has made")
-            else:
-                _copied(str(copy), place, settings)
+        for store, files in restore(args.folder, settings).items():
+            print(f"{files} files of {args.folder} are in {store}, and compared")
     return 0
-
-
-def _copied(source: str, target: str, settings: Settings) -> None:
-    print(f"{migrate(source, target, settings)} files of {source} are in {target}, and compared")
 
 
 def _status(settings: Settings) -> None:

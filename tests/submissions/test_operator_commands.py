@@ -1,10 +1,13 @@
 """What an operator does with the stores as a whole."""
 
+import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,9 +114,40 @@ def test_a_backup_is_restored(
     assert restored.snapshot().files == before and Pseudonyms(settings).find("kim") == pseudonym
     Queue(restored).submit(request_numbered(901))
     subprocess.run(["git", "-C", settings.store, "fsck", "--strict"], check=True, capture_output=True)
-    capsys.readouterr()
-    assert main(["restore", str(tmp_path / "nothing")]) == 2
-    assert "name a folder that `backup` has made" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (lambda backup: shutil.rmtree(backup), "store.git is not there: name a folder that `backup` has made"),
+        (lambda backup: shutil.rmtree(backup / "private"), "private is not there"),
+        (lambda backup: (backup / "private.sha256").unlink(), "private.sha256 is not there"),
+        (lambda backup: _people(backup).unlink(), "people/.* is missing"),
+        (lambda backup: os.truncate(_people(backup), 3), "people/.* is not what was backed up"),
+        (lambda backup: _people(backup).with_name("more.json").write_text("{}"), "more.json is not what was backed up"),
+    ],
+)
+def test_a_backup_that_is_not_whole_restores_nothing(
+    settings: Settings,
+    queue: Queue,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    harm: Callable[[Path], Any],
+    said: str,
+) -> None:
+    queue.submit(request_numbered(900))
+    Pseudonyms(settings).find_or_make("kim")
+    assert main(["backup", str(tmp_path / "backup")]) == 0
+    harm(tmp_path / "backup")
+    for path in (settings.store, settings.private_store):
+        shutil.rmtree(path)
+    assert main(["restore", str(tmp_path / "backup")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.search(said, line) and not Path(settings.store).exists()
+
+
+def _people(backup: Path) -> Path:
+    return next(path for path in (backup / "private/people").rglob("*") if path.is_file())
 
 
 def test_the_progress_in_the_status_needs_no_progress(
