@@ -4,7 +4,8 @@ import os
 
 import gradio as gr
 import uvicorn
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
 from starlette.middleware.gzip import GZipMiddleware
 
 from leaderboard.data.live_board import LiveBoard
@@ -20,11 +21,13 @@ from leaderboard.web.routes import routes
 from leaderboard.web.security import SecurityMiddleware
 from submissions.checks.submit import SubmissionService
 from submissions.errors import SettingsError
+from submissions.paths import ASSETS
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.settings import Settings
 from submissions.store.open import open_store
 
+ICON = ASSETS / "icon.svg"
 # Whoever reaches a Space directly is a proxy of the Hub, in some private network: no visitor is.
 SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
 MAX_CONNECTIONS = 2000  # and requests under way; above it the answer is 503
@@ -62,8 +65,9 @@ def build_app(settings: Settings) -> FastAPI:
     app.add_middleware(PageCacheMiddleware)
     app.add_middleware(LanguageRedirectMiddleware)
 
-    app.include_router(routes(board, STYLE))
-    app.include_router(operations(board))
+    for router in (routes(board, STYLE), operations(board)):
+        _allow_head(router)
+        app.include_router(router)
     # The longer address first: what is mounted at the root takes all the rest.
     for language, address in sorted(ADDRESSES.items(), key=lambda pair: -len(pair[1])):
         page = build_page(board, service, visitors, language)
@@ -77,6 +81,7 @@ def build_app(settings: Settings) -> FastAPI:
             show_error=False,
             ssr_mode=False,
             allowed_paths=[],
+            favicon_path=str(ICON) if language == "ko" else None,  # browsers ask for it at the root
             run_history=False,
             mcp_server=language == "ko",  # one is enough; False, for None would ask the environment
         )
@@ -84,6 +89,13 @@ def build_app(settings: Settings) -> FastAPI:
         if language == "ko":
             limit_tools(page)
     return app
+
+
+def _allow_head(router: APIRouter) -> None:
+    """Monitors and `curl -I` ask so; FastAPI, unlike Starlette, lets a route that reads answer GET alone."""
+    for route in router.routes:
+        if isinstance(route, APIRoute):
+            route.methods = {*(route.methods or ()), "HEAD"}
 
 
 def serve(app: FastAPI, settings: Settings) -> None:

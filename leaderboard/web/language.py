@@ -28,12 +28,17 @@ def preferred(accepted: str) -> Language:
 
 
 class LanguageRedirectMiddleware:
-    """Sends who comes to the bare address to the page in the browser's language. Addresses that say more stay."""
+    """Sends who comes to the bare address to the page in the browser's language, and from `/en` to `/en/`. Addresses that
+    say more stay."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == ADDRESSES["en"].rstrip("/"):
+            query = scope["query_string"].decode("latin-1")
+            answer = RedirectResponse(ADDRESSES["en"] + (f"?{query}" if query else ""), 308)
+            return await answer(scope, receive, send)
         bare = scope["type"] == "http" and scope["path"] == ADDRESSES["ko"] and not scope["query_string"]
         language = preferred(Headers(scope=scope).get("accept-language", "")) if bare else "ko"
         if bare and language != "ko":

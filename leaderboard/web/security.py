@@ -28,7 +28,7 @@ BODY_SECONDS = 30.0  # for it to arrive
 CALLS = "600/minute"  # POST requests of one address: a page renews itself, and an office may share one
 BURST = "60/5 second"  # the same at once; all visitors share Gradio's queue of 200 events
 READ = re.compile(
-    r"/(en/)?(config|theme\.css|manifest\.json|favicon\.ico|robots\.txt|pwa_icon(/\d+)?|(static|assets|svelte)/.{1,200}"
+    r"/en|/(en/)?(config|theme\.css|manifest\.json|favicon\.ico|robots\.txt|pwa_icon|(static|assets|svelte)/.{1,200}"
     r"|gradio_api/(info|openapi\.json|app_id|startup-events|theme\.css|heartbeat/\w+|queue/data|call/\w+/\w+)/?)?"
     r"|/(results|boards|requests|embed)/[\w.-]+|/charts/[\w-]+/\w+\.csv|/version|/queue\.json|/record\.json|/feed\.xml|/healthz|/readyz|/metrics"
     r"|/(en/)?(login/(huggingface|callback)|logout)"

@@ -21,6 +21,7 @@ from mcp.types import CallToolResult, TextContent
 from evaluator.__main__ import main as evaluator
 from leaderboard.app import build_app
 from leaderboard.web.language import preferred
+from submissions.paths import ASSETS
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest
@@ -108,7 +109,9 @@ def test_what_cannot_be_answered_says_why(address: str, name: str, arguments: li
 
 
 def test_monitoring_reads_through_the_whole_application(http: httpx.Client) -> None:
-    assert [http.get(path).status_code for path in ("/healthz", "/readyz", "/metrics")] == [200, 200, 200]
+    for method in ("GET", "HEAD"):  # many monitors ask for the head alone
+        answers = [http.request(method, path) for path in ("/healthz", "/readyz", "/metrics", "/version")]
+        assert [answer.status_code for answer in answers] == [200] * 4
     assert 'hannun_requests{status="quarantined"} 1.0' in http.get("/metrics").text
 
 
@@ -141,6 +144,8 @@ def test_what_is_read_has_a_tag_and_is_small(http: httpx.Client, requests: dict[
     assert "content-encoding" in first.headers or len(first.content) < 1000
     again = http.get(path, headers={"If-None-Match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+    head = http.head(path)
+    assert (head.status_code, head.content, head.headers["etag"]) == (200, b"", first.headers["etag"])
 
 
 def test_a_table_downloads_as_it_is_filtered(http: httpx.Client) -> None:
@@ -259,3 +264,12 @@ def test_a_first_visit_is_in_the_browsers_language_and_a_link_stays(http: httpx.
     assert "한눈 Hannun" in http.get("/?tab=ko-vqa", headers=english).text
     assert "한눈 Hannun" in http.get("/?lang=ko", headers=english).text
     assert http.get("/", headers={"Accept-Language": "ko"}).status_code == 200
+    assert http.get("/en").headers["location"] == "/en/"
+    assert http.get("/en?tab=ko-vqa&q=%EB%9D%BC").headers["location"] == "/en/?tab=ko-vqa&q=%EB%9D%BC"
+
+
+def test_the_icon_is_the_boards_own(http: httpx.Client) -> None:
+    icon = http.get("/favicon.ico")
+    assert icon.headers["content-type"] == "image/svg+xml" and icon.content == (ASSETS / "icon.svg").read_bytes()
+    (told,) = http.get("/manifest.json").json()["icons"]
+    assert http.get(told["src"]).content == icon.content

@@ -127,6 +127,7 @@ def test_no_file_of_the_machine_is_served(quiet: str, path: str, file: str) -> N
         ("GET", f"{API}/dev/reload"),
         ("GET", f"{API}/token"),
         ("GET", f"{API}/runs"),
+        ("GET", "/pwa_icon/100000"),  # Gradio would make a picture of that size
         ("GET", "/monitoring"),
         ("GET", "/monitoring/summary"),
         ("POST", "/login"),
