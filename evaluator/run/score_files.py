@@ -43,6 +43,8 @@ def score_files(
         asked = [items[answer.id] for answer in chunk]
         for score, answer in zip(bench.score_flat(asked, chunk), chunk, strict=True):
             scores[score.id] = unless_unanswered(score, [answer])
+    if not scores:
+        raise DataError(f"{answers_file}: has no answers")
     silent = [item for key, item in items.items() if key not in scores]
     for score in bench.score_flat(silent, [Answer(item.id, "", "empty", 0.0) for item in silent]):
         scores[score.id] = score

@@ -103,6 +103,7 @@ def test_a_missing_answer_is_empty_and_wrong(tmp_path: Path, capsys: pytest.Capt
         ([ITEM, ITEM], [ANSWER], "items.jsonl, line 2: the id '1' stands twice"),
         ([{"id": "1"}], [], "items.jsonl, line 1: 'answer' must be text"),
         ([], [], "has no items"),
+        ([ITEM], [], "answers.jsonl: has no answers"),
         (["\ufeff"], [], "has no items"),
     ],
 )
