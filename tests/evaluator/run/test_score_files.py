@@ -173,7 +173,7 @@ def test_items_are_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert score(tmp_path, "ko-vqa", items, [], "--per-item", str(tmp_path / "items.jsonl")) == 2
     assert "name another one" in capsys.readouterr().err
     assert json.loads((tmp_path / "items.jsonl").read_text(encoding="utf-8")) == items[0]
-    assert score(tmp_path, "ko-vqa", items, [], "--per-item", str(tmp_path / "none" / "x.jsonl")) == 2
+    assert score(tmp_path, "ko-vqa", items, [ANSWER], "--per-item", str(tmp_path / "none" / "x.jsonl")) == 2
     assert "--per-item" in capsys.readouterr().err
 
 
