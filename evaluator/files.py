@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from evaluator.errors import DataError
+
 
 def write_content_addressed(root: Path, folder: str, suffix: str, content: bytes) -> str:
     """Write a file below `root` under the sha256 of its content, atomically. Returns its relative name."""
@@ -21,6 +23,17 @@ def write_content_addressed(root: Path, folder: str, suffix: str, content: bytes
         partial.write_bytes(content)
         partial.replace(target)
     return name
+
+
+def check_new_folder(folder: Path) -> None:
+    """Before the long work of filling it. Raises DataError where something is there already, or it cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.rmdir()
+    except OSError as error:
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
+            raise DataError(f"{folder} is there already: name a new folder") from None
+        raise DataError(f"{folder}: {error.strerror}") from None
 
 
 def remove_path(path: Path) -> None:

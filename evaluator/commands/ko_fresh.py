@@ -5,20 +5,20 @@ from pathlib import Path
 
 from evaluator.commands.console import progress_bar
 from evaluator.errors import DataError
+from evaluator.files import check_new_folder
 from evaluator.fresh.draw import draw_set
 from evaluator.fresh.seed import commitment, differences, other_versions, reveal
 from submissions.catalog import BENCHMARKS
 from submissions.records import Commitment
 from submissions.settings import load_settings
-from submissions.store.open import open_store
+from submissions.store.open import check_there, open_store
 
 
 def main(args: argparse.Namespace) -> int:
     """Exit code 1 where a revealed set is not the one committed to. Raises DataError, SettingsError, StoreError."""
     if args.step == "reveal":
         return _reveal(args.quarter, yes=args.yes)
-    if args.out.exists():
-        raise DataError(f"{args.out} is there already: name a new folder")
+    check_new_folder(args.out)
     with progress_bar() as progress:
         bar = progress.add_task("figures", total=None)
 
@@ -43,7 +43,9 @@ def _reveal(quarter: str, *, yes: bool) -> int:
     if not yes and input(asked).strip().lower() not in ("y", "yes"):
         print("nothing revealed")
         return 2
-    told = reveal(quarter, load_settings())
+    settings = load_settings()
+    check_there(settings.store)
+    told = reveal(quarter, settings)
     print(f"{quarter}: {told.seed}")
     return 0
 
@@ -52,6 +54,7 @@ def _commitment(named: str) -> Commitment:
     file = Path(named)
     if not file.is_file():
         settings = load_settings()
+        check_there(settings.store)
         return commitment(open_store(settings.store, settings), named)
     try:
         return Commitment.model_validate_json(file.read_bytes())

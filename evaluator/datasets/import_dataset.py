@@ -17,7 +17,7 @@ from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.data_types import Answer, Item
 from evaluator.datasets.leak_check import CANARY
 from evaluator.errors import DataError
-from evaluator.files import write_content_addressed
+from evaluator.files import check_new_folder, write_content_addressed
 from evaluator.hub.eval_results import benchmark_yaml
 
 REJECTED = "rejected.jsonl"
@@ -40,15 +40,12 @@ def import_dataset(
 
     Raises DataError where the source cannot be read or none of its rows can be used.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise DataError(f"{out}: is there already; name a new folder")
+    check_new_folder(out)
     partial = out.with_name(f"{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     try:
         imported = _write(benchmark, source, partial, on_row)
-        if out.exists():
-            out.rmdir()
         partial.rename(out)
     finally:
         shutil.rmtree(partial, ignore_errors=True)

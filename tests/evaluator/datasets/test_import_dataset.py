@@ -229,5 +229,7 @@ def test_the_command_shows_counts_and_a_preview(tmp_path: Path) -> None:
     assert "and 3 more" in done.stderr
     again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert again.returncode == 2 and "is there already" in again.stderr
+    nowhere = subprocess.run([*command[:-1], f"{tmp_path}/out/README.md/new"], cwd=ROOT, capture_output=True, text=True)
+    assert nowhere.returncode == 2 and nowhere.stderr.endswith("new: Not a directory\n")
     missing = subprocess.run([*command[:5], "nowhere", str(tmp_path / "new")], cwd=ROOT, capture_output=True, text=True)
     assert missing.returncode == 2 and "no such file" in missing.stderr

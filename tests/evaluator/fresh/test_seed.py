@@ -133,6 +133,8 @@ def test_the_command(
     assert (tmp_path / "mine/items.jsonl").is_file()
     assert evaluator(["ko-fresh", "draw", "--seed", "mine", "--out", str(tmp_path / "mine")]) == 2
     assert "is there already" in capsys.readouterr().err
+    assert evaluator(["ko-fresh", "draw", "--seed", "mine", "--out", str(tmp_path / "mine/items.jsonl/new")]) == 2
+    assert capsys.readouterr().err.endswith("new: Not a directory\n")
     for wrong in (["--seed", ""], ["--seed", "mine", "--n", "9"], ["--seed", "\udce1"]):
         assert evaluator(["ko-fresh", "draw", *wrong, "--out", str(tmp_path / "wrong")]) == 2
         assert "a seed is text" in capsys.readouterr().err
