@@ -11,6 +11,13 @@ from leaderboard.data.ranking import RankedRow, score_of
 
 Kind = Literal["size", "speed", "parts", "time", "letters"]
 Data = list[dict[str, Any]]
+COLUMNS: dict[Kind, tuple[str, ...]] = {
+    "size": ("model", "score", "weights", "params", "front"),
+    "speed": ("model", "score", "weights", "latency_ms", "hardware", "front"),
+    "parts": ("model", "split", "axis", "bucket", "score", "n"),
+    "time": ("date", "model", "score", "state_of_the_art"),
+    "letters": ("model", "letter", "n", "percent"),
+}
 MAX_HEATMAP_MODELS, MAX_HISTOGRAM_MODELS = 15, 5
 
 

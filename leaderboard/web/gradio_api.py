@@ -47,7 +47,7 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
         if not isinstance(limit, int) or not 1 <= limit <= MAX_ROWS:
             raise _refusal(f"limit must be a whole number from 1 to {MAX_ROWS}")
         found = select(boards[benchmark], Query(words=clean_words(search), verified=bool(verified)))
-        return [flat(row) for row in found[:limit]]
+        return flat(found[:limit])
 
     def result(key: str) -> dict[str, Any]:
         """One result's whole record: scores, intervals, breakdown, latency, environment, provenance.

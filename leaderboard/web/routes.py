@@ -9,7 +9,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from leaderboard.data.chart_data import Kind, chart_data, charts_of
+from leaderboard.data.chart_data import COLUMNS, Kind, chart_data, charts_of
 from leaderboard.data.export import FORMATS, rows_to_csv
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query, select
@@ -73,7 +73,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
             raise HTTPException(404, f"no such chart: one of {', '.join(charts_of(name))}")
 
         def write() -> bytes:
-            return rows_to_csv(chart_data(kind, view.boards[name]))
+            return rows_to_csv(chart_data(kind, view.boards[name]), COLUMNS[kind])
 
         return _fresh(request, view.version, "text/csv; charset=utf-8", write, f"hannun-{name}-{kind}.csv")
 

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.chart_data import Kind, chart_data, charts_of
+from leaderboard.data.chart_data import COLUMNS, Kind, chart_data, charts_of
 from leaderboard.data.export import rows_to_csv
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
@@ -121,8 +121,8 @@ def test_charts_are_drawn_by_plotly_and_downloaded(board: LiveBoard, benchmark: 
     for language in get_args(Language) if data else ():
         drawn = figure(kind, data, BENCHMARKS[benchmark].card, language)
         assert drawn.data and "NaN" not in drawn.to_json()
-    lines = list(csv.reader(io.StringIO(rows_to_csv(data).decode("utf-8-sig"))))
-    assert len(lines) == len(data) + 1
+    lines = list(csv.reader(io.StringIO(rows_to_csv(data, COLUMNS[kind]).decode("utf-8-sig"))))
+    assert len(lines) == len(data) + 1 and tuple(lines[0]) == COLUMNS[kind]
     assert charts_of(benchmark).count("letters") == (BENCHMARKS[benchmark].card.histogram is not None)
 
 

@@ -1,0 +1,43 @@
+"""Tables as files: the same columns and values in each form."""
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from leaderboard.data.export import to_csv, to_json, to_parquet
+from leaderboard.data.ranking import RankedRow
+from submissions.records import EvalRequest
+from submissions.rows import board_row
+from tests.support.evaluated import evaluated
+
+
+@pytest.fixture
+def rows(make_request: Callable[..., EvalRequest]) -> list[RankedRow]:
+    """A measured row with metrics of its own, and a bare one."""
+    known = board_row(evaluated(make_request(benchmark="ko-vdc", model_id="o/known"), 61.5), "p", "b")
+    known = replace(known, metrics='{"consistency": 50.0}', organisation="기관")
+    bare = board_row(evaluated(make_request(benchmark="ko-vdc", model_id="o/bare"), 41.25), "q", "c")
+    return [RankedRow(1, known), RankedRow(None, bare)]
+
+
+def test_the_three_forms_say_the_same(rows: list[RankedRow]) -> None:
+    records = json.loads(to_json(rows))
+    assert records[1]["consistency"] is None and records[0]["rank"] == 1 and records[1]["rank"] is None
+    table = pq.read_table(io.BytesIO(to_parquet(rows)))
+    assert table.to_pylist() == records
+    read = pd.read_csv(io.BytesIO(to_csv(rows)), dtype=object, keep_default_na=False)
+    told = [{name: "" if value is None else str(value) for name, value in record.items()} for record in records]
+    assert read.to_dict("records") == told
+
+
+def test_a_table_without_rows_has_the_columns_and_types_of_one_with_rows(rows: list[RankedRow]) -> None:
+    whole, bare, empty = (pq.read_schema(io.BytesIO(to_parquet(some))) for some in (rows, rows[1:], []))
+    assert [*bare, whole.field("consistency")] == list(whole) and list(empty) == list(bare)
+    assert {str(field.type) for field in whole} == {"string", "int64", "double", "bool"}
+    assert to_csv([]).decode("utf-8-sig").split(",")[:2] == ["rank", "rank_best"]
+    assert json.loads(to_json([])) == []
