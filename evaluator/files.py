@@ -37,7 +37,7 @@ def check_new_folder(folder: Path) -> None:
 
 
 def remove_path(path: Path) -> None:
-    """Remove a file, or a folder with all that is in it, however deep: Python's own way ends at a thousand folders."""
+    """Remove a file, or a folder with all that is in it, however deep: Python's own way ends at a thousand folders before 3.13."""
     if not os.path.lexists(path):
         return
     if subprocess.run(["rm", "-rf", "--", str(path)], stderr=subprocess.DEVNULL).returncode:

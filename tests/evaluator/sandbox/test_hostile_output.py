@@ -78,8 +78,6 @@ def test_a_folder_3000_deep_is_removed(tmp_path: Path) -> None:
     finally:
         os.fchdir(begin)
         os.close(begin)
-    with pytest.raises((RecursionError, OSError)):
-        shutil.rmtree(tmp_path / "deep")
     assert size_of(tmp_path / "deep", 10**9) > 10**9
     remove_path(tmp_path / "deep")
     assert not (tmp_path / "deep").exists()
