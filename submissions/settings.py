@@ -34,6 +34,7 @@ log = logging.getLogger(__name__)
 OF_THIS_MACHINE = ("HANNUN_HOST", "HANNUN_PORT", "HANNUN_WORK_DIR", "HANNUN_LAUNCHER", "HANNUN_HUB_TOKEN_FILE")
 API_KEY = "HANNUN_API_KEY"  # the variable in which a server's key is, unless another one is named
 IMAGE = r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}"  # of Docker, by its digest: a tag is another image tomorrow
+MIN_SEED_CHARS = 32
 # A Space says where to listen in Gradio's own variables.
 GRADIO = {"HANNUN_HOST": "GRADIO_SERVER_NAME", "HANNUN_PORT": "GRADIO_SERVER_PORT"}
 
@@ -149,7 +150,7 @@ class Settings(BaseSettings):
     apis: dict[str, ApiModel] = {}  # models behind an API that the operator may queue, by name
     embeddings: EmbeddingServer | None = None  # for benchmarks that score by the similarity of texts
     # Of ko-fresh's set: its hash is public, so that nobody may be able to guess it. One is made once where none is named.
-    fresh_seed: SecretStr | None = Field(default=None, min_length=32)
+    fresh_seed: SecretStr | None = None
     fresh_n: int = Field(default=2000, ge=8, le=100_000, multiple_of=2)  # questions of it
     signing_key: SecretStr | None = None  # PEM of an Ed25519 key: results are published with a signed statement
     details_key: SecretStr | None = None  # keys the item ids in the private details
@@ -162,6 +163,21 @@ class Settings(BaseSettings):
     def _of_benchmarks(cls, value: Any) -> Any:
         if unknown := [name for name in value if name not in BENCHMARKS]:
             raise ValueError(f"{unknown[0]!r} is no benchmark: {', '.join(BENCHMARKS)}")
+        return value
+
+    @field_validator("fresh_seed")
+    @classmethod
+    def _not_guessable(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and len(value) < MIN_SEED_CHARS:
+            raise ValueError(f"a seed has at least {MIN_SEED_CHARS} characters, this one has {len(value)}")
+        return value
+
+    @field_validator("hub_token_file")
+    @classmethod
+    def _has_token(cls, value: Path | None) -> Path | None:
+        """At the start; afterwards the file may be away for a moment, while the token is replaced."""
+        if value and not _first_line(value):
+            raise ValueError(f"{value} cannot be read, or its first line is empty")
         return value
 
     @field_validator("signing_key")

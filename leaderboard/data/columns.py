@@ -24,6 +24,7 @@ class Column:
     cell: str = ""  # the macro of cells.html that draws it
     own: ScoreColumn | None = None
     order: Order | None = None  # of sorting by it; None: it is not sorted by
+    sort: str = ""  # in the address where that is not its key
     order_label: Text | None = None
     hint: Text | None = None
     unit: Text | None = None
@@ -196,7 +197,8 @@ def columns_of(card: Card, rows: Sequence[RankedRow], chosen: Sequence[str], sor
     if card.headline in BY_KEY:
         columns = [replace(column, label=title) if column.key == card.headline else column for column in columns]
     else:
-        headline = Column(card.headline, title, cell="headline", own=ScoreColumn(title, card.headline))
+        own = ScoreColumn(title, card.headline)
+        headline = Column(card.headline, title, cell="headline", own=own, order="descending", sort=RANK)
         columns.insert(next((n for n, column in enumerate(columns) if column.cell not in BEFORE_SCORES), 0), headline)
     return columns
 

@@ -18,6 +18,8 @@ from submissions.store.open import open_store
         ("HANNUN_APIS", '{"a": {"base_url": 5}}', "HANNUN_APIS: a.model_id: Field required"),
         ("HANNUN_LEASE", "ten", "HANNUN_LEASE: 'ten' is not a duration"),
         ("HANNUN_PORT", "0", "HANNUN_PORT"),
+        ("HANNUN_FRESH_SEED", "2026-q4", "HANNUN_FRESH_SEED: a seed has at least 32 characters, this one has 7"),
+        ("HANNUN_HUB_TOKEN_FILE", "/nowhere/token", "HANNUN_HUB_TOKEN_FILE: /nowhere/token cannot be read"),
         (
             "HANNUN_PRIVATE_STORE",
             "file://.hannun/store.git",
