@@ -11,7 +11,7 @@
 
 ARG BASE=python:3.11-slim
 FROM ${BASE} AS base
-ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+ENV PYTHONUNBUFFERED=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN useradd --create-home --uid 1000 hannun && mkdir -p /app /data && chown hannun:hannun /app /data
 WORKDIR /app
 COPY requirements.lock ./
@@ -30,12 +30,13 @@ RUN pip install --require-hashes --no-deps -r evaluator/requirements.lock \
     && if [ -n "$TORCH" ]; then pip install "$TORCH"; \
        else pip install --require-hashes --no-deps -r evaluator/torch-cuda.lock; fi
 COPY --chown=hannun:hannun . .
-RUN python -m scripts.torchvision_operators
+RUN python -m scripts.torchvision_operators && python -m compileall -q evaluator leaderboard submissions
 USER hannun
 CMD ["python", "-m", "evaluator", "worker"]
 
 FROM base AS board
 COPY --chown=hannun:hannun . .
+RUN python -m compileall -q evaluator leaderboard submissions
 ENV HANNUN_WORKER=off HANNUN_HOST=0.0.0.0 HANNUN_PORT=7860 MALLOC_ARENA_MAX=2
 USER hannun
 EXPOSE 7860

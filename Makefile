@@ -2,7 +2,7 @@
 #
 #   make serve   the board at http://127.0.0.1:7860, its store under .hannun/, the worker running
 #   make test    formatting, types and all tests, in a real browser too
-#   make test-unit     the tests without a browser and without real models
+#   make test-unit     the tests without a browser, real models and other processes
 #   make lint          formatting and types
 #   make test-faults   the long proofs: workers killed, the Hub failing (docs/reliability.md)
 #   make test-ray      the launchers' tests on a Ray cluster of this machine, in an environment of their own
@@ -40,6 +40,9 @@ COMPILE := $(LOCK) --universal
 .PHONY: serve test test-unit lint test-faults test-ray ray audit lock demo bench simulate samples screenshots clean
 .DEFAULT_GOAL := serve
 
+# Else each of the many processes that evaluations and tests start compiles the project's modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # No shell between make and the board: ending the one ends the other.
 serve: export MALLOC_ARENA_MAX ?= 2
 serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
@@ -52,7 +55,7 @@ test: lint
 
 test-unit: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git bubblewrap
-	$(BIN)/pytest -n 2 -m "not browser and not model and not faults"
+	$(BIN)/pytest -n 2 -m "not browser and not model and not integration and not faults"
 
 lint: $(EVALUATOR) $(TESTS)
 	$(BIN)/ruff format --check .

@@ -30,6 +30,8 @@ from submissions.queue.quota import Submitter
 from submissions.settings import Settings
 from submissions.store.base import Store
 
+pytestmark = pytest.mark.integration
+
 STARS = ("1", "2", "3")
 
 

@@ -22,6 +22,8 @@ from huggingface_hub.utils._http import parse_ratelimit_headers
 from tests.support.hub.repos import TOKEN, Fault, Hub
 from tests.support.hub.server import serve
 
+pytestmark = pytest.mark.integration
+
 REPO = "org/store"
 READ, STRANGER = "hf_read", "hf_stranger"
 

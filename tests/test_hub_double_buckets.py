@@ -17,6 +17,8 @@ from tests.support.hub.s3 import credentials, signature
 from tests.support.hub.server import serve
 from tests.support.hub.xet_client import own_xet_session
 
+pytestmark = pytest.mark.integration
+
 BUCKET, REPO = "org/results", "org/store"
 READ, STRANGER = "hf_read", "hf_stranger"
 

@@ -14,6 +14,8 @@ from dulwich.client import HTTPUnauthorized
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.hub.server import serve
 
+pytestmark = pytest.mark.integration
+
 REPO, SPACE = "org/store", "spaces/org/board"
 READ, STRANGER = "hf_read", "hf_stranger"
 VERSIONS = pytest.mark.parametrize("version", ["0", "2"])

@@ -136,6 +136,7 @@ def test_a_benchmark_imports_no_other_benchmark() -> None:
     assert {name: shared for name in own if (shared := edges[name] & (own - {name}))} == {}
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "module", ["evaluator.benchmarks", "leaderboard.app", "evaluator.worker", "evaluator.run.child"]
 )
@@ -147,6 +148,7 @@ def test_serving_and_scheduling_load_no_model_library(module: str) -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.integration
 def test_the_board_is_imported_without_writing_stubs_of_gradio() -> None:
     code = """
 import ast

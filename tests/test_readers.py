@@ -35,6 +35,7 @@ def test_the_rules_read_pages_of_another_seed(drawn: Path) -> None:
     assert len(items) == 12 and right >= 3, "guessing earns none of these"
 
 
+@pytest.mark.integration
 def test_a_page_without_text_is_not_guessed_at() -> None:
     page = Page.of(Image.new("RGB", (900, 600), "white"), by_font())
     assert answer(page, "질문: 2020년 쌀 생산량은 얼마입니까?\n답:") == UNKNOWN

@@ -20,6 +20,8 @@ from submissions.paths import ROOT
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.serving import bare_environment, serving
 
+pytestmark = pytest.mark.integration
+
 
 def _closure(requirements: list[str]) -> dict[str, Distribution]:
     """The installed distributions that these requirements lead to, extras and markers heeded."""

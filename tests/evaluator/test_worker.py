@@ -34,6 +34,8 @@ from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from tests.support.engines import ASKED, STOP, LetterEngine, LoggingEngine, use_engine
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture
 def without_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,6 +76,7 @@ def test_the_store_is_where_the_setting_says(settings: Settings, capsys: pytest.
     assert main(["list"]) == 0 and Path(settings.store).is_dir()
 
 
+@pytest.mark.integration
 def test_the_process_ends_cleanly_each_time(environment: dict[str, str]) -> None:
     """Reading Parquet with threads aborted every other process at its exit."""
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0

@@ -217,6 +217,7 @@ def test_a_source_of_no_use_leaves_nothing_behind(tmp_path: Path, content: bytes
     assert sorted(p.name for p in tmp_path.iterdir()) == ["questions.csv"]
 
 
+@pytest.mark.integration
 def test_the_command_shows_counts_and_a_preview(tmp_path: Path) -> None:
     source = tmp_path / "in"
     _image(source / "a/1.png")

@@ -24,6 +24,8 @@ from tests.evaluator.test_worker import submit
 from tests.support.engines import LoggingEngine, use_engine
 from tests.support.hub.repos import TOKEN, Hub
 
+pytestmark = pytest.mark.integration
+
 ITEM = Item(
     "7",
     "2019년 가온시의 정수장 예산은 모두 얼마였는가?",

@@ -18,6 +18,8 @@ from submissions.paths import ROOT, SAMPLES
 from submissions.settings import Settings
 from tests.support.hub.server import build, commit_of, serve
 
+pytestmark = pytest.mark.integration
+
 TOKEN = "hf_reads_the_test_sets"
 
 

@@ -32,6 +32,7 @@ SERVE = "transformers serve {model} --device cpu --dtype float32 --host 127.0.0.
 SERVE = f"{Path(sys.executable).parent}/{SERVE}"
 
 
+@pytest.mark.integration
 def test_a_server_of_our_own_answers_as_the_chat_engine(models_dir: Path) -> None:
     model = models_dir / "tiny/image-text"
     benchmark = BENCHMARKS["ko-vqa"]
@@ -348,6 +349,7 @@ def test_many_at_once_but_never_more_than_allowed() -> None:
     assert len(answers) == 40 and most == 4
 
 
+@pytest.mark.integration
 def test_run_on_a_server_elsewhere(environment: dict[str, str], tmp_path: Path) -> None:
     fail_first = Served(
         lambda body, n: PlainTextResponse("", 400) if len(fail_first.bodies) == 1 else completion("61.5조")

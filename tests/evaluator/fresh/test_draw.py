@@ -26,6 +26,7 @@ def test_the_samples_are_what_the_code_draws(tmp_path: Path) -> None:
     assert draw_set("sample", tmp_path / "drawn", 40) == set_hash(SAMPLES / "ko-fresh")
 
 
+@pytest.mark.integration
 def test_a_set_is_the_same_under_other_settings(tmp_path: Path) -> None:
     """Another language, time zone, hash seed, folder, umask, number of threads, and a matplotlibrc of the user's."""
     (tmp_path / "config").mkdir()

@@ -86,6 +86,7 @@ def test_only_what_was_committed_to_is_revealed(own: Settings) -> None:
         reveal(QUARTER, own)
 
 
+@pytest.mark.integration
 def test_a_model_gets_a_rank_on_it_out_of_the_box(
     own: Settings, store: Store, private: PrivateStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +125,7 @@ def test_a_seed_that_could_be_guessed_is_refused(value: str) -> None:
         Settings(fresh_seed=SecretStr(value))
 
 
+@pytest.mark.integration
 def test_the_command(
     own: Settings, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

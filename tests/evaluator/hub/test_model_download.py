@@ -14,6 +14,8 @@ from evaluator.hub.model_download import check_fetched, fetch_model
 from submissions.settings import Settings
 from tests.support.hub.server import build, commit_of, serve
 
+pytestmark = pytest.mark.integration
+
 MODEL = "org/model"
 
 

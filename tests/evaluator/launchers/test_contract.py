@@ -25,6 +25,8 @@ from submissions.store.open import open_private_store, open_store
 from tests.evaluator.launchers.conftest import Place
 from tests.evaluator.test_worker import submit
 
+pytestmark = pytest.mark.integration
+
 QUESTIONS = 80  # of ko-vdc's samples
 
 

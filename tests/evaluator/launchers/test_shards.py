@@ -18,6 +18,8 @@ from tests.evaluator.launchers.conftest import Place
 from tests.evaluator.launchers.test_contract import nothing_asked_twice, when_answered
 from tests.evaluator.test_worker import submit
 
+pytestmark = pytest.mark.integration
+
 OF_TIME = {"date", "total_evaluation_time_seconds", "latency", "cost"}
 
 

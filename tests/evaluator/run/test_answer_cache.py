@@ -119,6 +119,7 @@ def test_how_many_scores_hang_on_the_batch() -> None:
     assert (outcome.n, outcome.answers_changed, outcome.scores_changed) == (40, 3, 2)  # type: ignore[attr-defined]
 
 
+@pytest.mark.integration
 def test_scores_that_hang_on_the_batch_are_measured_again_in_smaller_ones(
     make_request: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

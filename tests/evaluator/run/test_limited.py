@@ -57,6 +57,7 @@ def score_all(shapes: Sequence[str]) -> dict[str, list[Score]]:
     return scores
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("half", [0, 1])
 def test_hostile_answers_are_scored_in_time(half: int) -> None:
     """Ten million characters of each shape; some took hours."""

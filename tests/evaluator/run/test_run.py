@@ -26,6 +26,8 @@ from tests.conftest import SHARED
 from tests.support.cli import Cli, Done, in_process
 from tests.support.engines import STOP, LoggingEngine
 
+pytestmark = pytest.mark.integration
+
 
 def run(environment: dict[str, str], *args: str, timeout: int = 300) -> subprocess.CompletedProcess[str]:
     return subprocess.run(

@@ -21,6 +21,8 @@ from submissions.store.open import open_private_store, open_store
 from tests.evaluator.test_worker import submit
 from tests.support.engines import MarkupEngine, use_engine
 
+pytestmark = pytest.mark.integration
+
 CODE = "from pathlib import Path\nPath({mark!r}).touch()\nclass Evil:\n    pass\n"
 
 

@@ -26,6 +26,8 @@ from submissions.settings import Settings
 from submissions.store.open import open_private_store, open_store
 from tests.evaluator.test_worker import submit
 
+pytestmark = pytest.mark.integration
+
 ENVIRONMENT = {"event": "environment", "values": {"hardware": "x"}}
 LOADED = {"event": "loaded", "batch_size": 4, "params": 7}
 

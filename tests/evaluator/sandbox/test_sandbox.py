@@ -27,6 +27,8 @@ from submissions.paths import ROOT
 from submissions.results import EvalResult
 from submissions.settings import Settings
 
+pytestmark = pytest.mark.integration
+
 
 @cache
 def available() -> str:

@@ -60,6 +60,7 @@ def http(address: str) -> Iterator[httpx.Client]:
         yield client
 
 
+@pytest.mark.integration
 def test_gradio_client_reads(address: str, requests: dict[str, EvalRequest]) -> None:
     client = Client(address, analytics_enabled=False, verbose=False)
     rows = client.predict("ko-vqa", api_name="/leaderboard")
@@ -78,6 +79,7 @@ def test_gradio_client_reads(address: str, requests: dict[str, EvalRequest]) -> 
     assert {r["model_id"] for r in client.predict(api_name="/queue")} == {r.model_id for r in requests.values()}
 
 
+@pytest.mark.integration
 def test_gradio_client_submits(tmp_path: Path, models_dir: Path) -> None:
     settings = settings_in(tmp_path, models_dir)
     with serve(build_app(settings)) as address:

@@ -401,6 +401,7 @@ def test_a_hub_out_of_reach_is_our_fault_not_the_models(cli: Cli, monkeypatch: p
     assert REFUSALS[RefusalCode.HUB_UNREACHABLE].en in done.stderr
 
 
+@pytest.mark.integration
 def test_a_hub_model_is_fetched_and_evaluated(environment: dict[str, str], hub: str, tmp_path: Path) -> None:
     dummy = [sys.executable, "-m", "tests.support.cli", "evaluator.engines.dummy:DummyEngine"]
     command = [*dummy, "run", "--model", "owner/good", "--benchmark", "korquad-2"]

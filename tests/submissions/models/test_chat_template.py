@@ -54,6 +54,7 @@ def test_nothing_gets_out_of_a_template(template: str, started: list[TemplateRen
     assert not any(word in said for word in ("root:", "PATH", "<class", "uid=", "builtins"))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("template", "said"),
     [
@@ -75,6 +76,7 @@ def test_a_template_ends_in_time_memory_and_length(
     assert re.search(said, refusal(template, started))
 
 
+@pytest.mark.integration
 def test_once_ended_a_renderer_says_so_again(monkeypatch: pytest.MonkeyPatch, started: list[TemplateRenderer]) -> None:
     monkeypatch.setattr(module, "SECONDS", 2.0)
     assert "does not end" in refusal(

@@ -27,6 +27,8 @@ from submissions.store.private import PrivateStore
 from tests.support.evaluated import evaluated
 from tests.support.records import NOW, request_numbered, result_of
 
+pytestmark = pytest.mark.integration
+
 
 def publish(store: Store, number: int, days: float) -> EvalResult:
     queue = Queue(store)

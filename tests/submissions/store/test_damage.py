@@ -26,6 +26,8 @@ from submissions.store.open import open_store
 from tests.support.hub.repos import Hub
 from tests.support.records import NOW, request_numbered, result_of
 
+pytestmark = pytest.mark.integration
+
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda content: b"",
     "cut off": lambda content: content[: len(content) // 2],

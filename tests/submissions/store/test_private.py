@@ -107,6 +107,7 @@ def test_others_of_this_machine_cannot_look_inside(settings: Settings) -> None:
     assert Path(settings.private_store).stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.integration
 def test_a_killed_writer_leaves_the_old_content_or_the_new(settings: Settings, private: PrivateStore) -> None:
     write = (
         "import sys; from submissions.store.private import PrivateStore; store = PrivateStore(sys.argv[1])\n"

@@ -161,6 +161,7 @@ while True:
 """
 
 
+@pytest.mark.integration
 def test_a_writer_killed_at_any_moment_leaves_a_whole_store(tmp_path: Path) -> None:
     url = str(tmp_path / "killed.git")
     for round_ in range(8):
