@@ -29,7 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
 def _add_verify(verify: argparse.ArgumentParser) -> None:
     verify.add_argument("result", help="a result's JSON: a file, or its address on a board")
     verify.add_argument("--key", required=True, type=Path, help="the operator's public key, Ed25519 in PEM")
-    verify.add_argument("--statement", help="a file or an address (default: KEY.intoto.json beside the result)")
+    verify.add_argument("--statement", help="a file or an address (default: RESULT with .intoto.json for .json)")
 
 
 def _add_croissant(croissant: argparse.ArgumentParser) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import httpx2
 
 from evaluator.errors import DataError
-from submissions.errors import StatementError
 from submissions.statement import verify_statement
 
 MAX_BYTES = 16 * 2**20
@@ -34,9 +33,14 @@ def _read(place: str) -> bytes:
         except OSError as error:
             raise DataError(f"{place}: {error.strerror}") from None
     try:
-        answer = httpx2.get(place, follow_redirects=True, timeout=60)
-    except httpx2.HTTPError as error:
-        raise StatementError(f"{place}: {error}") from None
-    if answer.is_error:
-        raise DataError(f"{place}: {answer.status_code} {answer.text[:200]}")
-    return answer.content[:MAX_BYTES]
+        with httpx2.stream("GET", place, follow_redirects=True, timeout=60) as answer:
+            if answer.is_error:
+                raise DataError(f"{place}: {answer.status_code} {answer.reason_phrase}")
+            content = b""
+            for part in answer.iter_bytes():
+                content += part
+                if len(content) > MAX_BYTES:
+                    raise DataError(f"{place}: more than {MAX_BYTES:,} bytes, which no result has")
+            return content
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
+        raise DataError(f"{place}: {error}") from None

@@ -35,7 +35,7 @@ from evaluator.engines.chat_inputs import ChatInputs, Encoded, PreparedPrompt
 from evaluator.engines.decoding import Budgets, greedy, plain_config, token_ids
 from evaluator.engines.generation_config import asked_settings
 from evaluator.engines.hardware import best_device, torch_environment
-from evaluator.engines.loading import check_finite, check_token_ids, from_pretrained, load_config
+from evaluator.engines.loading import check_no_nan, check_token_ids, from_pretrained, load_config
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError
 from submissions.failure_codes import FailureCode
@@ -68,7 +68,7 @@ class ChatEngine:
         self._model = from_pretrained(loader, options, config, plain)
         # Here, and not among the logits processors: a model's own `generate` may drop those, as Janus' does.
         if (head := self._model.get_output_embeddings()) is not None:
-            head.register_forward_hook(lambda *call: check_finite(call[2][:, -1]))
+            head.register_forward_hook(lambda *call: check_no_nan(call[2][:, -1]))
         self.params = self._model.num_parameters()
         self._device = str(self._model.device.type)
         self._answer_tokens = options.max_new_tokens
@@ -152,7 +152,8 @@ class ChatEngine:
                 answers += [self._answer(p, *own) for p, own in zip(part, tokens, strict=True)]
         except (ValueError, RuntimeError, IndexError) as error:
             # One image of a shape that the model does not take costs its own prompt only.
-            ours = isinstance(error, torch.OutOfMemoryError) or "CUDA error" in str(error)
+            device = any(name in str(error) for name in ("CUDA error", "CUDA driver error", "cuDNN error"))
+            ours = device or isinstance(error, torch.OutOfMemoryError)
             if ours or not any(p.sizes for p in encoded.batch):
                 raise
             self._inputs.refusal = f"{type(error).__name__}: {error}"

@@ -220,8 +220,6 @@ def _load_processor(loader: Any, options: EngineOptions) -> Any:
         folder = options.adapter
     try:
         return loader.from_pretrained(folder, trust_remote_code=options.custom_code, local_files_only=True)
-    except ImportError:
-        raise
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvaluationError(FailureCode.UNSUPPORTED_ARCHITECTURE, str(error)) from error
 

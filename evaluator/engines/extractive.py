@@ -21,7 +21,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_QUESTION_ANSWERING_
 from evaluator.data_types import Answer, Prompt
 from evaluator.engines.base import split_batch_on_oom
 from evaluator.engines.hardware import best_device, torch_environment
-from evaluator.engines.loading import check_finite, check_token_ids, from_pretrained, load_config
+from evaluator.engines.loading import check_no_nan, check_token_ids, from_pretrained, load_config
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError
 from submissions.failure_codes import FailureCode
@@ -232,7 +232,7 @@ def _output(model: Any, inputs: dict[str, Any]) -> Any:
         choose(model.config.attention_type)
     with torch.inference_mode():
         output = model(**inputs)
-    check_finite(output.start_logits)
+    check_no_nan(output.start_logits)
     return output
 
 

@@ -34,10 +34,8 @@ def from_pretrained(loader: Any, options: EngineOptions, config: Any = None, gen
             **({"generation_config": generation_config} if generation_config else {}),
             **({"device_map": plan} if plan else {}),
         )
-    except ImportError:
-        raise
     except (OSError, RuntimeError, KeyError) as error:
-        raise EvaluationError(FailureCode.INVALID_WEIGHTS, str(error)) from error
+        raise EvaluationError(_loading_failure(error), str(error)) from error
     if missing := sorted(info["missing_keys"]):
         raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{len(missing)} weights are missing, {missing[0]} first")
     if options.adapter:
@@ -46,8 +44,18 @@ def from_pretrained(loader: Any, options: EngineOptions, config: Any = None, gen
     return model.eval() if placed else model.eval().to(best_device())
 
 
+def _loading_failure(error: Exception) -> FailureCode:
+    """Weights that do not fit into the memory may be sound: CUDA, torch's allocator and the system each say it in words
+    of their own."""
+    short = any(
+        words in str(error).lower() for words in ("out of memory", "can't allocate memory", "cannot allocate memory")
+    )
+    return FailureCode.OUT_OF_MEMORY if short else FailureCode.INVALID_WEIGHTS
+
+
 def placement(weight_bytes: int) -> str | None:
-    """How transformers is to place a model: over all devices where one is too small for it, else on one (None)."""
+    """The `device_map` for a model of so many bytes: "auto" (all GPUs) where the smallest GPU is too small for it, "cuda"
+    for one GPU, None without a GPU."""
     import torch
 
     if not torch.cuda.is_available():
@@ -68,9 +76,9 @@ def _with_adapter(model: Any, folder: Path) -> Any:
         _resize(model, folder / "adapter_model.safetensors")
         adapted = PeftModel.from_pretrained(model, str(folder), is_trainable=False)
     except (OSError, RuntimeError, KeyError, ValueError, TypeError, SafetensorError) as error:
-        raise EvaluationError(
-            FailureCode.INVALID_WEIGHTS, f"the adapter does not fit its base model: {error}"
-        ) from error
+        code = _loading_failure(error)
+        said = "the adapter does not fit its base model: " if code == FailureCode.INVALID_WEIGHTS else ""
+        raise EvaluationError(code, f"{said}{error}") from error
     return adapted if getattr(model, "is_quantized", False) else adapted.merge_and_unload()
 
 
@@ -108,8 +116,6 @@ def load_config(options: EngineOptions) -> Any:
 
     try:
         return AutoConfig.from_pretrained(options.model, trust_remote_code=options.custom_code, local_files_only=True)
-    except ImportError:
-        raise
     except (OSError, ValueError, KeyError) as error:
         raise EvaluationError(FailureCode.UNSUPPORTED_ARCHITECTURE, str(error)) from error
 
@@ -123,7 +129,7 @@ def check_token_ids(highest: int, model: Any) -> None:
         )
 
 
-def check_finite(scores: Any) -> None:
+def check_no_nan(scores: Any) -> None:
     """Raises EvaluationError where a model's output holds NaN."""
     if scores.isnan().any():
         raise EvaluationError(FailureCode.NAN_LOGITS, "the model's output holds NaN")

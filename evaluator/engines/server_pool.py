@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 import openai
 
 LONGEST_REST = 60.0  # seconds that a server which fails again and again is left alone
-REFUSED = (401, 402, 403, 404)  # no later request to this server would fare better
+REFUSED = (401, 402, 403, 404)  # not tried again with one server; with several, another one is asked and this one rests
 FIRST_LIMIT = 4  # requests under way to begin with
 
 
@@ -18,8 +18,8 @@ class InvalidCompletionError(Exception):
 
 
 class ServerLoad:
-    """What is known of one server, for as long as its engine is there. Of requests there is one more under way each round
-    that goes well, and half as many after one that does not."""
+    """Limits the requests under way to one server: after a round of successes one more is allowed, after a failure half as
+    many. A server that is down rests for longer and longer, up to LONGEST_REST."""
 
     def __init__(self, most: int) -> None:
         self.under_way = 0
@@ -33,10 +33,13 @@ class ServerLoad:
         return int(self._limit) - self.under_way
 
     def slow_down(self, *, rest: bool) -> None:
+        now = time.monotonic()
+        if rest and now < self.rests_until:
+            return  # of the requests that one outage ends, the first counts
         self._limit = max(1.0, self._limit / 2)
         if rest:
             self._failures += 1
-            self.rests_until = time.monotonic() + min(LONGEST_REST, 2.0**self._failures)
+            self.rests_until = now + min(LONGEST_REST, 2.0 ** min(self._failures, 10))
 
     def speed_up(self) -> None:
         self._limit = min(float(self._most), self._limit + 1 / self._limit)
@@ -54,7 +57,8 @@ class ServerPool:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[openai.AsyncOpenAI]:
-        """A server that takes another request now, the least busy. What is raised within tells how it does."""
+        """The least busy server that takes another request now. A retryable error raised in the `with` block slows the
+        server down, leaving it without one speeds it up, and any other error changes nothing."""
         async with self._changed:
             while (found := self._next()) is None:
                 with suppress(TimeoutError):
@@ -80,7 +84,7 @@ class ServerPool:
         return is_retryable(error) or (refused and len(self._servers) > 1)
 
     def _next(self) -> tuple[ServerLoad, openai.AsyncOpenAI] | None:
-        """None where every server has as many requests as it keeps up with. Where all rest, none does."""
+        """The least busy server with room, None where all are full. Resting ones are passed over unless all rest."""
         now = time.monotonic()
         awake = [server for server in self._servers if server[0].rests_until <= now] or self._servers
         free = (server for server in awake if server[0].room > 0)
@@ -102,7 +106,7 @@ def is_retryable(error: BaseException) -> bool:
 
 
 def is_quota(error: openai.APIStatusError) -> bool:
-    """Whether a refusal of one request too many means that none will be taken before money comes."""
+    """Whether a 429 means that the account is out of credit, so that waiting does not help."""
     return error.status_code == 429 and "insufficient_quota" in (error.code, error.type)
 
 

@@ -1,5 +1,6 @@
 """From scored answers to the public result record: percentages with 4 decimals, milliseconds with 3."""
 
+import math
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ from submissions.results import (
     ResultConfig,
 )
 
-# Model loading is in neither. This one is (preprocessing + inference) / questions over the whole run in batches.
+# Loading the model is in neither protocol. This one is (preprocessing + inference) / questions over the whole run in batches.
 TOTAL_PROTOCOL = "total/questions"
 
 
@@ -136,7 +137,7 @@ def _latency(
         n=len(ordered),
         mean_ms=_ms(_mean(whole if total else single)),
         p50_ms=_ms(statistics.median(ordered)),
-        p95_ms=_ms(ordered[int(0.95 * (len(ordered) - 1))]),
+        p95_ms=_ms(ordered[math.ceil(0.95 * len(ordered)) - 1]),  # the nearest rank
         hardware=environment.get("hardware", "remote server"),
         calibration_ms=environment.get("calibration_ms"),
     )

@@ -34,6 +34,7 @@ class Detail:
     parts: dict[str, list[BucketComparison]]  # by axis
     base: BaseDifference | None = None  # to the model it was made from, where that was measured alike
     reproductions: list[Reproduction] = field(default_factory=list)  # that it takes part in
+    signed: bool = False  # whether a signed statement of it is published
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
     base = base_difference(ranked, view.boards[ranked.row.benchmark])
     rows = [r.row for r in view.boards[ranked.row.benchmark] if r.row.model == ranked.row.model]
     own = [one for one in reproductions(rows) if ranked.row.key in (one.reported.key, one.measured.key)]
-    return Detail(ranked, EvalResult.model_validate_json(content), parts, base, own)
+    signed = EvalResult.statement_path_of(ranked.row.key) in view.snapshot.files
+    return Detail(ranked, EvalResult.model_validate_json(content), parts, base, own, signed)
 
 
 @lru_cache(maxsize=16)

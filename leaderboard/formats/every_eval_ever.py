@@ -1,5 +1,6 @@
 """A result as Every Eval Ever has it, version 0.3.0 (https://github.com/evaleval/every_eval_ever): one entry a metric."""
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ VERSION = "0.3.0"
 
 def to_every_eval_ever(result: EvalResult) -> dict[str, Any]:
     """Scores are in percent, as in the record. Times are seconds since 1970, as text."""
-    config, moment = result.config, str(int(result.date or 0))
+    config, moment = result.config, str(int(result.date or time.time()))
     measured = result.provenance.kind == "verified"
     return {
         "schema_version": VERSION,
@@ -21,7 +22,7 @@ def to_every_eval_ever(result: EvalResult) -> dict[str, Any]:
         "source_metadata": {
             "source_name": "Hannun" if measured else result.provenance.source or "unknown",
             "source_type": "evaluation_run" if measured else "documentation",
-            "source_organization_name": "Hannun" if measured else "the benchmark's makers",
+            "source_organization_name": "Hannun" if measured else _organisation(result.provenance.source or ""),
             **({"source_organization_url": url} if (url := result.provenance.source_url) else {}),
             "evaluator_relationship": "third_party" if measured else "other",
         },
@@ -45,19 +46,27 @@ def _model(result: EvalResult) -> dict[str, Any]:
         "thinking": config.thinking,
         "base_model": config.base_model,
     }
+    engine = config.server or (
+        "transformers" if config.engine != "api" else None
+    )  # what a server elsewhere runs is unknown
     version = result.environment.get("transformers")
     return {
         "name": config.published_as or config.model_name,
         "id": config.model_name,
         **({"developer": config.organisation} if config.organisation else {}),
-        **({"inference_engine": {"name": config.server or "transformers", **({"version": version} if version else {})}}
-           if config.engine else {}),
+        **({"inference_engine": {"name": engine, **({"version": version} if version else {})}}
+           if config.engine and engine else {}),
         "additional_details": {
             "deployment_type": _deployment(config),
             "model_availability": f"{config.weights}_weights" if config.weights else "unknown",
             **{name: str(value) for name, value in known.items() if value is not None},
         },
     }  # fmt: skip
+
+
+def _organisation(source: str) -> str:
+    """The owner of the repository that a number was reported in."""
+    return source.removeprefix("github:").partition("/")[0] if source.startswith("github:") else "unknown"
 
 
 def _deployment(config: ResultConfig) -> str:
@@ -69,6 +78,7 @@ def _deployment(config: ResultConfig) -> str:
 def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:
     name, scores = result.benchmark, result.results[result.benchmark]
     card = BENCHMARKS[name].card
+    titles = {column.metric: column.title.en for column in card.columns}  # ko-ocrag's wer is 1−WER
     for metric, score in scores.items():
         if score is None or metric.endswith("_stderr"):
             continue
@@ -79,7 +89,7 @@ def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:
             "metric_config": {
                 "evaluation_description": card.summary.en,
                 "metric_id": f"{name}.{metric}",
-                "metric_name": metric,
+                "metric_name": titles.get(metric, metric),
                 "metric_unit": "percent",
                 "lower_is_better": False,
                 "score_type": "continuous",

@@ -1,5 +1,6 @@
 """A result as a log of Inspect, without samples (https://inspect.aisi.org.uk/eval-logs.html; version 2 of its format)."""
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,7 +9,7 @@ from submissions.results import EvalResult
 
 def to_inspect(result: EvalResult) -> dict[str, Any]:
     """Scores are shares, as Inspect's own metrics are."""
-    moment = datetime.fromtimestamp(result.date or 0, UTC).isoformat()
+    moment = datetime.fromtimestamp(result.date or time.time(), UTC).isoformat()
     n = result.dataset.n or 0
     metrics = {
         name: {"name": name, "value": round(value / 100, 8)}

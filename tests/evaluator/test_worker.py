@@ -18,6 +18,7 @@ from evaluator.private_records import AnswerBackup
 from evaluator.run.evaluate import evaluate
 from evaluator.worker import Worker, start_schedule
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.model_detail import model_page
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
 from submissions.errors import LostLeaseError, StoreUnavailableError
@@ -119,6 +120,8 @@ def test_a_result_is_published_with_its_signed_statement(two_models: Settings, s
     record, envelope = board.result_json(request.key), board.statement(request.key)
     assert record and envelope
     assert verify_statement(record, envelope, public)["predicate"]["model"]["id"] == "tiny/one"
+    page = model_page(board, "tiny/one")
+    assert page and [detail.signed for detail in page.details] == [True]
     assert private.encode() not in b"".join(store.read(path, store.head()) for path in store.snapshot().files)
 
 

@@ -105,3 +105,10 @@ def test_the_command_checks_files(
     key.write_text("no key")
     assert evaluator(["verify", str(record), "--key", str(key)]) == 2
     assert capsys.readouterr().err == f"evaluator: --key {key}: no public Ed25519 key in PEM\n"
+
+
+@pytest.mark.parametrize("place", ["http://127.0.0.1:1/r.json", "https://a b/r.json", f"https://{'a' * 64}/r.json"])
+def test_verify_of_unreachable_address_is_bad_input(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluator(["verify", place, "--key", "key.pem"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"evaluator: {place}: ") and said.count("\n") == 1

@@ -14,7 +14,7 @@ from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from evaluator.data_types import PAGE, Prompt
 from evaluator.engines import load_engine
-from evaluator.engines.loading import placement
+from evaluator.engines.loading import from_pretrained, placement
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page, page_windows, rank
 from evaluator.errors import EvaluationError
@@ -298,6 +298,20 @@ def test_what_is_wrong_with_a_model_has_its_code(
     with pytest.raises(EvaluationError) as error:
         list(engine(kind, folder).answer([Prompt("1", "질문?", question="질문?", page=PARAGRAPHS[0])]))
     assert error.value.code == code
+
+
+@pytest.mark.parametrize("words", ["CUDA out of memory. Tried to allocate 30.00 GiB.", None])
+def test_loading_out_of_memory_is_not_invalid_weights(models_dir: Path, words: str | None) -> None:
+    class Loader:
+        @staticmethod
+        def from_pretrained(*_: object, **__: object) -> None:
+            if words:
+                raise torch.OutOfMemoryError(words)
+            torch.empty(2**60, dtype=torch.uint8)  # what torch says on the CPU
+
+    with pytest.raises(EvaluationError) as error:
+        from_pretrained(Loader, EngineOptions(models_dir / "tiny/extractive", "float32", 16))
+    assert error.value.code == "out_of_memory"
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,23 @@ def test_every_published_result_is_valid_in_every_eval_ever() -> None:
     results = published()
     assert len(results) > 100
     for result in results:
-        VALIDATOR.validate(to_every_eval_ever(result))
+        told = to_every_eval_ever(result)
+        VALIDATOR.validate(told)
+        assert int(told["retrieved_timestamp"]) > 1_500_000_000, "a result without a date is not of 1970"
+        assert to_inspect(result)["eval"]["created"] > "2017"
+    owners = {to_every_eval_ever(result)["source_metadata"]["source_organization_name"] for result in results}
+    assert owners == {"Marker-Inc-Korea", "korquad", "CoolDawnAnt", "decaf0cokes", "unknown"}
+
+
+def test_every_eval_ever_uses_metric_titles(make_request: Make) -> None:
+    reported = next(result for result in published() if result.benchmark == "ko-ocrag")
+    metrics = [one["metric_config"] for one in to_every_eval_ever(reported)["evaluation_results"]]
+    assert {one["metric_name"] for one in metrics} >= {"1−WER", "1−CER"}, "more is better there"
+    remote = evaluated(make_request(benchmark="ko-vqa"), 61.5)
+    remote = remote.model_copy(update={"config": remote.config.model_copy(update={"engine": "api", "server": None})})
+    assert "inference_engine" not in to_every_eval_ever(remote)["model_info"], (
+        "nobody knows what a server elsewhere runs"
+    )
 
 
 @pytest.mark.parametrize("benchmark", list(BENCHMARKS))
