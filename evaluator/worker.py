@@ -118,8 +118,11 @@ class Worker:
 
     def _tidy(self) -> None:
         self._private.remove_leftovers()
-        if tidy_if_due(self._queue.store, self._private, self._now()):
-            log.info("tidied %s", self._queue.store.url)
+        try:
+            if tidy_if_due(self._queue.store, self._private, self._now()):
+                log.info("tidied %s", self._queue.store.url)
+        except StoreError as error:  # the evaluations go on; /metrics reports it, and tomorrow it is tried again
+            log.error("the upkeep of the store failed: %s", error)
         rows = self._queue.rows()
         self._heartbeats.tidy((row.key for row in rows if row.status == Status.RUNNING), self._now())
         remove_answers_except(

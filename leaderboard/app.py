@@ -65,7 +65,7 @@ def build_app(settings: Settings) -> FastAPI:
     app.add_middleware(PageCacheMiddleware)
     app.add_middleware(LanguageRedirectMiddleware)
 
-    for router in (routes(board, STYLE), operations(board)):
+    for router in (routes(board, STYLE), operations(board, settings.work_dir)):
         _allow_head(router)
         app.include_router(router)
     # The longer address first: what is mounted at the root takes all the rest.

@@ -45,6 +45,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self.write_lock = threading.Lock()
+        self.failed_attempts = 0
         self.clock = START
         self._head, self._files = 0, dict[str, str]()
         self._blobs: dict[str, bytes] = {}

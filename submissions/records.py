@@ -219,6 +219,13 @@ class Presence(Record):
     seen_at: Time
 
 
+class Upkeep(Record):
+    """The last upkeep of the store, at `tidied.json` of the private store."""
+
+    at: Time
+    done: bool = True  # False while it is under way, and for good if it failed
+
+
 class Pause(Record):
     """A worker that takes no request for a while, at `paused/` of the private store."""
 

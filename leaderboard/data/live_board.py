@@ -5,6 +5,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
@@ -16,7 +17,7 @@ from leaderboard.data.reproductions import marked
 from submissions.errors import StoreError
 from submissions.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
-from submissions.records import Commitment, Lease, Pause, Presence, Retirement, Status
+from submissions.records import Commitment, Lease, Pause, Presence, Retirement, Status, Upkeep
 from submissions.results import EvalResult, PairedScores
 from submissions.rows import BoardRow, QueueRow, board_row
 from submissions.store.base import Snapshot, Store, blob_id
@@ -26,6 +27,9 @@ from submissions.store.record_reader import RecordReader
 log = logging.getLogger(__name__)
 
 HEAD_POLL_S = 1.0  # seconds between looks at the store's head
+WAIT_S = 5.0  # seconds that one caller waits for a refresh
+SLOW_S = 10.0  # seconds of a refresh after which the store counts as out of reach
+HOUR = timedelta(hours=1)
 PAUSE_POLL_S = 30.0  # seconds between looks whether workers are there, and whether they pause
 AWAY = timedelta(hours=2)  # since the last worker was seen; a scheduled Job comes each hour
 SILENT = timedelta(minutes=5)  # ten heartbeats: the worker has died, or has lost its way to the store
@@ -63,6 +67,9 @@ class LiveBoard:
         self._retirements = RecordReader(store, "retired", Retirement)
         self._commitments = RecordReader(store, "fresh", Commitment)
         self._refreshing = threading.Lock()
+        self._idle = threading.Event()  # set while no refresh is under way
+        self._idle.set()
+        self._began = 0.0  # the last refresh, by the monotonic clock
         self._checked = self._looked = self._looked_for_pauses = self._looked_for_workers = 0.0
         self._leases: dict[str, Lease] = {}
         self._silent_since: dict[str, datetime] = {}
@@ -70,28 +77,32 @@ class LiveBoard:
         self._pauses: list[Pause] = []
         self._workers: list[Presence] = []
         self.reached: datetime | None = None  # when the store last answered
-        self.store_errors = 0  # refreshes that met a store out of reach
+        self.upkeep: Upkeep | None = None  # the last one of the store
+        self._commits: list[datetime] = []  # of the last hour
         self._away = False
         self._version = ""
         self._changes: list[RankChange] = []
         self._view = View(Snapshot("", {}))
         self._view = self._read(self._view.snapshot)  # the published rows, whether the store answers or not
-        self.refresh()
+        self.fresh_view()
 
     def view(self) -> View:
-        """The newest view there is, at once; where it may be old, another thread looks for a newer one."""
-        if self._due():
+        """Return the newest view at once. If it may be outdated, a refresh starts in the background."""
+        if time.monotonic() - self._checked >= HEAD_POLL_S and self._refreshing.acquire(blocking=False):
+            self._begin()
             threading.Thread(target=self._refresh, name="refresh", daemon=True).start()
         return self._view
 
-    def refresh_if_stale(self) -> None:
-        """Refresh now where that is due and no other thread does; for polling endpoints, which may block."""
-        if self._due():
-            self._refresh()
+    def fresh_view(self) -> View:
+        """Return a view no older than HEAD_POLL_S. A store that does not answer within WAIT_S gets the view of before."""
+        self.view()
+        self._idle.wait(max(0.0, self._began + WAIT_S - time.monotonic()))
+        return self._view
 
     def refresh(self) -> View:
-        """The view as of now, waited for."""
+        """Refresh now, and return the new view."""
         self._refreshing.acquire()
+        self._begin()
         self._refresh()
         return self._view
 
@@ -112,7 +123,18 @@ class LiveBoard:
     @property
     def stale_since(self) -> datetime | None:
         """As of when the view is, where the store is out of reach now; the start of time where it never answered."""
-        return (self.reached or START) if self._away else None
+        slow = not self._idle.is_set() and (self.reached is None or time.monotonic() - self._began > SLOW_S)
+        return (self.reached or START) if self._away or slow else None
+
+    @property
+    def failed_attempts(self) -> int:
+        """Operations or requests of the store that failed, those that were retried included."""
+        return self._store.failed_attempts
+
+    def commits_of_last_hour(self) -> int:
+        """Commits to the store within the last hour, as far as this board has seen them."""
+        since = datetime.now(UTC) - HOUR
+        return sum(moment >= since for moment in self._commits)
 
     def pauses(self) -> list[Pause]:
         """Workers that take no request for now, since something fails on their machines."""
@@ -161,16 +183,17 @@ class LiveBoard:
         content = self.result_json(key)
         return EvalResult.model_validate_json(content).paired if content else []
 
-    def _due(self) -> bool:
-        """Whether a refresh is due. Where it is, the caller holds `_refreshing` and must refresh."""
-        return time.monotonic() - self._checked >= HEAD_POLL_S and self._refreshing.acquire(blocking=False)
+    def _begin(self) -> None:
+        self._idle.clear()
+        self._began = time.monotonic()
 
     def _refresh(self) -> None:
         """The caller holds `_refreshing`; it is released here."""
         try:
             head = self._store.head()
-            if head != self._view.snapshot.head:
+            if head != (before := self._view.snapshot.head):
                 self._view = self._read(self._store.snapshot(head=head))
+                self._count_commits(head, before)
             version = f"{self._view.version}-{datetime.now(UTC):%d%H}"
             if version != self._version:
                 self._changes = rank_changes(self._view.boards, datetime.now(UTC) - RECENT)
@@ -178,12 +201,17 @@ class LiveBoard:
             self.reached, self._away = datetime.now(UTC), False
         except StoreError as error:  # the last view is better than none
             self._away = True
-            self.store_errors += 1
             log.warning("%s", error)
         finally:
             self._look_at_workers()
             self._checked = time.monotonic()
             self._refreshing.release()
+            self._idle.set()
+
+    def _count_commits(self, head: str, before: str) -> None:
+        since = datetime.now(UTC) - HOUR
+        new = takewhile(lambda c: c.id != before and c.time >= since, self._store.history(head))
+        self._commits = [*(moment for moment in self._commits if moment >= since), *(commit.time for commit in new)]
 
     def _look_at_workers(self) -> None:
         """What they tell in the private store. The board does without where that is out of reach."""
@@ -202,6 +230,7 @@ class LiveBoard:
             if now - self._looked_for_workers >= PAUSE_POLL_S:
                 self._looked_for_workers = now
                 self._workers = self._heartbeats.workers()
+                self.upkeep = self._heartbeats.upkeep()
                 self._workers_as_of = datetime.now(UTC)
             if running or not pending:
                 self._pauses = []

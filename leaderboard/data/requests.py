@@ -16,18 +16,14 @@ MAX_ROWS = 1000  # of an answer
 
 
 def queue_json(board: LiveBoard) -> list[dict[str, Any]]:
-    view = board.view()
+    view = board.fresh_view()
     waiting = waits(view.queue, datetime.now(UTC))
     return [_public_request(row, view, board, waiting.get(row.key)) for row in view.queue[:MAX_ROWS]]
 
 
 def request_json(board: LiveBoard, key: str) -> dict[str, Any] | None:
-    view = board.view()
+    view = board.fresh_view()
     row = next((row for row in view.queue if row.key == key), None)
-    if row is None:  # submitted a moment ago
-        board.refresh_if_stale()
-        view = board.view()
-        row = next((row for row in view.queue if row.key == key), None)
     if row is None:
         return None
     return _public_request(row, view, board, waits(view.queue, datetime.now(UTC)).get(key))

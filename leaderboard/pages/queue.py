@@ -30,8 +30,7 @@ def queue_tab(board: LiveBoard, language: Language) -> TabView:
         view, version = board.view(), board.queue_version
         own = next((row for row in view.queue if row.key == key), None)
         if key and own is None:  # submitted a moment ago
-            board.refresh_if_stale()
-            view = board.view()
+            view = board.fresh_view()
             own = next((row for row in view.queue if row.key == key), None)
         counts = Counter(row.status for row in view.queue)
         return render(

@@ -41,7 +41,7 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
             verified: only results evaluated by this leaderboard
             limit: how many rows, 1000 at most
         """
-        boards = board.view().boards
+        boards = board.fresh_view().boards
         if benchmark not in boards:
             raise _refusal(f"no benchmark {benchmark!r}: one of {', '.join(boards)}")
         if not isinstance(limit, int) or not 1 <= limit <= MAX_ROWS:

@@ -1,8 +1,10 @@
 """What an operator's monitoring reads: whether the board is alive, whether it is fresh, and numbers for Prometheus."""
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from fastapi import APIRouter, Response
 from prometheus_client import CollectorRegistry, generate_latest
@@ -17,12 +19,16 @@ from prometheus_client.registry import Collector
 
 from leaderboard.data.live_board import LiveBoard
 from submissions.records import Status
+from submissions.store.shards import folder_sizes
+
+UPKEEP_TAKES = timedelta(hours=1)  # at most; one that has not ended by then has failed
 
 
-def operations(board: LiveBoard) -> APIRouter:
+def operations(board: LiveBoard, disk: Path) -> APIRouter:
+    """The addresses for monitoring. `disk` is a folder of the file system whose free space is reported."""
     router = APIRouter()
     registry = CollectorRegistry()
-    registry.register(_BoardCollector(board))
+    registry.register(_BoardCollector(board, disk))
 
     @router.get("/healthz")
     def alive() -> Response:
@@ -30,25 +36,32 @@ def operations(board: LiveBoard) -> APIRouter:
 
     @router.get("/readyz")
     def ready() -> Response:
-        board.refresh_if_stale()
+        board.view()  # starts a refresh, and waits for none
         if since := board.stale_since:
             return Response(f"the store is out of reach since {since:%Y-%m-%dT%H:%M:%SZ}\n", 503, _NOW, "text/plain")
         return Response("ok\n", media_type="text/plain", headers=_NOW)
 
     @router.get("/metrics")
     def metrics() -> Response:
-        board.refresh_if_stale()
+        board.view()
         return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4, headers=_NOW)
 
     return router
+
+
+def _free_space(folder: Path) -> int:
+    """Return the free bytes of a folder's disk; the folder itself may not exist yet."""
+    return shutil.disk_usage(next(place for place in (folder, *folder.absolute().parents) if place.exists())).free
 
 
 _NOW = {"Cache-Control": "no-store"}
 
 
 class _BoardCollector(Collector):
-    def __init__(self, board: LiveBoard) -> None:
+    def __init__(self, board: LiveBoard, disk: Path) -> None:
         self._board = board
+        self._disk = disk
+        self._fullest = "", 0  # entries of the fullest folder, at a head
 
     def collect(self) -> Iterator[Metric]:
         view, now = self._board.view(), datetime.now(UTC)
@@ -71,10 +84,10 @@ class _BoardCollector(Collector):
 
         seen = GaugeMetricFamily(
             "hannun_worker_seen_age_seconds",
-            "Since any worker was last there.",
+            "Since any worker was last there; if none ever was, the age of the oldest pending request.",
         )
-        if workers := self._board.workers():
-            seen.add_metric([], (now - max(worker.seen_at for worker in workers)).total_seconds())
+        times = [worker.seen_at for worker in self._board.workers()]
+        seen.add_metric([], (now - max(times)).total_seconds() if times else oldest)
         yield seen
 
         paused = GaugeMetricFamily(
@@ -88,8 +101,20 @@ class _BoardCollector(Collector):
         age = (now - reached).total_seconds() if reached else float("inf")
         yield GaugeMetricFamily("hannun_refresh_age_seconds", "Since the store answered last.", age)
         yield CounterMetricFamily(
-            "hannun_store_errors", "Refreshes that met a store out of reach.", self._board.store_errors
+            "hannun_store_errors",
+            "Failed attempts to reach the store, those that were retried included.",
+            self._board.failed_attempts,
         )
+        yield GaugeMetricFamily(
+            "hannun_commits_last_hour", "Commits to the store within an hour.", self._board.commits_of_last_hour()
+        )
+        if self._fullest[0] != view.snapshot.head:
+            self._fullest = view.snapshot.head, max(folder_sizes(view.snapshot).values(), default=0)
+        yield GaugeMetricFamily("hannun_fullest_folder_entries", "Files in the fullest folder.", self._fullest[1])
+        yield GaugeMetricFamily("hannun_disk_free_bytes", "Free space on this disk.", _free_space(self._disk))
+        upkeep = self._board.upkeep
+        failed = upkeep is not None and not upkeep.done and now - upkeep.at > UPKEEP_TAKES
+        yield GaugeMetricFamily("hannun_upkeep_failed", "1 after an upkeep of the store that did not end.", int(failed))
         yield GaugeMetricFamily("hannun_unreadable_records", "Records that are left out.", len(view.unreadable))
 
         durations = SummaryMetricFamily(

@@ -32,7 +32,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
 
     @router.get("/version")
     def version() -> Response:
-        board.refresh_if_stale()
+        board.fresh_view()
         versions = _json({"board": board.version, "queue": board.queue_version})
         return Response(versions, media_type="application/json", headers={"Cache-Control": "no-store"})
 
@@ -51,7 +51,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
 
     @router.get("/boards/{name}.{kind}")
     def table(request: Request, name: str, kind: str) -> Response:
-        view = board.view()
+        view = board.fresh_view()
         if name not in view.boards or kind not in FORMATS:
             raise HTTPException(404, f"no such table: one of {', '.join(view.boards)} as {', '.join(FORMATS)}")
         media_type, write = FORMATS[kind]
@@ -66,7 +66,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
 
     @router.get("/charts/{name}/{kind}.csv")
     def chart(request: Request, name: str, kind: str) -> Response:
-        view = board.view()
+        view = board.fresh_view()
         if name not in view.boards:
             raise HTTPException(404, f"no such benchmark: one of {', '.join(view.boards)}")
         if kind not in get_args(Kind) or kind not in charts_of(name):
@@ -84,7 +84,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
 
     @router.get("/record.json")
     def record(request: Request) -> Response:
-        view = board.view()
+        view = board.fresh_view()
 
         def write() -> bytes:
             return _json(record_json(view.boards, view.retired, view.commitments))
@@ -101,7 +101,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
 
     @router.get("/feed.xml")
     def feed(request: Request, lang: str = "ko") -> Response:
-        view = board.view()
+        view = board.fresh_view()
 
         def write() -> bytes:
             dated = (r for rows in view.boards.values() for r in rows if r.row.date and score_of(r.row) is not None)
@@ -119,7 +119,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
 
     @router.get("/embed/{name}")
     def embed(request: Request, name: str, lang: str = "ko", n: str = "") -> Response:
-        view = board.view()
+        view = board.fresh_view()
         if name not in view.boards:
             raise HTTPException(404, f"no such table: one of {', '.join(view.boards)}")
         shown = min(int(n), MAX_EMBEDDED) if n.isascii() and n.isdigit() and len(n) < 10 else EMBEDDED

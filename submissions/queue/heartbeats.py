@@ -7,12 +7,13 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TypeVar
 
-from submissions.records import Lease, Pause, Presence
+from submissions.queue.upkeep import UPKEEP
+from submissions.records import Lease, Pause, Presence, Upkeep
 from submissions.settings import Settings
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 
-R = TypeVar("R", Lease, Pause, Presence)
+R = TypeVar("R", Lease, Pause, Presence, Upkeep)
 LEASES, PAUSES, WORKERS = "leases", "paused", "workers"
 REMEMBERED = timedelta(days=30)
 
@@ -76,6 +77,10 @@ class Heartbeats:
         """Workers that pause now."""
         found = (self._read(path, Pause) for path in self._files.paths(PAUSES))
         return [pause for pause in found if pause and pause.until > now]
+
+    def upkeep(self) -> Upkeep | None:
+        """Return the last upkeep of the store, None before the first one."""
+        return self._read(UPKEEP, Upkeep)
 
     @cached_property
     def _files(self) -> PrivateStore:

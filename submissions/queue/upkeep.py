@@ -1,37 +1,39 @@
-"""What keeps stores small: once a week, by whichever worker is first."""
+"""The upkeep that keeps stores small, once a week, by whichever worker is first."""
 
-import json
 from datetime import datetime, timedelta
 
+from submissions.records import Upkeep
 from submissions.store.base import Store, transact
 from submissions.store.index import compacted
 from submissions.store.private import PrivateStore
 
 EVERY = timedelta(days=7)
-_DONE = "tidied.json"
+AGAIN_AFTER = timedelta(days=1)  # one that failed
+UPKEEP = "tidied.json"
 
 
 def tidy_if_due(store: Store, private: PrivateStore, now: datetime) -> bool:
-    """`tidy` the store; whether it was due.
+    """Tidy the store if the last upkeep is a week old, or failed a day ago. Return whether it was due.
 
-    The private store says when it was done last, and is told first, so that other workers leave it. A worker that dies
-    meanwhile costs a week's delay.
+    The private store keeps the time of the last upkeep, written first, so that other workers skip theirs. Raises StoreError.
     """
-    if (done := _last(private)) and now - done < EVERY:
+    last = _last(private)
+    if last and now - last.at < (EVERY if last.done else AGAIN_AFTER):
         return False
-    private.write(_DONE, json.dumps({"at": now.isoformat()}).encode())
+    private.write(UPKEEP, Upkeep(at=now, done=False).to_bytes())
     tidy(store)
+    private.write(UPKEEP, Upkeep(at=now).to_bytes())
     return True
 
 
 def tidy(store: Store) -> None:
-    """Put past months of the index together, forget the history of the store, pack it. Raises StoreError."""
+    """Merge past months of the index, squash the history of the store, pack it. Raises StoreError."""
     transact(store, lambda snapshot: (compacted(store, snapshot), "Put past months of the index together", None))
     store.tidy()
 
 
-def _last(private: PrivateStore) -> datetime | None:
+def _last(private: PrivateStore) -> Upkeep | None:
     try:
-        return datetime.fromisoformat(json.loads(private.read(_DONE))["at"])
-    except (KeyError, ValueError, TypeError):
+        return Upkeep.read_known(private.read(UPKEEP))
+    except (KeyError, ValueError):
         return None

@@ -43,6 +43,7 @@ Changes = Mapping[str, bytes | None]  # path → new content, or None to delete
 
 class Store(Protocol):
     url: str
+    failed_attempts: int  # operations of the disk or requests to the Hub that failed, those that were retried included
     write_lock: threading.Lock  # whoever writes through one Store does so in turn
 
     def head(self) -> str:

@@ -36,6 +36,7 @@ from submissions.errors import ConflictError, DamagedError, StoreError, StoreUna
 from submissions.store.base import MAIN, PASSING, Changes, Commit, Snapshot
 from submissions.store.objects import (
     DAMAGE,
+    ObjectReader,
     ObjectWriter,
     merge_packs,
     pack_loose_objects,
@@ -52,6 +53,7 @@ READERS_GRACE_S = 3600.0  # seconds that a reader may be at an older snapshot
 OBJECT_ID_BYTES = 20
 ODD = "surrogateescape"  # what becomes of names that are no UTF-8, which none of ours is
 MAIN_REF = Ref(b"refs/heads/" + MAIN.encode())
+SQUASHED = b"refs/squashed/"  # heads before a squash, named by its time, for readers that are still at them
 _SKELETON = {"HEAD", "branches", "config", "description", "hooks", "info", "objects", "refs"}
 
 Folder = dict[str, tuple[bool, ObjectID]]  # by name: whether a folder, and the id
@@ -62,6 +64,7 @@ class GitStore:
 
     def __init__(self, path: Path) -> None:
         self.url = str(path)
+        self.failed_attempts = 0
         self.write_lock = threading.Lock()
         self._path = path
         self._last = Snapshot("", {})  # taken
@@ -204,17 +207,20 @@ class GitStore:
                 following = parent.decode() if parent and parent in repo.object_store else None
 
     def tidy(self, grace_s: float = READERS_GRACE_S) -> None:
-        """What was there within the last `grace_s` seconds is kept, for a reader may still be at it."""
+        """Squash the history and pack what is left. Snapshots of the last `grace_s` seconds stay readable."""
         with self._locked(), self._repo() as repo:
             before = repo.refs[MAIN_REF]
-            kept = {commit.id: commit.tree for commit in _recent(repo, before, grace_s)}
             head = _new_commit(_commit(repo, before.decode()).tree, "Squash", [])
             ObjectWriter(repo.object_store).add_object(head)
+            repo.refs[Ref(SQUASHED + b"%d-%s" % (time.time(), before[:8]))] = before
             self._drop_stale_ref_lock()
             if not repo.refs.set_if_equals(MAIN_REF, before, head.id):
                 raise ConflictError(MAIN)  # of a writer who does not hold our lock, such as git itself
             remove_leftovers(repo.object_store)
-            if set(repo.refs.as_dict(Ref(b"refs/")).values()) == {head.id}:  # else an operator has branches here
+            kept = {
+                commit.id: commit.tree for old in _squashed(repo, grace_s) for commit in _recent(repo, old, grace_s)
+            }
+            if _has_only_our_refs(repo):
                 reachable = {head.id, *kept}
                 for tree in (head.tree, *kept.values()):
                     _add_below(repo, tree, reachable)
@@ -308,7 +314,8 @@ class GitStore:
             if objects := getattr(self._session, "objects", None):
                 yield Repo(str(self._path), object_store=objects)
             else:
-                with closing(Repo(str(self._path))) as repo:
+                objects = ObjectReader(str(self._path / "objects"))
+                with closing(Repo(str(self._path), object_store=objects)) as repo:
                     yield repo
 
     @contextmanager
@@ -323,19 +330,40 @@ class GitStore:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Raises DamagedError and StoreError for what git's library and the disk have to say, each in one line."""
+        """Turn errors of dulwich and of the disk into DamagedError and StoreError, each in one line."""
         try:
             yield
-        except DAMAGE as error:
-            said = " ".join(f"{type(error).__name__} {error}".split())
-            raise DamagedError(f"{self.url}: an object is damaged ({said}); restore it from a backup") from error
-        except PackFileDisappeared as error:  # git gc beside us
-            raise StoreUnavailableError(f"{self.url} was packed meanwhile; try again") from error
-        except (FileLocked, NotGitRepository) as error:
-            raise StoreError(f"{self.url} cannot be used: {type(error).__name__} {error}") from error
-        except OSError as error:
+        except (*DAMAGE, PackFileDisappeared, FileLocked, NotGitRepository, OSError) as error:
+            self.failed_attempts += 1
+            raise self._as_store_error(error) from error
+
+    def _as_store_error(self, error: Exception) -> StoreError:
+        said = " ".join(f"{type(error).__name__} {error}".split())
+        if isinstance(error, DAMAGE):
+            return DamagedError(f"{self.url}: an object is damaged ({said}); restore it from a backup")
+        if isinstance(error, PackFileDisappeared):  # packed again and again while it was read
+            return StoreUnavailableError(f"{self.url} was packed meanwhile; try again")
+        if isinstance(error, OSError):
             kind = StoreUnavailableError if error.errno in PASSING else StoreError
-            raise kind(f"{self.url}: {error.strerror or error}") from error
+            return kind(f"{self.url}: {error.strerror or error}")
+        return StoreError(f"{self.url} cannot be used: {said}")
+
+
+def _squashed(repo: Repo, grace_s: float) -> list[ObjectID]:
+    """Return the heads that were squashed within the last seconds, and delete the refs to older ones."""
+    found = []
+    for name, head in repo.refs.as_dict(Ref(SQUASHED)).items():
+        if time.time() - int(name.partition(b"-")[0]) > grace_s:
+            del repo.refs[Ref(SQUASHED + name)]
+        else:
+            found.append(head)
+    return found
+
+
+def _has_only_our_refs(repo: Repo) -> bool:
+    """Return whether the branch and the squashed heads are all refs: an operator may have made branches."""
+    names = {Ref(b"refs/" + name) for name in repo.refs.as_dict(Ref(b"refs/"))}
+    return all(name == MAIN_REF or name.startswith(SQUASHED) for name in names)
 
 
 def _recent(repo: Repo, head: ObjectID, seconds: float) -> Iterator[GitCommit]:

@@ -10,6 +10,7 @@ import logging
 import re
 import secrets
 import shutil
+import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -46,8 +47,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 TRIES = 6
 LONGEST_WAIT = 30.0  # seconds between two tries
+PATIENCE = 60.0  # seconds in which one operation of the store may begin another try
 CLOCK_LASTS = 600.0  # seconds until the Hub is asked for the time again
-TIMEOUT = 60.0  # seconds without a byte
+TIMEOUT = 30.0  # seconds without a byte
 CONFLICTS = (409, 412)
 FRESH_S = 3600.0  # seconds; the commits since an older fetch are not fetched, their folders would be much
 LOOKED_BACK = 50  # commits fetched to find one of ours, where its parent is not here
@@ -77,6 +79,8 @@ class HubStore:
         if not match:
             raise StoreError(f"{url} names no dataset; write hf://datasets/OWNER/NAME")
         self.url = url
+        self.failed_attempts = 0
+        self._limits = threading.local()  # when this thread's operation stops trying
         self._repo = match[1]
         self._api = HubApi(read_token)
         self._endpoint = self._api.endpoint
@@ -212,12 +216,15 @@ class HubStore:
         return None
 
     def _mirrored(self, head: str, read: Callable[[], T]) -> T:
-        """What is read of the mirror, fetched anew where it is damaged."""
+        """Fetch a commit and read it from the mirror; once more if objects are damaged or another process removed them."""
         self._fetch(head)
         try:
             return read()
-        except DamagedError as error:
-            self._reset_mirror(error)
+        except (DamagedError, KeyError) as error:
+            if self._mirror.has(head):
+                if isinstance(error, KeyError):
+                    raise
+                self._reset_mirror(error)
             self._fetch(head)
             return read()
 
@@ -300,15 +307,28 @@ class HubStore:
         return parsedate_to_datetime(response.headers["Date"]).astimezone(UTC)
 
     def _with_retries(self, work: Callable[[], T]) -> T:
-        """Try again what may pass. Raises StoreUnavailableError after some tries, StoreError for what trying does not mend."""
+        """Retry `work` after errors that may pass, for PATIENCE seconds over all nested calls.
+
+        Raises StoreUnavailableError if it keeps failing, StoreError if a retry cannot help.
+        """
+        outer: float | None = getattr(self._limits, "until", None)
+        until = self._limits.until = outer or time.monotonic() + PATIENCE
+
+        def attempt() -> T:
+            try:
+                return work()
+            except Exception as error:
+                self.failed_attempts += _is_retryable(error) or isinstance(error, HfHubHTTPError)
+                raise
+
         tries = Retrying(
-            stop=_give_up,
+            stop=lambda state: _give_up(state) or time.monotonic() >= until,
             wait=_wait,
             retry=retry_if_exception(_is_retryable),
             reraise=True,
         )
         try:
-            return tries(work)
+            return tries(attempt)
         except HfHubHTTPError as error:
             status = error.response.status_code
             said = f" ({' '.join(error.server_message.split())[:300]})" if error.server_message else ""
@@ -320,6 +340,8 @@ class HubStore:
             ) from error
         except (HTTPError, OSError, ValueError, _Interrupted) as error:
             raise StoreUnavailableError(f"{self.url}: the Hub is out of reach; try again later ({error})") from error
+        finally:
+            self._limits.until = outer
 
 
 def _is_retryable(error: BaseException) -> bool:

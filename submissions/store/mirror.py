@@ -1,7 +1,6 @@
 """What this machine has of a repository on a git server: the commits fetched last, their folders, and files as they came."""
 
 import shutil
-from pathlib import Path
 
 from dulwich.client import HttpGitClient
 from dulwich.object_store import ObjectStoreGraphWalker
@@ -17,14 +16,19 @@ class Mirror(GitStore):
     hidden = ".gitattributes"  # the Hub puts one into each repository
 
     def reset(self) -> None:
-        """Empty it, for a mirror whose objects are damaged or too many. What others are reading stays until they end."""
+        """Empty the mirror, if its objects are damaged or too many.
+
+        The repository stays in place: another process that reads it finds objects missing, and fetches them again.
+        """
         with self._locked():
-            old = Path(f"{self._path}.old")
-            shutil.rmtree(old, ignore_errors=True)
             fresh = self._made()
-            self._path.rename(old)
-            fresh.rename(self._path)
-            shutil.rmtree(old)
+            for name in ("HEAD", "config"):
+                (fresh / name).replace(self._path / name)
+            shutil.rmtree(fresh)
+            for name in ("packed-refs", "shallow", "refs", "objects"):
+                for path in (self._path / name, *(self._path / name).rglob("*")):
+                    if not path.is_dir():
+                        path.unlink(missing_ok=True)
             self._last, self._tree, self._folders = Snapshot("", {}), None, {}
 
     def has(self, sha: str) -> bool:

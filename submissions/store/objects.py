@@ -1,4 +1,4 @@
-"""Git objects as a killed writer or a full disk leaves them, and packs as years of fetching leave them."""
+"""Reading, writing and packing git objects while other processes do the same."""
 
 import struct
 import time
@@ -10,7 +10,7 @@ from pathlib import Path
 from dulwich.errors import ChecksumMismatch, FileFormatException
 from dulwich.file import FileLocked
 from dulwich.object_store import DiskObjectStore
-from dulwich.objects import ObjectID, ShaFile
+from dulwich.objects import ObjectID, RawObjectID, ShaFile
 from dulwich.pack import Pack
 
 OBJECTS_PER_PACK = 10_000  # that are in memory together
@@ -19,6 +19,24 @@ MAX_PACKS = 32  # a repository opens each of them
 GROWTH = 2  # a pack is merged with the smaller ones unless it is this many times as large as they are together
 # What dulwich and zlib raise where the bytes of an object are not what they should be.
 DAMAGE = (FileFormatException, ChecksumMismatch, zlib.error, struct.error, EOFError, AssertionError)
+
+
+class ObjectReader(DiskObjectStore):
+    """An object store that finds objects while another process packs them.
+
+    dulwich looks into the packs, then for the loose file. An object that is packed between the two look-ups is in neither
+    place, so a miss is repeated: the second look-up lists the packs again.
+    """
+
+    def get_raw(self, name: RawObjectID | ObjectID) -> tuple[int, bytes]:
+        """Return the type number and the content of an object. Raises KeyError if it does not exist."""
+        try:
+            return super().get_raw(name)
+        except KeyError:
+            return super().get_raw(name)
+
+    def __contains__(self, sha: ObjectID) -> bool:
+        return super().__contains__(sha) or super().__contains__(sha)
 
 
 class ObjectWriter:

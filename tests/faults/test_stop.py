@@ -6,6 +6,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from submissions.checks.submit import Submission, SubmissionService
 from submissions.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
+from submissions.store.hub import PATIENCE, TIMEOUT
 from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
 from tests.support.serving import serving
@@ -65,6 +67,28 @@ def test_a_board_told_to_end_ends_in_time(tmp_path: Path, models_dir: Path, sile
             server.process.wait(timeout=60)
             taken.append(time.monotonic() - began)
     assert max(taken) < LIMIT_S, taken
+
+
+def test_silent_hub_is_reported_and_holds_up_nobody(tmp_path: Path, models_dir: Path, silent_hub: str) -> None:
+    """The Hub takes connections and sends nothing: the board serves and says so, a command gives up."""
+    environment = environment_of(settings_in(tmp_path, models_dir)) | {
+        "HF_ENDPOINT": silent_hub,
+        "HANNUN_STORE": "hf://datasets/org/store",
+        "HANNUN_WORKER": "off",
+    }
+    with serving(["app.py"], environment) as server, httpx.Client(base_url=server.address, timeout=LIMIT_S) as http:
+        for _ in range(2):
+            assert http.get("/readyz").status_code == 503
+            assert "hannun_refresh_age_seconds +Inf" in http.get("/metrics").text
+            assert http.get("/healthz").status_code == http.get("/queue.json").status_code == 200
+        began = time.monotonic()
+        command = ["-m", "submissions", "submit", "tiny/image-text", "--benchmark", "ko-vqa"]
+        done = subprocess.run(
+            [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        )
+        took = time.monotonic() - began
+    assert done.returncode == 2 and "the store is out of reach" in done.stderr.splitlines()[-1], done.stderr
+    assert took < PATIENCE + 2 * TIMEOUT, took
 
 
 def test_make_runs_the_board_without_a_shell() -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,6 +23,7 @@ from submissions.records import EvalRequest, Pause, Presence
 from submissions.results import EvalResult
 from submissions.rows import BoardRow
 from submissions.store.base import Store
+from submissions.store.open import open_store
 from tests.conftest import SHARED
 from tests.support.records import NOW, result_of
 
@@ -230,6 +232,42 @@ def test_a_board_starts_in_an_outage_with_the_published_rows_and_says_so(
         patch.setattr(store, "head", away)
         board.refresh()
         assert board.stale_since is not None and board.stale_since.year > 1970
+
+
+def test_board_does_not_wait_for_a_silent_store(
+    store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaderboard.data.live_board.HEAD_POLL_S", 0.0)
+    board = LiveBoard(store)
+    asked, answers, real = threading.Event(), threading.Event(), store.head
+
+    def silent() -> str:
+        asked.set()
+        answers.wait()
+        return real()
+
+    monkeypatch.setattr(store, "head", silent)
+    result = publish(open_store(store.url), make_request())
+    board.view()
+    asked.wait()
+    assert board.stale_since is None, "it was asked a moment ago"
+    monkeypatch.setattr("leaderboard.data.live_board.WAIT_S", 0.0)
+    monkeypatch.setattr("leaderboard.data.live_board.SLOW_S", 0.0)
+    assert result.request_key not in board.fresh_view().paths
+    assert board.stale_since == board.reached
+    answers.set()
+    monkeypatch.undo()
+    assert result.request_key in board.fresh_view().paths and board.stale_since is None
+
+
+def test_fresh_view_has_what_was_committed_a_moment_ago(
+    store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaderboard.data.live_board.HEAD_POLL_S", 0.0)
+    board = LiveBoard(store)
+    for number in range(3):
+        result = publish(store, make_request(model_id=f"me/model{number}"))
+        assert result.request_key in board.fresh_view().paths
 
 
 def test_a_board_tells_since_when_nobody_evaluates(

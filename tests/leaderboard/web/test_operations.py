@@ -1,7 +1,9 @@
 """What monitoring reads, by Prometheus' own parser."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
@@ -10,13 +12,19 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.web.operations import operations
+from submissions import backoff
 from submissions.errors import StoreUnavailableError
 from submissions.failure_codes import FailureCode
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, Pause
+from submissions.queue.upkeep import UPKEEP, tidy_if_due
+from submissions.records import EvalRequest, Pause, Upkeep
 from submissions.store.base import Store
+from submissions.store.hub import TRIES
+from submissions.store.open import open_store
+from submissions.store.private import PrivateStore
 from tests.support.evaluated import of_each_kind
+from tests.support.hub.repos import Fault, Hub
 
 Make = Callable[..., EvalRequest]
 
@@ -27,9 +35,9 @@ def board(store: Store, heartbeats: Heartbeats) -> LiveBoard:
 
 
 @pytest.fixture
-def http(board: LiveBoard) -> Iterator[TestClient]:
+def http(board: LiveBoard, tmp_path: Path) -> Iterator[TestClient]:
     app = FastAPI()
-    app.include_router(operations(board))
+    app.include_router(operations(board, tmp_path))
     with TestClient(app) as client:
         yield client
 
@@ -83,6 +91,61 @@ def test_ready_is_who_reaches_the_store(
         answer = http.get("/readyz")
         assert answer.status_code == 503 and "out of reach since 2" in answer.text
         assert http.get("/healthz").status_code == 200
-        assert samples(http, "hannun_store_errors_total")[""] >= 1
     board.refresh()
     assert http.get("/readyz").status_code == 200
+
+
+def test_store_errors_count_every_failed_attempt(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
+    store = open_store("hf://datasets/org/store")
+    board = LiveBoard(store)
+    app = FastAPI()
+    app.include_router(operations(board, tmp_path))
+    hub.faults = [Fault("GET .*refs", status=503, times=10_000)]
+    board.refresh()
+    with TestClient(app) as http:
+        assert samples(http, "hannun_store_errors_total")[""] == TRIES
+        assert http.get("/readyz").status_code == 503
+
+
+def test_metrics_report_sizes_and_upkeep(
+    http: TestClient,
+    board: LiveBoard,
+    store: Store,
+    private: PrivateStore,
+    make_request: Make,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("leaderboard.data.live_board.PAUSE_POLL_S", 0.0)
+    queue = Queue(store)
+    for number in range(3):
+        queue.submit(make_request(model_id=f"me/model{number}"))
+        board.refresh()
+    assert samples(http, "hannun_commits_last_hour")[""] == 3
+    folders = Counter(Path(path).parent for path in board.view().snapshot.files)
+    assert samples(http, "hannun_fullest_folder_entries")[""] >= max(folders.values())
+    assert samples(http, "hannun_disk_free_bytes")[""] > 2**20
+    oldest = samples(http, "hannun_oldest_pending_seconds")[""]
+    assert samples(http, "hannun_worker_seen_age_seconds")[""] >= oldest > 0, "no worker was ever seen"
+    assert samples(http, "hannun_upkeep_failed") == {"": 0}
+    for hours, failed in ((0, 0), (2, 1)):
+        private.write(UPKEEP, Upkeep(at=datetime.now(UTC) - timedelta(hours=hours), done=False).to_bytes())
+        board.refresh()
+        assert samples(http, "hannun_upkeep_failed") == {"": failed}
+
+
+def test_failed_upkeep_is_tried_again_the_next_day(
+    store: Store, private: PrivateStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime.now(UTC)
+
+    def full() -> None:
+        raise StoreUnavailableError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "tidy", full)
+        with pytest.raises(StoreUnavailableError):
+            tidy_if_due(store, private, now)
+    assert not tidy_if_due(store, private, now + timedelta(hours=1))
+    assert tidy_if_due(store, private, now + timedelta(days=1))
+    assert not tidy_if_due(store, private, now + timedelta(days=3))

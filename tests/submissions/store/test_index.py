@@ -35,6 +35,7 @@ class Counting:
 
     def __init__(self, store: Store) -> None:
         self.url, self.write_lock, self._store = store.url, store.write_lock, store
+        self.failed_attempts = 0
         self.head, self.snapshot, self.commit = store.head, store.snapshot, store.commit
         self.history, self.now, self.tidy = store.history, store.now, store.tidy
         self.session = store.session
