@@ -34,7 +34,7 @@ from evaluator.run.paired import ItemScores
 from evaluator.run.shard import Shard
 from evaluator.run.task import Task, load_items, options_of
 from evaluator.work_dir import prepare_work_dir
-from submissions.errors import ConflictError, LostLeaseError, SettingsError, StoreError, StoreUnavailableError
+from submissions.errors import LostLeaseError, SettingsError, StoreError
 from submissions.failure_codes import FailureCode
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
@@ -192,8 +192,11 @@ class ClaimedRun:
             deadline.cancel()
 
     def _publish(self, evaluation: Evaluation, scores: ItemScores | None) -> None:
-        """Details and scores, then the result. While the store is out of reach this is tried again until the deadline, for hours of
-        a GPU are in it; the heartbeat goes on meanwhile."""
+        """Save details and scores, then publish the result.
+
+        While the store fails, for instance because its token was replaced, this is retried until the deadline: the answers
+        took hours of a GPU. The heartbeat goes on meanwhile.
+        """
 
         own = self._settings.details_key
         secret = own.get_secret_value().encode() if own else None
@@ -212,7 +215,7 @@ class ClaimedRun:
             return self._interrupted.is_set()
 
         Retrying(
-            retry=retry_if_exception_type((StoreUnavailableError, ConflictError)),
+            retry=retry_if_exception_type(StoreError),
             wait=wait_random_exponential(multiplier=PUBLISH_PAUSE, max=300),
             stop=interrupted,
             sleep=sleep_using_event(self._interrupted),

@@ -11,6 +11,7 @@ from datetime import timedelta
 from filelock import FileLock, Timeout
 
 from evaluator.claimed_run import ClaimedRun
+from evaluator.launchers.held_claims import HeldClaims
 from evaluator.run.shard import Shard
 from evaluator.work_dir import make_room, prepare_work_dir
 from submissions.errors import LostLeaseError, StoreError
@@ -38,10 +39,15 @@ class LocalLauncher:
         self._pool = DevicePool([])
         self._running: set[ClaimedRun] = set()
         self._stopped = threading.Event()
+        self._claims = HeldClaims(settings.work_dir / "claims")
 
     @contextmanager
     def slots(self) -> Iterator[int]:
-        """The devices that no other worker of this machine has; a machine without GPUs counts as one."""
+        """Yield the number of devices that no other worker of this host has; a host without GPUs counts as one.
+
+        Requests of killed workers of this host go back to the queue first.
+        """
+        self._take_back_abandoned()
         folder = self._settings.work_dir
         with ExitStack() as held:
             own: list[Device] = []
@@ -59,7 +65,21 @@ class LocalLauncher:
             self._pool = DevicePool(own)
             yield len(own)
 
+    def _take_back_abandoned(self) -> None:
+        if nonces := self._claims.abandoned():
+            for key in self._queue.take_back(nonces):
+                log.info("took back %s of a worker that was killed", key)
+            for nonce in nonces:
+                self._claims.forget(nonce)
+
     def run(self, request: EvalRequest, shard: Shard | None = None) -> FailureCode | None:
+        assert request.lease
+        if shard:
+            return self._run(request, shard)
+        with self._claims.hold(request.lease.nonce):
+            return self._run(request, None)
+
+    def _run(self, request: EvalRequest, shard: Shard | None) -> FailureCode | None:
         needed = memory_needed(request.params, request.precision)
 
         def hold() -> None:

@@ -9,7 +9,7 @@ so a worker that lost its lease cannot publish.
 import secrets
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -217,6 +217,20 @@ class Queue:
             continue  # leases were taken back: now there may be something to claim
         return claimed or None
 
+    def take_back(self, nonces: Collection[str]) -> list[str]:
+        """Return running requests to the queue whose worker is known to be dead. Return their keys.
+
+        `nonces` are those of the leases. As for a lease that ran out, the attempt counts. Raises StoreError.
+        """
+
+        def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
+            now = self.store.now()
+            lost = [r for r in self._running(snapshot) if r.lease and r.lease.nonce in nonces]
+            changes = self._move(snapshot, lost, [self._after_loss(r, now) for r in lost]) if lost else {}
+            return changes, f"Take back {len(lost)} of a dead worker", [r.key for r in lost]
+
+        return transact(self.store, decide)
+
     def check_held(self, request: EvalRequest) -> None:
         """Raises LostLeaseError if the lease of a running request is no longer held."""
         self._held(request, self.store.snapshot())
@@ -302,17 +316,20 @@ class Queue:
         transact(self.store, decide)
 
     def _expired(self, snapshot: Snapshot, now: datetime) -> list[tuple[EvalRequest, EvalRequest]]:
-        lost = []
-        for row in self.rows(snapshot):
-            if row.status != Status.RUNNING:
-                continue
-            request = self._try_load(row.path, snapshot)
-            if request is None or request.lease is None:
-                continue
-            if now > request.lease.expires_at + SKEW and now > self._last_beat(request.key, request.lease) + SKEW:
-                failure = Failure(stage=Stage.INFER, code=FailureCode.WORKER_LOST)
-                lost.append((request, self._after_failure(request, failure, now)))
-        return lost
+        return [
+            (request, self._after_loss(request, now))
+            for request in self._running(snapshot)
+            if request.lease
+            and now > request.lease.expires_at + SKEW
+            and now > self._last_beat(request.key, request.lease) + SKEW
+        ]
+
+    def _running(self, snapshot: Snapshot) -> list[EvalRequest]:
+        running = (self._try_load(row.path, snapshot) for row in self.rows(snapshot) if row.status == Status.RUNNING)
+        return [request for request in running if request]
+
+    def _after_loss(self, request: EvalRequest, now: datetime) -> EvalRequest:
+        return self._after_failure(request, Failure(stage=Stage.INFER, code=FailureCode.WORKER_LOST), now)
 
     def _last_beat(self, key: str, claimed: Lease) -> datetime:
         """When the lease runs out by its last heartbeat."""

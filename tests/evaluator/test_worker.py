@@ -21,7 +21,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
-from submissions.errors import LostLeaseError, StoreUnavailableError
+from submissions.errors import LostLeaseError, StoreError, StoreUnavailableError
 from submissions.paths import ROOT
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
@@ -65,7 +65,7 @@ def test_a_request_becomes_a_row_and_its_details_stay_private(
     result = EvalResult.model_validate_json(store.read(row.path, store.head()))
     assert result.results["korquad-2"]["em"] == row.em and result.latency and result.latency.mean_ms == row.latency_ms
     left = sorted(p.name for p in settings.work_dir.iterdir())
-    assert left == ["answers", "device.lock"], "nothing of the request is left behind"
+    assert left == ["answers", "claims", "device.lock"], "nothing of the request is left behind"
 
     lines = private.read(f"details/{request.key[:2]}/{request.key}.jsonl").decode().splitlines()
     details = [json.loads(line) for line in lines]
@@ -382,9 +382,11 @@ def test_after_faults_of_ours_the_worker_pauses_longer_and_longer_and_says_so(
     assert {row.status for row in queue.rows()} == {"finished"}
 
 
-def test_a_finished_run_outlives_an_outage_of_the_store(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, dummy_engine: None
+@pytest.mark.parametrize("error", [StoreUnavailableError("the Hub answers 503"), StoreError("the Hub answers 401")])
+def test_finished_run_survives_store_errors_while_publishing(
+    error: StoreError, settings: Settings, monkeypatch: pytest.MonkeyPatch, dummy_engine: None
 ) -> None:
+    """An outage, or a token that is being replaced."""
     request = submit(settings, "tiny/extractive", "korquad-2")
     monkeypatch.setattr("evaluator.claimed_run.PUBLISH_PAUSE", 1e-6)
     publish, tries = Queue.publish, []
@@ -392,7 +394,7 @@ def test_a_finished_run_outlives_an_outage_of_the_store(
     def away(queue: Queue, *arguments: object) -> None:
         tries.append(1)
         if len(tries) < 20:
-            raise StoreUnavailableError("the Hub answers 503")
+            raise error
         publish(queue, *arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Queue, "publish", away)

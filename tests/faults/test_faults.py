@@ -123,6 +123,20 @@ def test_a_worker_killed_at_every_step_ends_its_request_once(
     assert private.paths("answers") == [], "no answer is kept beyond its run"
 
 
+def test_restarted_worker_takes_back_its_request_at_once(own: dict[str, str], models: Path) -> None:
+    """Without waiting for the lease of the killed one to run out, and counting the attempt."""
+    store = open_store(own["HANNUN_STORE"])
+    request = submit(store, models, "killed/restarted")
+    for step in ("after fetch", "before details"):
+        ended(start(own, step), killed=True)
+    ended(start({**own, "HANNUN_WORK_DIR": f"{own['HANNUN_WORK_DIR']}-other"}, "none"))
+    assert Queue(store).get(request.key).status == "running", "another host cannot know that it is dead"
+    ended(start(own, "none"))
+    assert_published_once(store, [request])
+    result = next(path for path in store.snapshot().files if path.startswith("results/"))
+    assert result and Queue(store).get(request.key).attempt == 3
+
+
 def test_a_worker_that_wakes_after_its_lease_was_taken_publishes_nothing(own: dict[str, str], models: Path) -> None:
     store = open_store(own["HANNUN_STORE"])
     request = submit(store, models, "paused/model")

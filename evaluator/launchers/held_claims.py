@@ -1,0 +1,46 @@
+"""The claims that processes of this host hold, so that those of a killed one need not wait for their lease to run out."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+_HELD = ".held"
+
+
+class HeldClaims:
+    """A folder with a file per claim, named by the lease's nonce and locked by the process that holds it.
+
+    The kernel frees the lock when that process ends, however it ends.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @contextmanager
+    def hold(self, nonce: str) -> Iterator[None]:
+        """Mark a claim as held by this process."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        unlocked, held = self._folder / f"{nonce}.new", self._folder / f"{nonce}{_HELD}"
+        with FileLock(unlocked):
+            unlocked.rename(held)  # locked before it can be found
+            try:
+                yield
+            finally:
+                held.unlink(missing_ok=True)
+
+    def abandoned(self) -> list[str]:
+        """Return the nonces of claims whose process has ended."""
+        found = []
+        for path in self._folder.glob(f"*{_HELD}"):
+            try:
+                with FileLock(path).acquire(timeout=0):
+                    found.append(path.name.removesuffix(_HELD))
+            except (Timeout, OSError):
+                continue
+        return found
+
+    def forget(self, nonce: str) -> None:
+        """Remove the mark of an abandoned claim."""
+        (self._folder / f"{nonce}{_HELD}").unlink(missing_ok=True)
