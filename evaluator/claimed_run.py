@@ -20,6 +20,7 @@ from tenacity import (
 )
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.child_signals import STOP_NOTICE_SECONDS
 from evaluator.datasets.leak_check import check_public
 from evaluator.datasets.source import DRAWN, open_source
 from evaluator.engines.options import ApiOptions
@@ -171,25 +172,29 @@ class ClaimedRun:
             self._publish(evaluation, ItemScores.of(task.benchmark, items, evaluation.details))
             remove_path(self._job_dir)
             self._offer(evaluation.result)
-        except EvaluationStopped as error:
-            if self._lost:
-                raise self._lost from None
-            if self._stopped.is_set():
-                self._release()
-            else:
-                self._fail(FailureCode.DEADLINE, error)
         except (LostLeaseError, StoreError):
             raise
-        except EvaluationError as error:
-            self._fail(error.code, error)
-        except SettingsError as error:
-            self._fail(FailureCode.INTERNAL_ERROR, error)
         except Exception as error:
-            log.exception("evaluating %s", request.key)
-            full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-            self._fail(FailureCode.DISK_FULL if full else FailureCode.INTERNAL_ERROR, error)
+            self._end(error)
         finally:
             deadline.cancel()
+
+    def _end(self, error: Exception) -> None:
+        """Write how an evaluation without a result ended: handed back if this worker stops, else failed."""
+        if self._lost:
+            raise self._lost from None
+        # What a stop of the whole process group has ended looks like a failure for a moment.
+        if self._stopped.wait(STOP_NOTICE_SECONDS):
+            self._release()
+        elif isinstance(error, EvaluationStopped):
+            self._fail(FailureCode.DEADLINE, error)
+        elif isinstance(error, EvaluationError):
+            self._fail(error.code, error)
+        else:
+            if not isinstance(error, SettingsError):
+                log.error("evaluating %s", self._request.key, exc_info=error)
+            full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+            self._fail(FailureCode.DISK_FULL if full else FailureCode.INTERNAL_ERROR, error)
 
     def _publish(self, evaluation: Evaluation, scores: ItemScores | None) -> None:
         """Save details and scores, then publish the result.
@@ -227,7 +232,7 @@ class ClaimedRun:
     def _task(self) -> Task:
         """Raises EvaluationError where the model cannot be had, or its code may not run."""
         request, settings = self._request, self._settings
-        fetch = partial(fetch_model, settings=settings)
+        fetch = partial(fetch_model, settings=settings, stop=self._interrupted)
         adapter, code = None, None
         if request.api:
             model = settings.work_dir / "no-model"

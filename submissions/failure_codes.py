@@ -18,6 +18,7 @@ class FailureCode(StrEnum):
     NO_IMAGE_INPUT = "no_image_input"
     NAN_LOGITS = "nan_logits"
     MODEL_ERROR = "model_error"
+    LOAD_TIMEOUT = "load_timeout"
     OUT_OF_MEMORY = "out_of_memory"
     PROCESS_KILLED = "process_killed"
     WORKER_LOST = "worker_lost"

@@ -297,6 +297,10 @@ FAILURES: dict[FailureCode, Text] = {
         "모델을 불러오거나 실행하는 중 오류가 났습니다. transformers만으로 실행되는지 확인해 주세요.",
         "The model failed while loading or running. Check that it runs with transformers alone.",
     ),
+    FailureCode.LOAD_TIMEOUT: Text(
+        "모델을 불러오는 데 파일 크기에 비해 너무 오래 걸렸습니다. config.json의 층 수와 크기가 가중치와 맞는지 확인해 주세요.",
+        "Loading took too long for a model of this size. Check that the sizes in config.json match the weights.",
+    ),
     FailureCode.OUT_OF_MEMORY: Text(
         "평가 서버의 메모리가 모자랐습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
         "The evaluator ran out of memory. You need not do anything; we will look into it.",

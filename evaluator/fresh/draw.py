@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from evaluator.child_signals import stop_signals_blocked
 from evaluator.errors import DataError
 from evaluator.files import remove_path
 from evaluator.fresh.facts import Facts, facts_of, random_of
@@ -105,10 +106,10 @@ def draw_set(seed: str, folder: Path, n: int = N, on_progress: Callable[[int, in
     (partial_folder / "images").mkdir(parents=True)
     pairs = list(_pairs(seed, n))
     processes = max(1, min(available_cores(), len(pairs) // PAIRS_PER_PROCESS))
-    # A pool starts no process before it is given work.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         work = partial(_draw_pair, seed, partial_folder)
-        done = map(work, pairs) if processes == 1 else pool.map(work, pairs, chunksize=4)
+        with stop_signals_blocked():  # a pool starts its processes when it is given work
+            done = map(work, pairs) if processes == 1 else pool.map(work, pairs, chunksize=4)
         for number, _ in enumerate(done, 1):
             on_progress(number, len(pairs))
     lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in shuffled_rows(seed, pairs))

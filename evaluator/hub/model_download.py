@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from httpx2 import HTTPError
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
-from evaluator.errors import EvaluationError
+from evaluator.errors import EvaluationError, EvaluationStopped
 from submissions.failure_codes import FailureCode
 from submissions.models.code_settings import code_setting
 from submissions.models.repository import (
@@ -45,11 +46,18 @@ EXIT_CODES = {
 
 
 def fetch_model(
-    model_id: str, revision: str, settings: Settings, code: CodeApproval | None = None, *, with_code: bool = False
+    model_id: str,
+    revision: str,
+    settings: Settings,
+    code: CodeApproval | None = None,
+    *,
+    with_code: bool = False,
+    stop: threading.Event | None = None,
 ) -> Path:
-    """The folder with the model's files at this revision, its Python files too where they are approved or wanted.
+    """Return the folder with the model's files at this revision, its Python files too if they are approved or wanted.
 
-    Raises EvaluationError where it cannot be had, or the code is not what was approved.
+    Raises EvaluationError if the model is not available or its code differs from what was approved; EvaluationStopped once
+    `stop` is set.
     """
     folder = local_model(model_id, settings.models_dir)
     if folder:
@@ -66,7 +74,7 @@ def fetch_model(
         if not folder.exists():
             partial = folder.with_name(f"{name}.partial")
             try:
-                _download(model_id, revision, partial, settings, ["--code"] if with_code else [])
+                _download(model_id, revision, partial, settings, ["--code"] if with_code else [], stop)
                 check_fetched(partial)
                 partial.rename(folder)
             finally:
@@ -86,7 +94,9 @@ def _check_code(folder: Path, code: CodeApproval | None) -> None:
         raise EvaluationError(FailureCode.CODE_NOT_APPROVED, f"{', '.join(changed)[:200]}: not as approved")
 
 
-def _download(model_id: str, revision: str, folder: Path, settings: Settings, options: list[str]) -> None:
+def _download(
+    model_id: str, revision: str, folder: Path, settings: Settings, options: list[str], stop: threading.Event | None
+) -> None:
     """Real files, no links into a cache: the sandbox shows this folder and nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -104,11 +114,13 @@ def _download(model_id: str, revision: str, folder: Path, settings: Settings, op
     ]
     begun = time.monotonic()
     with subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, process_group=0
     ) as child:
         try:
             while child.poll() is None:
                 _check_size(folder, settings.max_model_bytes)
+                if stop and stop.is_set():
+                    raise EvaluationStopped
                 if time.monotonic() - begun > settings.max_fetch.total_seconds():
                     raise EvaluationError(
                         FailureCode.HUB_UNAVAILABLE, f"{model_id} did not arrive within {settings.max_fetch}"

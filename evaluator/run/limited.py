@@ -1,11 +1,13 @@
-"""A function of ours in a process of its own: what it reads, a model has written, and may have made long or deep.
+"""Run one of our functions in a process of its own, with limits on time and memory.
 
-The board may run in the same process as the worker, so nothing that a model can slow down is done in there.
+What it reads was written by a model, and may be long or deeply nested. The board may share the worker's process, so nothing
+that a model can slow down runs there.
 """
 
 import multiprocessing
 import os
 import resource
+import signal
 import threading
 import time
 import traceback
@@ -13,12 +15,14 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
+from evaluator.child_signals import STOP_NOTICE_SECONDS, stop_signals_blocked, was_stopped
 from evaluator.errors import EvaluationError, EvaluationStopped
 from submissions.failure_codes import FailureCode
 
 SECONDS = 1800.0
 MEMORY = 8 * 2**30  # bytes
 POLL_SECONDS = 0.2
+LOST = 255  # the exit code if the process that forks ended, and nobody knows the real one
 
 R = TypeVar("R")
 
@@ -33,39 +37,59 @@ def run_limited(
     seconds: float = SECONDS,
     memory: int = MEMORY,
 ) -> R:
-    """What a function of a module gives for these arguments, all of which can be pickled.
+    """Return `function(*arguments)`, computed in a process with at most `seconds` and `memory` bytes.
 
-    Raises EvaluationError: as the function does, or the model's fault where time or memory do not suffice;
-    EvaluationStopped once `stop` is set.
+    The function is one of a module, and the arguments can be pickled. Raises EvaluationError as the function does, with
+    MODEL_ERROR if time or memory run out, and with PROCESS_KILLED if somebody ends the process; EvaluationStopped once
+    `stop` is set.
     """
     receiver, sender = _context.Pipe(duplex=False)
     process = _context.Process(
         target=_work, args=(sender, dict(os.environ), seconds, memory, function, arguments), daemon=True
     )
-    process.start()
-    sender.close()
     ends = time.monotonic() + seconds
+    outcome: dict[str, Any] | None = None
     try:
+        with stop_signals_blocked():
+            process.start()
+        sender.close()
         while not receiver.poll(POLL_SECONDS):
             if stop and stop.is_set():
                 raise EvaluationStopped
             if time.monotonic() > ends:
-                raise EvaluationError(FailureCode.MODEL_ERROR, f"its answers take more than {seconds:,.0f} s to score")
+                raise _too_slow(seconds)
         outcome = receiver.recv()
-    except EOFError:
-        raise EvaluationError(
-            FailureCode.MODEL_ERROR, "its answers take more memory to score than there may be"
-        ) from None
+    except (EOFError, ConnectionError):  # it ended without a result, or the process that starts it did
+        process.join(STOP_NOTICE_SECONDS)
     finally:
-        process.kill()
-        process.join()
+        if process.pid is not None:
+            process.kill()
+            process.join()
         receiver.close()
+    if outcome is None:
+        raise _ended_early(process.exitcode, stop, seconds)
     if "failed" in outcome:
         raise EvaluationError(*outcome["failed"])
     if "crashed" in outcome:
         raise RuntimeError(outcome["crashed"])
     result: R = outcome["result"]
     return result
+
+
+def _ended_early(exitcode: int | None, stop: threading.Event | None, seconds: float) -> Exception:
+    """Return the error for a process that ended without a result."""
+    if stop and stop.wait(STOP_NOTICE_SECONDS):
+        return EvaluationStopped()
+    if exitcode == -signal.SIGXCPU:
+        return _too_slow(seconds)
+    if exitcode in (None, LOST) or was_stopped(exitcode):
+        return EvaluationError(FailureCode.PROCESS_KILLED, "the process that reads the answers was killed")
+    # What is written in C may end the process if it gets no memory.
+    return EvaluationError(FailureCode.MODEL_ERROR, "its answers take more memory to score than is allowed")
+
+
+def _too_slow(seconds: float) -> EvaluationError:
+    return EvaluationError(FailureCode.MODEL_ERROR, f"its answers take more than {seconds:,.0f} s to score")
 
 
 def _work(
@@ -77,21 +101,21 @@ def _work(
     arguments: tuple[Any, ...],
 ) -> None:
     os.environ.clear()
-    os.environ.update(environment)  # of now: the server that forks has that of its start
+    os.environ.update(environment)  # the current one: the server that forks has that of its start
     _limit(resource.RLIMIT_DATA, memory)
-    _limit(resource.RLIMIT_CPU, int(seconds) + 1)  # should nobody be left to wait
+    _limit(resource.RLIMIT_CPU, int(seconds) + 1, grace=5)  # if nobody waits any more; SIGXCPU before SIGKILL
     try:
         outcome: dict[str, Any] = {"result": function(*arguments)}
     except EvaluationError as error:
         outcome = {"failed": (error.code, str(error))}
     except MemoryError:
-        return  # told by silence, as where the kernel ends it
+        raise SystemExit(1) from None
     except Exception:
         outcome = {"crashed": traceback.format_exc()}
     sender.send(outcome)
 
 
-def _limit(kind: int, most: int) -> None:
+def _limit(kind: int, most: int, grace: int = 0) -> None:
     _, already = resource.getrlimit(kind)
-    most = most if already == resource.RLIM_INFINITY else min(most, already)
-    resource.setrlimit(kind, (most, most))
+    hard = most + grace if already == resource.RLIM_INFINITY else min(most + grace, already)
+    resource.setrlimit(kind, (min(most, hard), hard))

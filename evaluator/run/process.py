@@ -16,6 +16,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from evaluator.child_signals import SIGKILL_EXIT_CODES, STOP_NOTICE_SECONDS, was_stopped
 from evaluator.data_types import MAX_MESSAGE
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError, EvaluationStopped
@@ -39,12 +40,11 @@ CHILD = "evaluator.run.child"  # the module run as the inference process
 MAX_EVENT = 65_536  # bytes of a line from it
 MAX_BATCH = 65_536
 MORE_EVENTS = 10  # than one for each answer
-# Codes of ours that are believed of a process in the sandbox, for its engine has no other way to tell: the device is too
-# small, a library is missing, a server did not start.
-TOLD_FROM_INSIDE = {FailureCode.OUT_OF_MEMORY, FailureCode.MISSING_LIBRARY, FailureCode.SERVER_FAILED}
+# Infrastructure failures that only a process in the sandbox can notice: the device is too small, a library is missing, a
+# server did not start. Any other one that it reports counts as a model failure.
+TRUSTED_CHILD_CODES = {FailureCode.OUT_OF_MEMORY, FailureCode.MISSING_LIBRARY, FailureCode.SERVER_FAILED}
 OUT_BYTES, OUT_BYTES_PER_PROMPT = 256 * 2**20, 64 * 2**10  # that it may write; raw output is the most of it
-TOLD_TO_END = (-signal.SIGTERM, 128 + signal.SIGTERM)  # the latter as bubblewrap tells it
-SIGNAL_SECONDS = 1.0
+LOAD_SECONDS, LOAD_BYTES_PER_SECOND = 1800.0, 20e6  # to load a model, and more of it for large ones
 LOOK_SECONDS = 2.0  # between looks at how much it has written
 
 OnProgress = Callable[[str, int, int], None]  # stage, answered, of how many
@@ -83,9 +83,9 @@ def run_inference(
     ):
         assert child.stdout is not None
         lines = iter(partial(child.stdout.readline, MAX_EVENT), b"")
-        full = threading.Event()
         most = OUT_BYTES + OUT_BYTES_PER_PROMPT * (total + latency_samples)
-        threading.Thread(target=_watch, args=(child, stop, job, most, full), daemon=True).start()
+        watch = _Watch(child, stop or threading.Event(), job, most)
+        threading.Thread(target=watch.run, daemon=True).start()
         failure, reason, measured, began, loaded = None, "", 0, time.monotonic(), False
         try:
             for number, line in enumerate(lines):
@@ -102,9 +102,10 @@ def run_inference(
                         raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process names no batch size")
                     job.write_environment({**job.environment(), "batch_size": event.batch_size, "params": event.params})
                     loaded, began = True, time.monotonic()
+                    watch.loaded.set()
                 elif event.kind == "failed":
                     failure, reason = event.code, _printable(event.message)
-                    if sandbox and failure and failure.ours and failure not in TOLD_FROM_INSIDE:
+                    if sandbox and failure and failure.ours and failure not in TRUSTED_CHILD_CODES:
                         failure = FailureCode.MODEL_ERROR
                     continue  # its stage is the one it was in
                 # No more than there are: a model may be what is speaking.
@@ -120,14 +121,16 @@ def run_inference(
             if isinstance(error, EvaluationError) and stop and stop.is_set():
                 raise EvaluationStopped from None  # ended by us in the middle of a line
             raise
-    if child.returncode in TOLD_TO_END and stop:
-        stop.wait(SIGNAL_SECONDS)  # a scheduler that ends a job tells this process too, perhaps a moment later
-    if child.returncode and stop and stop.is_set():
+        short_of_memory = bool(child.returncode) and group.has_run_out_of_memory()
+    if child.returncode and stop and stop.wait(STOP_NOTICE_SECONDS if was_stopped(child.returncode) else 0):
         raise EvaluationStopped
-    if full.is_set():
-        raise EvaluationError(FailureCode.MODEL_ERROR, f"the inference process wrote more than {most:,} bytes")
-    if child.returncode < 0:
-        message = f"the inference process was ended by signal {-child.returncode}"
+    if watch.exceeded:
+        raise watch.exceeded
+    if short_of_memory:
+        code = FailureCode.MODEL_ERROR if loaded else FailureCode.OUT_OF_MEMORY
+        raise EvaluationError(code, "the inference process took more memory than its limit")
+    if child.returncode < 0 or child.returncode in SIGKILL_EXIT_CODES:
+        message = f"the inference process was ended by signal {-child.returncode % 128}"
         raise EvaluationError(FailureCode.PROCESS_KILLED, message)
     if child.returncode:
         # Once its model is loaded, the model may be what ends it without a word.
@@ -179,21 +182,43 @@ def _parse_event(line: bytes) -> _Event:
         raise EvaluationError(FailureCode.MODEL_ERROR, message) from None
 
 
-def _watch(
-    child: subprocess.Popen[bytes], stop: threading.Event | None, job: Job, most: int, full: threading.Event
-) -> None:
-    """End the process when `stop` is set, or when it has written more than it may. What it has answered stands in its
-    file; at most one batch is asked again."""
-    stop, looked = stop or threading.Event(), time.monotonic()
-    while child.poll() is None:
-        if stop.wait(0.2):
-            _kill(child)
-        elif time.monotonic() - looked > LOOK_SECONDS:
-            with suppress(FileNotFoundError):  # the job is over, and gone
-                if size_of(job.out, most) + job.log.stat().st_size > most:
-                    full.set()
-                    _kill(child)
-            looked = time.monotonic()
+class _Watch:
+    """Ends the inference process when it is stopped, writes too much or loads for too long.
+
+    What it has answered is in its file; at most one batch is asked again.
+    """
+
+    def __init__(self, child: subprocess.Popen[bytes], stop: threading.Event, job: Job, most: int) -> None:
+        self.loaded = threading.Event()
+        self.exceeded: EvaluationError | None = None  # the limit that it exceeded
+        self._child, self._stop, self._job, self._most = child, stop, job, most
+
+    def run(self) -> None:
+        looked = time.monotonic()
+        seconds = _load_seconds(self._job.options())
+        load_until = looked + seconds
+        while self._child.poll() is None:
+            if self._stop.wait(0.2):
+                _kill(self._child)
+            elif not self.loaded.is_set() and time.monotonic() > load_until:
+                self._end(FailureCode.LOAD_TIMEOUT, f"the model was not loaded within {seconds:,.0f} s")
+            elif time.monotonic() - looked > LOOK_SECONDS:
+                with suppress(FileNotFoundError):  # the job is over, and gone
+                    if size_of(self._job.out, self._most) + self._job.log.stat().st_size > self._most:
+                        message = f"the inference process wrote more than {self._most:,} bytes"
+                        self._end(FailureCode.MODEL_ERROR, message)
+                looked = time.monotonic()
+
+    def _end(self, code: FailureCode, message: str) -> None:
+        self.exceeded = self.exceeded or EvaluationError(code, message)
+        _kill(self._child)
+
+
+def _load_seconds(options: EngineOptions) -> float:
+    """Return how long a model may take to load, in proportion to its files."""
+    folders = [path for path in (options.model, options.adapter) if path and not options.remote]
+    size = sum(path.stat().st_size for folder in folders for path in folder.glob("*.safetensors"))
+    return LOAD_SECONDS + size / LOAD_BYTES_PER_SECOND
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:

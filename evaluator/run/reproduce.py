@@ -53,7 +53,12 @@ def git_hash() -> str | None:
     """The commit of this code; None outside of a git repository."""
     try:
         done = subprocess.run(
-            ["git", "rev-parse", "--verify", "-q", "HEAD"], cwd=ROOT, capture_output=True, text=True, timeout=10
+            ["git", "rev-parse", "--verify", "-q", "HEAD"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=10,
+            process_group=0,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -36,6 +36,16 @@ class ControlGroup:
             return list(command)
         return ["/bin/sh", "-c", _JOIN, "sh", *(f"{folder}/cgroup.procs" for folder in self.folders), "--", *command]
 
+    def has_run_out_of_memory(self) -> bool:
+        """Return whether the kernel has killed a process of the group because of its memory limit."""
+        for folder in self.folders:
+            for name in ("memory.events", "memory.oom_control"):
+                with suppress(OSError):
+                    counts = dict(line.split() for line in (folder / name).read_text().splitlines())
+                    if int(counts.get("oom_kill", 0)):
+                        return True
+        return False
+
 
 NONE = ControlGroup((), "none")
 

@@ -43,6 +43,7 @@ class TemplateRenderer:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=ROOT,
+            process_group=0,  # a stop of our group is no error of the template
         )
         self._lock = threading.Lock()
         self._ready = False

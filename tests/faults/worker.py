@@ -1,16 +1,17 @@
-"""A real worker process that ends itself with SIGKILL at a named step: `python -m tests.faults.worker STEP MINUTES`.
+"""A real worker process that is ended at a named step: `python -m tests.faults.worker STEP MINUTES [SIGNAL]`.
 
-MINUTES is how far the store's clock has moved on, so that no test waits for a lease to run out. Its inference process
+It kills itself with SIGKILL, or sends its whole process group the named signal. MINUTES is how far the store's clock has moved on, so that no test waits for a lease to run out. Its inference process
 is a real one too, with an engine that answers at once.
 """
 
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partialmethod
-from threading import Lock
+from threading import Lock, Timer
 from typing import Any
 
 from dulwich.refs import DiskRefsContainer
@@ -39,8 +40,15 @@ PAUSED = "paused"  # stands still after its fifth answer until it is continued
 LAST = ("after the commit to publish lands", "after publish")
 
 
+signals = [signal.SIGKILL]  # to be sent, one each time
+
+
 def end() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+    """Kill this process, or send a signal to all processes of its group, once."""
+    if signals == [signal.SIGKILL]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif signals:
+        os.killpg(0, signals.pop())
 
 
 def wrapped(work: Callable[..., Any], step: str, name: str) -> Callable[..., Any]:
@@ -55,6 +63,12 @@ def wrapped(work: Callable[..., Any], step: str, name: str) -> Callable[..., Any
     return run
 
 
+def slowly(function: Callable[..., Any], *args: Any) -> Any:
+    """Give the signal time to arrive while the function runs in its own process."""
+    time.sleep(3.0)
+    return function(*args)
+
+
 def prepare(step: str, minutes: float) -> None:
     ENGINES["extractive"] = ENGINES["extractive"]._replace(location="tests.support.engines:LoggingEngine")
     vars(process)["sandbox_command"] = lambda command, policy: command  # the sandbox does not show our tests
@@ -65,6 +79,7 @@ def prepare(step: str, minutes: float) -> None:
     steps: tuple[tuple[Any, str, str], ...] = (
         (Queue, "claim", "claim"),
         (claimed_run, "fetch_model", "fetch"),
+        (evaluation, "run_limited", "scoring"),
         (claimed_run, "save_details", "details"),
         (Queue, "publish", "publish"),
     )
@@ -86,6 +101,14 @@ def prepare(step: str, minutes: float) -> None:
             return wrapped(real, step, f"the commit to {message.split()[0].lower()} lands")(*args, **kwargs)
 
         setattr(owner, attribute, partialmethod(landing, real=getattr(owner, attribute)))
+    if step == "while scoring":
+        limited: Callable[..., Any] = vars(evaluation)["run_limited"]
+
+        def stopped_meanwhile(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            Timer(1.0, end).start()
+            return limited(slowly, function, *args, **kwargs)
+
+        vars(evaluation)["run_limited"] = stopped_meanwhile
     calm = Lock()  # held while a heartbeat is written: a process must not stand still with the store's lock
     beat = Queue.heartbeat
 
@@ -114,5 +137,7 @@ def prepare(step: str, minutes: float) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[3:]:
+        signals[:] = [signal.Signals[sys.argv[3]]]
     prepare(sys.argv[1], float(sys.argv[2]))
     sys.exit(main(["worker", "--once"]))

@@ -1,0 +1,31 @@
+"""Helper processes that a stop of the worker does not end.
+
+A scheduler or a terminal sends SIGTERM or SIGINT to the whole process group of a worker. The worker then stops its helpers
+itself; a helper that ended on its own would look like a failure.
+"""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+
+STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
+SIGKILL_EXIT_CODES = (-signal.SIGKILL, 128 + signal.SIGKILL)  # the latter if bubblewrap or a shell reports it
+STOP_NOTICE_SECONDS = 1.0  # a stop of the group may reach this process a moment after its helper
+
+
+@contextmanager
+def stop_signals_blocked() -> Iterator[None]:
+    """Start processes of multiprocessing that SIGTERM and SIGINT do not reach: they inherit this thread's mask."""
+    resource_tracker.ensure_running()  # its start would reset the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def was_stopped(returncode: int | None) -> bool:
+    """Return whether an exit code is that of a process that SIGTERM, SIGINT or SIGKILL ended."""
+    numbers = (*STOP_SIGNALS, signal.SIGKILL)
+    return returncode in (*(-number for number in numbers), *(128 + number for number in numbers))
