@@ -13,7 +13,10 @@ import time
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
+
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
 from evaluator.child_signals import STOP_NOTICE_SECONDS, stop_signals_blocked, was_stopped
 from evaluator.errors import EvaluationError, EvaluationStopped
@@ -22,6 +25,7 @@ from submissions.failure_codes import FailureCode
 SECONDS = 1800.0
 MEMORY = 8 * 2**30  # bytes
 POLL_SECONDS = 0.2
+START_TRIES = 10
 LOST = 255  # the exit code if the process that forks ended, and nobody knows the real one
 
 R = TypeVar("R")
@@ -49,22 +53,20 @@ def run_limited(
     )
     ends = time.monotonic() + seconds
     outcome: dict[str, Any] | None = None
+    _start(process)
+    sender.close()
     try:
-        with stop_signals_blocked():
-            process.start()
-        sender.close()
         while not receiver.poll(POLL_SECONDS):
             if stop and stop.is_set():
                 raise EvaluationStopped
             if time.monotonic() > ends:
                 raise _too_slow(seconds)
         outcome = receiver.recv()
-    except (EOFError, ConnectionError):  # it ended without a result, or the process that starts it did
+    except (EOFError, ConnectionError):  # it ended without a result
         process.join(STOP_NOTICE_SECONDS)
     finally:
-        if process.pid is not None:
-            process.kill()
-            process.join()
+        process.kill()
+        process.join()
         receiver.close()
     if outcome is None:
         raise _ended_early(process.exitcode, stop, seconds)
@@ -74,6 +76,18 @@ def run_limited(
         raise RuntimeError(outcome["crashed"])
     result: R = outcome["result"]
     return result
+
+
+def _start(process: BaseProcess) -> None:
+    """Start a process; again if the one that forks was killed, until the kernel has reported its end."""
+    tries = Retrying(
+        retry=retry_if_exception_type((EOFError, ConnectionError)),
+        wait=wait_fixed(POLL_SECONDS),
+        stop=stop_after_attempt(START_TRIES),
+        reraise=True,
+    )
+    with stop_signals_blocked():
+        tries(process.start)
 
 
 def _ended_early(exitcode: int | None, stop: threading.Event | None, seconds: float) -> Exception:

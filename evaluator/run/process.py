@@ -130,7 +130,8 @@ def run_inference(
         code = FailureCode.MODEL_ERROR if loaded else FailureCode.OUT_OF_MEMORY
         raise EvaluationError(code, "the inference process took more memory than its limit")
     if child.returncode < 0 or child.returncode in SIGKILL_EXIT_CODES:
-        message = f"the inference process was ended by signal {-child.returncode % 128}"
+        number = -child.returncode if child.returncode < 0 else child.returncode - 128
+        message = f"the inference process was ended by signal {number}"
         raise EvaluationError(FailureCode.PROCESS_KILLED, message)
     if child.returncode:
         # Once its model is loaded, the model may be what ends it without a word.

@@ -1,6 +1,8 @@
 """What a model has written is read and scored in a process of its own, which ends."""
 
+import os
 import random
+import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -84,6 +86,12 @@ def fail(kind: str) -> None:
         bytearray(2**40)
     if kind == "time":
         threading.Event().wait()
+    if kind == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if kind == "stopped":  # as by a scheduler that ends the whole group
+        for number in (signal.SIGTERM, signal.SIGINT):
+            os.kill(os.getpid(), number)
+            os.kill(os.getppid(), number)
 
 
 @pytest.mark.parametrize(
@@ -91,6 +99,7 @@ def fail(kind: str) -> None:
     [
         ("data", "benchmark_invalid", "row 7"),
         ("memory", "model_error", "memory"),
+        ("killed", "process_killed", "was killed"),
         ("time", "model_error", "more than 1 s"),
     ],
 )
@@ -103,6 +112,24 @@ def test_what_goes_wrong_inside_is_told(kind: str, code: str, said: str) -> None
 def test_a_fault_of_ours_inside_is_none_of_the_models() -> None:
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         run_limited(fail, "crash")
+
+
+def test_stop_signals_do_not_end_the_process_nor_the_one_that_forks_it() -> None:
+    assert run_limited(fail, "stopped") is None
+    assert run_limited(given, [1]) == [1]
+
+
+def test_killed_process_of_a_stopping_worker_is_a_stop() -> None:
+    stop = threading.Event()
+    threading.Timer(0.3, stop.set).start()
+    with pytest.raises(EvaluationStopped):
+        run_limited(fail, "killed", stop=stop)
+
+
+def test_forking_process_that_was_killed_is_started_again() -> None:
+    assert run_limited(given, [1]) == [1]
+    os.kill(run_limited(os.getppid), signal.SIGKILL)
+    assert run_limited(given, [2]) == [2]
 
 
 def test_it_ends_when_asked_to() -> None:

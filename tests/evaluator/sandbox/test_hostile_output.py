@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,8 @@ from evaluator.run.evaluate import check_times
 from evaluator.run.job import Job
 from evaluator.run.process import run_inference
 from evaluator.run.scoring import ScoredAnswers
+from evaluator.sandbox.control_group import control_group
+from evaluator.sandbox.policy import SandboxPolicy, sandbox_command
 from evaluator.worker import Worker
 from submissions.queue.queue import Queue
 from submissions.results import EvalResult
@@ -67,6 +69,54 @@ def test_a_flood_of_files_ends_the_run(job: Job, monkeypatch: pytest.MonkeyPatch
     assert error.value.code == "model_error"
     remove_path(job.folder)
     assert not job.folder.exists()
+
+
+KILL = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+FULL = "x = [bytearray(2**20) for _ in range(2**12)]"
+
+
+@pytest.mark.parametrize("loaded", [True, False])
+def test_killed_inference_process_is_an_infrastructure_failure(
+    job: Job, loaded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sent SIGKILL: an operator, a scheduler, the kernel for another process' memory."""
+    told = [ENVIRONMENT, *([LOADED] if loaded else [])]
+    lines = "".join(json.dumps(event) + "\n" for event in told)
+
+    def killed_inside(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
+        return sandbox_command([sys.executable, "-c", f"print({lines!r}, end='', flush=True); {KILL}"], policy)
+
+    monkeypatch.setattr("evaluator.run.process.sandbox_command", killed_inside)
+    with pytest.raises(EvaluationError, match="signal 9") as error:
+        run_inference(job, 0, 8, 0, lambda *_: None)
+    assert error.value.code == "process_killed"
+    stop = threading.Event()
+    threading.Timer(0.2, stop.set).start()
+    with pytest.raises(EvaluationStopped):
+        run_inference(job, 0, 8, 0, lambda *_: None, stop)
+
+
+@pytest.mark.parametrize(("loaded", "code"), [(True, "model_error"), (False, "out_of_memory")])
+def test_memory_limit_of_the_group_is_told_from_other_kills(
+    job: Job, loaded: bool, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with control_group(2**30, 100) as group:
+        if group.version == "none":
+            pytest.skip("no control group can be made here")
+    told = events(ENVIRONMENT, *([LOADED] if loaded else [])).replace("sys.exit(0)", FULL)
+    says(monkeypatch, told)
+    monkeypatch.setattr("evaluator.run.process.control_group", lambda *_: control_group(2**28, 100))
+    with pytest.raises(EvaluationError, match="memory") as error:
+        run_inference(job, 0, 8, 0, lambda *_: None)
+    assert error.value.code == code
+
+
+def test_model_that_does_not_finish_loading_is_ended(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.run.process.LOAD_SECONDS", 0.5)
+    says(monkeypatch, events(ENVIRONMENT).replace("sys.exit(0)", "import time; time.sleep(600)"))
+    with pytest.raises(EvaluationError, match="not loaded within") as error:
+        run_inference(job, 0, 8, 0, lambda *_: None)
+    assert error.value.code == "load_timeout" and not error.value.code.ours
 
 
 def test_a_folder_3000_deep_is_removed(tmp_path: Path) -> None:
