@@ -17,6 +17,8 @@ class RefusalCode(StrEnum):
     REVISION_NOT_FOUND = "revision_not_found"
     GATED = "gated"
     NO_CONFIG = "no_config"
+    BROKEN_JSON = "broken_json"
+    CONFIG_SIZES = "config_sizes"
     NO_WEIGHTS = "no_weights"
     CUSTOM_CODE = "custom_code"
     CODE_SETTING = "code_setting"
@@ -118,6 +120,14 @@ REFUSALS: dict[RefusalCode, Text] = {
         "읽을 수 있는 config.json이 없습니다. transformers 형식으로 저장한 모델을 올려 주세요.",
         "There is no readable config.json. Upload the model in the format that transformers saves.",
     ),
+    RefusalCode.BROKEN_JSON: Text(
+        "표시된 JSON 파일을 읽을 수 없습니다. 파일을 고치거나 지우고 다시 올려 주세요.",
+        "The JSON file named here cannot be read. Fix or remove it, and upload again.",
+    ),
+    RefusalCode.CONFIG_SIZES: Text(
+        "config.json의 층 수나 크기가 safetensors 가중치보다 훨씬 큽니다. 가중치와 맞는 config.json을 올려 주세요.",
+        "The number of layers or the sizes in config.json far exceed the safetensors weights. Upload the config.json that belongs to these weights.",
+    ),
     RefusalCode.NO_WEIGHTS: Text(
         "safetensors 가중치가 없습니다. `save_pretrained(safe_serialization=True)`로 저장해 올려 주세요.",
         "There are no safetensors weights. Save with `save_pretrained(safe_serialization=True)` and upload them.",
@@ -167,8 +177,8 @@ REFUSALS: dict[RefusalCode, Text] = {
         "Extractive question answering is not supported for this architecture. Submit an encoder such as BERT, or a generative model.",
     ),
     RefusalCode.NO_TOKENIZER: Text(
-        "토크나이저 파일이 없습니다. `tokenizer.save_pretrained()`로 저장한 파일을 함께 올려 주세요.",
-        "There is no tokenizer. Upload the files that `tokenizer.save_pretrained()` writes.",
+        "토크나이저 파일이 없거나 비어 있습니다. `tokenizer.save_pretrained()`로 저장한 파일을 함께 올려 주세요.",
+        "The tokenizer files are missing or empty. Upload the files that `tokenizer.save_pretrained()` writes.",
     ),
     RefusalCode.NO_PROCESSOR: Text(
         "이미지 프로세서 설정이 없습니다. `processor.save_pretrained()`로 저장한 파일을 함께 올려 주세요.",
@@ -207,8 +217,8 @@ REFUSALS: dict[RefusalCode, Text] = {
         "The model card names no licence. Add `license:` to the front matter of README.md.",
     ),
     RefusalCode.BROKEN_WEIGHTS: Text(
-        "safetensors 파일의 헤더를 읽을 수 없습니다. 파일이 손상되지 않았는지 확인하고 다시 올려 주세요.",
-        "The header of a safetensors file cannot be read. Check that the file is not damaged and upload it again.",
+        "safetensors 파일의 헤더를 읽을 수 없거나 파일이 잘려 있습니다. 파일이 손상되지 않았는지 확인하고 다시 올려 주세요.",
+        "A safetensors file is cut off, or its header cannot be read. Check that the file is not damaged and upload it again.",
     ),
     RefusalCode.TOO_LARGE: Text(
         "평가 서버가 받을 수 있는 크기를 넘습니다. 필요 없는 파일을 지우거나 더 작은 모델을 제출해 주세요.",

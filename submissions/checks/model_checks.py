@@ -13,6 +13,7 @@ from submissions.errors import RefusedError
 from submissions.messages import CheckName, RefusalCode
 from submissions.models.architectures import architectures
 from submissions.models.code_settings import code_setting, pairs
+from submissions.models.config_sizes import oversized
 from submissions.models.model_facts import ModelFacts, facts_of, parameters_of
 from submissions.models.open_repository import check_folder_revision, open_repository, with_base
 from submissions.models.quantization import RUNNABLE, quantization_of
@@ -176,6 +177,11 @@ def _size(model: _Model) -> str:
 
 
 def _configured(model: _Model) -> str:
+    headers = [header for header in model.whole.headers.values() if header]
+    values = model.whole.config.values
+    tensors = sum(header.tensors for header in headers)
+    if headers and (found := oversized(values, tensors, parameters_of(model.whole))):
+        raise RefusedError(RefusalCode.CONFIG_SIZES, found)
     return model.whole.config.model_type[:200]
 
 
@@ -217,8 +223,11 @@ def _tokenizer(model: _Model) -> str:
             raise NotCheckableError  # it may have a tokenizer of its own
     except RefusedError:
         raise NotCheckableError from None
-    names = {*model.repository.sizes, *model.whole.sizes}
+    sizes = {**model.whole.sizes, **model.repository.sizes}
+    names = {name for name, size in sizes.items() if size}
     found = sorted(name for name in names if name in TOKENIZERS or name.endswith((".model", ".tiktoken")))
+    if empty := sorted(name for name in sizes.keys() - names if name in TOKENIZERS and name.endswith(".json")):
+        raise RefusedError(RefusalCode.NO_TOKENIZER, f"{empty[0]}: 0 bytes")
     if not found and model_type not in BYTE_LEVEL:
         raise RefusedError(RefusalCode.NO_TOKENIZER)
     if model_type in architectures()["image"] and not names & PROCESSORS:

@@ -1,7 +1,7 @@
 """Reads a model's repository, from the Hub or a folder: of the weights their headers only."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -17,6 +17,7 @@ from submissions.errors import RefusedError
 from submissions.messages import RefusalCode
 from submissions.models.repository import (
     ADAPTER,
+    LENGTH_BYTES,
     Header,
     Repository,
     card_words,
@@ -116,10 +117,10 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
 
         def header(name: str) -> Header | None:
             parse = partial(api.parse_safetensors_file_metadata, model_id, name, revision=sha)
-            return read_header(sizes, name, parse, config)
+            return read_header(sizes, name, lengths.get(name, 0), parse, config)
 
         weights = weight_files(sizes, texts)
-        _check_header_lengths(model_id, [name for name in weights if name in sizes], sha, pool)
+        lengths = _header_lengths(model_id, [name for name in weights if name in sizes], sha, pool)
         headers = dict(zip(weights, pool.map(header, weights), strict=True))
     license, base_model = card_words(info.card_data, "license"), card_words(info.card_data, "base_model")
     return Repository(model_id, sha, license, sizes, texts, headers, base_model)
@@ -138,14 +139,20 @@ def _in_a_branch(api: HfApi, model_id: str, revision: str, sha: str) -> bool:
     return any(commit.commit_id == sha for history in histories for commit in history)
 
 
-def _check_header_lengths(model_id: str, names: Iterable[str], sha: str, pool: ThreadPoolExecutor) -> None:
-    """What describes the tensors is of kilobytes a thousand of them. Raises RefusedError before more is read."""
+def _header_lengths(model_id: str, names: Sequence[str], sha: str, pool: ThreadPoolExecutor) -> dict[str, int]:
+    """Return the bytes of each weight file's header.
+
+    What describes tensors takes kilobytes for a thousand of them. Raises RefusedError before more is read.
+    """
 
     def length(name: str) -> int:
         url = hf_hub_url(model_id, name, revision=sha)
-        response = get_session().get(url, headers={**build_hf_headers(), "Range": "bytes=0-7"}, timeout=TIMEOUT)
+        headers = {**build_hf_headers(), "Range": f"bytes=0-{LENGTH_BYTES - 1}"}
+        response = get_session().get(url, headers=headers, timeout=TIMEOUT)
         response.raise_for_status()
-        return int.from_bytes(response.content[:8], "little")
+        return int.from_bytes(response.content[:LENGTH_BYTES], "little")
 
-    if (total := sum(pool.map(length, names))) > MAX_HEADERS:
+    lengths = dict(zip(names, pool.map(length, names), strict=True))
+    if (total := sum(lengths.values())) > MAX_HEADERS:
         raise RefusedError(RefusalCode.BROKEN_WEIGHTS, f"{total:,} > {MAX_HEADERS:,} bytes of headers")
+    return lengths

@@ -32,6 +32,7 @@ FETCHED = (
 CODE = "*.py"  # fetched too where the operator has approved it
 MAX_FILES = 1000
 MAX_TEXT = 10_000_000  # bytes of a file that is read here; a longer one counts as unreadable
+LENGTH_BYTES = 8  # at the start of a safetensors file: the length of its header
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 # Everything that transformers takes settings from.
@@ -163,9 +164,10 @@ def folder_repository(model_id: str, folder: Path) -> Repository:
     config = json_or_nothing("config.json", texts)
 
     def header(name: str) -> Header | None:
-        return read_header(
-            sizes, name, lambda: get_local_safetensors_metadata(folder / name).files_metadata[name], config
-        )
+        def read() -> Any:
+            return get_local_safetensors_metadata(folder / name).files_metadata[name]
+
+        return read_header(sizes, name, _header_bytes(folder / name), read, config)
 
     headers = {name: header(name) for name in weight_files(sizes, texts)}
     license, base_model = card_words(card, "license"), card_words(card, "base_model")
@@ -190,19 +192,33 @@ def weight_files(sizes: dict[str, int], texts: dict[str, bytes]) -> list[str]:
 
 
 def read_header(
-    sizes: Mapping[str, int], name: str, read: Callable[[], Any], config: Mapping[str, Any]
+    sizes: Mapping[str, int], name: str, header_bytes: int, read: Callable[[], Any], config: Mapping[str, Any]
 ) -> Header | None:
-    """Of a SafetensorsFileMetadata. Strangers write these: whatever is wrong with one, it is unreadable, and so is one that claims too much."""
+    """Return the header of a weight file, None if it is unreadable, claims too much or the file is cut off.
+
+    `read` returns its SafetensorsFileMetadata. Strangers write these, so any error in it makes the file unreadable.
+    """
     if name not in sizes:
         return None
     try:
-        tensors = {key: (t.dtype, t.shape) for key, t in read().tensors.items()}
-        header = Header(len(tensors), parameters(tensors, config))
+        tensors = read().tensors
+        header = Header(len(tensors), parameters({key: (t.dtype, t.shape) for key, t in tensors.items()}, config))
+        data = max((t.data_offsets[1] for t in tensors.values()), default=0)
     except (HTTPError, OSError):
         raise
     except Exception:
         return None
-    return header if 0 <= header.params <= 8 * sizes[name] else None  # not even one bit each
+    whole = sizes[name] == LENGTH_BYTES + header_bytes + data
+    return header if whole and 0 <= header.params <= 8 * sizes[name] else None  # not even one bit each
+
+
+def _header_bytes(path: Path) -> int:
+    """Return the length of a safetensors file's header, which its first bytes name; 0 if there is no such file."""
+    try:
+        with path.open("rb") as file:
+            return int.from_bytes(file.read(LENGTH_BYTES), "little")
+    except OSError:
+        return 0
 
 
 def json_or_nothing(name: str, texts: Mapping[str, bytes]) -> dict[str, Any]:
@@ -214,14 +230,14 @@ def json_or_nothing(name: str, texts: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def parsed_json(name: str, content: bytes) -> dict[str, Any]:
-    """A JSON object of a repository's. Raises RefusedError where it is none."""
+    """Return a JSON object of a repository. Raises RefusedError if it is not one."""
     try:
         parsed = json.loads(content)
         if isinstance(parsed, dict):
             return parsed
     except (ValueError, RecursionError):
         pass
-    raise RefusedError(RefusalCode.NO_CONFIG, name)
+    raise RefusedError(RefusalCode.NO_CONFIG if name == "config.json" else RefusalCode.BROKEN_JSON, name)
 
 
 def card_words(card: Any, name: str) -> str | None:

@@ -146,6 +146,12 @@ def _weights(folder: Path, header: object, data: int = 0) -> None:
     (folder / "model.safetensors").write_bytes(len(described).to_bytes(8, "little") + described + bytes(data))
 
 
+def _cut(file: Path, count: int) -> None:
+    """Cut bytes off a file, or add some if `count` is negative."""
+    content = file.read_bytes()
+    file.write_bytes(content[:-count] if count > 0 else content + bytes(-count))
+
+
 def _tensor(*shape: int) -> dict[str, object]:
     return {"dtype": "F32", "shape": shape, "data_offsets": [0, 4]}
 
@@ -168,6 +174,17 @@ C, R = CheckName, RefusalCode
         (lambda f: _weights(f, {"a": _tensor(2**40, 2**40)}, 4), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
         (lambda f: _weights(f, {"a": _tensor(-5, 3)}, 4), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
         (lambda f: _weights(f, {f"t{n}": _tensor(0) for n in range(100_000)}), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
+        (lambda f: _cut(f / "model.safetensors", 10), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
+        (lambda f: _cut(f / "model.safetensors", -10), {C.WEIGHTS: R.BROKEN_WEIGHTS}),
+        (lambda f: (f / "tokenizer.json").write_bytes(b""), {C.TOKENIZER: R.NO_TOKENIZER}),
+        (lambda f: (f / "generation_config.json").write_text("{"), {C.CODE: R.BROKEN_JSON}),
+        (lambda f: _configure(f, num_hidden_layers=10**9), {C.CONFIG: R.CONFIG_SIZES}),
+        (lambda f: _configure(f, num_hidden_layers=10**9, hidden_size=1), {C.CONFIG: R.CONFIG_SIZES}),
+        (lambda f: _configure(f, hidden_size=10**6), {C.CONFIG: R.CONFIG_SIZES}),
+        (lambda f: _configure(f, intermediate_size=10**9), {C.CONFIG: R.CONFIG_SIZES}),
+        (lambda f: _configure(f, vocab_size=10**9), {C.CONFIG: R.CONFIG_SIZES}),
+        (lambda f: _configure(f, vision_config={"depth": 10**7, "embed_dim": 64}), {C.CONFIG: R.CONFIG_SIZES}),
+        (lambda f: _configure(f, num_local_experts=10**9), {C.CONFIG: R.CONFIG_SIZES}),
         (lambda f: (f / "config.json").unlink(), {C.CONFIG: R.NO_CONFIG}),
         (lambda f: (f / "config.json").write_text("[]"), {C.CONFIG: R.NO_CONFIG}),
         (lambda f: (f / "config.json").write_text("[" * 100_000), {C.CONFIG: R.NO_CONFIG}),

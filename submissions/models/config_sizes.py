@@ -1,0 +1,61 @@
+"""How large a model's configuration says it is, to compare with the weights that are there.
+
+A config may name a billion layers beside a megabyte of weights, and building such a model takes for ever.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers", "depth")
+WIDTHS = ("hidden_size", "d_model", "n_embd", "embed_dim", "dim")
+INNER = ("intermediate_size", "ffn_dim", "d_ff", "n_inner", "moe_intermediate_size")
+EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
+TOLERANCE = 10  # layers may share their weights (ALBERT), and configs have sizes that a model does not use
+MAX_LAYERS = 1000  # that a model may have with fewer tensors than layers
+
+
+def implied_size(config: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the number of layers and a lower bound of the parameters that a config implies.
+
+    Both are those of the largest part, such as `text_config`.
+    """
+    layers, parameters = 0, 0
+    for part in _parts(config):
+        depth, width = _largest(part, LAYERS), _largest(part, WIDTHS)
+        inner, experts = _largest(part, INNER), _largest(part, EXPERTS)
+        embedded = _largest(part, ("embedding_size",)) or width
+        layers = max(layers, depth)
+        each = max(width * width, width * inner, width * experts * _smallest(part, INNER))
+        parameters = max(parameters, depth * each, _largest(part, ("vocab_size",)) * min(embedded, width))
+    return layers, parameters
+
+
+def oversized(config: Mapping[str, Any], tensors: int, parameters: int) -> str:
+    """Return what a config implies if it is far more than the tensors and parameters there, else an empty string."""
+    layers, implied = implied_size(config)
+    if layers > max(MAX_LAYERS, tensors):
+        return f"{layers:,} layers, {tensors:,} tensors"
+    if implied > TOLERANCE * parameters:
+        return f"{implied:,} > {parameters:,} parameters"
+    return ""
+
+
+def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    waiting: list[Any] = [config]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            yield part
+            waiting += part.values()
+
+
+def _largest(part: Mapping[str, Any], names: tuple[str, ...]) -> int:
+    return max(_sizes(part, names), default=0)
+
+
+def _smallest(part: Mapping[str, Any], names: tuple[str, ...]) -> int:
+    return min(_sizes(part, names), default=0)
+
+
+def _sizes(part: Mapping[str, Any], names: tuple[str, ...]) -> list[int]:
+    return [value for name in names if type(value := part.get(name)) is int and value > 0]
