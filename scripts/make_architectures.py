@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import transformers
@@ -11,33 +12,58 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES,
     MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES,
     MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES,
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES,
 )
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
 
 from submissions.models.architectures import ARCHITECTURES
 
-MUSIC = {"musicgen", "musicgen_melody"}  # mapped as causal language models; what they write are sounds
+# Mapped with chat models, and not to be asked: what they do instead.
+OTHERS = {
+    **{"musicgen": "writes sounds", "musicgen_melody": "writes sounds", "moss_transcribe_diarize": "hears speech"},
+    **{"pi0": "moves robots", "evolla": "reads proteins", "shieldgemma2": "classifies images"},
+    **{"gemma4_assistant": "drafts for another model", "gemma4_unified_assistant": "drafts for another model"},
+    "diffusion_gemma": "takes no plain generation config",
+}
+TEXT_ONLY = {"mistral4"}  # mapped with image models, and takes none
 NEEDS_MORE = {"lxmert": "visual features", "lilt": "boxes"}  # that their tokenizers do not show
 SIGHT = ("vision", "visual")
 
 
 def architectures() -> dict[str, Any]:
-    """Model types by what they are asked to do: "image" and "text" chat, "extractive" is by type the class that points
-    at answers, and "not_extractive" why those classes of other types cannot be run."""
+    """Return model types by what they are asked to do.
+
+    "image" and "text" chat, and "classes" are the names of their classes; "extractive" maps types to the class that points at
+    answers, and "not_extractive" says why those classes of other types cannot be run.
+    """
+    seeing = {**MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES, **_of_several_senses()}
+    reading = dict(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
     pointing = {t: (str(c), _obstacle(t)) for t, c in sorted(MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES.items())}
     return {
         "transformers": transformers.__version__,
-        "image": sorted({*MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES, *_of_several_senses()}),
-        "text": sorted({*MODEL_FOR_CAUSAL_LM_MAPPING_NAMES} - MUSIC),
+        "image": sorted(seeing.keys() - OTHERS.keys() - TEXT_ONLY),
+        "text": sorted((reading.keys() | TEXT_ONLY) - OTHERS.keys() - _encoder_decoders()),
+        "classes": sorted({*_names(seeing), *_names(reading)}),
         "extractive": {t: c for t, (c, obstacle) in pointing.items() if not obstacle},
         "not_extractive": {t: obstacle for t, (_, obstacle) in pointing.items() if obstacle},
     }
 
 
-def _of_several_senses() -> list[str]:
-    """Those that see, among the models of several senses that transformers maps apart."""
+def _of_several_senses() -> dict[str, Any]:
+    """Return those that see, among the models of several senses that transformers maps apart."""
     apart = MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES.keys() - MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES.keys()
-    return [name for name in apart if _sees(CONFIG_MAPPING[name])]
+    return {name: MODEL_FOR_MULTIMODAL_LM_MAPPING_NAMES[name] for name in apart if _sees(CONFIG_MAPPING[name])}
+
+
+def _encoder_decoders() -> set[str]:
+    """Return types whose checkpoints have an encoder, which loading as a causal model would leave out."""
+    return {*MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES, *MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES}
+
+
+def _names(mapped: Mapping[str, Any]) -> set[str]:
+    """Return the class names in a mapping, whose values are a name or several."""
+    return {name for own in mapped.values() for name in ([own] if isinstance(own, str) else own)}
 
 
 def _sees(config: Any) -> bool:

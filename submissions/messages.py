@@ -31,6 +31,7 @@ class RefusalCode(StrEnum):
     QUANTIZATION = "quantization"
     DEVICE_MEMORY = "device_memory"
     NOT_EXTRACTIVE = "not_extractive"
+    NOT_CHAT = "not_chat"
     NO_TOKENIZER = "no_tokenizer"
     NO_PROCESSOR = "no_processor"
     TEMPLATE_FAILS = "template_fails"
@@ -175,6 +176,10 @@ REFUSALS: dict[RefusalCode, Text] = {
     RefusalCode.NOT_EXTRACTIVE: Text(
         "이 아키텍처는 추출형 질의응답을 지원하지 않습니다. BERT 계열 인코더나 생성형 모델로 제출해 주세요.",
         "Extractive question answering is not supported for this architecture. Submit an encoder such as BERT, or a generative model.",
+    ),
+    RefusalCode.NOT_CHAT: Text(
+        "글을 생성하는 모델이 아닙니다(분류·보상·임베딩 모델 등). 답변을 생성하는 모델을 제출해 주세요.",
+        "This model does not generate text: it classifies, scores or embeds. Submit a model that generates answers.",
     ),
     RefusalCode.NO_TOKENIZER: Text(
         "토크나이저 파일이 없거나 비어 있습니다. `tokenizer.save_pretrained()`로 저장한 파일을 함께 올려 주세요.",

@@ -39,13 +39,16 @@ from evaluator.engines.loading import check_no_nan, check_token_ids, from_pretra
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError
 from submissions.failure_codes import FailureCode
+from submissions.models.architectures import architectures
 from submissions.models.model_facts import VISION_NAMES
 from submissions.models.reasoning import Tags, split, unmarked
 
 POOL = 256  # prompts sorted by cost together
 BATCH_SIZE = {"cuda": 64, "cpu": 16}  # prompts, at most
 BATCH_TOKENS = {"cuda": 65_536, "cpu": 16_384}  # prompt tokens with padding, visual ones included, at most
-ENOUGH = 16  # images refused by a processor that has taken none, after which it is the model that is at fault
+MAX_IMAGE_REFUSALS = (
+    16  # images refused by a processor that has taken none, after which it is the model that is at fault
+)
 LOADERS = {  # by the name under which a config's auto_map has a class of the repository's own
     "AutoModelForImageTextToText": AutoModelForImageTextToText,
     "AutoModelForVision2Seq": AutoModelForImageTextToText,
@@ -59,7 +62,7 @@ class ChatEngine:
     environment = staticmethod(torch_environment)
 
     def __init__(self, options: EngineOptions) -> None:
-        config = _part_that_chats(load_config(options))
+        config = _chat_subconfig(load_config(options))
         loader, sees = _loader(config)
         context = getattr(config.get_text_config(), "max_position_embeddings", None)
         self._inputs = ChatInputs(options, sees, context, pads_left=not config.is_encoder_decoder)
@@ -83,7 +86,9 @@ class ChatEngine:
         self._generation = greedy(own, options.decoding, self._stops, pad, longest)
         if plain:  # what is left open in the config of a call is taken from the model's
             self._model.generation_config = plain
-        self._takes_types = "token_type_ids" in inspect.signature(self._model.forward).parameters
+        takes = inspect.signature(self._model.forward).parameters
+        self._takes_types = "token_type_ids" in takes
+        self._inputs.needs_media_types = sees and "mm_token_type_ids" in takes
         self.batch_size = options.batch_size or BATCH_SIZE[best_device()]
         if options.decoding == "repository":  # some penalties see the padding; published scripts ask one at a time
             self.batch_size = 1
@@ -133,11 +138,13 @@ class ChatEngine:
     def _count(self, encoded: Encoded) -> None:
         """Raises EvaluationError where the model takes no image at all."""
         self._refused += len(encoded.refused)
-        if not self._taken and self._refused >= ENOUGH:
+        if not self._taken and self._refused >= MAX_IMAGE_REFUSALS:
             raise EvaluationError(FailureCode.MODEL_ERROR, f"no image can be taken in: {self._inputs.refusal}")
 
     def _answers(self, encoded: Encoded) -> list[Answer]:
-        """The batch's answers; where memory is short, in halves, and later batches are no larger than what fitted."""
+        """Return the batch's answers. If memory runs out it is asked in halves, and later batches are no larger."""
+        if encoded.apart:
+            return [answer for p in encoded.apart for answer in self._answers(self._inputs.encode([p]))]
         if not encoded.batch:
             return []
 
@@ -229,7 +236,7 @@ class ChatEngine:
         return bisect_left(range(len(tokens) + 1), count, key=seen)
 
 
-def _part_that_chats(config: Any) -> Any:
+def _chat_subconfig(config: Any) -> Any:
     """The config itself; of a model that also speaks or paints, that of the part that reads and writes."""
     known = (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING)
     if any(type(config) in mapping for mapping in known) or type(config) not in MODEL_FOR_MULTIMODAL_LM_MAPPING:
@@ -239,19 +246,21 @@ def _part_that_chats(config: Any) -> Any:
 
 
 def _loader(config: Any) -> tuple[Any, bool]:
-    """The class that loads a model, and whether it takes images. Raises EvaluationError."""
-    for mapping, loader, sees in (
-        (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, AutoModelForImageTextToText, True),
-        (MODEL_FOR_CAUSAL_LM_MAPPING, AutoModelForCausalLM, False),
-        (MODEL_FOR_MULTIMODAL_LM_MAPPING, AutoModelForMultimodalLM, True),
+    """Return the class that loads a model, and whether the model takes images. Raises EvaluationError."""
+    sees = config.model_type in architectures()["image"]
+    several = type(config) in MODEL_FOR_MULTIMODAL_LM_MAPPING
+    for mapping, loader in (
+        (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, AutoModelForImageTextToText),
+        # Models of several senses are mapped as text models, too.
+        (MODEL_FOR_CAUSAL_LM_MAPPING, AutoModelForMultimodalLM if several else AutoModelForCausalLM),
+        (MODEL_FOR_MULTIMODAL_LM_MAPPING, AutoModelForMultimodalLM),
     ):
         if type(config) in mapping:
-            # Models of several senses are mapped as text models, too.
-            also = type(config) in MODEL_FOR_MULTIMODAL_LM_MAPPING
-            return (AutoModelForMultimodalLM, True) if also and not sees else (loader, sees)
+            return loader, sees
     named = getattr(config, "auto_map", None) or {}
     for name, loader in LOADERS.items():
         if name in named:
+            named.setdefault(loader.__name__, named[name])  # it looks for its own name only
             return loader, any(key.startswith(VISION_NAMES) for key in config.to_dict())
     raise EvaluationError(FailureCode.UNSUPPORTED_ARCHITECTURE, f"{config.model_type} does not chat")
 

@@ -53,7 +53,10 @@ class Encoded:
     inputs: Any
     opened: list[bool] = field(default_factory=list)  # whether each prompt ends within the model's reasoning
     broken: list[PreparedPrompt] = field(default_factory=list)  # their images cannot be read: a fault of ours
-    refused: list[PreparedPrompt] = field(default_factory=list)  # the model's own processor takes them not
+    refused: list[PreparedPrompt] = field(default_factory=list)  # the model's own processor does not take them
+    apart: list[PreparedPrompt] = field(
+        default_factory=list
+    )  # to be encoded one by one: their images do not go together
 
 
 class ChatInputs:
@@ -61,6 +64,7 @@ class ChatInputs:
 
     def __init__(self, options: EngineOptions, sees: bool, context: int | None, *, pads_left: bool = True) -> None:
         self._sees = sees
+        self.needs_media_types = False  # whether the model wants to know which tokens stand for images
         self.refusal = ""  # why an image could not be taken in
         self._max_pixels = options.max_pixels
         self._processor = _load_processor(AutoProcessor if sees else AutoTokenizer, options)
@@ -119,7 +123,7 @@ class ChatInputs:
         return PreparedPrompt(prompt, text, windows, sizes, min(f for *_, f in fitted), visual, cost + reserved)
 
     def encode(self, batch: Sequence[PreparedPrompt]) -> Encoded:
-        """Images decoded and everything tokenised. Raises EvaluationError where the chat template fails."""
+        """Return a batch with its images decoded and its text tokenised. Raises EvaluationError if the template fails."""
         names = [list(zip(p.prompt.images, p.sizes, strict=False)) for p in batch]
         with ThreadPoolExecutor(OPENERS) as openers:  # each image once, however many questions are about it
             distinct = list(dict.fromkeys(name for own in names for name in own))
@@ -147,7 +151,10 @@ class ChatInputs:
         fitting = [n for n, fits in enumerate(taken) if fits]
         if not fitting:
             return Encoded([], None, broken=broken, refused=refused)
-        inputs = self._processed([conversations[n] for n in fitting])
+        try:
+            inputs = self._processed([conversations[n] for n in fitting])
+        except PROCESSOR_ERRORS:  # each alone, but not all together: their images have different numbers of tiles
+            return Encoded([], None, broken=broken, refused=refused, apart=[prompts[n] for n in fitting])
         opened = self._opened([rendered[n] for n in fitting])
         return Encoded([prompts[n] for n in fitting], inputs, opened, broken, refused)
 
@@ -167,7 +174,7 @@ class ChatInputs:
         return [opens(text, self.tags) for text in rendered]
 
     def _processed(self, conversations: list[list[dict[str, Any]]]) -> Any:
-        kwargs = {"padding": True}
+        kwargs = {"padding": True, **({"return_mm_token_type_ids": True} if self.needs_media_types else {})}
         return self._processor.apply_chat_template(
             conversations,
             chat_template=PASSTHROUGH_TEMPLATE,

@@ -122,7 +122,7 @@ def load_config(options: EngineOptions) -> Any:
 
 def check_token_ids(highest: int, model: Any) -> None:
     """Raises EvaluationError where a tokenizer names a token that the model has no embedding for."""
-    size = model.get_input_embeddings().num_embeddings
+    size = model.get_input_embeddings().weight.shape[0]
     if highest >= size:
         raise EvaluationError(
             FailureCode.INVALID_WEIGHTS, f"the tokenizer names tokens up to {highest:,}, the model knows {size:,}"

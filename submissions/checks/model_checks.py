@@ -30,6 +30,7 @@ from submissions.models.repository import (
 
 MAX_TENSORS = 50_000
 ADAPTERS = {"LORA"}
+CHAT_CLASSES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")  # how names of chat models end
 TOKENIZERS = {"tokenizer.json", "vocab.json", "vocab.txt", "merges.txt"}  # or a .model, a .tiktoken
 BYTE_LEVEL = {"canine", "perceiver", "t5"}  # whose tokenizers may need no file
 
@@ -201,6 +202,8 @@ def _architecture(model: _Model) -> str:
             raise RefusedError(RefusalCode.NOT_EXTRACTIVE, f"{model_type}: {reason}")
     elif pointing or not any(model_type in known[kind] for kind in ("image", "text")):
         raise RefusedError(RefusalCode.UNSUPPORTED, f"{model_type[:100]}, transformers {known['transformers']}")
+    elif names and not any(name in known["classes"] or name.endswith(CHAT_CLASSES) for name in names):
+        raise RefusedError(RefusalCode.NOT_CHAT, names[0][:100])
     return f"{model_type}, transformers {known['transformers']}"
 
 

@@ -11,5 +11,5 @@ ARCHITECTURES = ASSETS / "architectures.json"  # made by scripts.make_architectu
 
 @cache
 def architectures() -> dict[str, Any]:
-    """Model types under "image", "text" and "extractive", and the version under "transformers"."""
+    """Return model types under "image", "text" and "extractive", chat classes under "classes", and the version."""
     return cast(dict[str, Any], json.loads(ARCHITECTURES.read_text(encoding="utf-8")))

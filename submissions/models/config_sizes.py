@@ -11,6 +11,7 @@ WIDTHS = ("hidden_size", "d_model", "n_embd", "embed_dim", "dim")
 INNER = ("intermediate_size", "ffn_dim", "d_ff", "n_inner", "moe_intermediate_size")
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 TOLERANCE = 10  # layers may share their weights (ALBERT), and configs have sizes that a model does not use
+HARMLESS = 2 * 10**9  # parameters; so many are built in seconds, whatever the weights are
 MAX_LAYERS = 1000  # that a model may have with fewer tensors than layers
 
 
@@ -35,7 +36,7 @@ def oversized(config: Mapping[str, Any], tensors: int, parameters: int) -> str:
     layers, implied = implied_size(config)
     if layers > max(MAX_LAYERS, tensors):
         return f"{layers:,} layers, {tensors:,} tensors"
-    if implied > TOLERANCE * parameters:
+    if implied > max(HARMLESS, TOLERANCE * parameters):
         return f"{implied:,} > {parameters:,} parameters"
     return ""
 

@@ -31,6 +31,7 @@ REFUSED = {
     "paligemma": "no_template",
     "blip-2": "no_template",
     "florence2": "no_template",
+    "diffusion_gemma": "unsupported",
     "xlnet": "not_extractive",
     "canine": "not_extractive",
 }

@@ -269,6 +269,18 @@ def test_a_licence_may_be_a_list(models_dir: Path, tmp_path: Path, store: Store,
     assert next(c.detail for c in report.checks if c.name == C.LICENSE) == licence[1:-1]
 
 
+@pytest.mark.parametrize(
+    "name", ["Qwen3ForSequenceClassification", "Qwen3ForTokenClassification", "Qwen3Model", "Qwen3ForRewardModeling"]
+)
+def test_models_that_do_not_generate_are_refused(models_dir: Path, tmp_path: Path, store: Store, name: str) -> None:
+    """Reward, classifier and embedding models of chat types: with tied embeddings they would load, and be scored."""
+    folder = _local(models_dir, tmp_path)
+    _configure(folder, model_type="qwen3", architectures=[name])
+    assert refusals(check("m/x", tmp_path, store))[C.ARCHITECTURE] == R.NOT_CHAT
+    _configure(folder, architectures=["Qwen3ForCausalLM"])
+    assert C.ARCHITECTURE not in refusals(check("m/x", tmp_path, store))
+
+
 def test_size_and_number_of_files_end_somewhere(models_dir: Path, tmp_path: Path) -> None:
     folder = _local(models_dir, tmp_path)
     (folder / "pytorch_model.bin").write_bytes(bytes(10**6))
