@@ -36,8 +36,9 @@ class DataError(EvaluationError):
 class IncompleteRunError(EvaluationError):
     """Some questions have no answer, through no fault of the model. `details` has the scores of the others."""
 
-    def __init__(self, message: str, details: Details) -> None:
-        super().__init__(FailureCode.INTERNAL_ERROR, message)
+    def __init__(self, message: str, details: Details, *, served: bool) -> None:
+        """`served`: a model server answers, so that the failure is not this host's."""
+        super().__init__(FailureCode.INCOMPLETE if served else FailureCode.INTERNAL_ERROR, message)
         self.details = details
 
 

@@ -9,9 +9,11 @@ from typing import Literal, NamedTuple, get_args
 
 Inputs = Literal["image", "page"]
 FloatPrecision = Literal["float32", "bfloat16", "float16"]
-Thinking = Literal["on", "off"]  # whether a model that can be told to reason was told to; None for all others
+# How much a model is asked to reason, if it can be asked: at all, or with which effort.
+Thinking = Literal["on", "off", "low", "medium", "high"]
 PRECISIONS: tuple[FloatPrecision, ...] = get_args(FloatPrecision)
 THINKING: tuple[Thinking, ...] = get_args(Thinking)
+EFFORTS: tuple[Thinking, ...] = ("low", "medium", "high")
 
 
 class BenchmarkEntry(NamedTuple):

@@ -109,13 +109,14 @@ def _submit_api(queue: Queue, args: argparse.Namespace, settings: Settings) -> i
     if (known := settings.apis.get(args.api)) is None:
         return _complain(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(settings.apis) or 'nothing'}")
     code = 0
-    facts = facts_of_server(known.model_id, f"{known.base_url} {known.model}", args.api)
+    facts = facts_of_server(known.model_id, f"{known.base_url} {known.model}", args.api, known.efforts)
     for benchmark in args.benchmark:
         try:
-            request = build_request(facts, benchmark, Pseudonyms(settings).find_or_make(_submitter(args)))
+            submitter = Pseudonyms(settings).find_or_make(_submitter(args))
+            request = build_request(facts, benchmark, submitter, thinking=args.thinking)
             queue.submit(request)
             print(f"accepted {request.key} {request.model_id} {benchmark}")
-        except QueueError as error:
+        except (QueueError, RefusedError) as error:
             code = _complain(f"{args.api} on {benchmark}: {error}")
     return code
 

@@ -30,6 +30,7 @@ class FailureCode(StrEnum):
     DEADLINE = "deadline"
     WITHHELD = "withheld"
     SERVER_FAILED = "server_failed"
+    INCOMPLETE = "incomplete"
     LAUNCH_FAILED = "launch_failed"
     INTERNAL_ERROR = "internal_error"
 
@@ -60,6 +61,7 @@ _OURS = {
     FailureCode.API_REFUSED,
     FailureCode.BUDGET_SPENT,
     FailureCode.SERVER_FAILED,
+    FailureCode.INCOMPLETE,
     FailureCode.LAUNCH_FAILED,
     FailureCode.WITHHELD,
     FailureCode.INTERNAL_ERROR,
@@ -71,6 +73,7 @@ _LASTING = {
     FailureCode.CODE_NOT_APPROVED,
     FailureCode.API_REFUSED,
     FailureCode.BUDGET_SPENT,
+    FailureCode.SERVER_FAILED,
     FailureCode.WITHHELD,
 }
 

@@ -357,8 +357,12 @@ FAILURES: dict[FailureCode, Text] = {
         "The result contained text of the private test set and was not published. We will look into it.",
     ),
     FailureCode.SERVER_FAILED: Text(
-        "모델 서버를 시작하지 못했습니다. 저희가 확인합니다.",
-        "The model's server could not be started. We will look into it.",
+        "모델 서버를 시작하지 못했거나 서버에 연결할 수 없습니다. 저희가 확인합니다.",
+        "The model's server could not be started or reached. We will look into it.",
+    ),
+    FailureCode.INCOMPLETE: Text(
+        "모델 서버가 일부 질문에 답하지 못했습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
+        "The model's server left some questions without an answer. No action needed; we will look into it.",
     ),
     FailureCode.LAUNCH_FAILED: Text(
         "평가를 실행할 장비를 얻지 못했습니다. 저희가 확인합니다.",

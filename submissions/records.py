@@ -77,7 +77,8 @@ Quantization = Literal[
     "spqr",
     "vptq",
 ]
-Precision = FloatPrecision | Quantization  # a quantised checkpoint's is its method
+AS_SERVED: Literal["as_served"] = "as_served"  # by an API, which does not say
+Precision = FloatPrecision | Quantization | Literal["as_served"]  # a quantised checkpoint's is its method
 EngineName = Annotated[str, AfterValidator(_known_engine)]
 # repository: with the penalties of the model's own generation config; provider: an API that takes no temperature.
 Decoding = Literal["greedy", "repository", "provider"]

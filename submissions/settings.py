@@ -62,6 +62,7 @@ class ApiModel(BaseModel):
     max_cost: Annotated[float, Field(gt=0)] | None = None  # of one evaluation
     page_chars: Annotated[int, Field(ge=1)] | None = None
     reasons: bool = False  # whether it writes reasoning, for which it then has a budget
+    efforts: list[Literal["low", "medium", "high"]] = []  # of reasoning, that it can be asked for
 
     @model_validator(mode="after")
     def _priced(self) -> Self:

@@ -15,14 +15,16 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import httpx2
 import openai
 from openai.types.chat import ChatCompletion
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
 from evaluator.data_types import Answer, AnswerStatus, Prompt
+from evaluator.engines.api_http import collect, make_client, time_limits
 from evaluator.engines.hardware import torch_environment
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.options import ApiOptions, EngineOptions
@@ -31,14 +33,27 @@ from evaluator.engines.server import Server
 from evaluator.engines.server_pool import REFUSED, InvalidCompletionError, ServerLoad, ServerPool, is_quota
 from evaluator.errors import EvaluationError
 from submissions.backoff import wait_retry_after
+from submissions.catalog import EFFORTS
 from submissions.errors import RefusedError, TemplateError
 from submissions.failure_codes import FailureCode
 from submissions.models.chat_template import TemplateRenderer
 from submissions.models.model_facts import QUESTION, folder_template
-from submissions.models.reasoning import find_tags, opens, reasoning_of, strip_reasoning, unmarked, values_of
+from submissions.models.reasoning import (
+    ANY,
+    EFFORT,
+    Tags,
+    learn_tags,
+    opens,
+    reasoning_of,
+    strip_reasoning,
+    unmarked,
+    values_of,
+)
+from submissions.settings import API_KEY
 
 ATTEMPTS = 8
 CONCURRENCY = 32  # requests under way, at most
+LONGEST_WAIT = 300.0  # seconds between two tries, whatever the server asks for
 IMAGE_TOKENS = 2048  # reserved in the budget for an image, until the server says what it took
 _END = object()
 
@@ -55,12 +70,20 @@ class ApiEngine:
         if options.api is None:
             raise EvaluationError(FailureCode.SERVER_FAILED, "the API engine needs --base-url or --spawn")
         self._options = options
-        reasons, self._opened = options.api.reasons or options.thinking == "on", False
-        self._switches: dict[str, Any] = {}
+        self._key = os.environ.get(options.api.key)
+        if options.remote and not self._key and options.api.key != API_KEY:
+            raise EvaluationError(FailureCode.API_REFUSED, f"the variable {options.api.key} is not set")
+        facts = _TemplateFacts(reasons=options.asks_for_reasoning)
         if options.api.spawn:
-            reasons, self._opened, self._switches = _template_facts(options)
-        self._max_tokens = options.max_new_tokens + (options.max_reasoning_tokens if reasons else 0)
+            facts = _template_facts(options)
+        self._facts = facts
+        self._max_tokens = options.max_new_tokens + (options.max_reasoning_tokens if facts.reasons else 0)
         self._parameters: dict[str, Any] = {"max_tokens": self._max_tokens, "temperature": 0}
+        if options.remote:  # our own server is watched otherwise, and some drop half a letter at the end of a stream
+            self._parameters |= {"stream": True, "stream_options": {"include_usage": True}}
+        if options.remote and options.thinking in EFFORTS:
+            self._parameters[EFFORT] = options.thinking
+        self._reached = False  # whether the server has ever sent a response
         self._server = Server(options.api.spawn, options) if options.api.spawn else None
         own = self._server.base_url if self._server else options.api.base_url
         self._base_urls = (own, *options.api.replicas)
@@ -97,16 +120,8 @@ class ApiEngine:
             self._server.close()
 
     async def _answer_all(self, prompts: Iterator[Prompt], done: queue.Queue[Any], stopped: threading.Event) -> None:
-        # Tries are made here, not by the client: a Retry-After of any length counts, and every refusal slows all down.
-        clients = [
-            openai.AsyncOpenAI(
-                base_url=url,
-                api_key=os.environ.get(self._api.key) or "none",
-                max_retries=0,
-                timeout=self._api.timeout,
-            )
-            for url in self._base_urls
-        ]
+        # Retries are made here, not by the client: a Retry-After counts, and every refusal slows all requests down.
+        clients = [make_client(str(url), self._key) for url in self._base_urls]
         servers, spent = ServerPool(clients, self._loads), list[EvaluationError]()
 
         async def work() -> None:
@@ -151,14 +166,16 @@ class ApiEngine:
             completion = await self._complete(servers, content, reserved)
         except (openai.OpenAIError, InvalidCompletionError, json.JSONDecodeError) as error:
             if isinstance(error, openai.APIStatusError) and (error.status_code in REFUSED or is_quota(error)):
-                said = _reason(error, os.environ.get(self._api.key))
+                said = _reason(error, self._key)
                 raise EvaluationError(
                     FailureCode.API_REFUSED, f"the server answers {error.status_code}: {said}"
                 ) from None
+            if not self._reached and isinstance(error, openai.APIConnectionError):
+                raise EvaluationError(FailureCode.SERVER_FAILED, "the server cannot be reached") from None
             return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
-        if completion.usage:
-            self._budget.settle(reserved, (completion.usage.prompt_tokens, completion.usage.completion_tokens))
-        answer = _parse_completion(completion, prompt.id, self._opened)
+        if used := _usage(completion):
+            self._budget.settle(reserved, used)
+        answer = _parse_completion(completion, prompt.id, self._facts)
         return replace(
             answer,
             seconds=time.perf_counter() - started,
@@ -170,7 +187,7 @@ class ApiEngine:
     async def _complete(self, servers: ServerPool, content: list[Any], reserved: tuple[int, int]) -> ChatCompletion:
         async for attempt in AsyncRetrying(
             stop=stop_after_attempt(ATTEMPTS),
-            wait=wait_retry_after,
+            wait=lambda state: min(LONGEST_WAIT, wait_retry_after(state)),
             retry=retry_if_exception(servers.is_retryable),
             reraise=True,
         ):
@@ -186,86 +203,129 @@ class ApiEngine:
         raise AssertionError("the last try either returns or raises")
 
     async def _create(self, client: openai.AsyncOpenAI, content: list[Any]) -> Any:
-        """One request, greedy. A parameter that the server does not take is left out from then on, or goes by its newer
-        name: models that reason take no temperature, and call the limit of tokens another name."""
-        extra = {"chat_template_kwargs": self._switches} if self._switches else None
+        """Send one request, greedy, and return its completion; a stall of the stream ends it.
+
+        A parameter that the server does not take is left out from then on, or goes by its newer name: models that reason
+        take no temperature, and call the limit of tokens another name.
+        """
+        extra = {"chat_template_kwargs": self._facts.switches} if self._facts.switches else None
         while True:
             parameters = dict(self._parameters)
             try:
-                return await client.chat.completions.create(
-                    model=self._api.model or str(self._options.model),
-                    messages=[{"role": "user", "content": content}],
-                    extra_body=extra,
-                    **parameters,
-                )
+                async with asyncio.timeout(self._api.timeout):
+                    response = await client.chat.completions.with_raw_response.create(
+                        model=self._api.model or str(self._options.model),
+                        messages=[{"role": "user", "content": content}],
+                        extra_body=extra,
+                        timeout=time_limits(self._api.timeout, streams="stream" in parameters),
+                        **parameters,
+                    )
+                    self._reached = True
+                    if "text/event-stream" in response.headers.get("Content-Type", ""):
+                        return await collect(response.parse())
+                    whole = await response.http_response.aread()
+                    return ChatCompletion.construct(**json.loads(whole))
             except openai.BadRequestError as error:
                 said = f"{error.param} {error.message}"
-                if "max_tokens" in parameters and "max_tokens" in said:
+                if "stream" in parameters and "stream" in said:
+                    self._parameters.pop("stream_options", None)
+                    if "stream_options" not in parameters:
+                        self._parameters.pop("stream", None)
+                elif "max_tokens" in parameters and "max_tokens" in said:
                     self._parameters.pop("max_tokens", None)
                     self._parameters["max_completion_tokens"] = self._max_tokens
                 elif "temperature" in parameters and "temperature" in said:
                     self._parameters.pop("temperature", None)
                 else:
                     raise
+            except openai.APIStatusError:
+                self._reached = True
+                raise
+            except TimeoutError:
+                raise openai.APITimeoutError(httpx2.Request("POST", str(client.base_url))) from None
+            except (httpx2.HTTPError, json.JSONDecodeError) as error:  # while the body is read
+                raise InvalidCompletionError(f"{type(error).__name__}: {error}"[:100]) from None
 
 
-def _template_facts(options: EngineOptions) -> tuple[bool, bool, dict[str, Any]]:
-    """Of a model whose folder is here: whether it reasons, whether its prompts end within the reasoning already, and
-    what its template's switches are to be. The server renders the template itself."""
+@dataclass(frozen=True)
+class _TemplateFacts:
+    """What is known of how a server's model is asked; of one elsewhere, only whether it reasons."""
+
+    reasons: bool = False
+    opened: bool = False  # whether its prompts end within the reasoning already
+    switches: dict[str, Any] = field(default_factory=dict)  # for its chat template, which the server renders
+    tags: Tags | None = None
+    has_template: bool = False
+
+
+def _template_facts(options: EngineOptions) -> _TemplateFacts:
+    """Return the facts of a model whose folder is here, by the same rules as the built-in engine."""
     try:
         template, tokens = folder_template(options.model)
     except RefusedError:
-        return False, False, {}
+        return _TemplateFacts()
     if not template:
-        return False, False, {}
-    switches, tags = values_of(template, options.thinking), find_tags(template)
-    reasons = tags is not None and options.thinking != "off"
+        return _TemplateFacts()
+    switches = values_of(template, options.thinking)
     renderer = TemplateRenderer(template, tokens)
     try:
         for words in ([{"type": "text", "text": QUESTION}], QUESTION):
+            asked = {"role": "user", "content": words}
             try:
-                (rendered,) = renderer.render([[{"role": "user", "content": words}]], **switches)
-                return reasons, opens(rendered, tags), switches
+                (rendered,) = renderer.render([[asked]], **switches)
             except TemplateError:
                 continue
+            tags = learn_tags(template, renderer, asked)
+            reasons = tags is not None and options.thinking != "off"
+            return _TemplateFacts(reasons, opens(rendered, tags), switches, tags, has_template=True)
     finally:
         renderer.close()
-    return reasons, False, switches
+    return _TemplateFacts(switches=switches)
 
 
-def _parse_completion(completion: ChatCompletion, prompt_id: str, opened: bool) -> Answer:
-    """Answer and reasoning of a completion: as the server tells them apart, else by the tags in its text."""
+def _usage(completion: ChatCompletion) -> tuple[int, int] | None:
+    """Return the tokens in and out that the server counted; a count below 0 is none."""
     usage = completion.usage
+    if usage is None:
+        return None
+    counts = (usage.prompt_tokens, usage.completion_tokens)
+    return (max(0, counts[0] or 0), max(0, counts[1] or 0))
+
+
+def _parse_completion(completion: ChatCompletion, prompt_id: str, facts: _TemplateFacts) -> Answer:
+    """Return answer and reasoning of a completion: as the server separates them, else by the tags in its text."""
+    usage = _usage(completion)
     used: dict[str, Any] = {
-        "prompt_tokens": usage.prompt_tokens if usage else None,
-        "tokens": usage.completion_tokens if usage else None,
+        "prompt_tokens": usage[0] if usage else None,
+        "tokens": usage[1] if usage else None,
         "model": f"{completion.model} {completion.system_fingerprint or ''}".strip()[:100]
         if completion.model
         else None,
     }
-    if not completion.choices:  # what was asked is blocked
+    if not completion.choices:  # the question is blocked
         return Answer(prompt_id, "", "refused", 0.0, **used)
     choice = completion.choices[0]
     whole, thought = _parts(choice.message.content)
     reasoning = thought or reasoning_of(choice.message.model_extra or {})
-    text, raw = whole.strip(), None
     if reasoning is not None:
-        raw = f"{reasoning}\n{whole}"
+        raw: str | None = f"{reasoning}\n{whole}"
+        text = unmarked(whole)
     else:
-        reasoning, text = strip_reasoning(whole, opened=opened)
+        tags = facts.tags if facts.has_template else ANY
+        reasoning, text = strip_reasoning(whole, tags, opened=facts.opened)
         raw = whole if reasoning is not None else None
-    text = unmarked(text)
     status: AnswerStatus = "ok" if text else "empty"
     if choice.message.refusal or str(choice.finish_reason).startswith("content_filter"):
         raw, status = raw or choice.message.refusal, "refused"
     elif choice.finish_reason == "length":
         status = "truncated"
-    spent = usage and usage.completion_tokens_details and usage.completion_tokens_details.reasoning_tokens
+    details = completion.usage and completion.usage.completion_tokens_details
+    spent = max(0, (details and details.reasoning_tokens) or 0)
     if reasoning is None and not spent:
         reasoned = None
-    else:  # where the server counts nothing, by the share of the text
+    else:  # if the server counts nothing, by the share of the text
         share = len(reasoning or "") / max(1, len(reasoning or "") + len(text))
-        reasoned = spent or (round(share * usage.completion_tokens) if usage else 0)
+        reasoned = spent or (round(share * usage[1]) if usage else 0)
     return Answer(
         prompt_id,
         text,

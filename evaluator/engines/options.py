@@ -6,6 +6,7 @@ from pathlib import Path
 from evaluator.data_types import RequestedDecoding
 from submissions.catalog import Thinking
 from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS
+from submissions.settings import API_KEY
 
 # Options that change no answer. The folders are among them: revisions say what is in those.
 NON_SEMANTIC_OPTIONS = frozenset({"model", "adapter", "batch_size", "spent"})
@@ -22,9 +23,9 @@ class ApiOptions:
     spawn: str | None = None  # command that starts it, with {model} and {port}
     page_chars: int | None = None  # longer pages are read in windows
     image_links: bool = False  # name public images by their links instead of sending them
-    key: str = "HANNUN_API_KEY"  # the environment variable that holds its key
+    key: str = API_KEY  # the environment variable that holds its key; only the default one may be unset
     reasons: bool = False  # whether it writes reasoning, for which it then has a budget
-    timeout: float = 600.0  # seconds for one request
+    timeout: float = 1800.0  # seconds for one request, whole
     max_requests: int | None = None
     max_tokens: int | None = None
     max_cost: float | None = None
@@ -50,6 +51,11 @@ class EngineOptions:
     engine: str = "chat"
     revision: str = ""  # 40 hex: the commit, or the content hash of a local folder
     base_revision: str | None = None  # that of the model an adapter is put on
+
+    @property
+    def asks_for_reasoning(self) -> bool:
+        """Whether a server elsewhere is given a budget for reasoning."""
+        return (self.api is not None and self.api.reasons) or self.thinking not in (None, "off")
 
     @property
     def remote(self) -> bool:

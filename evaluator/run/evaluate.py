@@ -77,6 +77,7 @@ def evaluate(
         raise IncompleteRunError(
             f"{failed} of {len(items)} questions have no answer, through no fault of the model; run again to ask them again",
             details,
+            served=task.options.api is not None,
         )
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)

@@ -107,7 +107,7 @@ def build_result(
         generation=Generation(
             decoding="provider" if any(a.sampled for a in answers) else task.options.decoding,
             max_answer_tokens=task.options.max_new_tokens,
-            max_reasoning_tokens=task.options.max_reasoning_tokens if reasoning else None,
+            max_reasoning_tokens=_reasoning_budget(task) if reasoning else None,
             dropped=[] if remote or task.options.decoding == "repository" else dropped_settings(task.options.model),
         )
         if ENGINES[task.request.engine].generates
@@ -175,6 +175,11 @@ def _api_model(answers: Sequence[Answer]) -> str | None:
     """What the server says has answered; all of them, should it have changed meanwhile."""
     names = sorted({a.model for a in answers if a.model})
     return ", ".join(names)[:200] or None
+
+
+def _reasoning_budget(task: Task) -> int:
+    """Return the tokens that requests had for reasoning beside the answer: none if a server elsewhere was not said to reason."""
+    return 0 if task.remote and not task.options.asks_for_reasoning else task.options.max_reasoning_tokens
 
 
 def _known_precision(api: ApiOptions | None) -> bool:

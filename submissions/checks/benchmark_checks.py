@@ -87,8 +87,8 @@ def _memory(facts: ModelFacts, precision: Precision | None, memory: int | None) 
 
 
 def _thinking(facts: ModelFacts, wanted: Thinking | None) -> str:
-    if facts.thinking:
-        return wanted or facts.thinking
-    if wanted:
-        raise RefusedError(RefusalCode.NO_THINKING_SWITCH)
-    raise NotApplicableError
+    if wanted and wanted not in facts.modes:
+        raise RefusedError(RefusalCode.NO_THINKING_SWITCH, ", ".join(facts.modes))
+    if not facts.modes:
+        raise NotApplicableError
+    return wanted or facts.thinking or ""

@@ -8,7 +8,7 @@ from submissions.errors import RefusedError
 from submissions.messages import RefusalCode
 from submissions.models.model_facts import ModelFacts
 from submissions.models.quantization import QUANTIZATIONS
-from submissions.records import DEFAULT_REVISION, EvalRequest, Precision, request_key
+from submissions.records import AS_SERVED, DEFAULT_REVISION, EvalRequest, Precision, request_key
 
 
 def build_request(
@@ -26,11 +26,11 @@ def build_request(
     Raises RefusedError where the model cannot take the benchmark's questions.
     """
     check_inputs(facts, benchmark)
-    if thinking and not facts.thinking:
-        raise RefusedError(RefusalCode.NO_THINKING_SWITCH)
+    if thinking and thinking not in facts.modes:
+        raise RefusedError(RefusalCode.NO_THINKING_SWITCH, ", ".join(facts.modes))
     thinking = thinking or facts.thinking
-    # A quantised checkpoint is run as it is.
-    precision = facts.dtype if facts.dtype in QUANTIZATIONS else precision or facts.dtype
+    # A quantised checkpoint and a model behind an API are run as they are.
+    precision = facts.dtype if facts.dtype in (*QUANTIZATIONS, AS_SERVED) else precision or facts.dtype
     version = BENCHMARKS[benchmark].version
     base = f"{facts.base_model}@{facts.base_revision}" if facts.base_revision else None
     return EvalRequest(

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ from submissions.errors import TemplateError
 from submissions.models.architectures import architectures
 from submissions.models.chat_template import TemplateRenderer, default_template
 from submissions.models.quantization import QUANTIZATIONS, quantization_of
-from submissions.models.reasoning import default_thinking
+from submissions.models.reasoning import thinking_modes
 from submissions.models.repository import TEXTS, Repository, json_or_nothing, parsed_json
-from submissions.records import MODEL_ID, EngineName, Precision
+from submissions.records import AS_SERVED, MODEL_ID, EngineName, Precision
 
 MEMORY_PER_WEIGHT_BYTE = 1.25  # bytes of device memory: the weights, and a quarter for all else
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}  # of a parameter
@@ -40,7 +40,8 @@ class ModelFacts:
     template: str | None = None  # the chat template
     template_fault: str = ""  # why it cannot be rendered
     template_drops: str = ""  # "image" or "question": what of a prompt is not in what it renders
-    thinking: Thinking | None = None  # whether it reasons unless told otherwise; None: it cannot be told
+    thinking: Thinking | None = None  # how it reasons unless asked otherwise; None: it cannot be asked
+    modes: tuple[Thinking, ...] = ()  # how it can be asked to reason
     base_model: str | None = None  # an adapter's, or what a quantised model's card names
     base_revision: str | None = None  # an adapter's
     custom_code: bool = False  # whether it needs the Python files of its repository
@@ -75,6 +76,7 @@ def facts_of(repository: Repository) -> ModelFacts:
         template_fault=rendered.fault,
         template_drops=rendered.drops,
         thinking=rendered.thinking,
+        modes=rendered.modes,
         base_model=model.model_id if repository.base else _one_id(repository.base_model) if quantization else None,
         base_revision=model.revision if repository.base else None,
         custom_code=custom,
@@ -82,11 +84,25 @@ def facts_of(repository: Repository) -> ModelFacts:
     )
 
 
-def facts_of_server(model_id: str, base_url: str, api: str | None = None) -> ModelFacts:
-    """What can be known of a model behind an OpenAI-compatible server: its name there, and nothing of its weights."""
+def facts_of_server(
+    model_id: str, base_url: str, api: str | None = None, efforts: Collection[Thinking] = ()
+) -> ModelFacts:
+    """Return what is known of a model behind an OpenAI-compatible server: its name there, and nothing of its weights.
+
+    `efforts` are those of reasoning that the server can be asked for.
+    """
     revision = hashlib.sha256(f"{base_url} {model_id}".encode()).hexdigest()[:40]
     return ModelFacts(
-        model_id, revision, "api", "api", takes_images=True, dtype="bfloat16", params=None, license=None, api=api
+        model_id,
+        revision,
+        "api",
+        "api",
+        takes_images=True,
+        dtype=AS_SERVED,
+        params=None,
+        license=None,
+        modes=tuple(efforts),
+        api=api,
     )
 
 
@@ -146,6 +162,7 @@ class _Rendered:
     """What a chat template does with one question, and with one image."""
 
     thinking: Thinking | None = None
+    modes: tuple[Thinking, ...] = ()
     fault: str = ""
     drops: str = ""
 
@@ -160,12 +177,12 @@ def _try_template(template: str | None, tokens: Mapping[str, str], takes_images:
         asked = [{"role": "user", "content": QUESTION}]
     try:
         plain = renderer.render([asked])
-        thinking = default_thinking(template, renderer, asked)
+        thinking, modes = thinking_modes(template, renderer, asked)
         drops = "" if QUESTION in plain[0] else "question"
         with_image = renderer.render([shown])[0] if takes_images else ""
         if takes_images and (with_image == plain[0] or PRINTED.search(with_image)):
             drops = "image"
-        return _Rendered(thinking, "", drops)
+        return _Rendered(thinking, modes, "", drops)
     except TemplateError as error:
         return _Rendered(fault=str(error)[:200])
     finally:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from jinja2 import TemplateSyntaxError
 from jinja2.meta import find_undeclared_variables
 
-from submissions.catalog import THINKING, Thinking
+from submissions.catalog import EFFORTS, Thinking
 from submissions.errors import TemplateError
 from submissions.models.chat_template import Conversation, TemplateRenderer, environment
 
@@ -38,6 +38,7 @@ TAGS = (
     Tags("<reasoning>", "</reasoning>"),
     THINK,
 )
+ANY = Tags("", "")  # of a model whose template is not known
 OPENINGS = {tags.opening.strip() for tags in TAGS}
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")  # of messages, in templates and from servers
 END_MARKS = ("<|return|>", "<|end|>", "<|im_end|>", "</s>")
@@ -52,6 +53,7 @@ SWITCHES: dict[str, tuple[Any, Any]] = {
     "think": (True, False),
     "reasoning": (True, False),
 }
+EFFORT = "reasoning_effort"  # the variable of templates, and of chat requests to servers
 
 
 @dataclass(frozen=True)
@@ -129,13 +131,18 @@ def opens(rendered: str, tags: Tags | None) -> bool:
     return rendered.rstrip().endswith((tags or THINK).opening.strip())
 
 
-def strip_reasoning(text: str, *, opened: bool = False) -> tuple[str | None, str]:
-    """Reasoning and answer of a transcript, by whichever tags are in it; no reasoning (None) where there are none, and
-    no answer where the reasoning never ends."""
-    known = beginning(text) or next((tags for tags in TAGS if tags.closing in text), None)
+def strip_reasoning(text: str, tags: Tags | None = ANY, *, opened: bool = False) -> tuple[str | None, str]:
+    """Return reasoning and answer of a transcript.
+
+    `tags` are those of the model's template, None if it has none; ANY stands for whichever tags are in the text. The reasoning
+    is None if there is none, the answer empty if the reasoning never ends.
+    """
+    known = tags
+    if tags is ANY:
+        known = beginning(text) or next((own for own in TAGS if own.closing in text), None)
     parts = split(text, known, opened=opened)
     if not parts.reasoned:
-        return None, text
+        return None, unmarked(text)
     if parts.answer is None:
         return text, ""
     answer = text[parts.answer :].rstrip()
@@ -151,34 +158,55 @@ def unmarked(answer: str) -> str:
     return answer.strip()
 
 
-@lru_cache(maxsize=8)  # asked several times of a model's own
+@lru_cache(maxsize=8)  # asked several times about one template
 def switches(template: str) -> tuple[str, ...]:
-    """The variables by which a template can be told to reason or not, as far as it reads them."""
+    """Return the variables that a template reads of those that say whether and how much to reason."""
     try:
         read = find_undeclared_variables(environment().parse(template))
     except (TemplateSyntaxError, RecursionError):
         return ()
-    return tuple(name for name in SWITCHES if name in read)
+    return tuple(name for name in (*SWITCHES, EFFORT) if name in read)
 
 
 def values_of(template: str, thinking: Thinking | None) -> dict[str, Any]:
-    """What to give a template's switches for this; nothing where it is left to the template."""
+    """Return the values of a template's switches for a way to reason; none if it is left to the template."""
     if thinking is None:
         return {}
-    return {name: SWITCHES[name][0 if thinking == "on" else 1] for name in switches(template)}
+    values = {name: SWITCHES[name][thinking == "off"] for name in switches(template) if name != EFFORT}
+    return values | ({EFFORT: thinking} if thinking in EFFORTS and EFFORT in switches(template) else {})
 
 
-def default_thinking(template: str, renderer: TemplateRenderer, conversation: Conversation) -> Thinking | None:
-    """Whether a template has its model reason when nothing is said; None where it has no switch that works.
+def thinking_modes(
+    template: str, renderer: TemplateRenderer, conversation: Conversation
+) -> tuple[Thinking | None, tuple[Thinking, ...]]:
+    """Return how a template has its model reason if nothing is said, and all ways that it can be asked for.
 
-    Raises TemplateError where it cannot be rendered.
+    A way counts if the template renders it, and renders another one differently. Raises TemplateError if it cannot be
+    rendered at all.
     """
-    if not switches(template):
+    read = switches(template)
+    if not read:
+        return None, ()
+    default = renderer.render([conversation])
+    found: dict[Thinking, Any] = {}
+    for modes in (("on", "off"), EFFORTS) if len(read) > (EFFORT in read) else (EFFORTS,):
+        rendered = {mode: _rendered(template, renderer, conversation, mode) for mode in modes}
+        if len({str(prompt) for prompt in rendered.values()}) > 1:
+            found |= {mode: prompt for mode, prompt in rendered.items() if prompt}
+    # A template that only prints the effort may render a default of its own.
+    return next((mode for mode, prompt in found.items() if prompt == default), None) or (
+        "on" if "on" in found else None
+    ), tuple(found)
+
+
+def _rendered(
+    template: str, renderer: TemplateRenderer, conversation: Conversation, mode: Thinking
+) -> list[str] | None:
+    """Return a conversation rendered in a mode, None if the template refuses it."""
+    try:
+        return renderer.render([conversation], **values_of(template, mode))
+    except TemplateError:
         return None
-    on, off = (renderer.render([conversation], **values_of(template, mode)) for mode in THINKING)
-    if on == off:
-        return None
-    return "off" if renderer.render([conversation]) == off else "on"
 
 
 def reasoning_of(message: Mapping[str, Any]) -> str | None:

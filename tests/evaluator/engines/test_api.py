@@ -217,9 +217,149 @@ def test_a_server_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> Non
     with serve(served.app) as address:
         options = ApiOptions(base_url=f"{address}/hang", model="m", timeout=0.2)
         engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=options))
-        (answer,) = engine.answer([Prompt("1", "?")])
+        with pytest.raises(EvaluationError, match="cannot be reached"):
+            list(engine.answer([Prompt("1", "?")]))
         released.set()
-    assert answer.status == "infra_error"
+
+
+def streamed(*deltas: dict[str, Any], finish: str = "stop", usage: dict[str, int] | None = None) -> Response:
+    """Return a completion in pieces, as servers stream it."""
+    head = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    chunks = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    chunks += [{**head, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}]
+    chunks += [{**head, "choices": [], "usage": usage}] if usage else []
+    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks] + ["data: [DONE]\n\n"]
+    return StreamingResponse(iter(lines), media_type="text/event-stream")
+
+
+USED = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}
+STREAMS: dict[str, tuple[Response, tuple[str, str]]] = {
+    "pieces": (streamed({"role": "assistant"}, {"content": "4"}, {"content": "2"}, usage=USED), ("42", "ok")),
+    "thought": (streamed({"reasoning_content": "7"}, {"reasoning_content": "×6"}, {"content": "42"}), ("42", "ok")),
+    "cut off": (streamed({"content": "길"}, finish="length", usage=USED), ("길", "truncated")),
+    "refused": (streamed({"refusal": "안 "}, {"refusal": "됩니다"}), ("", "refused")),
+    "nothing": (streamed(usage=USED), ("", "empty")),
+}
+
+
+def test_streamed_answers_are_put_together() -> None:
+    served = Served(lambda body, _: STREAMS[body["messages"][0]["content"][-1]["text"]][0])
+    given = ask(served, [Prompt(name, name) for name in STREAMS])
+    assert given == {name: expected for name, (_, expected) in STREAMS.items()}
+    assert all(body["stream"] and body["stream_options"] == {"include_usage": True} for body in served.bodies)
+
+
+def test_server_that_takes_no_stream_is_asked_without() -> None:
+    def reply(body: dict[str, Any], _: int) -> Response:
+        if "stream_options" in body or "stream" in body:
+            return JSONResponse({"error": {"message": "Unrecognized argument: stream_options"}}, 400)
+        return completion("답")
+
+    assert ask(Served(reply), [Prompt("1", "?")]) == {"1": ("답", "ok")}
+
+
+def test_stall_in_the_middle_of_a_stream_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
+    monkeypatch.setattr("evaluator.engines.api_http.STALL_SECONDS", 0.3)
+    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
+    released = threading.Event()
+
+    def half(_: object, n: int) -> Response:
+        def lines() -> Iterator[str]:
+            yield 'data: {"id": "1", "choices": [{"index": 0, "delta": {"content": "반"}}]}\n\n'
+            released.wait()
+
+        if n < 2:
+            return StreamingResponse(lines(), media_type="text/event-stream")
+        released.set()
+        return completion("답")
+
+    assert ask(Served(half), [Prompt("1", "?")]) == {"1": ("답", "ok")}
+
+
+def test_compressed_body_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """3 MB that would become 3 GB."""
+    import gzip
+
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
+    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
+    bomb = gzip.compress(b"{" + b" " * 50_000_000)
+    served = Served(lambda *_: Response(bomb, headers={"Content-Encoding": "gzip", "Content-Type": "application/json"}))
+    with serve(served.app) as address:
+        own = ApiOptions(base_url=f"{address}/v1", model="m")
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=own))
+        with pytest.raises(EvaluationError):
+            list(engine.answer([Prompt("1", "?")]))
+
+
+def test_long_response_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.engines.api_http.MAX_RESPONSE_BYTES", 10_000)
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
+    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
+    served = Served(lambda body, _: streamed(*[{"content": "길" * 100}] * (100 if len(served.bodies) < 3 else 1)))
+    assert ask(served, [Prompt("1", "?")])["1"] == ("", "infra_error")
+    assert ask(served, [Prompt("2", "??")])["2"][1] == "ok"
+
+
+def test_redirects_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The question and its image would go to another host."""
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
+    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
+    other = Served(lambda *_: completion("답"))
+    with serve(other.app) as elsewhere:
+        served = Served(lambda *_: Response("", 307, headers={"Location": f"{elsewhere}/v1/chat/completions"}))
+        assert ask(served, [Prompt("1", "?")]) == {"1": ("", "infra_error")}
+    assert not other.bodies
+
+
+def test_long_retry_after_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.engines.api.LONGEST_WAIT", 0.01)
+    served = Served(lambda _, n: PlainTextResponse("", 429, {"Retry-After": "86400"}) if n < 2 else completion("답"))
+    assert ask(served, [Prompt("1", "?")]) == {"1": ("답", "ok")}
+
+
+def test_usage_below_zero_gives_no_budget_back() -> None:
+    def reply(*_: object) -> Response:
+        return streamed(
+            {"content": "답"}, usage={"prompt_tokens": -1000, "completion_tokens": -1000, "total_tokens": 0}
+        )
+
+    served = Served(reply)
+    with serve(served.app) as address:
+        own = ApiOptions(base_url=f"{address}/v1", model="m", max_tokens=60)
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=own, spent=(20, 20)))
+        answers = list(engine.answer([Prompt(str(n), "?") for n in range(50)]))
+    assert len(answers) == 50 and {(a.prompt_tokens, a.tokens) for a in answers} == {(0, 0)}
+
+
+def test_server_that_was_never_reached_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
+    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
+    own = ApiOptions(base_url="http://127.0.0.1:9/v1", model="m")
+    engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=own))
+    with pytest.raises(EvaluationError, match="cannot be reached") as error:
+        list(engine.answer([Prompt(str(n), "?") for n in range(50)]))
+    assert error.value.code == "server_failed" and error.value.code.lasting and not error.value.code.of_the_machine
+
+
+def test_key_that_is_not_set_is_reported_and_none_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(EvaluationError, match="MY_KEY is not set") as error:
+        ask(Served(lambda *_: completion("답")), [], key="MY_KEY")
+    assert error.value.code == "api_refused"
+    served = Served(lambda *_: completion("답"))
+    ask(served, [Prompt("1", "?")])
+    assert served.keys == {None}
+
+
+def test_effort_goes_into_the_request() -> None:
+    served = Served(lambda *_: completion("42"))
+    with serve(served.app) as address:
+        own = ApiOptions(base_url=f"{address}/v1", model="m")
+        options = EngineOptions(Path(), "bfloat16", 8, 4, api=own, max_reasoning_tokens=100, thinking="low")
+        list(load_engine("api", options).answer([Prompt("1", "?")]))
+    assert (served.bodies[0]["reasoning_effort"], served.bodies[0]["max_tokens"]) == ("low", 108)
 
 
 def test_reasoning_of_a_server_is_counted_and_kept_apart() -> None:

@@ -8,12 +8,13 @@ from submissions.models.chat_template import TemplateRenderer
 from submissions.models.reasoning import (
     TAGS,
     THINK,
-    default_thinking,
     find_tags,
     learn_tags,
     split,
     strip_reasoning,
     switches,
+    thinking_modes,
+    values_of,
 )
 
 QUESTION = {"role": "user", "content": "합계는?"}
@@ -83,5 +84,52 @@ def test_a_switch_is_one_the_template_reads_and_that_has_an_effect(renderers: li
     spoken = "We are thinking. {{ messages[0].content }} {# enable_thinking #}"
     renderers += [TemplateRenderer(template, {}) for template in (HYBRID, idle, spoken)]
     assert (switches(HYBRID), switches(idle), switches(spoken)) == (("enable_thinking",), ("thinking",), ())
-    assert default_thinking(HYBRID, renderers[0], [QUESTION]) == "on"
-    assert default_thinking(idle, renderers[1], [QUESTION]) is None
+    assert thinking_modes(HYBRID, renderers[0], [QUESTION]) == ("on", ("on", "off"))
+    assert thinking_modes(idle, renderers[1], [QUESTION]) == (None, ())
+
+
+EFFORT_TEMPLATES = {
+    # As gpt-oss: printed, with a default.
+    "printed": (
+        "{% if reasoning_effort is not defined %}{% set reasoning_effort = 'medium' %}{% endif %}"
+        "Reasoning: {{ reasoning_effort }} {{ messages[0].content }}",
+        ("medium", ("low", "medium", "high")),
+    ),
+    # As Mistral: one value beside the default, others raise.
+    "raises": (
+        "{% set effort = reasoning_effort | default('none') %}{% if effort not in ('none', 'high') %}"
+        "{{ raise_exception('unknown effort') }}{% endif %}[{{ effort }}]{{ messages[0].content }}",
+        (None, ("high",)),
+    ),
+    "ignored": ("{% if reasoning_effort %}{% endif %}{{ messages[0].content }}", (None, ())),
+    "with a switch": (
+        "{{ 'off' if enable_thinking is defined and not enable_thinking else reasoning_effort | default('low') }}"
+        "{{ messages[0].content }}",
+        ("on", ("on", "off", "low", "medium", "high")),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EFFORT_TEMPLATES)
+def test_efforts_are_found_by_rendering(name: str) -> None:
+    template, expected = EFFORT_TEMPLATES[name]
+    renderer = TemplateRenderer(template, {})
+    try:
+        assert thinking_modes(template, renderer, [QUESTION]) == expected
+    finally:
+        renderer.close()
+
+
+def test_values_of_an_effort_turn_reasoning_on() -> None:
+    both = EFFORT_TEMPLATES["with a switch"][0]
+    assert values_of(both, "high") == {"enable_thinking": True, "reasoning_effort": "high"}
+    assert values_of(both, "off") == {"enable_thinking": False}
+    assert values_of(HYBRID, "low") == {"enable_thinking": True}
+
+
+def test_transcripts_are_split_by_the_tags_of_the_template() -> None:
+    """A server's answers by the same rule as the built-in engine's, which knows the template."""
+    text = "a</think>b"
+    assert strip_reasoning(text) == ("a</think>", "b")
+    assert strip_reasoning(text, None) == (None, text), "a template without tags: nothing was opened"
+    assert strip_reasoning(text, THINK, opened=True) == ("a</think>", "b")

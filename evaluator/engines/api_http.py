@@ -1,0 +1,92 @@
+"""The HTTP side of the API engine: bounded responses, no redirects, streamed completions.
+
+A server elsewhere may send anything. A compressed body of a few megabytes can become gigabytes, so none is accepted; a
+redirect would send the question and its image to another host, so none is followed.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import openai
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+MAX_RESPONSE_BYTES = 32 * 2**20
+CONNECT_SECONDS = 15.0
+STALL_SECONDS = 300.0  # without a byte: until the first token, or between two
+
+
+class BoundedTransport(httpx2.AsyncHTTPTransport):
+    """A transport whose responses are not compressed and have at most MAX_RESPONSE_BYTES."""
+
+    def __init__(self, *, anonymous: bool) -> None:
+        """`anonymous`: requests are sent without an Authorization header."""
+        super().__init__()
+        self._anonymous = anonymous
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        if self._anonymous:
+            request.headers.pop("Authorization", None)
+        request.headers["Accept-Encoding"] = "identity"
+        response = await super().handle_async_request(request)
+        encoding = response.headers.get("Content-Encoding", "identity")
+        if encoding.lower() not in ("", "identity"):
+            await response.aclose()
+            raise httpx2.ReadError(f"the response is encoded as {encoding[:20]}, which was not asked for")
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _BoundedStream(response.stream)
+        return response
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for part in self._stream:
+            size += len(part)
+            if size > MAX_RESPONSE_BYTES:
+                raise httpx2.ReadError(f"the response has more than {MAX_RESPONSE_BYTES:,} bytes")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def time_limits(seconds: float, *, streams: bool) -> httpx2.Timeout:
+    """Return the time limits of a request that may take so long: between two pieces of it if it is streamed."""
+    return httpx2.Timeout(min(STALL_SECONDS, seconds) if streams else seconds, connect=min(CONNECT_SECONDS, seconds))
+
+
+def make_client(base_url: str, key: str | None) -> openai.AsyncOpenAI:
+    """Return a client for one server. It does not retry by itself; without a key it sends no Authorization header."""
+    return openai.AsyncOpenAI(
+        base_url=base_url,
+        api_key=key or "none",  # it insists on one
+        max_retries=0,
+        http_client=httpx2.AsyncClient(transport=BoundedTransport(anonymous=key is None), follow_redirects=False),
+    )
+
+
+async def collect(stream: openai.AsyncStream[ChatCompletionChunk]) -> ChatCompletion:
+    """Return the completion that a stream's chunks are parts of. Text fields of all names are joined."""
+    whole: dict[str, Any] = {"id": "", "created": 0, "model": "", "object": "chat.completion", "choices": []}
+    message: dict[str, list[str]] = {}
+    finish = None
+    async for chunk in stream:
+        whole |= {
+            name: value for name in ("model", "system_fingerprint", "usage") if (value := getattr(chunk, name, None))
+        }
+        for choice in chunk.choices or ():
+            if choice.index:
+                continue
+            finish = choice.finish_reason or finish
+            message.setdefault("content", [])
+            for name, value in choice.delta.to_dict().items():
+                if isinstance(value, str) and name != "role":
+                    message.setdefault(name, []).append(value)
+    if message:
+        joined = {name: "".join(parts) for name, parts in message.items()}
+        whole["choices"] = [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", **joined}}]
+    return ChatCompletion.construct(**whole)
