@@ -164,7 +164,7 @@ class ClaimedRun:
             except EvaluationError as error:
                 if error.code != FailureCode.SERVER_FAILED or request.api or task.options.api is None:
                     raise
-                log.warning("%s is run by the built-in engine, since its server failed", request.key)
+                log.warning("%s: its server failed (%s); the built-in engine runs it", request.key, error)
                 built_in = replace(task, options=replace(task.options, engine=request.engine, api=None))
                 evaluation = run(built_in)
             self._stage = Stage.PUBLISH
@@ -298,7 +298,9 @@ class ClaimedRun:
             log.warning("offering %s: %s", self._request.key, error)
 
     def _fail(self, code: FailureCode, error: Exception) -> None:
-        key, said = self._request.key, "" if isinstance(error, EvaluationError) and error.quoted else f": {error}"
+        # What a server says may hold a question; that ours does not start is said by our own engine.
+        hidden = isinstance(error, EvaluationError) and error.quoted and code != FailureCode.SERVER_FAILED
+        key, said = self._request.key, "" if hidden else f": {error}"
         if self._shard:
             log.warning("shard %s of %s at %s with %s%s", self._shard, key, self._stage, code, said)
             return

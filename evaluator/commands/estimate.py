@@ -40,7 +40,7 @@ def main(args: argparse.Namespace) -> int:
             weight_bytes,
             name,
             device,
-            reasons=(args.thinking or facts.thinking) == "on",
+            reasons=(args.thinking or facts.thinking) not in (None, "off"),
             past=[parse_record(store.read(row.path, snapshot.head), EvalResult) for row in newest],
         )
         told = f"9 of 10 within {made.error:.1f}×" if made.error else "too few to compare with"

@@ -73,6 +73,7 @@ class ChatEngine:
         if (head := self._model.get_output_embeddings()) is not None:
             head.register_forward_hook(lambda *call: check_no_nan(call[2][:, -1]))
         self.params = self._model.num_parameters()
+        self.image_processor = self._inputs.image_processor
         self._device = str(self._model.device.type)
         self._answer_tokens = options.max_new_tokens
         self._reasoning_tokens = options.max_reasoning_tokens if self._inputs.reasons else 0

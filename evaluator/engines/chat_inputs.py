@@ -68,6 +68,8 @@ class ChatInputs:
         self.refusal = ""  # why an image could not be taken in
         self._max_pixels = options.max_pixels
         self._processor = _load_processor(AutoProcessor if sees else AutoTokenizer, options)
+        images = getattr(self._processor, "image_processor", None)
+        self.image_processor = type(images).__name__ if images is not None else None
         # Some processors of image models are a tokenizer that has been taught about images.
         tokenizer = getattr(self._processor, "tokenizer", self._processor)
         named = getattr(self._processor, "chat_template", None) or getattr(tokenizer, "chat_template", None)

@@ -3,11 +3,14 @@
 import os
 import platform
 import time
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from evaluator.engines.options import EngineOptions
 
 CALIBRATION_ROUNDS = 10
+LIBRARIES = ("torch", "transformers", "tokenizers", "pillow", "torchvision")  # whose versions may change an answer
 
 
 def best_device() -> str:
@@ -18,17 +21,26 @@ def best_device() -> str:
 
 
 def torch_environment(options: EngineOptions) -> dict[str, str | float]:
-    """What stands in the result of an engine that runs on torch: versions, hardware, calibration in milliseconds."""
+    """Return what a result says of an engine that runs on torch: versions, hardware, calibration in milliseconds."""
     import torch
-    import transformers
 
     return {
         "python": platform.python_version(),
-        "torch": torch.__version__,
-        "transformers": transformers.__version__,
+        **library_versions(LIBRARIES),
         "hardware": torch.cuda.get_device_name() if torch.cuda.is_available() else f"{_cpu_name()} × {os.cpu_count()}",
         "calibration_ms": calibration_ms(),
     }
+
+
+def library_versions(names: Iterable[str]) -> dict[str, str]:
+    """Return the version of each package, "none" for one that is not installed."""
+    versions = {}
+    for name in names:
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            versions[name] = "none"
+    return versions
 
 
 def calibration_ms() -> float:

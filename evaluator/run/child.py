@@ -53,7 +53,13 @@ def _answer(job: Job, events: TextIO) -> None:
         engine_type = engine_class(options.engine)  # imports torch and transformers
     _emit_event(events, event="environment", values=engine_type.environment(options))  # before the model is read
     engine = load_engine(options.engine, options)
-    _emit_event(events, event="loaded", batch_size=engine.batch_size, params=engine.params)
+    _emit_event(
+        events,
+        event="loaded",
+        batch_size=engine.batch_size,
+        params=engine.params,
+        image_processor=None if options.custom_code else getattr(engine, "image_processor", None),
+    )
 
     def keep(file: TextIO, answer: Answer) -> None:
         file.write(job.row(answer))

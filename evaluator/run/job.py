@@ -23,13 +23,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, fields
 from functools import cached_property, partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from evaluator.data_types import MAX_ANSWER, Answer, Box, Prompt, cleaned
+from evaluator.engines.hardware import LIBRARIES, library_versions
 from evaluator.engines.options import NON_SEMANTIC_API_OPTIONS, NON_SEMANTIC_OPTIONS, EngineOptions
 from evaluator.errors import EvaluationError
 from evaluator.files import open_regular_file, remove_path, write_content_addressed
@@ -39,7 +39,6 @@ _ANSWER = TypeAdapter(Answer)
 _OPTIONS = TypeAdapter(EngineOptions)
 MAX_LINE = 16 * MAX_ANSWER  # bytes of an answer in its file: text and raw output are JSON, up to 6 bytes a character
 KEY_LENGTH = 32  # hex digits of a hash over all that an answer depends on
-LIBRARIES = ("torch", "transformers", "tokenizers", "pillow")  # whose versions may change an answer
 REMOTE_LIBRARIES = ("pillow",)  # the same, where a server elsewhere answers
 
 
@@ -189,7 +188,7 @@ def config_fingerprint(options: EngineOptions) -> str:
     if values["api"]:
         values["api"] = {k: v for k, v in values["api"].items() if k not in NON_SEMANTIC_API_OPTIONS}
     libraries = REMOTE_LIBRARIES if options.remote else LIBRARIES
-    return json.dumps([values, {name: version(name) for name in libraries}])
+    return json.dumps([values, library_versions(libraries)])
 
 
 def _crop(image: Path, box: Box) -> bytes:

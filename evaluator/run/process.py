@@ -100,7 +100,9 @@ def run_inference(
                 if event.kind == "loaded":
                     if event.batch_size is None:
                         raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process names no batch size")
-                    job.write_environment({**job.environment(), "batch_size": event.batch_size, "params": event.params})
+                    loaded_as = {"batch_size": event.batch_size, "params": event.params}
+                    images = {"image_processor": event.image_processor} if event.image_processor else {}
+                    job.write_environment({**job.environment(), **loaded_as, **images})
                     loaded, began = True, time.monotonic()
                     watch.loaded.set()
                 elif event.kind == "failed":
@@ -171,6 +173,7 @@ class _Event(BaseModel):
     values: dict[str, str | float] = {}
     batch_size: int | None = Field(default=None, ge=1, le=MAX_BATCH)
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
+    image_processor: str | None = Field(default=None, pattern=r"^[A-Za-z0-9]{1,40}ImageProcessor(Fast|Pil)?$")
     code: FailureCode | None = None
     message: str = Field(default="", max_length=MAX_MESSAGE)
 
@@ -230,24 +233,39 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
 
 
 def _installation(command: str) -> list[Path]:
-    """The folder a server's program is installed in, where that is not the system's: its own virtual environment."""
+    """Return what the sandbox shows of a server's program: its virtual environment if it is in one, else its file alone."""
     words = shlex.split(command)
-    found = shutil.which(words[0]) if words else None
-    if found is None or Path(found).is_relative_to("/usr"):
+    found = shutil.which(words[0], path=program_path()) if words else None
+    if found is None:
         return []
-    places = {Path(found).parent.parent, Path(found).resolve().parent.parent}
-    return sorted(place for place in places if not place.is_relative_to("/usr") and place != Path("/"))
+    shown: set[Path] = set()
+    for program in (Path(found), Path(found).resolve()):
+        settings = program.parent.parent / "pyvenv.cfg"
+        shown |= {settings.parent, *_base_of(settings)} if settings.is_file() else {program}
+    return sorted(place for place in shown if not place.is_relative_to("/usr"))
+
+
+def _base_of(settings: Path) -> list[Path]:
+    """Return the Python installation that a virtual environment's pyvenv.cfg names."""
+    lines = (line.partition("=") for line in settings.read_text(encoding="utf-8").splitlines())
+    homes = [Path(value.strip()) for name, _, value in lines if name.strip() == "home"]
+    return [home.parent for home in homes if home.name == "bin" and home.parent != Path("/")]
+
+
+def program_path() -> str:
+    """Return the PATH of the inference process: this environment's programs first, such as `transformers`."""
+    return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 
 def child_environment(options: EngineOptions) -> dict[str, str]:
     """No token, no setting of ours, nothing that could reach a hub; for a server's engine, what reaches that server."""
-    keep = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "TMPDIR"]
+    keep = ["LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "TMPDIR"]
     if options.api and options.remote:
         keep += [options.api.key, "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"]
     elif options.api:
         keep += ["HOME"]  # where servers keep what they compile
     kept = {name: os.environ[name] for name in keep if name in os.environ}
-    return {**kept, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "true", "PYTHONUTF8": "1"}
+    return {**kept, "PATH": program_path(), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "true", "PYTHONUTF8": "1"}
 
 
 def _last_line(log: Path) -> str:

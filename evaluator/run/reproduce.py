@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 from evaluator.run.task import Task
+from submissions.catalog import PRECISIONS
 from submissions.paths import ROOT
 from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS
 
@@ -17,7 +18,10 @@ def reproduce(task: Task) -> str:
     if api and options.remote:
         command += ["--base-url", "BASE_URL", "--model", str(api.model)]
     else:
-        command += ["--model", request.model_id, "--revision", request.revision, "--precision", request.precision]
+        command += ["--model", request.model_id, "--revision", request.revision]
+        command += (
+            ["--precision", request.precision] if request.precision in PRECISIONS else []
+        )  # else the checkpoint's own
     if api and api.spawn:
         command += ["--spawn", api.spawn]
     command += ["--benchmark", task.benchmark.name, "--out", "out"]

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from evaluator.benchmarks.base import Benchmark
 from evaluator.data_types import Answer, AnswerStatus, Item, Score
 from evaluator.engines.generation_config import dropped_settings
+from evaluator.engines.hardware import LIBRARIES
 from evaluator.engines.options import ApiOptions
 from evaluator.run.bootstrap import mean_interval
 from evaluator.run.reproduce import git_hash, reproduce, server_name
@@ -33,6 +34,8 @@ from submissions.results import (
     ResultConfig,
 )
 
+# What a result says of the machine and its software.
+ENVIRONMENT = ("python", *LIBRARIES, "image_processor", "sandbox", "cgroup")
 # Loading the model is in neither protocol. This one is (preprocessing + inference) / questions over the whole run in batches.
 TOTAL_PROTOCOL = "total/questions"
 
@@ -114,9 +117,7 @@ def build_result(
         else None,
         reasoning=reasoning,
         cost=_cost(task, [*answers, *singly]),
-        environment={
-            k: str(v) for k, v in environment.items() if k in ("python", "torch", "transformers", "sandbox", "cgroup")
-        },
+        environment={k: str(v) for k, v in environment.items() if k in ENVIRONMENT},
         provenance=Provenance(kind="verified", worker=worker)
         if worker
         else Provenance(kind="reported", source="python -m evaluator run"),

@@ -22,6 +22,7 @@ from typing import Literal
 from evaluator.errors import SandboxError
 from evaluator.sandbox import bubblewrap, unshare
 from evaluator.sandbox.layout import NOBODY, Layout
+from submissions.models.architectures import ARCHITECTURES
 from submissions.paths import ROOT
 
 FIRST_USER = 2**30
@@ -143,8 +144,9 @@ def _tool(name: str) -> str:
 
 
 def _code() -> Iterator[Path]:
-    """Python, its packages, and ours."""
+    """Return the places of Python, its packages, ours, and the list of architectures, which the engines read."""
     yield from (ROOT / package for package in CODE)
+    yield ARCHITECTURES
     for place in dict.fromkeys((sys.prefix, sys.base_prefix)):
         if not Path(place).is_relative_to("/usr"):
             yield Path(place)

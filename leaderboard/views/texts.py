@@ -18,6 +18,9 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "thinking": Text("추론(thinking) 모드", "Thinking mode"),
     "thinking_on": Text("추론", "thinking"),
     "thinking_off": Text("비추론", "non-thinking"),
+    "thinking_low": Text("추론 강도 낮음", "low effort"),
+    "thinking_medium": Text("추론 강도 중간", "medium effort"),
+    "thinking_high": Text("추론 강도 높음", "high effort"),
     "thinking_auto": Text("모델 기본값", "Model default"),
     "thinking_hint": Text(
         "채팅 템플릿으로 추론(thinking)을 켜고 끌 수 있는 모델입니다. 두 모드를 따로 평가합니다.",

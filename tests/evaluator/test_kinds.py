@@ -220,7 +220,7 @@ def test_a_quantised_model_is_named_by_its_method(
     build(zoo_settings, "llama_fp8")
     row, result = _run(zoo_settings, store, capsys, "zoo/llama_fp8")
     assert row.precision == result.config.model_dtype == "fp8"
-    assert row.base_model == "zoo/llama3"
+    assert row.base_model == "zoo/llama3" and "--precision" not in (result.reproduce or "")
     capsys.readouterr()
     assert main(["check", "zoo/llama_fp8", "--benchmark", "korquad-2"]) == 2, "it was submitted"
     assert "Quantisation method: fp8" in capsys.readouterr().out
@@ -373,16 +373,50 @@ def test_a_model_behind_an_api_is_evaluated_like_any_other(
     assert "HANNUN_APIS" in capsys.readouterr().err
 
 
+def test_efforts_of_an_api_are_asked_for_and_ranked_apart(
+    zoo_settings: Settings,
+    store: Store,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    provider: tuple[str, list[dict[str, Any]]],
+) -> None:
+    url, seen = provider
+    known = {"model_id": "maker/Big", "base_url": url, "model": "big", "key": "MAKER_KEY", "efforts": ["low", "high"]}
+    monkeypatch.setenv("HANNUN_APIS", json.dumps({"big": known}))
+    monkeypatch.setenv("MAKER_KEY", "sk-secret")
+    plain, low = submitted(capsys, "--api", "big"), submitted(capsys, "--api", "big", "--thinking", "low")
+    assert main(["submit", "--api", "big", "--thinking", "medium", "--benchmark", "korquad-2"]) == 2
+    assert "(low, high)" in capsys.readouterr().err
+    assert Queue(store).get(plain).precision == "as_served"
+    rows = evaluated(Settings(), store)
+    assert {key: row.thinking for key, (row, _) in rows.items()} == {plain: None, low: "low"}
+    assert {body.get("reasoning_effort") for body in seen} == {None, "low"}
+    budgets = {key: result.generation.max_reasoning_tokens for key, (_, result) in rows.items() if result.generation}
+    assert budgets == {plain: 0, low: 24}, "what the requests had room for"
+
+
+@pytest.mark.faults
+def test_efforts_of_a_template_are_asked_for(
+    zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    build(zoo_settings, "gpt_oss")
+    default = submitted(capsys, "zoo/gpt_oss")
+    high = submitted(capsys, "zoo/gpt_oss", "--thinking", "high")
+    assert main(["submit", "zoo/gpt_oss", "--thinking", "off", "--benchmark", "korquad-2"]) == 2
+    rows = evaluated(zoo_settings, store)
+    assert (rows[default][0].thinking, rows[high][0].thinking) == ("medium", "high")
+
+
 SERVE = "transformers serve {model} --device cpu --dtype {precision} --host 127.0.0.1 --port {port}"
 
 
 @pytest.mark.faults
 def test_the_queue_is_served_by_a_server_that_falls_back(
-    zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
+    zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The second server knows no architecture at all."""
+    """The first server's program is found in this environment, the second one does not start."""
     build(zoo_settings, "qwen2")
-    command = f"{Path(sys.executable).parent}/{SERVE}"
+    command = SERVE
     key = submitted(capsys, "zoo/qwen2", "--precision", "float32")
     row, result = evaluated(zoo_settings.model_copy(update={"server": command}), store)[key]
     assert (row.server, result.config.engine, row.precision) == ("transformers", "api", "float32")
@@ -391,6 +425,7 @@ def test_the_queue_is_served_by_a_server_that_falls_back(
     broken = zoo_settings.model_copy(update={"server": f"{sys.executable} -c 'raise SystemExit(3)' {{model}} {{port}}"})
     row, result = evaluated(broken, store)[key]
     assert (row.server, result.config.engine) == (None, "chat")
+    assert f"{key}: its server failed ({sys.executable} ended with code 3 before it was ready)" in caplog.text
 
 
 def test_kinds_that_hold_no_model_are_told_what_they_are(

@@ -102,6 +102,9 @@ def test_real_models_in_a_process_of_their_own(
     result = check_outputs(ended, tmp_path / "out", benchmark, limit, f"sample[:{limit}]")
     assert result.inputs and (result.inputs.visual_tokens_mean is None) == (benchmark == "korquad-2")
     assert result.environment["torch"] and result.config.params
+    assert result.environment.keys() >= {"tokenizers", "pillow", "torchvision", "transformers", "python"}
+    images = result.environment.get("image_processor")
+    assert images == {"image-text": "CLIPImageProcessor", "extractive": None}[model], images
 
 
 @pytest.mark.parametrize(

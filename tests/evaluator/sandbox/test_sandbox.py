@@ -16,6 +16,7 @@ import pytest
 from evaluator.data_types import Prompt
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError, SandboxError
+from evaluator.run import process
 from evaluator.run.job import MAX_LINE, Job
 from evaluator.run.process import run_inference
 from evaluator.sandbox import policy as sandbox
@@ -451,3 +452,17 @@ with socket.create_server(("127.0.0.1", 0)) as server:
     socket.create_connection(server.getsockname())
 """)
     assert needed.returncode == 0 and {"thread", "process"} <= set(needed.stdout.split()), needed.stderr
+
+
+def test_server_program_shows_its_environment_or_its_file_alone(tmp_path: Path) -> None:
+    """A script in /data/bin must not show all of /data."""
+    script, environment = tmp_path / "data/bin/serve.sh", tmp_path / "venv/bin/vllm"
+    for program in (script, environment):
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    (tmp_path / "python/bin").mkdir(parents=True)
+    (tmp_path / "venv/pyvenv.cfg").write_text(f"home = {tmp_path}/python/bin\nversion = 3.11.7\n")
+    assert process._installation(f"{script} {{model}}") == [script]
+    assert process._installation(f"{environment} serve {{model}}") == [tmp_path / "python", tmp_path / "venv"]
+    assert process._installation("true") == process._installation("no-such-program") == []
