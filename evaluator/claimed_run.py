@@ -169,7 +169,7 @@ class ClaimedRun:
                 evaluation = run(built_in)
             self._stage = Stage.PUBLISH
             check_public([evaluation.result.to_bytes(), request.to_bytes()], items, task.source.path)
-            self._publish(evaluation, ItemScores.of(task.benchmark, items, evaluation.details))
+            self._publish(evaluation, ItemScores.of(task.benchmark, items, evaluation.details, request.submitted_by))
             remove_path(self._job_dir)
             self._offer(evaluation.result)
         except (LostLeaseError, StoreError):

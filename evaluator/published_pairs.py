@@ -4,8 +4,8 @@ import logging
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.private_records import read_item_scores
-from evaluator.run.paired import ItemScores, opponents, paired_scores
-from submissions.results import EvalResult
+from evaluator.run.paired import MAX_PAIRS, ItemScores, are_related, opponents, paired_scores
+from submissions.results import EvalResult, PairedScores
 from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.private import PrivateStore
@@ -14,13 +14,17 @@ log = logging.getLogger(__name__)
 
 
 def with_pairs(result: EvalResult, own: ItemScores, store: Store, private: PrivateStore) -> EvalResult:
-    """The result with its paired scores. Raises StoreError."""
+    """Return the result with its paired scores. Raises StoreError."""
     rows, _ = board_reader(store).read(store.snapshot())
     headline = BENCHMARKS[result.benchmark].card.headline
-    pairs = []
+    pairs: list[PairedScores] = []
     for row in opponents(result, rows, headline):
+        if len(pairs) == MAX_PAIRS:
+            break
+        if are_related(result, own.submitter, row, ""):  # without a look at its scores
+            continue
         other = read_item_scores(private, row.key)
-        if other and (pair := paired_scores(own, other, row.key)):
-            pairs.append(pair)
+        if other and not are_related(result, own.submitter, row, other.submitter):
+            pairs += [pair] if (pair := paired_scores(own, other, row.key)) else []
     log.info("compared %s with %d results", result.request_key, len(pairs))
     return result.evolve(paired=[pair.model_dump() for pair in pairs])

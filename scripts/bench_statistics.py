@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.run.bootstrap import mean_interval, paired_comparison, paired_p_value
+from evaluator.run.paired import MAX_PAIRS, rounded_up
 from leaderboard.data.ranking import interval_of, ranked
 from leaderboard.data.significance import paired_verdicts
 from submissions.confidence_interval import smallest_difference
@@ -138,13 +139,11 @@ def _rows(rights: Rights, population: Population) -> list[BoardRow]:
     clusters = population.clusters
     rows = []
     for number, own in enumerate(rights):
+        differences = [float((own - rights[other]).mean()) for other in range(number)]
+        nearest = sorted(range(number), key=lambda other: abs(differences[other]))[:MAX_PAIRS]
         pairs = [
-            [
-                _key(other),
-                round(100 * float((own - rights[other]).mean()), 4),
-                paired_p_value(own, rights[other], clusters),
-            ]
-            for other in range(number)
+            [_key(other), np.sign(differences[other]), rounded_up(paired_p_value(own, rights[other], clusters))]
+            for other in nearest
         ]
         low, high = mean_interval(own.tolist(), clusters)
         rows.append(

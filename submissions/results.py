@@ -136,27 +136,28 @@ class BatchInvariance(Record):
 
 
 class PairedScores(Record):
-    """This result beside another one, on the same questions. Counts of questions and no more: a private test set could be
-    read off from what is known of single ones."""
+    """This result beside another one, on the same questions.
+
+    No counts, and coarse on purpose: from exact ones whoever knows the answers of many submissions could compute which of
+    them are right (docs/security.md).
+    """
 
     other: Key  # the other result's
-    both: int = Field(ge=0)  # right
-    this_only: int = Field(ge=0)
-    other_only: int = Field(ge=0)
-    neither: int = Field(ge=0)
-    difference: Metric  # of the headline, this minus the other, in points
-    interval: tuple[Metric, Metric]  # 95 %, whole clusters redrawn
-    p_value: Annotated[float, Field(ge=0, le=1)]  # two-sided, paired; not corrected for other comparisons
+    interval: tuple[
+        int, int
+    ]  # of the difference of the headline, this minus the other: 95 %, rounded outward to points
+    p_at_most: Annotated[float, Field(ge=0, le=1)]  # two-sided p value, rounded up; not corrected for other comparisons
+
+    @property
+    def sign(self) -> int:
+        """1 if this result scored more, -1 if less, 0 if that cannot be seen."""
+        total = sum(self.interval)
+        return (total > 0) - (total < 0)
 
     def seen_from_other(self, this: str) -> "PairedScores":
-        """The same from the other result's side; `this` is this one's key."""
+        """Return the same from the other result's side; `this` is this one's key."""
         low, high = self.interval
-        return self.model_copy(
-            update={
-                **{"other": this, "this_only": self.other_only, "other_only": self.this_only},
-                **{"difference": -self.difference, "interval": (-high, -low)},
-            }
-        )
+        return self.model_copy(update={"other": this, "interval": (-high, -low)})
 
 
 class Provenance(Record):

@@ -63,7 +63,7 @@ class BoardRow:
     reasoning_tokens: float | None = None  # per answer
     reasoning_per_right: float | None = None  # tokens per right answer
     published_as: Label | None = None
-    paired: str | None = None  # JSON: [[another result's key, points that this one is ahead, p value], …]
+    paired: str | None = None  # JSON: [[another result's key, 1 if this one is ahead or -1, p value at most], …]
 
     # What the board finds out itself; in no segment.
     retired: str | None = None  # why the result has no rank any more
@@ -140,7 +140,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         reasoning_tokens=result.reasoning.tokens_mean if result.reasoning else None,
         reasoning_per_right=result.reasoning.tokens_per_right if result.reasoning else None,
         published_as=result.config.published_as,
-        paired=_compact([[p.other, p.difference, p.p_value] for p in result.paired]) if result.paired else None,
+        paired=_compact([[p.other, p.sign, p.p_at_most] for p in result.paired]) if result.paired else None,
     )
 
 

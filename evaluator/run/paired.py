@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +17,9 @@ from evaluator.run.bootstrap import paired_comparison
 from submissions.results import EvalResult, PairedScores
 from submissions.rows import BoardRow
 
-TOP = 50  # ranks of which every pair is compared
-NEIGHBOURS = 5  # ranks above, and as many below
-MAX_PAIRS = 100
-RIGHT = 0.5  # an item that is asked several times is right where more than half of its answers are
+MAX_PAIRS = 16  # of a result
+# What a p value is rounded up to.
+P_LEVELS = (*(10.0**-power for power in range(8, 2, -1)), 0.01, 0.02, 0.05, 1.0)
 RESAMPLES = 2000  # of a pair's interval: a result has dozens
 
 
@@ -28,13 +28,15 @@ class ItemScores:
     """What a model earned on each item, in the order of the ids; shape (n,) each."""
 
     ids: npt.NDArray[np.str_]
-    right: npt.NDArray[np.bool_]
     scores: npt.NDArray[np.float64]  # of the headline, from 0 to 1
     clusters: npt.NDArray[np.str_]
+    submitter: str = ""  # the pseudonym of who submitted the model
 
     @classmethod
-    def of(cls, benchmark: Benchmark, items: Sequence[Item], details: Details) -> "ItemScores | None":
-        """None for a benchmark whose headline is no mean over items."""
+    def of(
+        cls, benchmark: Benchmark, items: Sequence[Item], details: Details, submitter: str = ""
+    ) -> "ItemScores | None":
+        """Return the scores of an evaluation, None for a benchmark whose headline is not a mean over items."""
         headline = benchmark.card.headline
         if headline != "em" and not (headline == "f1" and benchmark.f1_is_mean):
             return None
@@ -42,18 +44,19 @@ class ItemScores:
         order = sorted(range(len(items)), key=ids.__getitem__)
         return cls(
             np.array([ids[n] for n in order]),
-            np.array([details[n]["em"] > RIGHT for n in order]),
             np.array([float(details[n][headline]) for n in order]),
             np.array([items[n].cluster or items[n].id for n in order]),
+            submitter,
         )
 
     def to_parquet(self) -> bytes:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        columns: dict[str, Any] = {"id": self.ids, "right": self.right, "score": self.scores, "cluster": self.clusters}
+        columns: dict[str, Any] = {"id": self.ids, "score": self.scores, "cluster": self.clusters}
+        table = pa.table({name: pa.array(values) for name, values in columns.items()})
         buffer = io.BytesIO()
-        pq.write_table(pa.table({name: pa.array(values) for name, values in columns.items()}), buffer)
+        pq.write_table(table.replace_schema_metadata({"submitter": self.submitter}), buffer)
         return buffer.getvalue()
 
     @classmethod
@@ -62,8 +65,9 @@ class ItemScores:
         import pyarrow.parquet as pq
 
         table = pq.read_table(io.BytesIO(content))
-        ids, right, scores, clusters = (table.column(name).to_numpy() for name in ("id", "right", "score", "cluster"))
-        return cls(ids.astype(str), right.astype(bool), scores.astype(np.float64), clusters.astype(str))
+        ids, scores, clusters = (table.column(name).to_numpy() for name in ("id", "score", "cluster"))
+        submitter = (table.schema.metadata or {}).get(b"submitter", b"").decode()
+        return cls(ids.astype(str), scores.astype(np.float64), clusters.astype(str), submitter)
 
 
 def _identity(item: Item) -> str:
@@ -72,26 +76,44 @@ def _identity(item: Item) -> str:
 
 
 def paired_scores(own: ItemScores, other: ItemScores, key: str) -> PairedScores | None:
-    """A result beside another, whose key is given; None where they are not of the same questions."""
+    """Return a result beside another, whose key is given; None if they are not of the same questions."""
     if not np.array_equal(own.ids, other.ids):
         return None
     compared = paired_comparison(own.scores, other.scores, own.clusters.tolist(), RESAMPLES)
-    low, high = compared.interval
+    low, high = (100 * end for end in compared.interval)
     return PairedScores(
         other=key,
-        both=int((own.right & other.right).sum()),
-        this_only=int((own.right & ~other.right).sum()),
-        other_only=int((~own.right & other.right).sum()),
-        neither=int((~own.right & ~other.right).sum()),
-        difference=round(100 * compared.difference, 4),
-        interval=(round(100 * low, 4), round(100 * high, 4)),
-        p_value=compared.p_value,
+        interval=(math.floor(low), math.ceil(high)),
+        p_at_most=rounded_up(compared.p_value),
+    )
+
+
+def rounded_up(p_value: float) -> float:
+    """Return the p value as it is published."""
+    return next(level for level in P_LEVELS if p_value <= level)
+
+
+def are_related(result: EvalResult, submitter: str, row: BoardRow, other_submitter: str) -> bool:
+    """Return whether two results may be of one hand: one submitter, owner or family of models.
+
+    Such pairs are not published: whoever chooses the answers of both would learn from each pair which of them are right.
+    """
+    config = result.config
+    family = {config.model_name, config.base_model} - {None}
+    return bool(
+        (submitter and submitter == other_submitter)
+        or (config.organisation and config.organisation == row.organisation)
+        or config.model_name.partition("/")[0].lower() == row.model.partition("/")[0].lower()
+        or {row.model, row.base_model} & family
     )
 
 
 def opponents(result: EvalResult, rows: Iterable[BoardRow], headline: str) -> list[BoardRow]:
-    """The results that a new one is compared with: its neighbours in rank, baselines, its own family, the leader, and
-    within the first ranks all of them. A pair is compared when the later of the two is published."""
+    """Return the results that a new one is compared with: the leader, baselines, and its neighbours in rank.
+
+    The nearest come first, and no more than MAX_PAIRS: what pairs tell of single questions grows with the number of results,
+    not with its square. A pair is compared when the later of the two is published.
+    """
     benchmark, scores = result.benchmark, result.results[result.benchmark]
     score = scores.get(headline)
     if score is None:
@@ -106,10 +128,6 @@ def opponents(result: EvalResult, rows: Iterable[BoardRow], headline: str) -> li
         and row.metric(headline) is not None
     ]
     alike.sort(key=lambda row: (-(row.metric(headline) or 0.0), row.key))
-    place = sum((row.metric(headline) or 0.0) > score for row in alike)
-    near = alike[:TOP] if place < TOP else alike[:1]
-    near += alike[max(0, place - NEIGHBOURS) : place + NEIGHBOURS]
-    config = result.config
-    family = {config.model_name, config.base_model} - {None}
-    near += [row for row in alike if row.role != "model" or {row.model, row.base_model} & family]
-    return list({row.key: row for row in near}.values())[:MAX_PAIRS]
+    near = sorted(alike, key=lambda row: abs((row.metric(headline) or 0.0) - score))
+    chosen = [*alike[:1], *(row for row in alike if row.role != "model"), *near]
+    return list({row.key: row for row in chosen}.values())

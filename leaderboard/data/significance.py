@@ -20,17 +20,17 @@ class PairedVerdicts:
 def paired_verdicts(rows: Iterable[BoardRow], keys: Collection[str]) -> PairedVerdicts:
     """Of the results with these keys."""
     tests = [
-        (p_value, row.key, other, difference)
+        (p_at_most, row.key, other, sign)
         for row in rows
         if row.paired and row.key in keys
-        for other, difference, p_value in json.loads(row.paired)
+        for other, sign, p_at_most in json.loads(row.paired)
         if other in keys
     ]
     verdicts = PairedVerdicts()
-    for (_, key, other, difference), rejected in zip(tests, holm([test[0] for test in tests]), strict=True):
+    for (_, key, other, sign), rejected in zip(tests, holm([test[0] for test in tests]), strict=True):
         verdicts.tested.update(((key, other), (other, key)))
-        if rejected and difference:
-            verdicts.ahead.add((key, other) if difference > 0 else (other, key))
+        if rejected and sign:
+            verdicts.ahead.add((key, other) if sign > 0 else (other, key))
     return verdicts
 
 

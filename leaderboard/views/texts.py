@@ -166,10 +166,7 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "not_measured": Text("같은 조건의 결과 없음: {models}", "No result under the same conditions: {models}"),
     "overall": Text("전체", "Overall"),
     "by_part": Text("영역별", "By category"),
-    "paired_counts": Text(
-        "대응 표본 검정: 앞 모델만 맞힌 문항 {a}개, 뒤 모델만 {b}개, 둘 다 {both}개, 둘 다 틀린 문항 {neither}개 (p {p}).",
-        "Paired test: only the first is right on {a} items, only the second on {b}, both on {both}, neither on {neither} (p {p}).",
-    ),
+    "paired": Text("같은 문항끼리 비교한 대응 표본 검정입니다(p {p}).", "By a paired test on the same items (p {p})."),
     "unpaired": Text(
         "문항별 대응 비교가 없어 두 신뢰구간으로 추정했습니다(Newcombe).",
         "No paired comparison; estimated from both intervals (Newcombe).",
@@ -183,8 +180,8 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
         "On {n} items, the smallest difference that a paired test detects with 80% power is about {d} points.",
     ),
     "compare_note": Text(
-        "대응 표본 검정(McNemar, 문서·이미지 단위로 묶인 문항은 Durkalski)은 평가 서버가 비공개 문항별 점수로 계산하며, 공개하는 것은 문항 수뿐입니다. 그 밖의 신뢰구간은 두 점수의 신뢰구간으로 계산합니다(Newcombe 1998). 모두 다중 비교를 보정했습니다(Bonferroni).",
-        "Paired tests (McNemar, or Durkalski where items share a document or image) are computed by the evaluator from private per-item scores; only counts are published. Other intervals are computed from those of both scores (Newcombe 1998). All are corrected for multiple comparisons (Bonferroni).",
+        "대응 표본 검정(McNemar, 문서·이미지 단위로 묶인 문항은 Durkalski)은 평가 서버가 비공개 문항별 점수로 계산하며, 반올림한 구간과 p값만 공개합니다. 그 밖의 신뢰구간은 두 점수의 신뢰구간으로 계산합니다(Newcombe 1998). 모두 다중 비교를 보정했습니다(Bonferroni).",
+        "Paired tests (McNemar, or Durkalski where items share a document or image) are computed by the evaluator from private per-item scores; only rounded intervals and p values are published. Other intervals are computed from those of both scores (Newcombe 1998). All are corrected for multiple comparisons (Bonferroni).",
     ),
     "started_at": Text("시작", "Started"),
     "attempt": Text("{n}번째 시도", "attempt {n}"),

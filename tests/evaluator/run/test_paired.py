@@ -1,18 +1,26 @@
-"""Results beside each other: counts that add up, the same questions only, and who is compared with whom."""
+"""Tests of paired comparisons: coarse, on the same questions only, and of strangers only."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.data_types import Item
 from evaluator.errors import Details
-from evaluator.run.paired import NEIGHBOURS, TOP, ItemScores, opponents, paired_scores
+from evaluator.private_records import save_item_scores
+from evaluator.published_pairs import with_pairs
+from evaluator.run.paired import MAX_PAIRS, ItemScores, are_related, opponents, paired_scores, rounded_up
 from submissions.records import EvalRequest
-from submissions.results import EvalResult
+from submissions.results import EvalResult, PairedScores
 from submissions.rows import board_row
+from submissions.settings import Settings
+from submissions.store.base import Store
+from submissions.store.index import with_result
+from submissions.store.open import open_private_store
 from tests.support.evaluated import evaluated
 
 Make = Callable[..., EvalRequest]
@@ -22,20 +30,19 @@ ITEMS = [Item(str(n), f"{n}번째 값은?", str(n), cluster=str(n)) for n in ran
 
 def scores(right: str, items: list[Item] = ITEMS, benchmark: str = "ko-vqa") -> ItemScores:
     details: Details = [{"id": i.id, "em": float(r), "f1": float(r) / 2} for i, r in zip(items, right, strict=True)]
-    found = ItemScores.of(BENCHMARKS[benchmark], items, details)
+    found = ItemScores.of(BENCHMARKS[benchmark], items, details, "someone")
     assert found
     return found
 
 
-def test_counts_add_up_and_turn_around() -> None:
+def test_pair_is_coarse_and_turns_around() -> None:
     pair = paired_scores(scores("1111110000"), scores("1100001000"), KEY)
-    assert pair and (pair.both, pair.this_only, pair.other_only, pair.neither) == (2, 4, 1, 3)
-    assert pair.difference == pytest.approx(30) and pair.interval[0] < 30 < pair.interval[1]
-    assert pair.p_value == pytest.approx(0.375), "McNemar, 4 against 1"
+    assert pair and pair.p_at_most == 1.0, "McNemar, 4 against 1: 0.375"
+    assert pair.interval[0] < 30 < pair.interval[1] and pair.sign == 1
     turned = pair.seen_from_other("b" * 32)
-    assert (turned.this_only, turned.other_only, turned.difference) == (1, 4, -30)
-    assert turned.interval == (-pair.interval[1], -pair.interval[0])
+    assert turned.interval == (-pair.interval[1], -pair.interval[0]) and turned.sign == -1
     assert turned.seen_from_other(KEY) == pair
+    assert [rounded_up(p) for p in (0.0, 2e-8, 0.003, 0.01, 0.03, 0.06)] == [1e-8, 1e-7, 0.01, 0.01, 0.05, 1.0]
 
 
 def test_the_order_of_the_items_does_not_matter() -> None:
@@ -54,7 +61,7 @@ def test_other_questions_are_not_compared(items: list[Item]) -> None:
 
 def test_f1_is_compared_where_it_is_the_headline() -> None:
     pair = paired_scores(scores("1111110000", benchmark="korquad-2"), scores("1100001000", benchmark="korquad-2"), KEY)
-    assert pair and (pair.this_only, pair.difference) == (4, 15)
+    assert pair and pair.interval[0] < 15 < pair.interval[1], "half a point for each"
 
 
 def test_a_headline_that_is_no_mean_is_not_compared() -> None:
@@ -64,27 +71,107 @@ def test_a_headline_that_is_no_mean_is_not_compared() -> None:
 def test_the_file_holds_all_of_it() -> None:
     kept = scores("1010101010")
     read = ItemScores.from_parquet(kept.to_parquet())
-    for name in ("ids", "right", "scores", "clusters"):
+    for name in ("ids", "scores", "clusters"):
         assert np.array_equal(getattr(kept, name), getattr(read, name))
+    assert read.submitter == kept.submitter == "someone"
     with pytest.raises(ValueError, match="Parquet"):
         ItemScores.from_parquet(b"something else")
 
 
-def test_who_is_compared_with_whom(make_request: Make) -> None:
-    def result(model: str, em: float, **changes: Any) -> EvalResult:
-        return evaluated(make_request(model_id=model, benchmark="ko-vqa"), em, **changes)
+def made(make_request: Make, model: str, em: float, **changes: Any) -> EvalResult:
+    return evaluated(make_request(model_id=model, benchmark="ko-vqa"), em, **changes)
 
-    others = [result(f"o/{n:03}", 90 - n / 10) for n in range(200)]
-    others.append(result("me/base", 1.0))
-    others.append(result("o/sample", 71.0, dataset={"id": "x", "revision": None, "split": "sample", "n": 9}))
+
+def test_opponents_are_leader_baselines_and_neighbours(make_request: Make) -> None:
+    others = [made(make_request, f"o/{n:03}", 90 - n / 10) for n in range(200)]
+    others.append(
+        made(make_request, "o/sample", 71.0, dataset={"id": "x", "revision": None, "split": "sample", "n": 9})
+    )
     rows = [board_row(one, "x", "y") for one in others]
+    found = [row.model for row in opponents(made(make_request, "me/new", 75.04), rows, "em")]
+    assert found[0] == "o/000" and "o/sample" not in found
+    assert set(found[1:7]) == {"o/147", "o/148", "o/149", "o/150", "o/151", "o/152"}, "the nearest first"
 
-    def names(em: float, **changes: Any) -> set[str]:
-        new = result("me/new", em, **changes)
-        return {row.model for row in opponents(new, rows, "em")}
 
-    assert names(89.95) == {f"o/{n:03}" for n in range(TOP)}, "within the first ranks all of them"
-    around = {f"o/{n:03}" for n in range(150 - NEIGHBOURS, 150 + NEIGHBOURS)}
-    assert names(75.05) == {"o/000"} | around, "the leader, and the neighbours"
-    own = {"model_name": "me/new", "model_sha": "0" * 40, "model_dtype": "float32", "base_model": "me/base"}
-    assert names(75.05, config=own) == {"o/000", "me/base"} | around, "its own family too"
+@pytest.mark.parametrize(
+    ("model", "base", "submitter", "related"),
+    [
+        ("o/other", None, "somebody else", False),
+        ("o/other", None, "someone", True),
+        ("Me/other", None, "somebody else", True),
+        ("o/other", "m/base", "somebody else", True),
+        ("m/base", None, "somebody else", True),
+        ("me/new", None, "", True),
+    ],
+)
+def test_pairs_of_one_hand_are_related(
+    make_request: Make, model: str, base: str | None, submitter: str, related: bool
+) -> None:
+    own = {"model_name": "me/new", "model_sha": "0" * 40, "model_dtype": "float32", "base_model": "m/base"}
+    new = made(make_request, "me/new", 50.0, config=own)
+    other = {"model_name": model, "model_sha": "0" * 40, "model_dtype": "float32", "base_model": base}
+    row = board_row(made(make_request, model, 50.0, config=other), "x", "y")
+    assert are_related(new, "someone", row, submitter) is related
+
+
+SECRET = 210  # items
+DESIGN = list(itertools.combinations(range(21), 2))  # item n is guessed right by these two submissions, or by none
+
+
+def guesses(truth: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return which items each of 21 submissions gets right: each guesses 20 items, and each pair shares one of them."""
+    asked = np.zeros((21, SECRET), bool)
+    for item, pair in enumerate(DESIGN):
+        asked[list(pair), item] = True
+    return asked & truth
+
+
+def attack(both: Callable[[int, int], float | None]) -> npt.NDArray[np.bool_]:
+    """Return which items are believed to be right: the two submissions that share one show it by what both got right."""
+    return np.array([(found := both(*pair)) is not None and found > 0.5 for pair in DESIGN])
+
+
+def test_pairs_give_no_single_item_away(settings: Settings, store: Store, make_request: Make) -> None:
+    """21 submissions of one person, and of 21 strangers who work together, read off the test set by what is published."""
+    truth = np.random.default_rng(3).random(SECRET) < 0.5
+    right = guesses(truth)
+    exact = attack(lambda a, b: float((right[a] & right[b]).sum()))
+    assert (exact == truth).all(), "exact counts give all of it away"
+    items = [Item(str(n), "?", "!", cluster=str(n)) for n in range(SECRET)]
+    private = open_private_store(settings)
+    for name, submitters in (("one", ["me"] * 21), ("strangers", [f"person-{n}" for n in range(21)])):
+        results: list[EvalResult] = []
+        for number, (own, submitter) in enumerate(zip(right, submitters, strict=True)):
+            details: Details = [{"id": i.id, "em": float(r), "f1": float(r)} for i, r in zip(items, own, strict=True)]
+            request = make_request(model_id=f"{name}{number}/model", benchmark="ko-vqa")
+            result = evaluated(request, 100 * float(own.mean()))
+            held = ItemScores.of(BENCHMARKS["ko-vqa"], items, details, submitter)
+            assert held
+            save_item_scores(private, request.key, held)
+            result = with_pairs(result, held, store, private)
+            assert len(result.paired) <= MAX_PAIRS
+            store.commit(with_result(store, store.snapshot(), result), store.head(), "publish")
+            results.append(result)
+        place = {result.request_key: number for number, result in enumerate(results)}
+        known = {
+            (place[pair.other], number): pair
+            for number, result in enumerate(results)
+            for pair in result.paired
+            if pair.other in place
+        }
+        if name == "one":
+            assert not known, "nothing of one's own"
+            continue
+        assert known
+
+        def both(a: int, b: int, known: dict[tuple[int, int], PairedScores] = known) -> float | None:
+            """Solve the interval's half width for the number of items that only one of the two got right."""
+            if (pair := known.get((a, b))) is None:
+                return None
+            half = (pair.interval[1] - pair.interval[0] - 1) / 200  # rounding widens it by a point
+            apart = (half / 1.96 * SECRET) ** 2 / SECRET
+            return float((right[a].sum() + right[b].sum() - apart) / 2)
+
+        believed = attack(both)
+        chance = max(truth.mean(), 1 - truth.mean())
+        assert (believed == truth).mean() <= chance + 0.08

@@ -90,17 +90,14 @@ def test_too_few_models_compare_with_nothing(board: LiveBoard, models: list[str]
 
 def test_a_paired_test_decides_where_there_is_one(store: Store, make_request: Make) -> None:
     first = evaluated(make_request(model_id="o/first", benchmark="ko-vqa"), 80.0)
-    pair = {
-        **{"other": first.request_key, "both": 1190, "this_only": 3, "other_only": 10, "neither": 297},
-        **{"difference": -0.47, "interval": (-0.9, -0.05), "p_value": 0.03},
-    }
+    pair = {"other": first.request_key, "interval": (-1, 0), "p_at_most": 0.05}
     second = evaluated(make_request(model_id="o/second", benchmark="ko-vqa"), 79.53, paired=[pair])
     third = evaluated(make_request(model_id="o/third", benchmark="ko-vqa"), 79.0)
     store.commit({r.path: r.to_bytes() for r in (first, second, third)}, store.head(), "results")
     board = LiveBoard(store)
     ((two,),) = (c.differences for c in compare(board.view().boards, ["o/first", "o/second"], board.pairs))
-    assert two.paired and (two.paired.this_only, two.paired.other_only) == (10, 3), "seen from the leader"
-    assert two.verdict == "ahead" and two.interval and two.interval.low == pytest.approx(0.05)
+    assert two.paired and (two.paired.interval, two.paired.sign) == ((0, 1), 1), "seen from the leader"
+    assert two.verdict == "ahead" and two.interval and two.interval.low == pytest.approx(0)
     ((again, unpaired),) = (
         c.differences for c in compare(board.view().boards, ["o/first", "o/second", "o/third"], board.pairs)
     )
