@@ -294,7 +294,7 @@ class ClaimedRun:
         try:
             if address := offer_result(self._request, result, self._settings):
                 log.info("offered %s: %s", self._request.key, address)
-        except HTTPError as error:
+        except (HTTPError, StoreError) as error:
             log.warning("offering %s: %s", self._request.key, error)
 
     def _fail(self, code: FailureCode, error: Exception) -> None:

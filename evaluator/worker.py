@@ -17,6 +17,7 @@ from evaluator.run.shard import Shard
 from submissions.errors import StoreError
 from submissions.failure_codes import FailureCode
 from submissions.queue.heartbeats import Heartbeats
+from submissions.queue.pseudonyms import forget_erased
 from submissions.queue.queue import Queue
 from submissions.queue.upkeep import tidy_if_due
 from submissions.records import EvalRequest, Pause, Presence, Status
@@ -118,6 +119,7 @@ class Worker:
 
     def _tidy(self) -> None:
         self._private.remove_leftovers()
+        forget_erased(self._private, self._now())
         try:
             if tidy_if_due(self._queue.store, self._private, self._now()):
                 log.info("tidied %s", self._queue.store.url)

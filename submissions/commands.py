@@ -193,7 +193,7 @@ def _show_submitter(queue: Queue, args: argparse.Namespace, settings: Settings) 
 
 def _erase(queue: Queue, args: argparse.Namespace, settings: Settings) -> int:
     name = _checked_name(args.name)
-    if (pseudonym := Pseudonyms(settings).erase(name)) is None:
+    if (pseudonym := Pseudonyms(settings).erase(name, queue.store.now())) is None:
         return _complain(f"{name!r} has submitted nothing under that name")
     print(f"{name} is erased; requests of {pseudonym} stay, and nothing tells whose they were")
     return 0

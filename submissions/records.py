@@ -189,9 +189,9 @@ class EvalRequest(Record):
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     license: Label | None = None
     submitted_by: Label  # a pseudonym, as is that of the organisation: submissions.queue.pseudonyms
-    organisation: Label | None = None  # the submitter's, where it owns the model: its members share their quota
+    organisation: Label | None = None  # a mark by which the operator knows whether the submitter belongs to the owner
     submitted_at: Time
-    share: bool = False  # whether the result may be offered to the model's repository
+    share: bool = False  # whether the result is to be offered to the model's repository, if its owner asks
     thinking: Thinking | None = None
     base_model: ModelId | None = None  # an adapter's, or what the card of a quantised model names
     base_revision: Sha | None = None  # an adapter's only

@@ -48,6 +48,7 @@ ROOMS = {
     ],
     "evaluator": [
         "errors",
+        "child_signals",
         "data_types",
         "files",
         "fresh",

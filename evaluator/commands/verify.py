@@ -35,7 +35,8 @@ def _read(place: str) -> bytes:
     try:
         with httpx2.stream("GET", place, follow_redirects=True, timeout=60) as answer:
             if answer.is_error:
-                raise DataError(f"{place}: {answer.status_code} {answer.reason_phrase}")
+                said = next(answer.iter_bytes(), b"")[:200].decode(errors="replace")
+                raise DataError(" ".join(f"{place}: {answer.status_code} {said}".split()))
             content = b""
             for part in answer.iter_bytes():
                 content += part

@@ -12,19 +12,22 @@ import yaml
 from huggingface_hub import CommitOperationAdd, EvalResultEntry, HfApi, constants, eval_result_entries_to_yaml
 
 from evaluator.benchmarks import BENCHMARKS
+from submissions.queue.pseudonyms import Pseudonyms
 from submissions.records import EvalRequest
 from submissions.results import EvalResult
 from submissions.settings import Settings
 
 
 def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -> str | None:
-    """Open the pull request and return its address; None where it is not wanted or there is nothing to link to.
+    """Open the pull request and return its address; None if the owner did not ask or there is nothing to link to.
 
-    Raises httpx2.HTTPError.
+    Raises httpx2.HTTPError, StoreError.
     """
     dataset = settings.eval_datasets.get(request.benchmark)
     whole = result.dataset.split == BENCHMARKS[request.benchmark].card.split
     if not (request.share and whole and dataset and settings.hub_token_value and settings.store.startswith("hf://")):
+        return None
+    if not Pseudonyms(settings).belongs(request):
         return None
     endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
     path = f".eval_results/hannun-{request.benchmark}.yaml"

@@ -138,10 +138,9 @@ def _difference(
     else:
         bounds = [_bounds(r, 1 - error) for r in (rows[0], rows[other])]
         interval = difference_interval(scores, bounds[0], bounds[1]) if bounds[0] and bounds[1] else None
+    surely_ahead = bool(interval and interval.low > 0)
     if paired:  # its interval is rounded outward, its p value only a little
         surely_ahead = paired.sign > 0 and paired.p_at_most <= error
-    else:
-        surely_ahead = bool(interval and interval.low > 0)
     ahead, behind = _parts_ahead(parts, other, error)
     verdict: Verdict = "unknown" if interval is None else "ahead" if surely_ahead else "same"
     return Difference(rows[0], rows[other], scores[0] - scores[1], interval, verdict, ahead, behind, paired)

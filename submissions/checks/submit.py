@@ -4,6 +4,7 @@ What comes out are codes and values, no text in any language.
 """
 
 import logging
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -98,7 +99,6 @@ class SubmissionService:
     def __init__(self, queue: Queue, settings: Settings) -> None:
         self._queue = queue
         self._settings = settings
-        self._quota = Quota(settings.quota, settings.quota_window)
         self._pseudonyms = Pseudonyms(settings)
 
     def check(self, submission: Submission, submitter: Submitter | None = None) -> Report:
@@ -155,7 +155,7 @@ class SubmissionService:
         }
         try:
             requests = [self._request(report.facts, name, submission, submitter, pseudonym) for name in passed]
-            refusals = self._queue.submit_all(requests, self._quota if submitter.authenticated else None)
+            refusals = self._queue.submit_all(requests, self._quota_of(submitter))
             wait = self._waits()
             for request, late in zip(requests, refusals, strict=True):
                 outcomes[request.benchmark] = _outcome(request, late, wait.get(request.key))
@@ -179,18 +179,32 @@ class SubmissionService:
         submitter: Submitter | None,
         pseudonym: PseudonymOf,
     ) -> EvalRequest:
-        """Raises RefusedError. A result is offered to the model's repository only where its owner submits."""
-        owner = submitter.organisation(facts.model_id) if submitter else None
-        return build_request(
+        """Return the request. Raises RefusedError.
+
+        A result is offered to the model's repository only if its owner submits; neither that nor anything else in the public
+        record says whether they do.
+        """
+        request = build_request(
             facts,
             benchmark,
             pseudonym(submitter.name) if submitter else None,
             submission.revision,
             submission.precision,
-            submission.share and owner is not None,
-            pseudonym(owner) if owner else None,
-            submission.thinking,
+            submission.share,
+            thinking=submission.thinking,
         )
+        if submitter is None or not submitter.authenticated:
+            return request
+        owner = submitter.organisation(facts.model_id)
+        mark = self._pseudonyms.mark(owner, request.key) if owner else secrets.token_hex(8)
+        return request.evolve(organisation=mark)
+
+    def _quota_of(self, submitter: Submitter) -> Quota | None:
+        """Return the quota of a submitter, None for those whom nobody has authenticated. Raises StoreError."""
+        if not submitter.authenticated:
+            return None
+        former = self._pseudonyms.former(submitter.name, datetime.now(UTC))
+        return Quota(self._settings.quota, self._settings.quota_window, former, self._pseudonyms.mark)
 
     def _benchmark_checks(
         self,
@@ -213,14 +227,15 @@ class SubmissionService:
             f"{known.status}, {known.key[:8]}" if known else "",
             benchmark,
         )
-        if submitter is None or not submitter.authenticated:
+        quota = self._quota_of(submitter) if submitter else None
+        if quota is None:
             yield Check(CheckName.QUOTA, benchmark=benchmark, skipped=True)
             return
         rows = self._queue.rows(snapshot)
-        if free_at := self._quota.free_at(rows, request):
+        if free_at := quota.free_at(rows, request):
             yield Check(CheckName.QUOTA, RefusalCode.QUOTA_SPENT, f"{free_at:%Y-%m-%d %H:%M} UTC", benchmark)
         else:
-            left = f"{self._quota.left(rows, request)} / {self._quota.limit(benchmark)}"
+            left = f"{quota.left(rows, request)} / {quota.limit(benchmark)}"
             yield Check(CheckName.QUOTA, detail=left, benchmark=benchmark)
 
 

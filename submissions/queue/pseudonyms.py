@@ -1,20 +1,26 @@
 """Who a submitter is: the public records hold a pseudonym, the private store whose it is.
 
-A pseudonym is random, so without its file in the private store nothing leads from it to the name (GDPR, article 4(5)).
+A pseudonym is random, so without its file in the private store nothing leads from it to the name (GDPR, article 4(5)). Whether
+a submitter belongs to the model's owner is not public either: beside the owner's name that would be the submitter's.
 """
 
+import hmac
 import secrets
+from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import Field
 
-from submissions.records import Label, Record
+from submissions.records import EvalRequest, Label, Record, Time
 from submissions.settings import Settings
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 from submissions.store.shards import sharded
+
+R = TypeVar("R", bound=Record)
+ERASED, KEY = "erased", "people.key"
 
 
 class Person(Record):
@@ -22,6 +28,13 @@ class Person(Record):
 
     name: Label
     pseudonym: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+
+
+class Erased(Record):
+    """Whose name was erased, at `erased/` under a keyed hash of the name: until then the quota still counts."""
+
+    pseudonym: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+    until: Time
 
 
 class Pseudonyms:
@@ -50,22 +63,69 @@ class Pseudonyms:
         records = (self._record(path) for path in self._files.paths("people"))
         return next((record.name for record in records if record and record.pseudonym == pseudonym), None)
 
-    def erase(self, name: str) -> str | None:
-        """Forget whose pseudonym it is. Returns the pseudonym, None where there was none."""
-        pseudonym = self.find(name)
+    def erase(self, name: str, now: datetime) -> str | None:
+        """Forget whose pseudonym it is. Return the pseudonym, None if there was none.
+
+        A keyed hash of the name stays for the window of the quota, which a new pseudonym would otherwise renew.
+        """
+        if pseudonym := self.find(name):
+            erased = Erased(pseudonym=pseudonym, until=now + self._settings.quota_window)
+            self._files.write(f"{self._erased(name)}{pseudonym}.json", erased.to_bytes())
         self._files.delete(_path(name))
         return pseudonym
+
+    def former(self, name: str, now: datetime) -> frozenset[str]:
+        """Return the pseudonyms of erased records of this name that the quota still counts."""
+        paths = (path for path in self._files.paths(ERASED) if path.startswith(self._erased(name)))
+        records = (self._read(path, Erased) for path in paths)
+        return frozenset(record.pseudonym for record in records if record and record.until > now)
+
+    def mark(self, owner: str, key: str) -> str:
+        """Return the mark of a request, by its key, whose submitter belongs to the model's owner.
+
+        To those who do not have the key of the private store it is a random number, another one for each request.
+        """
+        return self._keyed(f"{owner}/{key}")
+
+    def belongs(self, request: EvalRequest) -> bool:
+        """Return whether a request's submitter belongs to the model's owner."""
+        return request.organisation == self.mark(request.model_id.partition("/")[0], request.key)
+
+    def _erased(self, name: str) -> str:
+        return f"{ERASED}/{self._keyed(name)}-"
+
+    def _keyed(self, text: str) -> str:
+        return hmac.new(self._key, text.encode(), sha256).hexdigest()[:16]
+
+    @cached_property
+    def _key(self) -> bytes:
+        self._files.create(KEY, secrets.token_hex(32).encode())
+        return self._files.read(KEY)
 
     @cached_property
     def _files(self) -> PrivateStore:
         return open_private_store(self._settings)
 
     def _record(self, path: str) -> Person | None:
-        """None where there is none, or none that can be read."""
+        return self._read(path, Person)
+
+    def _read(self, path: str, kind: type[R]) -> R | None:
+        """Return a record, None if there is none that can be read."""
         try:
-            return Person.read_known(self._files.read(path))
+            return kind.read_known(self._files.read(path))
         except (KeyError, ValueError):
             return None
+
+
+def forget_erased(private: PrivateStore, now: datetime) -> None:
+    """Delete the marks of erased names that no quota counts any more. Raises StoreError."""
+    for path in private.paths(ERASED):
+        try:
+            ended = Erased.read_known(private.read(path)).until <= now
+        except (KeyError, ValueError):
+            ended = True
+        if ended:
+            private.delete(path)
 
 
 def _path(name: str) -> str:

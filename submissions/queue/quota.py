@@ -1,6 +1,6 @@
 """How much of the machine one person may ask for, and whose models are not to be evaluated."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -33,6 +33,8 @@ class Quota:
 
     limits: Mapping[str, int]
     window: timedelta
+    former: frozenset[str] = frozenset()  # further pseudonyms of the submitter
+    mark: Callable[[str, str], str] | None = None  # see Pseudonyms.mark; None: nobody belongs to an owner
 
     def free_at(self, rows: Iterable[QueueRow], request: EvalRequest) -> datetime | None:
         """When the submitter of this request may submit it, or None: now."""
@@ -55,7 +57,17 @@ class Quota:
             if row.benchmark == request.benchmark
             and row.submitted_at > since
             and not _other_mode(row, request)
-            and (row.submitted_by == request.submitted_by or (row.organisation or "") == request.organisation)
+            and (row.submitted_by in {request.submitted_by, *self.former} or self._both_of_owner(row, request))
+        )
+
+    def _both_of_owner(self, row: QueueRow, request: EvalRequest) -> bool:
+        """Return whether both are for models of one owner, and by submitters who belong to it."""
+        owner = request.model_id.partition("/")[0]
+        return (
+            self.mark is not None
+            and row.model_id.partition("/")[0] == owner
+            and request.organisation == self.mark(owner, request.key)
+            and row.organisation == self.mark(owner, row.key)
         )
 
 

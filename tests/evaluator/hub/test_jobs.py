@@ -12,6 +12,7 @@ import yaml
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.jobs import cron
 from submissions.errors import SettingsError
+from submissions.queue.pseudonyms import Pseudonyms
 from submissions.records import EvalRequest
 from submissions.settings import Settings
 from tests.support.cli import Done, in_process
@@ -120,12 +121,16 @@ def test_a_result_is_offered_only_with_consent_and_links_to_its_record(
     settings = Settings(
         store=STORES["HANNUN_STORE"], hub_token=TOKEN, eval_datasets={"korquad-2": "org/korquad2"}, work_dir=tmp_path
     )
+    settings = settings.model_copy(update={"private_store": str(tmp_path / "private")})
     request = make_request(share=True)
+    by_owner = Pseudonyms(settings).mark(request.model_id.partition("/")[0], request.key)
+    stranger, request = request.evolve(organisation="0" * 16), request.evolve(organisation=by_owner)
     result = result_of(request)
     whole = result.evolve(dataset={**result.dataset.model_dump(), "split": "test"})
     assert offer_result(request, result, settings) is None, "a sample run is no result"
     assert offer_result(request.evolve(share=False), whole, settings) is None
     assert offer_result(request, whole, settings.model_copy(update={"eval_datasets": {}})) is None
+    assert offer_result(stranger, whole, settings) is None, "only its owner can ask for that"
     assert hub.pulls == []
     address = offer_result(request, whole, settings)
     ((repo, files),) = hub.pulls

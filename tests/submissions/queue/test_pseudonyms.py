@@ -1,8 +1,10 @@
 """A submitter's name stands in the private store only, and can be erased there."""
 
+import re
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from dulwich.repo import Repo
 
 from submissions.__main__ import main
 from submissions.checks.submit import Submission, SubmissionService
-from submissions.queue.pseudonyms import Pseudonyms
+from submissions.queue.pseudonyms import Pseudonyms, forget_erased
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
 from submissions.settings import Settings
@@ -55,19 +57,27 @@ def test_a_person_and_an_organisation_keep_their_pseudonyms(
 ) -> None:
     service.submit(Submission("tiny/image-text", ("ko-vqa", "ko-vdc"), share=True), KIM)
     first, second = (Queue(store).get(row.key) for row in Queue(store).rows())
-    assert first.submitted_by == second.submitted_by != first.organisation == second.organisation
+    assert first.submitted_by == second.submitted_by
     assert first.share
     assert Pseudonyms(settings).name_of(first.submitted_by) == NAME
-    assert Pseudonyms(settings).name_of(first.organisation or "") == "tiny"
+    assert all(Pseudonyms(settings).belongs(request) for request in (first, second))
+    assert first.organisation != second.organisation, "only the operator sees that both are of one owner"
     outcomes, _ = service.submit(Submission("tiny/image-text", ("ko-vqa",), precision="bfloat16"), KIM)
     assert [one.code for one in outcomes] == ["refused"], "the quota is this person's"
 
 
-def test_nothing_is_offered_for_a_model_of_somebody_elses(service: SubmissionService, store: Store) -> None:
-    service.submit(Submission("tiny/image-text", ("ko-vqa",), share=True), Submitter(NAME))
-    (row,) = Queue(store).rows()
-    request = Queue(store).get(row.key)
-    assert not request.share and request.organisation is None
+@pytest.mark.parametrize("name", ["tiny", NAME])
+def test_record_does_not_show_whether_the_submitter_owns_the_model(
+    service: SubmissionService, settings: Settings, store: Store, name: str
+) -> None:
+    """Of `tiny`, a person who submits a model of their own, and of a stranger: the same fields of the same form."""
+    service.submit(Submission("tiny/image-text", ("ko-vqa", "ko-vdc"), share=True), Submitter(name))
+    for row in Queue(store).rows():
+        request = Queue(store).get(row.key)
+        assert re.fullmatch("[0-9a-f]{16}", request.organisation or "") and request.organisation != request.submitted_by
+        assert request.share, "as it was asked for"
+        assert Pseudonyms(settings).belongs(request) == (name == "tiny")
+    assert len({Queue(store).get(row.key).organisation for row in Queue(store).rows()}) == 2
 
 
 def test_many_at_once_get_one_pseudonym(settings: Settings) -> None:
@@ -94,6 +104,26 @@ def test_an_erased_name_is_in_no_file_of_the_private_store(
     pseudonyms = Pseudonyms(settings)
     assert pseudonyms.find("another"), "who did not ask is still known"
     assert pseudonyms.find_or_make(NAME) != Queue(store).get(key).submitted_by
+
+
+def test_erased_person_gets_no_fresh_quota(
+    service: SubmissionService, settings: Settings, private: PrivateStore
+) -> None:
+    now = datetime.now(UTC)
+    kim = Submitter(NAME)
+    service.submit(Submission("tiny/image-text", ("ko-vqa",)), kim)
+    assert Pseudonyms(settings).erase(NAME, now)
+    assert not has_name(Path(settings.private_store))
+    (outcome,), _ = service.submit(Submission("tiny/image-text", ("ko-vqa",), precision="bfloat16"), kim)
+    assert outcome.code == "refused" and outcome.refusals[0].name == "quota"
+    (other,), _ = service.submit(Submission("tiny/image-text", ("ko-vqa",), precision="bfloat16"), Submitter("lee"))
+    assert other.code == "accepted"
+    forget_erased(private, now)
+    assert Pseudonyms(settings).former(NAME, now), "within the window it counts"
+    later = now + settings.quota_window
+    assert not Pseudonyms(settings).former(NAME, later)
+    forget_erased(private, later)
+    assert not private.paths("erased")
 
 
 def test_one_broken_record_hides_no_other_name(settings: Settings, private: PrivateStore) -> None:

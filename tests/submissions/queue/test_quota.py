@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
+from hashlib import sha256
 
 import pytest
 
@@ -94,9 +96,14 @@ def test_an_organisation_shares_the_quota_for_its_own_models(queue: Queue, make_
         Submitter("stranger"),
     )
 
+    def mark(owner: str, key: str) -> str:
+        return sha256(f"{owner} {key}".encode()).hexdigest()
+
     def submit(who: Submitter, model: str) -> None:
-        organisation = who.organisation(model)
-        queue.submit(make_request(model_id=model, submitted_by=who.name, organisation=organisation), WEEK)
+        request = make_request(model_id=model, submitted_by=who.name)
+        owner = who.organisation(model)
+        own = mark(owner, request.key) if owner else "0" * 16
+        queue.submit(request.evolve(organisation=own), replace(WEEK, mark=mark))
 
     submit(stranger, "lab/one")
     submit(kim, "lab/two")

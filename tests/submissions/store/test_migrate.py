@@ -116,7 +116,7 @@ def test_a_copy_keeps_no_name_that_was_erased(tmp_path: Path, settings: Settings
     private.write("leases/x-y.json", b"{}")
     copy = str(tmp_path / "copy")
     assert migrate(private.url, copy, settings) == 2 and PrivateStore(copy).paths("leases") == []
-    pseudonyms.erase("alice")
+    pseudonyms.erase("alice", NOW)
     with pytest.raises(StoreError, match="files of its own"):
         migrate(private.url, copy, settings)
 
