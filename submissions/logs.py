@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import re
+from copy import copy
 from datetime import UTC, datetime
 
 from submissions.settings import API_KEY, Settings
@@ -24,7 +25,9 @@ class Redacting(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         if not self._json:
-            return self._redacted(super().format(record))
+            one_line = copy(record)
+            one_line.msg, one_line.args = _printable(record.getMessage()), ()
+            return self._redacted(super().format(one_line))
         told = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -39,6 +42,11 @@ class Redacting(logging.Formatter):
         for secret in self._secrets:
             text = text.replace(secret, "[secret]")
         return TOKENS.sub("[secret]", text)
+
+
+def _printable(text: str) -> str:
+    """Return a message with line ends and control characters escaped: a name or an answer must not forge a line."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def log_safely(settings: Settings, level: int = logging.INFO) -> None:

@@ -18,6 +18,7 @@ class RefusalCode(StrEnum):
     GATED = "gated"
     NO_CONFIG = "no_config"
     BROKEN_JSON = "broken_json"
+    OUTSIDE_LINK = "outside_link"
     CONFIG_SIZES = "config_sizes"
     NO_WEIGHTS = "no_weights"
     CUSTOM_CODE = "custom_code"
@@ -124,6 +125,10 @@ REFUSALS: dict[RefusalCode, Text] = {
     RefusalCode.BROKEN_JSON: Text(
         "표시된 JSON 파일을 읽을 수 없습니다. 파일을 고치거나 지우고 다시 올려 주세요.",
         "The JSON file named here cannot be read. Fix or remove it, and upload again.",
+    ),
+    RefusalCode.OUTSIDE_LINK: Text(
+        "모델 폴더에 폴더 밖을 가리키는 링크가 있습니다. 링크 대신 파일을 넣어 주세요.",
+        "A link in the model's folder leads out of it. Put the file itself there.",
     ),
     RefusalCode.CONFIG_SIZES: Text(
         "config.json의 층 수나 크기가 safetensors 가중치보다 훨씬 큽니다. 가중치와 맞는 config.json을 올려 주세요.",

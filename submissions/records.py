@@ -85,7 +85,13 @@ Decoding = Literal["greedy", "repository", "provider"]
 
 
 class Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, protected_namespaces=())
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        protected_namespaces=(),
+        hide_input_in_errors=True,  # it may be private, and errors are logged
+    )
 
     def evolve(self, **changes: Any) -> Self:
         """A copy with some fields changed, validated like a new record."""

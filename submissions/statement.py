@@ -76,8 +76,8 @@ def verify_statement(record: bytes, envelope: bytes, public_pem: bytes) -> dict[
         sealed = json.loads(envelope)
         payload = base64.b64decode(sealed["payload"], validate=True)
         signatures = [base64.b64decode(one["sig"], validate=True) for one in sealed["signatures"]]
-    except (ValueError, KeyError, TypeError):
-        raise StatementError("the statement is no DSSE envelope") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise StatementError("the statement is not a DSSE envelope") from None
     if sealed.get("payloadType") != PAYLOAD or not any(_is_signed(key, signature, payload) for signature in signatures):
         raise StatementError("this key has not signed the statement")
     statement: dict[str, Any] = json.loads(payload)

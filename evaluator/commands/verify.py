@@ -1,6 +1,7 @@
 """`python -m evaluator verify`: a published result against its signed statement; offline with files."""
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
 
 import httpx2
@@ -29,7 +30,8 @@ def main(args: argparse.Namespace) -> int:
 def _read(place: str) -> bytes:
     if not place.startswith(("https://", "http://")):
         try:
-            return Path(place).read_bytes()
+            with Path(place).open("rb") as file:
+                return _bounded([file.read(MAX_BYTES + 1)], place)
         except OSError as error:
             raise DataError(f"{place}: {error.strerror}") from None
     try:
@@ -37,11 +39,16 @@ def _read(place: str) -> bytes:
             if answer.is_error:
                 said = next(answer.iter_bytes(), b"")[:200].decode(errors="replace")
                 raise DataError(" ".join(f"{place}: {answer.status_code} {said}".split()))
-            content = b""
-            for part in answer.iter_bytes():
-                content += part
-                if len(content) > MAX_BYTES:
-                    raise DataError(f"{place}: more than {MAX_BYTES:,} bytes, which no result has")
-            return content
+            return _bounded(answer.iter_bytes(), place)
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise DataError(f"{place}: {error}") from None
+
+
+def _bounded(parts: Iterable[bytes], place: str) -> bytes:
+    """Return the parts as one. Raises DataError if they do not end."""
+    content = bytearray()
+    for part in parts:
+        content += part
+        if len(content) > MAX_BYTES:
+            raise DataError(f"{place}: more than {MAX_BYTES:,} bytes, which no result has")
+    return bytes(content)

@@ -223,12 +223,13 @@ def _image(name: tuple[Path, tuple[int, int]]) -> Any:
 
 
 def _load_processor(loader: Any, options: EngineOptions) -> Any:
-    """Of an adapter the tokenizer or processor it was saved with, if any."""
+    """Load the model's tokenizer or processor, or that of its adapter, whose own code never runs."""
     folder = options.model
     if options.adapter and _has_own(options.adapter, loader):
         folder = options.adapter
     try:
-        return loader.from_pretrained(folder, trust_remote_code=options.custom_code, local_files_only=True)
+        trusted = options.custom_code and folder == options.model
+        return loader.from_pretrained(folder, trust_remote_code=trusted, local_files_only=True)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvaluationError(FailureCode.UNSUPPORTED_ARCHITECTURE, str(error)) from error
 

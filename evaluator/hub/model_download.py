@@ -21,6 +21,7 @@ from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
 from evaluator.errors import EvaluationError, EvaluationStopped
+from submissions.errors import RefusedError
 from submissions.failure_codes import FailureCode
 from submissions.models.code_settings import code_setting
 from submissions.models.repository import (
@@ -28,6 +29,7 @@ from submissions.models.repository import (
     FETCHED,
     MAX_FILES,
     MAX_TEXT,
+    check_links,
     code_digests,
     content_revision,
     is_settings,
@@ -61,6 +63,10 @@ def fetch_model(
     """
     folder = local_model(model_id, settings.models_dir)
     if folder:
+        try:
+            check_links(folder)
+        except RefusedError as refused:
+            raise EvaluationError(FailureCode.INVALID_WEIGHTS, str(refused)) from None
         if content_revision(folder) != revision:
             raise EvaluationError(FailureCode.MODEL_NOT_FOUND, f"{model_id} has changed since it was submitted")
         _check_code(folder, code)

@@ -7,6 +7,7 @@ closes, so it never outlives the one that started it.
 import json
 import os
 import re
+import resource
 import sys
 import threading
 from dataclasses import replace
@@ -18,7 +19,7 @@ from filelock import FileLock
 from evaluator.data_types import MAX_MESSAGE, Answer
 from evaluator.engines import engine_class, load_engine
 from evaluator.errors import EvaluationError
-from evaluator.run.job import Job
+from evaluator.run.job import REMOTE_MEMORY, Job
 from evaluator.run.latency import WARM_UP, one_at_a_time
 from submissions.collector import no_garbage_collection
 from submissions.failure_codes import FailureCode
@@ -29,6 +30,8 @@ def main(folder: str) -> int:
     os.dup2(2, 1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     job = Job(Path(folder))
+    if job.options().remote:  # outside of the sandbox, and what a server sends may be of any size
+        resource.setrlimit(resource.RLIMIT_DATA, (REMOTE_MEMORY, REMOTE_MEMORY))
     with FileLock(job.lock):  # a killed parent's child may still be writing its last line
         try:
             _answer(job, events)

@@ -13,7 +13,7 @@ from evaluator.errors import Details, EvaluationError, IncompleteRunError
 from evaluator.run.job import Job
 from evaluator.run.limited import run_limited
 from evaluator.run.process import OnProgress, run_inference
-from evaluator.run.result import build_result
+from evaluator.run.result import build_result, coarse
 from evaluator.run.scoring import ScoredAnswers, count_answers, keep_answers, score_answers
 from evaluator.run.task import Task, evenly_spaced, prompts_of
 from submissions.failure_codes import FailureCode
@@ -81,7 +81,8 @@ def evaluate(
         )
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)
-    return Evaluation(build_result(task, items, scored, dataset, job.environment(), invariance, worker), details)
+    result = build_result(task, items, scored, dataset, job.environment(), invariance, worker)
+    return Evaluation(coarse(result) if task.request.custom_code else result, details)
 
 
 def answer_shard(

@@ -26,7 +26,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from evaluator.data_types import MAX_ANSWER, Answer, Box, Prompt, cleaned
 from evaluator.engines.hardware import LIBRARIES, library_versions
@@ -38,6 +38,7 @@ from submissions.failure_codes import FailureCode
 _ANSWER = TypeAdapter(Answer)
 _OPTIONS = TypeAdapter(EngineOptions)
 MAX_LINE = 16 * MAX_ANSWER  # bytes of an answer in its file: text and raw output are JSON, up to 6 bytes a character
+REMOTE_MEMORY = 4 * 2**30  # bytes of the process that asks a server elsewhere, which has no sandbox
 KEY_LENGTH = 32  # hex digits of a hash over all that an answer depends on
 REMOTE_LIBRARIES = ("pillow",)  # the same, where a server elsewhere answers
 
@@ -148,9 +149,14 @@ class Job:
                 lines.truncate(size)
         except FileNotFoundError:
             return {}
+        except ValidationError as error:  # without the input, which is private
+            first = error.errors(include_input=False, include_url=False)[0]
+            raise EvaluationError(
+                FailureCode.MODEL_ERROR, f"{file.name} is not as the engine writes it: {first['loc']}: {first['msg']}"
+            ) from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise EvaluationError(
-                FailureCode.MODEL_ERROR, f"{file.name} is not as the engine writes it: {error}"
+                FailureCode.MODEL_ERROR, f"{file.name} is not as the engine writes it: {type(error).__name__}"
             ) from None
         return answers
 

@@ -21,7 +21,7 @@ from evaluator.data_types import MAX_MESSAGE
 from evaluator.engines.options import EngineOptions
 from evaluator.errors import EvaluationError, EvaluationStopped
 from evaluator.files import size_of
-from evaluator.run.job import Job
+from evaluator.run.job import REMOTE_MEMORY, Job
 from evaluator.sandbox.control_group import NONE, control_group
 from evaluator.sandbox.policy import (
     PROCESSES,
@@ -68,8 +68,9 @@ def run_inference(
     """
     on_progress("load", answered, total)
     command, environment, policy = _command(job, sandbox, devices)
+    memory = policy.memory_limit if policy else REMOTE_MEMORY if job.options().remote else None
     with (
-        control_group(policy.memory_limit, PROCESSES) if policy else nullcontext(NONE) as group,
+        control_group(memory, PROCESSES) if memory else nullcontext(NONE) as group,
         job.log.open("ab") as log,
         subprocess.Popen(
             group.joined(command),

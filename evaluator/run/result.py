@@ -6,6 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
+from pydantic import BaseModel
+
 from evaluator.benchmarks.base import Benchmark
 from evaluator.data_types import Answer, AnswerStatus, Item, Score
 from evaluator.engines.generation_config import dropped_settings
@@ -38,6 +40,30 @@ from submissions.results import (
 ENVIRONMENT = ("python", *LIBRARIES, "image_processor", "sandbox", "cgroup")
 # Loading the model is in neither protocol. This one is (preprocessing + inference) / questions over the whole run in batches.
 TOTAL_PROTOCOL = "total/questions"
+
+
+def coarse(result: EvalResult) -> EvalResult:
+    """Return a result whose measures have two significant digits.
+
+    Approved custom code runs in the process that measures, and could say something with the others (docs/security.md).
+    """
+
+    def rounded(record: BaseModel | None, *names: str) -> dict[str, Any] | None:
+        values = record.model_dump() if record else None
+        return values and {**values, **{name: _two_digits(values[name]) for name in names}}
+
+    return result.evolve(
+        config={**result.config.model_dump(), "batch_size": _two_digits(result.config.batch_size)},
+        latency=rounded(result.latency, "mean_ms", "p50_ms", "p95_ms"),
+        reasoning=rounded(result.reasoning, "tokens_mean", "tokens_per_right"),
+        cost=rounded(result.cost, "prompt_tokens", "completion_tokens", "device_seconds", "total"),
+        inputs=None,
+        total_evaluation_time_seconds=_two_digits(result.total_evaluation_time_seconds),
+    )
+
+
+def _two_digits(value: float | None) -> float | None:
+    return None if value is None else type(value)(float(f"{value:.2g}"))
 
 
 def build_result(

@@ -2,6 +2,7 @@
 
 import io
 import json
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args, get_type_hints
 
@@ -11,23 +12,8 @@ from leaderboard.data.columns import EXPORTED
 from leaderboard.data.ranking import RankedRow
 from submissions.rows import BoardRow, parse_metrics
 
-FORMULA = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-    "\n",
-    "＝",
-    "＋",
-    "－",
-    "＠",
-)  # what a spreadsheet takes for the beginning of one
-
-SPACES = " \u3000\xa0"  # that it passes over first
-
-
+FORMULA = tuple("=+-@＝＋－＠")  # what a spreadsheet takes for the beginning of a formula
+LINE = tuple("\t\r\n")  # what begins another cell or row
 RANKS = ("rank", "rank_best", "rank_worst")
 
 
@@ -95,4 +81,8 @@ def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = No
 
 
 def _inert(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.lstrip(SPACES).startswith(FORMULA) else value
+    if not isinstance(value, str):
+        return value
+    # Spreadsheets pass over spaces, control characters and marks such as the one of the byte order.
+    begins = next((n for n, c in enumerate(value) if not c.isspace() and unicodedata.category(c)[0] not in "CZ"), 0)
+    return f"'{value}" if value.startswith(LINE) or value[begins:].startswith(FORMULA) else value

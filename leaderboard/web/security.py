@@ -122,8 +122,10 @@ class SecurityMiddleware:
         reading = scope["method"] in READING
         if not (READ if reading else CALL).fullmatch(scope["path"]):
             return PlainTextResponse("not found", 404)
+        headers = Headers(scope=scope)
+        if scope["path"].endswith("/logout") and _of_another_site(headers):
+            return PlainTextResponse("not from another site's page", 403)
         if not reading:
-            headers = Headers(scope=scope)
             if _of_another_site(headers):
                 return PlainTextResponse("not from another site's page", 403)
             if _int_or_none(headers.get("content-length", "0")) not in range(MAX_BODY + 1):

@@ -25,6 +25,7 @@ from submissions.models.repository import (
     Repository,
     folder_repository,
     is_settings,
+    json_or_nothing,
     parsed_json,
 )
 
@@ -254,10 +255,15 @@ def _code(model: _Model) -> str:
             return ""
     except RefusedError:
         raise NotCheckableError from None
-    named = [str(value) for _, value in pairs(whole.config.values.get("auto_map"))]
-    if any("--" in value for value in named) or not whole.code:
-        elsewhere = next((value for value in named if "--" in value), "")
-        raise RefusedError(RefusalCode.CODE_SETTING, f"config.json: auto_map {elsewhere[:100]}".strip())
+    for part in (model.repository, model.repository.base):
+        for name, content in part.texts.items() if part else ():
+            named = [str(value) for _, value in pairs(json_or_nothing(name, {name: content}).get("auto_map"))]
+            elsewhere = next((value for value in named if "--" in value), "")
+            # The approval is of the base model's files; those of an adapter never run.
+            if elsewhere or (named and part is not whole):
+                raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: auto_map {elsewhere[:100]}".strip())
+    if not whole.code:
+        raise RefusedError(RefusalCode.CODE_SETTING, "config.json: auto_map")
     if not model.is_approved(whole.model_id, whole.revision):
         raise RefusedError(RefusalCode.CUSTOM_CODE, f"{len(whole.code)} × .py")
     return f"{len(whole.code)} × .py"

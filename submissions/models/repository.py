@@ -133,6 +133,19 @@ def content_revision(source: Path) -> str:
     return digest.hexdigest()[:40]
 
 
+def check_links(folder: Path) -> None:
+    """Raise RefusedError if a link in a model's folder leads out of it.
+
+    In a Hub cache, `models--OWNER--NAME/snapshots/REVISION`, links lead into the `blobs` beside the snapshots.
+    """
+    whole = folder.resolve()
+    cached = whole.parent.name == "snapshots" and whole.parent.parent.name.startswith("models--")
+    allowed = [whole, *([whole.parent.parent / "blobs"] if cached else [])]
+    for path in folder.rglob("*"):
+        if path.is_symlink() and not any(path.resolve().is_relative_to(place) for place in allowed):
+            raise RefusedError(RefusalCode.OUTSIDE_LINK, path.relative_to(folder).as_posix()[:100])
+
+
 def code_digests(folder: Path) -> dict[str, str]:
     """The SHA-256 of each Python file of a model, by name: what an operator approves, and what may run."""
     return {
@@ -153,7 +166,8 @@ def is_adapter(names: Container[str]) -> bool:
 
 
 def folder_repository(model_id: str, folder: Path) -> Repository:
-    """A model in a local folder."""
+    """Return a model in a local folder. Raises RefusedError for a link that leaves the folder."""
+    check_links(folder)
     sizes = {p.relative_to(folder).as_posix(): p.stat().st_size for p in folder.rglob("*") if p.is_file()}
     path = folder / "README.md"
     try:

@@ -42,6 +42,9 @@ def _check(folder: Path) -> None:
     for name in (PUBLIC, PRIVATE, CHECKSUMS):
         if not (folder / name).exists():
             raise StoreError(f"{folder / name} is not there: name a folder that `backup` has made and finished")
+        for path in (folder / name, *(folder / name).rglob("*")):
+            if path.is_symlink():
+                raise StoreError(f"{path} is a link, which no backup has; restore from another one")
     lines = (folder / CHECKSUMS).read_text(encoding="utf-8").splitlines()
     expected = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     found = _digests(folder / PRIVATE)

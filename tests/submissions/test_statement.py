@@ -107,6 +107,20 @@ def test_the_command_checks_files(
     assert capsys.readouterr().err == f"evaluator: --key {key}: no public Ed25519 key in PEM\n"
 
 
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"payload": ' * 50_000])
+def test_verify_of_deep_or_endless_input_ends(
+    content: str, result: EvalResult, keys: tuple[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record, key = tmp_path / "r.json", tmp_path / "key.pem"
+    record.write_bytes(result.to_bytes())
+    key.write_bytes(keys[1])
+    (tmp_path / "r.intoto.json").write_text(content)
+    assert evaluator(["verify", str(record), "--key", str(key)]) == 1
+    assert "not a DSSE envelope" in capsys.readouterr().err
+    assert evaluator(["verify", "/dev/zero", "--key", str(key)]) == 2
+    assert "more than 16,777,216 bytes" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("place", ["http://127.0.0.1:1/r.json", "https://a b/r.json", f"https://{'a' * 64}/r.json"])
 def test_verify_of_unreachable_address_is_bad_input(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert evaluator(["verify", place, "--key", "key.pem"]) == 2

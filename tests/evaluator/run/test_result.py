@@ -9,7 +9,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.data_types import Answer, Item
 from evaluator.datasets.source import Source
 from evaluator.run.job import Job
-from evaluator.run.result import build_result
+from evaluator.run.result import build_result, coarse
 from evaluator.run.scoring import ScoredAnswers
 from evaluator.run.task import Task, options_of
 from submissions.records import EvalRequest
@@ -115,3 +115,19 @@ def test_infochartqas_f1_is_that_of_the_parts(make_request: Make, tmp_path: Path
 def test_a_remote_result_names_no_library_of_ours(make_request: Make, tmp_path: Path) -> None:
     result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["x"] * 5, SINGLE)
     assert result.environment == {"python": "3.11"}
+
+
+def test_measures_of_custom_code_are_coarse(make_request: Make, tmp_path: Path) -> None:
+    """The code runs where they are measured: with all their digits they could carry a message."""
+    result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["x"] * 5, SINGLE)
+    assert result.latency and result.cost
+    exact = result.evolve(
+        latency={**result.latency.model_dump(), "mean_ms": 123.456, "p50_ms": 0.98765, "p95_ms": 123456.789},
+        cost={**result.cost.model_dump(), "prompt_tokens": 123456, "completion_tokens": 7, "device_seconds": 98.76},
+        total_evaluation_time_seconds=98.765,
+    )
+    rough = coarse(exact)
+    assert rough.latency and (rough.latency.mean_ms, rough.latency.p50_ms, rough.latency.p95_ms) == (120, 0.99, 120000)
+    assert rough.cost and (rough.cost.prompt_tokens, rough.cost.completion_tokens) == (120000, 7)
+    assert (rough.cost.device_seconds, rough.total_evaluation_time_seconds, rough.inputs) == (99, 99, None)
+    assert rough.results == exact.results and rough.intervals == exact.intervals

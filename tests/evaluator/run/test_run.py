@@ -15,12 +15,14 @@ from PIL import Image
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.data_types import Answer, Prompt
 from evaluator.engines.options import EngineOptions
+from evaluator.errors import EvaluationError
 from evaluator.run.job import Job
 from evaluator.run.latency import WARM_UP
 from evaluator.run.process import child_environment
 from scripts.demo import make_smollm2
 from submissions.messages import REFUSALS, RefusalCode
 from submissions.paths import ROOT, SAMPLES
+from submissions.records import EvalRequest
 from submissions.results import EvalResult
 from tests.conftest import SHARED
 from tests.support.cli import Cli, Done, in_process
@@ -266,6 +268,20 @@ def test_answers_may_hold_any_line_separator(tmp_path: Path) -> None:
     answers = [Answer(own, text, "ok", 0.1) for own, text in zip(job.prompt_ids, texts, strict=True)]
     job.answers_file.write_text("".join(map(job.row, answers)), encoding="utf-8")
     assert list(job.answers().values()) == answers
+
+
+def test_private_text_is_in_no_error(models_dir: Path, tmp_path: Path) -> None:
+    """Errors are logged, and pydantic's quote their input unless told not to."""
+    prompts = [Prompt("1", "비밀 질문")]
+    job = _job(tmp_path / "job", models_dir, prompts)
+    row = {"id": job.ids["1"], "text": ["비밀 답변"], "status": "ok", "seconds": 0.1}
+    job.answers_file.write_text(json.dumps(row, ensure_ascii=False) + "\n")
+    with pytest.raises(EvaluationError) as error:
+        job.answers()
+    assert "비밀" not in str(error.value) and "answers.jsonl" in str(error.value)
+    with pytest.raises(ValueError, match="model_id") as invalid:
+        EvalRequest.model_validate({"model_id": "비밀"})
+    assert "비밀" not in str(invalid.value)
 
 
 def test_a_changed_prompt_never_keeps_an_old_answer(models_dir: Path, tmp_path: Path) -> None:

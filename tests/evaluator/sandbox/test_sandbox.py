@@ -254,6 +254,21 @@ def test_every_evaluation_has_a_user_of_its_own(tmp_path: Path) -> None:
     assert len({*users, "0", "65534"}) == 4
 
 
+def test_access_is_not_granted_through_a_link(tmp_path: Path) -> None:
+    """A link to a file of the operator's must not make that file readable for all."""
+    model, out, secret = tmp_path / "model", tmp_path / "out", tmp_path / "secret"
+    for folder in (model, out):
+        folder.mkdir()
+    secret.write_text("private")
+    secret.chmod(0o600)
+    (model / "tokenizer.json").symlink_to(secret)
+    (model / "config.json").write_text("{}")
+    (model / "config.json").chmod(0o600)
+    grant_access(out, model)
+    assert secret.stat().st_mode & 0o777 == 0o600
+    assert os.geteuid() or (model / "config.json").stat().st_mode & 0o777 == 0o604
+
+
 def test_the_root_inside_is_read_only(inside: Inside) -> None:
     done = inside("""
 import os
@@ -364,7 +379,7 @@ def built_by(request: pytest.FixtureRequest, environment: dict[str, str], tmp_pa
 def test_a_model_of_links_as_in_a_hub_cache_is_read_inside(
     environment: dict[str, str], models_dir: Path, tmp_path: Path, built_by: str
 ) -> None:
-    folder, blobs = tmp_path / "cache/snapshots/a", tmp_path / "cache/blobs"
+    folder, blobs = tmp_path / "models--tiny--x/snapshots/a", tmp_path / "models--tiny--x/blobs"
     folder.mkdir(parents=True)
     blobs.mkdir()
     (blobs / "said").write_text('{"answer": "read through a link"}')

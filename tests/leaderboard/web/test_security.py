@@ -24,7 +24,7 @@ from starlette.types import Receive, Scope, Send
 
 from leaderboard import app as api
 from leaderboard.app import build_app
-from leaderboard.data.export import FORMULA, to_csv
+from leaderboard.data.export import FORMULA, LINE, to_csv
 from leaderboard.web import security as guard
 from leaderboard.web.auth import SUBMIT_RATE, Visitors
 from leaderboard.web.protocol import BoundedHttpProtocol
@@ -272,7 +272,9 @@ def test_the_tables_as_files(reader: httpx.Client) -> None:
     assert reader.get("/boards/none.csv").status_code == 404 and reader.get("/boards/ko-vqa.exe").status_code == 404
 
 
-@pytest.mark.parametrize("start", [*FORMULA, " =", "\u3000＝"])
+@pytest.mark.parametrize(
+    "start", [*FORMULA, *LINE, " =", "\u3000＝", "\x0b=", "\ufeff=", "\u2003+", "\u200b-", "\x00@", "\u202e="]
+)
 def test_no_text_of_a_file_begins_a_formula(start: str, make_request: Callable[..., EvalRequest]) -> None:
     from leaderboard.data.ranking import RankedRow
 
@@ -379,6 +381,18 @@ def test_no_page_of_another_site_acts_as_its_visitor(
     asked = {"Access-Control-Request-Method": "POST", **sent}
     preflight = reader.options(f"{API}/queue/join", headers=asked)
     assert "access-control-allow-origin" not in preflight.headers
+
+
+def test_another_site_cannot_sign_a_visitor_out(reader: httpx.Client) -> None:
+    for path in ("/logout", "/en/logout"):
+        assert reader.get(path, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+        assert reader.get(path, headers={"Sec-Fetch-Site": "same-origin"}).status_code != 403
+
+
+def test_log_messages_are_one_line() -> None:
+    formatter = Redacting("%(message)s", Settings())
+    record = logging.LogRecord("a", 20, "f", 1, "model %s", ("x\n2026-11-24 worker published\x1b[2J",), None)
+    assert formatter.format(record) == "model x\\n2026-11-24 worker published\\x1b[2J"
 
 
 def test_any_site_may_read_what_is_public(reader: httpx.Client) -> None:

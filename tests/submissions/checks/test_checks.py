@@ -293,6 +293,38 @@ def test_size_and_number_of_files_end_somewhere(models_dir: Path, tmp_path: Path
     assert refusals(check_model("m/x", None, tmp_path, 10**12)) == {C.SIZE: R.TOO_LARGE}
 
 
+def test_link_that_leaves_the_models_folder_is_refused(models_dir: Path, tmp_path: Path, store: Store) -> None:
+    folder = _local(models_dir, tmp_path)
+    (folder / "extra.json").symlink_to("config.json")
+    assert refusals(check("m/x", tmp_path, store)) == {}, "one inside is none"
+    (folder / "merges.txt").symlink_to("/etc/passwd")
+    assert refusals(check("m/x", tmp_path, store)) == {C.PUBLIC: R.OUTSIDE_LINK}
+    with pytest.raises(RefusedError, match=r"merges\.txt"):
+        inspect_folder("m/x", folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "auto_map", "passes"),
+    [
+        ("tokenizer_config.json", {"AutoTokenizer": ["t.T", None]}, False),
+        ("processor_config.json", {"AutoProcessor": "other/model--p.P"}, False),
+        ("tokenizer_config.json", {}, True),
+    ],
+)
+def test_adapter_does_not_inherit_the_approval_of_its_bases_code(
+    models_dir: Path, tmp_path: Path, name: str, auto_map: dict[str, object], passes: bool
+) -> None:
+    base, adapter = _local(models_dir, tmp_path), tmp_path / "m/adapter"
+    _with_code(base, auto_map={"AutoModel": "m.M"})
+    adapter.mkdir()
+    (adapter / "adapter_config.json").write_text('{"peft_type": "LORA", "base_model_name_or_path": "m/x"}')
+    (adapter / name).write_text(json.dumps({"auto_map": auto_map} if auto_map else {}))
+    shutil.copy(base / "model.safetensors", adapter / "adapter_model.safetensors")
+    report = check_model("m/adapter", None, tmp_path, 10**9, lambda *_: True)
+    assert (C.CODE in refusals(report)) is not passes
+    assert passes or refusals(report)[C.CODE] == R.CODE_SETTING
+
+
 def test_an_index_names_files_of_the_repository_only(models_dir: Path, tmp_path: Path) -> None:
     folder = _local(models_dir, tmp_path)
     (folder / "model.safetensors").rename(folder / "model-1.safetensors")
