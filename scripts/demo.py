@@ -9,6 +9,8 @@ trained for a minute on other seeds. They answer as a provider's model does, beh
 import argparse
 import copy
 import logging
+import subprocess
+import sys
 import time
 from datetime import timedelta
 from importlib.util import find_spec
@@ -51,14 +53,20 @@ READERS = {"rule-based": "hannun-demo/rule-based-reader", "trained": "hannun-dem
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument("--folder", type=Path, default=Path(".hannun/demo"), help="where models and stores go")
-    folder = parser.parse_args().folder
+    parser.add_argument("--models-only", action="store_true", help="make the models and stop")
+    args = parser.parse_args()
+    folder, models = args.folder, args.folder / "models"
+    if args.models_only:
+        _make_models(models)
+        return
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    logging.getLogger("transformers").setLevel(logging.ERROR)
     started = time.monotonic()
-    models = folder / "models"
-    make_image_text(models / "hannun-demo/tiny-image-text")
-    make_extractive(models / "hannun-demo/tiny-extractive")
-    make_smollm2(models / LANGUAGE_MODEL[0])
+    logging.info("making the models")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "models.log").open("w", encoding="utf-8") as log:  # for what the libraries print
+        command = [sys.executable, "-m", "scripts.demo", "--folder", str(folder), "--models-only"]
+        if subprocess.run(command, stdout=log, stderr=log).returncode:
+            raise SystemExit(f"making the models failed: {folder / 'models.log'} says why")
     settings = Settings(
         store=str(folder / "store.git"),
         private_store=str(folder / "private"),
@@ -92,6 +100,12 @@ def main() -> None:
     Console().print(
         f"{time.monotonic() - started:.0f} s; board: HANNUN_STORE={settings.store} HANNUN_MODELS_DIR={settings.models_dir} make serve"
     )
+
+
+def _make_models(models: Path) -> None:
+    make_image_text(models / "hannun-demo/tiny-image-text")
+    make_extractive(models / "hannun-demo/tiny-extractive")
+    make_smollm2(models / LANGUAGE_MODEL[0])
 
 
 def make_smollm2(folder: Path) -> None:

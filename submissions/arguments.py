@@ -60,5 +60,6 @@ def build_parser() -> argparse.ArgumentParser:
         commands.add_parser(name, help=purpose).add_argument("folder", type=Path)
     commands.add_parser("status", help="stores, queue, workers and limits on one screen")
     commands.add_parser("verify", help="compare what is stored with its hashes, records, results and index")
+    commands.add_parser("tidy", help="squash the history of the store and pack it, as a worker does once a week")
     commands.add_parser("reindex", help="rebuild the index from the records")
     return parser

@@ -1,4 +1,4 @@
-"""What an operator asks of the stores as a whole: `status`, `verify`, `migrate`, `backup`, `restore`."""
+"""What an operator asks of the stores as a whole: `status`, `verify`, `migrate`, `backup`, `restore`, `tidy`."""
 
 import argparse
 from collections import Counter
@@ -6,6 +6,7 @@ from datetime import datetime
 
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
+from submissions.queue.upkeep import tidy_now
 from submissions.records import Status
 from submissions.settings import Settings
 from submissions.store.backup import backup, restore
@@ -14,7 +15,7 @@ from submissions.store.open import open_private_store, open_store
 from submissions.store.shards import ENTRIES_PER_FOLDER, FILES, folder_sizes
 from submissions.store.verify import verify
 
-COMMANDS = ("status", "verify", "migrate", "backup", "restore")
+COMMANDS = ("status", "verify", "migrate", "backup", "restore", "tidy")
 
 
 def run(args: argparse.Namespace, settings: Settings) -> int:
@@ -29,6 +30,10 @@ def run(args: argparse.Namespace, settings: Settings) -> int:
         print(
             f"{migrate(args.source, args.target, settings)} files of {args.source} are in {args.target}, and compared"
         )
+    elif args.command == "tidy":
+        tidied = open_store(settings.store, settings)
+        tidy_now(tidied, open_private_store(settings), tidied.now())
+        print(f"{tidied.url} is tidied: its history is squashed, its files are as they were")
     elif args.command == "backup":
         for store, files in backup(args.folder, settings).items():
             print(f"{files} files of {store} are in {args.folder}, and compared")

@@ -14,6 +14,7 @@ import pytest
 from evaluator.commands.arguments import build_parser as evaluator_parser
 from leaderboard.web.routes import routes
 from submissions.arguments import build_parser as submissions_parser
+from submissions.catalog import BENCHMARKS
 from submissions.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.settings import ApiModel, EmbeddingServer, Settings
@@ -157,3 +158,30 @@ def test_every_block_of_a_readme_runs(
         command, cwd=folder, env=environment | own, capture_output=True, text=True, timeout=100, check=False
     )
     assert done.returncode == 0, f"{block}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+
+def test_issue_forms_list_every_benchmark() -> None:
+    form = _text(".github/ISSUE_TEMPLATE/model_problem.yml")
+    assert all(name in form for name in BENCHMARKS)
+
+
+def test_dockerfile_copies_named_folders_and_keeps_no_credentials() -> None:
+    text = _text("Dockerfile")
+    copied = re.findall(r"^COPY (?:--\S+ )*(.+) \S+$", text, re.MULTILINE)
+    assert copied and "." not in copied, "an allow-list"
+    assert not re.search(r"^ARG \w*INDEX", text, re.MULTILINE), "a build argument stays in the image"
+    assert re.search(r"^ARG BASE$", text, re.MULTILINE), "no default: the base image is named by its digest"
+    assert text.index("AS board") < text.index("AS worker") and "HEALTHCHECK" in text
+
+
+def test_docker_commands_publish_on_loopback_only() -> None:
+    for document in ROOT.glob("docs/*.md"):
+        for port in re.findall(r"docker run .*?-p (\S+)", document.read_text(encoding="utf-8")):
+            assert port.startswith("127.0.0.1:"), document.name
+
+
+def test_changelog_has_a_dated_section_of_this_version() -> None:
+    version = re.search(r'^version = "(.+)"$', _text("pyproject.toml"), re.MULTILINE)
+    assert version and re.search(
+        rf"^## \[{re.escape(version[1])}\] - \d{{4}}-\d\d-\d\d$", _text("CHANGELOG.md"), re.MULTILINE
+    )

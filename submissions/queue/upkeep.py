@@ -15,15 +15,23 @@ UPKEEP = "tidied.json"
 def tidy_if_due(store: Store, private: PrivateStore, now: datetime) -> bool:
     """Tidy the store if the last upkeep is a week old, or failed a day ago. Return whether it was due.
 
-    The private store keeps the time of the last upkeep, written first, so that other workers skip theirs. Raises StoreError.
+    With a new private store the first one is due in a week. Raises StoreError.
     """
     last = _last(private)
-    if last and now - last.at < (EVERY if last.done else AGAIN_AFTER):
+    if last is None:
+        private.write(UPKEEP, Upkeep(at=now).to_bytes())
         return False
+    if now - last.at < (EVERY if last.done else AGAIN_AFTER):
+        return False
+    tidy_now(store, private, now)
+    return True
+
+
+def tidy_now(store: Store, private: PrivateStore, now: datetime) -> None:
+    """Tidy the store. The time is written first, so that other workers skip theirs. Raises StoreError."""
     private.write(UPKEEP, Upkeep(at=now, done=False).to_bytes())
     tidy(store)
     private.write(UPKEEP, Upkeep(at=now).to_bytes())
-    return True
 
 
 def tidy(store: Store) -> None:

@@ -138,6 +138,7 @@ def test_failed_upkeep_is_tried_again_the_next_day(
     store: Store, private: PrivateStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = datetime.now(UTC)
+    assert not tidy_if_due(store, private, now - timedelta(days=7))
 
     def full() -> None:
         raise StoreUnavailableError("the disk is full")
