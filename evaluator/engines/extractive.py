@@ -253,5 +253,5 @@ def _window_length(model: Any, tokenizer: Any) -> int:
     for name, module in model.named_modules():
         # RoBERTa-like position tables keep their first rows for padding.
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
-            limit = min(limit, module.num_embeddings - module.padding_idx - 1)
+            limit = min(limit, module.weight.shape[0] - module.padding_idx - 1)
     return int(limit)

@@ -94,7 +94,7 @@ def _resize(model: Any, weights: Path) -> None:
             for key in file.keys()  # noqa: SIM118 - no mapping
             if key.endswith("weight") and "lora_" not in key and names & set(key.split("."))
         }
-    if len(sizes) == 1 and (size := sizes.pop()) != model.get_input_embeddings().num_embeddings:
+    if len(sizes) == 1 and (size := sizes.pop()) != model.get_input_embeddings().weight.shape[0]:
         model.resize_token_embeddings(size, mean_resizing=False)
 
 

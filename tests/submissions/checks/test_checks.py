@@ -281,6 +281,14 @@ def test_models_that_do_not_generate_are_refused(models_dir: Path, tmp_path: Pat
     assert C.ARCHITECTURE not in refusals(check("m/x", tmp_path, store))
 
 
+def test_text_model_that_transformers_lists_with_image_models(models_dir: Path, tmp_path: Path, store: Store) -> None:
+    folder = _local(models_dir, tmp_path)
+    _configure(folder, model_type="mistral4", architectures=["Mistral4ForCausalLM"])
+    (folder / "chat_template.jinja").write_text("{{ messages[0].content }}")
+    assert refusals(check("m/x", tmp_path, store)) == {}
+    assert not inspect_model("m/x", None, tmp_path).takes_images
+
+
 def test_size_and_number_of_files_end_somewhere(models_dir: Path, tmp_path: Path) -> None:
     folder = _local(models_dir, tmp_path)
     (folder / "pytorch_model.bin").write_bytes(bytes(10**6))

@@ -12,6 +12,7 @@ from transformers import (
     CamembertTokenizer,
     DebertaV2Config,
     DebertaV2Tokenizer,
+    IBertConfig,
     LongformerConfig,
     ModernBertConfig,
     PreTrainedTokenizerFast,
@@ -127,6 +128,13 @@ def _roberta_pieces(kind: Any) -> Any:
 def xlm_roberta(folder: Path) -> None:
     words = _roberta_pieces(XLMRobertaTokenizer)
     span_model(folder, words, XLMRobertaConfig(**{**SIZE, **ROBERTA}, vocab_size=len(words)))
+
+
+@family("ibert", engine="extractive", takes_images=False)
+def ibert(folder: Path) -> None:
+    """Its embeddings are not of torch's class, and have no `num_embeddings`."""
+    words = _roberta_pieces(XLMRobertaTokenizer)
+    span_model(folder, words, IBertConfig(**{**SIZE, **ROBERTA}, vocab_size=len(words)))
 
 
 @family("camembert", engine="extractive", takes_images=False)
