@@ -26,6 +26,7 @@ OTHERS = {
     **{"gemma4_assistant": "drafts for another model", "gemma4_unified_assistant": "drafts for another model"},
     "diffusion_gemma": "takes no plain generation config",
 }
+PUBLISHED_AS = {"Qwen2_5OmniModel"}  # names of classes in published configs, which transformers has under another one
 TEXT_ONLY = {"mistral4"}  # mapped with image models, and takes none
 NEEDS_MORE = {"lxmert": "visual features", "lilt": "boxes"}  # that their tokenizers do not show
 SIGHT = ("vision", "visual")
@@ -44,7 +45,7 @@ def architectures() -> dict[str, Any]:
         "transformers": transformers.__version__,
         "image": sorted(seeing.keys() - OTHERS.keys() - TEXT_ONLY),
         "text": sorted((reading.keys() | TEXT_ONLY) - OTHERS.keys() - _encoder_decoders()),
-        "classes": sorted({*_names(seeing), *_names(reading)}),
+        "classes": sorted({*_names(seeing), *_names(reading), *PUBLISHED_AS}),
         "extractive": {t: c for t, (c, obstacle) in pointing.items() if not obstacle},
         "not_extractive": {t: obstacle for t, (_, obstacle) in pointing.items() if obstacle},
     }

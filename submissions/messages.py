@@ -131,8 +131,8 @@ REFUSALS: dict[RefusalCode, Text] = {
         "A link in the model's folder leads out of it. Put the file itself there.",
     ),
     RefusalCode.CONFIG_SIZES: Text(
-        "config.json의 층 수나 크기가 safetensors 가중치보다 훨씬 큽니다. 가중치와 맞는 config.json을 올려 주세요.",
-        "The number of layers or the sizes in config.json far exceed the safetensors weights. Upload the config.json that belongs to these weights.",
+        "설정 파일의 층 수나 크기가 safetensors 가중치보다 훨씬 크거나 지나치게 큽니다. 가중치와 맞는 설정 파일을 올려 주세요.",
+        "A size in the configuration far exceeds the safetensors weights or any sensible bound. Upload the configuration that belongs to these weights.",
     ),
     RefusalCode.NO_WEIGHTS: Text(
         "safetensors 가중치가 없습니다. `save_pretrained(safe_serialization=True)`로 저장해 올려 주세요.",

@@ -1,6 +1,7 @@
 """From prompts to what a chat model takes: its processor, its chat template, batches of images and token ids."""
 
 import copy
+import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -230,6 +231,8 @@ def _load_processor(loader: Any, options: EngineOptions) -> Any:
     try:
         trusted = options.custom_code and folder == options.model
         return loader.from_pretrained(folder, trust_remote_code=trusted, local_files_only=True)
+    except json.JSONDecodeError as error:
+        raise EvaluationError(FailureCode.MODEL_ERROR, f"a file of the tokenizer or processor: {error}") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EvaluationError(FailureCode.UNSUPPORTED_ARCHITECTURE, str(error)) from error
 

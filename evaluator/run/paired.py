@@ -17,9 +17,10 @@ from evaluator.run.bootstrap import paired_comparison
 from submissions.results import EvalResult, PairedScores
 from submissions.rows import BoardRow
 
-MAX_PAIRS = 16  # of a result
-# What a p value is rounded up to.
-P_LEVELS = (*(10.0**-power for power in range(8, 2, -1)), 0.01, 0.02, 0.05, 1.0)
+MAX_PAIRS = 10  # of a result
+P_LEVELS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 1.0)  # what a p value is rounded up to
+# Points that an interval is rounded outward to, by the number of items below which that holds.
+INTERVAL_STEPS = ((500, 5), (2000, 2), (10**9, 1))
 RESAMPLES = 2000  # of a pair's interval: a result has dozens
 
 
@@ -80,10 +81,11 @@ def paired_scores(own: ItemScores, other: ItemScores, key: str) -> PairedScores 
     if not np.array_equal(own.ids, other.ids):
         return None
     compared = paired_comparison(own.scores, other.scores, own.clusters.tolist(), RESAMPLES)
-    low, high = (100 * end for end in compared.interval)
+    step = next(step for below, step in INTERVAL_STEPS if len(own.ids) < below)
+    low, high = (100 * end / step for end in compared.interval)
     return PairedScores(
         other=key,
-        interval=(math.floor(low), math.ceil(high)),
+        interval=(step * math.floor(low), step * math.ceil(high)),
         p_at_most=rounded_up(compared.p_value),
     )
 

@@ -36,6 +36,9 @@ from submissions.results import (
     ResultConfig,
 )
 
+# Scores over so many items are published in steps of one item. With more digits a sum of unlike scores, such as F1, would say
+# which items they were of (docs/security.md); a smaller set is a trial.
+ROUNDED_FROM = 100
 # What a result says of the machine and its software.
 ENVIRONMENT = ("python", *LIBRARIES, "image_processor", "sandbox", "cgroup")
 # Loading the model is in neither protocol. This one is (preprocessing + inference) / questions over the whole run in batches.
@@ -80,8 +83,10 @@ def build_result(
     name, n = task.benchmark.name, len(scores)
     counts = {status: sum(s.status == status for s in scores) for status in get_args(AnswerStatus)}
     seconds = [a.seconds for a in answers]
-    metrics = task.benchmark.metrics(scores) | {"em_stderr": _stderr([s.em for s in scores])}
-    metrics |= task.benchmark.extra_metrics(scores)
+    metrics = task.benchmark.metrics(scores) | task.benchmark.extra_metrics(scores)
+    steps = n if n >= ROUNDED_FROM else None
+    binary = {s.em for s in scores} <= {0.0, 1.0}  # then it follows from the score
+    stderr = {"em_stderr": _percent(_stderr([s.em for s in scores]), None if binary else steps)}
     means = {
         "em": [s.em for s in scores],
         "f1": [s.f1 for s in scores] if task.benchmark.f1_is_mean else [],
@@ -113,9 +118,9 @@ def build_result(
             batch_size=environment["batch_size"],
             max_new_tokens=task.options.max_new_tokens,
         ),
-        results={name: {metric: _percent(value) for metric, value in metrics.items()}},
+        results={name: {metric: _percent(value, steps) for metric, value in metrics.items()} | stderr},
         intervals={
-            metric: (_percent(interval.low), _percent(interval.high))
+            metric: (_percent(interval.low, steps), _percent(interval.high, steps))
             for metric, values in means.items()
             if values and (interval := mean_interval(values, clusters))
         },
@@ -126,7 +131,7 @@ def build_result(
         total_evaluation_time_seconds=round(sum(seconds), 3),
         dataset=dataset,
         breakdown={
-            **{axis: _breakdown(task.benchmark, axis, items, scores) for axis in items[0].buckets},
+            **{axis: _breakdown(task.benchmark, axis, items, scores, rounded=bool(steps)) for axis in items[0].buckets},
             **_histogram(task.benchmark, scores),
         },
         answers=AnswerCounts(**counts),
@@ -175,7 +180,7 @@ def _reasoning(scores: Sequence[Score], answers: Sequence[Answer]) -> Reasoning 
     tokens = [a.reasoning_tokens for a in answers if a.reasoning_tokens is not None]
     if not tokens:
         return None
-    right = sum(s.em for s in scores) * len(answers) / len(scores)
+    right = round(sum(s.em for s in scores)) * len(answers) / len(scores)
     return Reasoning(
         tokens_mean=round(sum(tokens) / len(answers), 1),
         tokens_per_right=round(sum(tokens) / right, 1) if right else None,
@@ -222,21 +227,24 @@ def _inputs(answers: Sequence[Answer]) -> Inputs:
     )
 
 
-def _breakdown(benchmark: Benchmark, axis: str, items: Sequence[Item], scores: Sequence[Score]) -> dict[str, Bucket]:
+def _breakdown(
+    benchmark: Benchmark, axis: str, items: Sequence[Item], scores: Sequence[Score], *, rounded: bool
+) -> dict[str, Bucket]:
     by_bucket: dict[str, list[Score]] = {}
     for item, score in zip(items, scores, strict=True):
         by_bucket.setdefault(item.buckets[axis], []).append(score)
-    return {bucket: _bucket(benchmark, own) for bucket, own in sorted(by_bucket.items())}
+    return {bucket: _bucket(benchmark, own, rounded=rounded) for bucket, own in sorted(by_bucket.items())}
 
 
-def _bucket(benchmark: Benchmark, scores: Sequence[Score]) -> Bucket:
+def _bucket(benchmark: Benchmark, scores: Sequence[Score], *, rounded: bool) -> Bucket:
+    steps = len(scores) if rounded else None
     headline = benchmark.card.headline
     own = benchmark.metrics(scores).get(headline) if headline not in ("em", "f1") else None
     return Bucket(
         n=len(scores),
-        em=_percent(_mean([s.em for s in scores])),
-        f1=_percent(_mean([s.f1 for s in scores])),
-        score=None if own is None else _percent(own),
+        em=_percent(_mean([s.em for s in scores]), steps),
+        f1=_percent(_mean([s.f1 for s in scores]), steps),
+        score=None if own is None else _percent(own, steps),
     )
 
 
@@ -253,8 +261,9 @@ def _stderr(values: Sequence[float]) -> float:
     return statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
 
 
-def _percent(share: float) -> float:
-    return round(100 * share, 4)
+def _percent(share: float, steps: int | None = None) -> float:
+    """Return a share in percent; with `steps` as if it were a whole number of so many items."""
+    return round(100 * (round(share * steps) / steps if steps else share), 4)
 
 
 def _ms(seconds: float) -> float:

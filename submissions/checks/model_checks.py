@@ -8,12 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from submissions.catalog import engine_of
 from submissions.checks.check import Check, NotApplicableError, NotCheckableError, Report, run_check
 from submissions.errors import RefusedError
 from submissions.messages import CheckName, RefusalCode
 from submissions.models.architectures import architectures
 from submissions.models.code_settings import code_setting, pairs
-from submissions.models.config_sizes import oversized
+from submissions.models.config_sizes import oversized, oversized_images
 from submissions.models.model_facts import ModelFacts, facts_of, parameters_of
 from submissions.models.open_repository import check_folder_revision, open_repository, with_base
 from submissions.models.quantization import RUNNABLE, quantization_of
@@ -181,9 +182,11 @@ def _size(model: _Model) -> str:
 def _configured(model: _Model) -> str:
     headers = [header for header in model.whole.headers.values() if header]
     values = model.whole.config.values
-    tensors = sum(header.tensors for header in headers)
-    if headers and (found := oversized(values, tensors, parameters_of(model.whole))):
+    if headers and (found := oversized(values, parameters_of(model.whole))):
         raise RefusedError(RefusalCode.CONFIG_SIZES, found)
+    for name in sorted(PROCESSORS & model.whole.texts.keys()):
+        if found := oversized_images(json_or_nothing(name, model.whole.texts)):
+            raise RefusedError(RefusalCode.CONFIG_SIZES, f"{name}: {found}")
     return model.whole.config.model_type[:200]
 
 
@@ -203,9 +206,13 @@ def _architecture(model: _Model) -> str:
             raise RefusedError(RefusalCode.NOT_EXTRACTIVE, f"{model_type}: {reason}")
     elif pointing or not any(model_type in known[kind] for kind in ("image", "text")):
         raise RefusedError(RefusalCode.UNSUPPORTED, f"{model_type[:100]}, transformers {known['transformers']}")
-    elif names and not any(name in known["classes"] or name.endswith(CHAT_CLASSES) for name in names):
+    elif names and engine_of(names) == "chat" and not any(map(_is_chat_class, names)):
         raise RefusedError(RefusalCode.NOT_CHAT, names[0][:100])
     return f"{model_type}, transformers {known['transformers']}"
+
+
+def _is_chat_class(name: str) -> bool:
+    return name in architectures()["classes"] or name.endswith(CHAT_CLASSES)
 
 
 def _quantization(model: _Model) -> str:

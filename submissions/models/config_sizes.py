@@ -12,7 +12,10 @@ INNER = ("intermediate_size", "ffn_dim", "d_ff", "n_inner", "moe_intermediate_si
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 TOLERANCE = 10  # layers may share their weights (ALBERT), and configs have sizes that a model does not use
 HARMLESS = 2 * 10**9  # parameters; so many are built in seconds, whatever the weights are
-MAX_LAYERS = 1000  # that a model may have with fewer tensors than layers
+MAX_LAYERS = 1000  # of any model; each takes its time for each token, however small it is
+EDGES, MAX_EDGE = ("height", "width"), 16_384  # pixels that a processor may scale an image to
+IMAGE_TOKENS, MAX_IMAGE_TOKENS = ("num_additional_image_tokens", "image_seq_length", "num_image_tokens"), 65_536
+LARGEST = 10**12  # what a larger size is taken for
 
 
 def implied_size(config: Mapping[str, Any]) -> tuple[int, int]:
@@ -26,18 +29,28 @@ def implied_size(config: Mapping[str, Any]) -> tuple[int, int]:
         inner, experts = _largest(part, INNER), _largest(part, EXPERTS)
         embedded = _largest(part, ("embedding_size",)) or width
         layers = max(layers, depth)
-        each = max(width * width, width * inner, width * experts * _smallest(part, INNER))
+        each = max(width * width, width * inner, width * experts)  # an expert may be a single row, as Doge's are
         parameters = max(parameters, depth * each, _largest(part, ("vocab_size",)) * min(embedded, width))
     return layers, parameters
 
 
-def oversized(config: Mapping[str, Any], tensors: int, parameters: int) -> str:
-    """Return what a config implies if it is far more than the tensors and parameters there, else an empty string."""
+def oversized(config: Mapping[str, Any], parameters: int) -> str:
+    """Return what a config implies if it is far more than the parameters there, else an empty string."""
     layers, implied = implied_size(config)
-    if layers > max(MAX_LAYERS, tensors):
-        return f"{layers:,} layers, {tensors:,} tensors"
+    if layers > MAX_LAYERS:
+        return f"{layers:,} > {MAX_LAYERS:,} layers"
     if implied > max(HARMLESS, TOLERANCE * parameters):
         return f"{implied:,} > {parameters:,} parameters"
+    return ""
+
+
+def oversized_images(settings: Mapping[str, Any]) -> str:
+    """Return what a processor's settings ask for if no image is as large, else an empty string."""
+    for part in _parts(settings):
+        for names, most in ((EDGES, MAX_EDGE), (IMAGE_TOKENS, MAX_IMAGE_TOKENS)):
+            for name in names:
+                if type(value := part.get(name)) is int and value > most:
+                    return f"{name}: {min(value, LARGEST):,} > {most:,}"
     return ""
 
 
@@ -54,9 +67,5 @@ def _largest(part: Mapping[str, Any], names: tuple[str, ...]) -> int:
     return max(_sizes(part, names), default=0)
 
 
-def _smallest(part: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    return min(_sizes(part, names), default=0)
-
-
 def _sizes(part: Mapping[str, Any], names: tuple[str, ...]) -> list[int]:
-    return [value for name in names if type(value := part.get(name)) is int and value > 0]
+    return [min(value, LARGEST) for name in names if type(value := part.get(name)) is int and value > 0]

@@ -142,7 +142,13 @@ def check_links(folder: Path) -> None:
     cached = whole.parent.name == "snapshots" and whole.parent.parent.name.startswith("models--")
     allowed = [whole, *([whole.parent.parent / "blobs"] if cached else [])]
     for path in folder.rglob("*"):
-        if path.is_symlink() and not any(path.resolve().is_relative_to(place) for place in allowed):
+        if not path.is_symlink():
+            continue
+        try:
+            inside = any(path.resolve(strict=True).is_relative_to(place) for place in allowed)
+        except (OSError, RuntimeError):  # it leads nowhere, or to itself
+            inside = False
+        if not inside:
             raise RefusedError(RefusalCode.OUTSIDE_LINK, path.relative_to(folder).as_posix()[:100])
 
 

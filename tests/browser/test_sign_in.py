@@ -16,6 +16,7 @@ from itsdangerous import TimestampSigner
 from playwright.sync_api import Page, expect
 
 from submissions.queue.pseudonyms import Pseudonyms
+from submissions.records import EvalRequest
 from submissions.settings import Settings
 from submissions.store.open import open_store
 from tests.browser.conftest import running_app
@@ -73,7 +74,8 @@ def test_a_visitor_checks_signs_in_and_submits(page: Page, space: str, settings:
     page.locator("#submit").click()
     expect(page.locator("#outcome li.ok")).to_contain_text("접수되었습니다")
     (request,) = requests_in(settings)
-    assert Pseudonyms(settings).name_of(str(request["submitted_by"])) == "kim" and request["organisation"] is None
+    assert Pseudonyms(settings).name_of(str(request["submitted_by"])) == "kim"
+    assert not Pseudonyms(settings).belongs(EvalRequest.model_validate(request))
 
     fill(page, "tiny/image-text")
     page.get_by_label("정밀도").click()
@@ -136,4 +138,5 @@ def test_a_program_submits_under_its_own_name_or_not_at_all(space: str, settings
         (line,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
         assert line["accepted"] == (token == "hf_person"), line
     (request,) = requests_in(settings)
-    assert Pseudonyms(settings).name_of(str(request["submitted_by"])) == "kim" and request["organisation"] is None
+    assert Pseudonyms(settings).name_of(str(request["submitted_by"])) == "kim"
+    assert not Pseudonyms(settings).belongs(EvalRequest.model_validate(request))

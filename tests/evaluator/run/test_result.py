@@ -1,6 +1,8 @@
 """The numbers of a result, from answers whose scores and times are known."""
 
+import random
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -36,7 +38,7 @@ def result_of(
     task = Task(request, options, bench, Source(folder, "x", "test"))
     prompts = [prompt for item in items for prompt in bench.prompts(item)]
     job = Job.prepare(folder / "job", options, prompts, {p.id for p in prompts[: len(single)]})
-    answers = [Answer(job.ids[p.id], t, "ok", s) for p, t, s in zip(prompts, texts, SECONDS, strict=True)]
+    answers = [Answer(job.ids[p.id], t, "ok", s) for p, t, s in zip(prompts, texts, cycle(SECONDS), strict=False)]
     alone = [Answer(job.ids[p.id], t, "ok", s) for p, t, s in zip(prompts, texts, single, strict=False)]
     job.latency_file.write_text("".join(map(job.row, alone)), encoding="utf-8")
     job.write_environment({"hardware": "abacus", "calibration_ms": 2.5, "batch_size": 4, "params": 7, "python": "3.11"})
@@ -131,3 +133,25 @@ def test_measures_of_custom_code_are_coarse(make_request: Make, tmp_path: Path) 
     assert rough.cost and (rough.cost.prompt_tokens, rough.cost.completion_tokens) == (120000, 7)
     assert (rough.cost.device_seconds, rough.total_evaluation_time_seconds, rough.inputs) == (99, 99, None)
     assert rough.results == exact.results and rough.intervals == exact.intervals
+
+
+def test_scores_of_a_whole_set_do_not_say_which_items_they_are_of(make_request: Make, tmp_path: Path) -> None:
+    """A right guess beside j other quantities earns an F1 of 2 / (2 + j): exact sums of unlike ones would have one solution."""
+    rng = random.Random(4)
+    items = [Item(str(n), "값은?", f"{n + 1000}원", buckets={"domain": str(n // 100)}) for n in range(200)]
+    texts = [
+        ""
+        if n % 100 > 11
+        else f"{n + 1000 if rng.random() < 0.5 else 7}원 " + " ".join(f"{k + 50}원" for k in range(n % 100))
+        for n in range(200)
+    ]
+    result = result_of(make_request, tmp_path, "ko-vqa", items, texts, [])
+    published = [*result.results["ko-vqa"].items()]
+    shares = [value for name, value in published if name != "em_stderr" and value is not None]
+    shares += [end for interval in result.intervals.values() for end in interval]
+    assert all(round(share * 200 / 100, 6).is_integer() for share in shares), "steps of one item"
+    buckets = [bucket for axis in result.breakdown.values() for bucket in axis.values() if bucket.em is not None]
+    assert len(buckets) == 2
+    assert all(
+        round(value, 6).is_integer() for bucket in buckets for value in (bucket.em, bucket.f1) if value is not None
+    )

@@ -305,6 +305,11 @@ def test_link_that_leaves_the_models_folder_is_refused(models_dir: Path, tmp_pat
     folder = _local(models_dir, tmp_path)
     (folder / "extra.json").symlink_to("config.json")
     assert refusals(check("m/x", tmp_path, store)) == {}, "one inside is none"
+    for name, target in (("a.json", "b.json"), ("b.json", "a.json")):
+        (folder / name).symlink_to(target)
+    assert refusals(check("m/x", tmp_path, store)) == {C.PUBLIC: R.OUTSIDE_LINK}, "two that lead to each other"
+    for name in ("a.json", "b.json"):
+        (folder / name).unlink()
     (folder / "merges.txt").symlink_to("/etc/passwd")
     assert refusals(check("m/x", tmp_path, store)) == {C.PUBLIC: R.OUTSIDE_LINK}
     with pytest.raises(RefusedError, match=r"merges\.txt"):
