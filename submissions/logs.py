@@ -6,6 +6,7 @@ import os
 import re
 from copy import copy
 from datetime import UTC, datetime
+from typing import Any
 
 from submissions.settings import API_KEY, Settings
 
@@ -37,6 +38,11 @@ class Redacting(logging.Formatter):
         if record.exc_info:
             told["traceback"] = self._redacted(self.formatException(record.exc_info))
         return json.dumps(told, ensure_ascii=False)
+
+    def formatException(self, ei: Any) -> str:
+        """Indent a traceback, so that no line of an exception's text looks like one of the log."""
+        lines = super().formatException(ei).splitlines()
+        return "\n".join(f"  {_printable(line)}" for line in lines)
 
     def _redacted(self, text: str) -> str:
         for secret in self._secrets:

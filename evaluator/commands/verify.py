@@ -38,7 +38,7 @@ def _read(place: str) -> bytes:
         with httpx2.stream("GET", place, follow_redirects=True, timeout=60) as answer:
             if answer.is_error:
                 said = next(answer.iter_bytes(), b"")[:200].decode(errors="replace")
-                raise DataError(" ".join(f"{place}: {answer.status_code} {said}".split()))
+                raise DataError(f"{place}: {answer.status_code} {''.join(filter(str.isprintable, said))}")
             return _bounded(answer.iter_bytes(), place)
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise DataError(f"{place}: {error}") from None

@@ -4,6 +4,7 @@ import os
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -159,6 +160,8 @@ def _command(
     linked = [path.resolve() for model in folders for path in model.rglob("*") if path.is_symlink()]
     for model in folders:
         grant_access(job.out, model, user)
+    if os.geteuid() == 0 and (closed := next((p for p in linked if not p.stat().st_mode & stat.S_IROTH), None)):
+        raise EvaluationError(FailureCode.INTERNAL_ERROR, f"{closed}: the sandbox's user may not read it; chmod o+r")
     environment |= {"HOME": SCRATCH[0]}
     environment |= {"HF_MODULES_CACHE": f"{SCRATCH[0]}/modules"} if options.custom_code else {}
     program = _installation(options.api.spawn) if options.api and options.api.spawn else []

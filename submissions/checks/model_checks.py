@@ -32,6 +32,7 @@ from submissions.models.repository import (
 
 MAX_TENSORS = 50_000
 ADAPTERS = {"LORA"}
+MAX_RANK = 4096
 CHAT_CLASSES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")  # how names of chat models end
 TOKENIZERS = {"tokenizer.json", "vocab.json", "vocab.txt", "merges.txt"}  # or a .model, a .tiktoken
 BYTE_LEVEL = {"canine", "perceiver", "t5"}  # whose tokenizers may need no file
@@ -133,9 +134,18 @@ def _base(model: _Model) -> str:
     repository, base = model.repository, model.repository.base
     if base is None:
         raise NotApplicableError
-    kind = parsed_json(ADAPTER, repository.texts[ADAPTER]).get("peft_type")
+    settings = parsed_json(ADAPTER, repository.texts[ADAPTER])
+    kind = settings.get("peft_type")
     if kind not in ADAPTERS:
         raise RefusedError(RefusalCode.ADAPTER_KIND, str(kind)[:50])
+    # How weights are made that the adapter's own then replace: some ways take a number of rounds from this.
+    start = settings.get("init_lora_weights")
+    if isinstance(start, str) and any(c.isdigit() for c in start):
+        raise RefusedError(RefusalCode.ADAPTER_KIND, f"init_lora_weights: {start[:50]}")
+    patterns = settings.get("rank_pattern")
+    ranks = [settings.get("r"), *(patterns.values() if isinstance(patterns, dict) else ())]
+    if any(isinstance(rank, int) and rank > MAX_RANK for rank in ranks):
+        raise RefusedError(RefusalCode.ADAPTER_KIND, f"r > {MAX_RANK:,}")
     return f"{base.model_id}@{base.revision[:8]}"
 
 

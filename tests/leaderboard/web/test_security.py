@@ -393,6 +393,13 @@ def test_log_messages_are_one_line() -> None:
     formatter = Redacting("%(message)s", Settings())
     record = logging.LogRecord("a", 20, "f", 1, "model %s", ("x\n2026-11-24 worker published\x1b[2J",), None)
     assert formatter.format(record) == "model x\\n2026-11-24 worker published\\x1b[2J"
+    try:
+        raise ValueError("x\n2026-11-24 worker published \x1b[31m")
+    except ValueError:
+        record = logging.LogRecord("a", 20, "f", 1, "failed", (), sys.exc_info())
+    lines = formatter.format(record).splitlines()
+    assert lines[0] == "failed" and all(line.startswith("  ") for line in lines[1:])
+    assert "\x1b" not in formatter.format(record)
 
 
 def test_any_site_may_read_what_is_public(reader: httpx.Client) -> None:

@@ -338,6 +338,22 @@ def test_adapter_does_not_inherit_the_approval_of_its_bases_code(
     assert passes or refusals(report)[C.CODE] == R.CODE_SETTING
 
 
+@pytest.mark.parametrize(
+    "settings", [{"init_lora_weights": "pissa_niter_100000000"}, {"r": 10**9}, {"rank_pattern": {"q_proj": 10**9}}]
+)
+def test_adapter_settings_that_take_for_ever_are_refused(
+    models_dir: Path, tmp_path: Path, settings: dict[str, object]
+) -> None:
+    base, adapter = _local(models_dir, tmp_path), tmp_path / "m/adapter"
+    adapter.mkdir()
+    known = {"peft_type": "LORA", "base_model_name_or_path": "m/x", "r": 8, "init_lora_weights": "pissa"}
+    shutil.copy(base / "model.safetensors", adapter / "adapter_model.safetensors")
+    (adapter / "adapter_config.json").write_text(json.dumps(known))
+    assert C.BASE not in refusals(check_model("m/adapter", None, tmp_path, 10**9))
+    (adapter / "adapter_config.json").write_text(json.dumps(known | settings))
+    assert refusals(check_model("m/adapter", None, tmp_path, 10**9))[C.BASE] == R.ADAPTER_KIND
+
+
 def test_an_index_names_files_of_the_repository_only(models_dir: Path, tmp_path: Path) -> None:
     folder = _local(models_dir, tmp_path)
     (folder / "model.safetensors").rename(folder / "model-1.safetensors")
