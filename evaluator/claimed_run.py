@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -41,7 +42,7 @@ from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records import EvalRequest, Failure, Progress, Stage, Status
 from submissions.results import EvalResult
-from submissions.settings import Settings
+from submissions.settings import API_KEY, Settings
 from submissions.statement import sign
 from submissions.store.open import open_private_store, open_store
 from submissions.store.private import PrivateStore
@@ -274,6 +275,9 @@ class ClaimedRun:
         if request.api:
             if (known := settings.apis.get(request.api)) is None:
                 raise EvaluationError(FailureCode.API_REFUSED, f"HANNUN_APIS does not name {request.api}")
+            if known.key != API_KEY and not os.environ.get(known.key):
+                message = f"HANNUN_APIS {request.api}: the variable {known.key} is not set"
+                raise EvaluationError(FailureCode.API_REFUSED, message)
             return ApiOptions(
                 base_url=known.base_url,
                 replicas=tuple(known.replicas),

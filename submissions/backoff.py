@@ -1,5 +1,7 @@
 """How long to wait before a server is asked again."""
 
+import math
+
 from tenacity import RetryCallState, wait_random_exponential
 
 LONGEST_WAIT = 60.0  # seconds between two tries, unless the server asks for more
@@ -10,6 +12,9 @@ def wait_retry_after(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     headers = getattr(getattr(error, "response", None), "headers", {})
     try:
-        return max(0.0, float(headers["retry-after"]))
+        seconds = float(headers["retry-after"])
     except (KeyError, ValueError):
-        return wait_random_exponential(multiplier=0.5, max=LONGEST_WAIT)(state)
+        seconds = math.nan
+    if math.isfinite(seconds):
+        return max(0.0, seconds)
+    return wait_random_exponential(multiplier=0.5, max=LONGEST_WAIT)(state)

@@ -207,8 +207,8 @@ REFUSALS: dict[RefusalCode, Text] = {
         "The chat template drops the question. It must render the content of the user message.",
     ),
     RefusalCode.NO_THINKING_SWITCH: Text(
-        "이 모델의 채팅 템플릿에는 추론 모드를 켜고 끄는 변수가 없습니다. 추론 모드를 ‘모델 기본값’으로 두고 제출해 주세요.",
-        "This model's chat template has no variable that turns thinking on or off. Leave the thinking mode at “Model default”.",
+        "이 모델의 채팅 템플릿이나 API는 이 추론 모드를 지원하지 않습니다. 표시된 모드를 고르거나 ‘모델 기본값’으로 두고 제출해 주세요.",
+        "This model's chat template or API cannot be asked for this thinking mode. Choose one of those listed, or leave it at “Model default”.",
     ),
     RefusalCode.NO_IMAGE_INPUT: Text(
         "이미지를 입력받지 않는 모델입니다. 이 벤치마크에는 비전-언어 모델이 필요합니다.",

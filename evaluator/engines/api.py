@@ -30,7 +30,14 @@ from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.options import ApiOptions, EngineOptions
 from evaluator.engines.pages import fit_page
 from evaluator.engines.server import Server
-from evaluator.engines.server_pool import REFUSED, InvalidCompletionError, ServerLoad, ServerPool, is_quota
+from evaluator.engines.server_pool import (
+    REFUSED,
+    InvalidCompletionError,
+    ServerLoad,
+    ServerPool,
+    is_quota,
+    is_retryable,
+)
 from evaluator.errors import EvaluationError
 from submissions.backoff import wait_retry_after
 from submissions.catalog import EFFORTS
@@ -52,9 +59,14 @@ from submissions.models.reasoning import (
 from submissions.settings import API_KEY
 
 ATTEMPTS = 8
+MAX_REFUSED = 8  # questions refused by a server that has answered none, after which it is asked no more
+MAX_TOKENS_COUNTED = 10**9  # a larger count is none
 CONCURRENCY = 32  # requests under way, at most
 LONGEST_WAIT = 300.0  # seconds between two tries, whatever the server asks for
 IMAGE_TOKENS = 2048  # reserved in the budget for an image, until the server says what it took
+# What reading a completion of another form than documented raises.
+MALFORMED = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
+KEY_PIECE = 8  # characters of a key that are left out wherever they stand
 _END = object()
 
 
@@ -83,7 +95,8 @@ class ApiEngine:
             self._parameters |= {"stream": True, "stream_options": {"include_usage": True}}
         if options.remote and options.thinking in EFFORTS:
             self._parameters[EFFORT] = options.thinking
-        self._reached = False  # whether the server has ever sent a response
+        self._reached = self._answered = False  # whether the server has ever sent a response, and an answer
+        self._refused = 0  # questions that it has refused
         self._server = Server(options.api.spawn, options) if options.api.spawn else None
         own = self._server.base_url if self._server else options.api.base_url
         self._base_urls = (own, *options.api.replicas)
@@ -163,19 +176,13 @@ class ApiEngine:
         reserved = (len(text.encode()) + IMAGE_TOKENS * len(images), self._max_tokens)
         started = time.perf_counter()
         try:
-            completion = await self._complete(servers, content, reserved)
+            answer, used = await self._complete(servers, prompt.id, content, reserved)
         except (openai.OpenAIError, InvalidCompletionError, json.JSONDecodeError) as error:
-            if isinstance(error, openai.APIStatusError) and (error.status_code in REFUSED or is_quota(error)):
-                said = _reason(error, self._key)
-                raise EvaluationError(
-                    FailureCode.API_REFUSED, f"the server answers {error.status_code}: {said}"
-                ) from None
-            if not self._reached and isinstance(error, openai.APIConnectionError):
-                raise EvaluationError(FailureCode.SERVER_FAILED, "the server cannot be reached") from None
+            self._check_refusal(error)
             return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
-        if used := _usage(completion):
+        self._answered = True
+        if used:
             self._budget.settle(reserved, used)
-        answer = _parse_completion(completion, prompt.id, self._facts)
         return replace(
             answer,
             seconds=time.perf_counter() - started,
@@ -184,7 +191,22 @@ class ApiEngine:
             sampled="temperature" not in self._parameters,
         )
 
-    async def _complete(self, servers: ServerPool, content: list[Any], reserved: tuple[int, int]) -> ChatCompletion:
+    def _check_refusal(self, error: Exception) -> None:
+        """Raise EvaluationError if no other question would fare better than one that ended with this error."""
+        if not self._reached and isinstance(error, openai.APIConnectionError):
+            raise EvaluationError(FailureCode.SERVER_FAILED, "the server cannot be reached") from None
+        if not isinstance(error, openai.APIStatusError):
+            return
+        self._refused += not is_retryable(error)
+        hopeless = not self._answered and self._refused >= MAX_REFUSED
+        if error.status_code in REFUSED or is_quota(error) or hopeless:
+            said = _reason(error, self._key)
+            raise EvaluationError(FailureCode.API_REFUSED, f"the server answers {error.status_code}: {said}") from None
+
+    async def _complete(
+        self, servers: ServerPool, prompt_id: str, content: list[Any], reserved: tuple[int, int]
+    ) -> tuple[Answer, tuple[int, int] | None]:
+        """Ask until there is an answer; return it with the tokens that it took, if the server counts them."""
         async for attempt in AsyncRetrying(
             stop=stop_after_attempt(ATTEMPTS),
             wait=lambda state: min(LONGEST_WAIT, wait_retry_after(state)),
@@ -197,9 +219,7 @@ class ApiEngine:
                     if attempt.retry_state.attempt_number == 1:
                         self._budget.reserve(*reserved)
                     completion = await self._create(client, content)
-                    if isinstance(completion, ChatCompletion) and (completion.choices or completion.usage):
-                        return completion
-                    raise InvalidCompletionError(str(completion)[:100])
+                    return _read_completion(completion, prompt_id, self._facts, self._key)
         raise AssertionError("the last try either returns or raises")
 
     async def _create(self, client: openai.AsyncOpenAI, content: list[Any]) -> Any:
@@ -221,10 +241,7 @@ class ApiEngine:
                         **parameters,
                     )
                     self._reached = True
-                    if "text/event-stream" in response.headers.get("Content-Type", ""):
-                        return await collect(response.parse())
-                    whole = await response.http_response.aread()
-                    return ChatCompletion.construct(**json.loads(whole))
+                    return await _read_body(response)
             except openai.BadRequestError as error:
                 said = f"{error.param} {error.message}"
                 if "stream" in parameters and "stream" in said:
@@ -243,8 +260,16 @@ class ApiEngine:
                 raise
             except TimeoutError:
                 raise openai.APITimeoutError(httpx2.Request("POST", str(client.base_url))) from None
-            except (httpx2.HTTPError, json.JSONDecodeError) as error:  # while the body is read
-                raise InvalidCompletionError(f"{type(error).__name__}: {error}"[:100]) from None
+
+
+async def _read_body(response: Any) -> ChatCompletion:
+    """Return the completion in a response, streamed or whole. Raises InvalidCompletionError if it is not one."""
+    try:
+        if "text/event-stream" in response.headers.get("Content-Type", ""):
+            return await collect(response.parse())
+        return ChatCompletion.construct(**json.loads(await response.http_response.aread()))
+    except (httpx2.HTTPError, *MALFORMED) as error:
+        raise InvalidCompletionError(f"{type(error).__name__} while the completion was read") from None
 
 
 @dataclass(frozen=True)
@@ -283,13 +308,41 @@ def _template_facts(options: EngineOptions) -> _TemplateFacts:
     return _TemplateFacts(switches=switches)
 
 
+def _read_completion(
+    completion: ChatCompletion, prompt_id: str, facts: _TemplateFacts, key: str | None
+) -> tuple[Answer, tuple[int, int] | None]:
+    """Return the answer of a completion and the tokens that it took. Raises InvalidCompletionError for a malformed one."""
+    try:
+        if not completion.choices and not completion.usage:
+            raise InvalidCompletionError("neither choices nor usage")
+        answer, used = _parse_completion(completion, prompt_id, facts), _usage(completion)
+    except MALFORMED as error:
+        raise InvalidCompletionError(f"{type(error).__name__} in the completion") from None
+    return (replace(answer, model=without_key(answer.model, key)) if answer.model else answer), used
+
+
 def _usage(completion: ChatCompletion) -> tuple[int, int] | None:
-    """Return the tokens in and out that the server counted; a count below 0 is none."""
+    """Return the tokens in and out that the server counted, None if it did not. What is not a count is 0."""
     usage = completion.usage
     if usage is None:
         return None
-    counts = (usage.prompt_tokens, usage.completion_tokens)
-    return (max(0, counts[0] or 0), max(0, counts[1] or 0))
+    return _count(usage.prompt_tokens), _count(usage.completion_tokens)
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and 0 <= value <= MAX_TOKENS_COUNTED else 0
+
+
+def without_key(text: str, key: str | None) -> str:
+    """Return a server's words without the key, also if it repeats a part of it."""
+    if not key:
+        return text
+    text = text.replace(key, "***")
+    covered = [False] * len(text)
+    for start in range(len(text) - KEY_PIECE + 1):
+        if text[start : start + KEY_PIECE] in key:
+            covered[start : start + KEY_PIECE] = [True] * KEY_PIECE
+    return "".join("*" if hidden else letter for letter, hidden in zip(text, covered, strict=True))
 
 
 def _parse_completion(completion: ChatCompletion, prompt_id: str, facts: _TemplateFacts) -> Answer:
@@ -299,13 +352,14 @@ def _parse_completion(completion: ChatCompletion, prompt_id: str, facts: _Templa
         "prompt_tokens": usage[0] if usage else None,
         "tokens": usage[1] if usage else None,
         "model": f"{completion.model} {completion.system_fingerprint or ''}".strip()[:100]
-        if completion.model
+        if isinstance(completion.model, str) and completion.model
         else None,
     }
     if not completion.choices:  # the question is blocked
         return Answer(prompt_id, "", "refused", 0.0, **used)
     choice = completion.choices[0]
     whole, thought = _parts(choice.message.content)
+    whole = whole.encode(errors="replace").decode()  # some servers cut characters in half
     reasoning = thought or reasoning_of(choice.message.model_extra or {})
     if reasoning is not None:
         raw: str | None = f"{reasoning}\n{whole}"
@@ -320,7 +374,7 @@ def _parse_completion(completion: ChatCompletion, prompt_id: str, facts: _Templa
     elif choice.finish_reason == "length":
         status = "truncated"
     details = completion.usage and completion.usage.completion_tokens_details
-    spent = max(0, (details and details.reasoning_tokens) or 0)
+    spent = _count(details.reasoning_tokens) if details else 0
     if reasoning is None and not spent:
         reasoned = None
     else:  # if the server counts nothing, by the share of the text
@@ -351,7 +405,7 @@ def _parts(content: Any) -> tuple[str, str | None]:
 def _reason(error: openai.APIStatusError, key: str | None) -> str:
     """What the server says, without the key, which some repeat."""
     said = " ".join(str(error.message).split())
-    return (said.replace(key, "***") if key else said)[:200]
+    return without_key(said, key)[:200]
 
 
 class Budget:

@@ -75,6 +75,8 @@ async def collect(stream: openai.AsyncStream[ChatCompletionChunk]) -> ChatComple
     message: dict[str, list[str]] = {}
     finish = None
     async for chunk in stream:
+        if not isinstance(chunk.choices, list | None):
+            continue
         whole |= {
             name: value for name in ("model", "system_fingerprint", "usage") if (value := getattr(chunk, name, None))
         }

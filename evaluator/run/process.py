@@ -103,7 +103,9 @@ def run_inference(
                     if event.batch_size is None:
                         raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process names no batch size")
                     loaded_as = {"batch_size": event.batch_size, "params": event.params}
-                    images = {"image_processor": event.image_processor} if event.image_processor else {}
+                    # Code of its own could say anything there.
+                    told = event.image_processor and not job.options().custom_code
+                    images = {"image_processor": event.image_processor} if told else {}
                     job.write_environment({**job.environment(), **loaded_as, **images})
                     loaded, began = True, time.monotonic()
                     watch.loaded.set()

@@ -80,6 +80,7 @@ class LiveBoard:
         self.upkeep: Upkeep | None = None  # the last one of the store
         self._commits: list[datetime] = []  # of the last hour
         self._away = False
+        self._failed = 0  # refreshes, for another reason than the store counts
         self._version = ""
         self._changes: list[RankChange] = []
         self._view = View(Snapshot("", {}))
@@ -129,7 +130,7 @@ class LiveBoard:
     @property
     def failed_attempts(self) -> int:
         """Operations or requests of the store that failed, those that were retried included."""
-        return self._store.failed_attempts
+        return self._store.failed_attempts + self._failed
 
     def commits_of_last_hour(self) -> int:
         """Commits to the store within the last hour, as far as this board has seen them."""
@@ -189,6 +190,7 @@ class LiveBoard:
 
     def _refresh(self) -> None:
         """The caller holds `_refreshing`; it is released here."""
+        failed = self._store.failed_attempts
         try:
             head = self._store.head()
             if head != (before := self._view.snapshot.head):
@@ -199,9 +201,10 @@ class LiveBoard:
                 self._changes = rank_changes(self._view.boards, datetime.now(UTC) - RECENT)
                 self._version = version
             self.reached, self._away = datetime.now(UTC), False
-        except StoreError as error:  # the last view is better than none
+        except Exception as error:  # the last view is better than none
             self._away = True
-            log.warning("%s", error)
+            self._failed += self._store.failed_attempts == failed  # what it met is not counted by the store
+            log.warning("%s", error, exc_info=not isinstance(error, StoreError))
         finally:
             self._look_at_workers()
             self._checked = time.monotonic()

@@ -38,7 +38,8 @@ def operations(board: LiveBoard, disk: Path) -> APIRouter:
     def ready() -> Response:
         board.view()  # starts a refresh, and waits for none
         if since := board.stale_since:
-            return Response(f"the store is out of reach since {since:%Y-%m-%dT%H:%M:%SZ}\n", 503, _NOW, "text/plain")
+            when = f"since {since:%Y-%m-%dT%H:%M:%SZ}" if board.reached else "and was never reached"
+            return Response(f"the store is out of reach {when}\n", 503, _NOW, "text/plain")
         return Response("ok\n", media_type="text/plain", headers=_NOW)
 
     @router.get("/metrics")

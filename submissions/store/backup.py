@@ -43,8 +43,12 @@ def _check(folder: Path) -> None:
         if not (folder / name).exists():
             raise StoreError(f"{folder / name} is not there: name a folder that `backup` has made and finished")
         for path in (folder / name, *(folder / name).rglob("*")):
-            if path.is_symlink():
-                raise StoreError(f"{path} is a link, which no backup has; restore from another one")
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):
+                raise StoreError(f"{path} is a link or a pipe, which no backup has; restore from another one")
+    if (folder / PUBLIC / "objects/info/alternates").exists():
+        raise StoreError(
+            f"{folder / PUBLIC} takes objects from another repository; restore from a backup that is whole"
+        )
     lines = (folder / CHECKSUMS).read_text(encoding="utf-8").splitlines()
     expected = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     found = _digests(folder / PRIVATE)

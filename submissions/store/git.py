@@ -97,7 +97,13 @@ class GitStore:
         head = head or self.head()
         with self._walking, self._repo() as repo:
             if (last := self._last).head != head:
-                tree = _commit(repo, head).tree
+                try:
+                    tree = _commit(repo, head).tree
+                except KeyError:
+                    if repo.refs.as_dict(Ref(b"refs/heads/")).get(Ref(MAIN.encode())) == head.encode():
+                        message = f"{self.url}: the newest commit is missing: {head}; restore it from a backup"
+                        raise DamagedError(message) from None
+                    raise
                 try:
                     changed = dict(self._changed(repo, self._tree, tree))
                 except DamagedError:  # a folder that was thrown away since, or one that is needed

@@ -50,6 +50,7 @@ LONGEST_WAIT = 30.0  # seconds between two tries
 PATIENCE = 60.0  # seconds in which one operation of the store may begin another try
 CLOCK_LASTS = 600.0  # seconds until the Hub is asked for the time again
 TIMEOUT = 30.0  # seconds without a byte
+RESPONSE_SECONDS = 60.0  # for the whole body of a response
 CONFLICTS = (409, 412)
 FRESH_S = 3600.0  # seconds; the commits since an older fetch are not fetched, their folders would be much
 LOOKED_BACK = 50  # commits fetched to find one of ours, where its parent is not here
@@ -59,10 +60,32 @@ CONNECTIONS = 8  # to fetch files one by one
 
 
 def client() -> httpx2.Client:
-    """The Hub library's client with an end to its patience; its own waits for ever."""
+    """Return the Hub library's client with an end to its patience; its own waits for ever."""
     own = default_client_factory()
     own.timeout = httpx2.Timeout(TIMEOUT)
+    hooks = own.event_hooks
+    own.event_hooks = {**hooks, "response": [*hooks["response"], _bound_time]}
     return own
+
+
+def _bound_time(response: httpx2.Response) -> None:
+    """Give a response's body RESPONSE_SECONDS in all, however often a byte of it comes."""
+    assert isinstance(response.stream, httpx2.SyncByteStream)
+    response.stream = _TimedStream(response.stream, time.monotonic() + RESPONSE_SECONDS)
+
+
+class _TimedStream(httpx2.SyncByteStream):
+    def __init__(self, stream: httpx2.SyncByteStream, until: float) -> None:
+        self._stream, self._until = stream, until
+
+    def __iter__(self) -> Iterator[bytes]:
+        for part in self._stream:
+            if time.monotonic() > self._until:
+                raise httpx2.ReadTimeout(f"the response took more than {RESPONSE_SECONDS:g} s")
+            yield part
+
+    def close(self) -> None:
+        self._stream.close()
 
 
 set_client_factory(client)
@@ -304,7 +327,9 @@ class HubStore:
         response = get_session().head(
             f"{self._endpoint}/api/datasets/{self._repo}", headers=self._api._build_hf_headers()
         )
-        return parsedate_to_datetime(response.headers["Date"]).astimezone(UTC)
+        if (date := response.headers.get("Date")) is None:
+            raise _Interrupted("the Hub does not say what time it is")
+        return parsedate_to_datetime(date).astimezone(UTC)
 
     def _with_retries(self, work: Callable[[], T]) -> T:
         """Retry `work` after errors that may pass, for PATIENCE seconds over all nested calls.

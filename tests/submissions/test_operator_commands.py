@@ -122,7 +122,12 @@ def test_a_backup_is_restored(
         (lambda backup: shutil.rmtree(backup), "store.git is not there: name a folder that `backup` has made"),
         (lambda backup: shutil.rmtree(backup / "private"), "private is not there"),
         (lambda backup: (backup / "private.sha256").unlink(), "private.sha256 is not there"),
-        (lambda backup: (backup / "private/x.json").symlink_to("/etc/passwd"), "x.json is a link, which no backup has"),
+        (lambda backup: (backup / "private/x.json").symlink_to("/etc/passwd"), "x.json is a link or a pipe, which no"),
+        (lambda backup: os.mkfifo(backup / "private/pipe"), "pipe is a link or a pipe, which no backup has"),
+        (
+            lambda backup: (backup / "store.git/objects/info/alternates").write_text("/elsewhere"),
+            "takes objects from another repository",
+        ),
         (lambda backup: _people(backup).unlink(), "people/.* is missing"),
         (lambda backup: os.truncate(_people(backup), 3), "people/.* is not what was backed up"),
         (lambda backup: _people(backup).with_name("more.json").write_text("{}"), "more.json is not what was backed up"),

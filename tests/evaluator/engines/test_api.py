@@ -344,6 +344,58 @@ def test_server_that_was_never_reached_ends_the_run(monkeypatch: pytest.MonkeyPa
     assert error.value.code == "server_failed" and error.value.code.lasting and not error.value.code.of_the_machine
 
 
+def changed(**changes: Any) -> Response:
+    body = json.loads(bytes(completion("답").body))
+    return JSONResponse(body | changes)
+
+
+MALFORMED: dict[str, Callable[[], Response]] = {
+    "tokens in words": lambda: changed(usage={"prompt_tokens": "many", "completion_tokens": None}),
+    "a list of tokens": lambda: changed(usage=[1, 2]),
+    "too many tokens": lambda: changed(usage={"prompt_tokens": 10**30, "completion_tokens": 10**300}),
+    "choices in words": lambda: changed(choices="abc"),
+    "no message": lambda: changed(choices=[{"index": 0, "message": None, "finish_reason": "stop"}]),
+    "a list": lambda: Response("[1, 2]", media_type="application/json"),
+    "deep": lambda: Response('{"choices": ' + "[" * 100_000, media_type="application/json"),
+    "half a letter": lambda: changed(choices=[{"index": 0, "message": {"content": "답\ud800"}}]),
+    "null delta": lambda: streamed({"content": "답"}, None),  # type: ignore[arg-type]
+    "chunks in words": lambda: Response('data: {"choices": "x"}\n\ndata: [DONE]\n\n', media_type="text/event-stream"),
+    "no chunk": lambda: Response("data: [1]\n\ndata: 7\n\n", media_type="text/event-stream"),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_malformed_completion_is_asked_again_and_no_models_failure(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
+    once = Served(lambda _, n: MALFORMED[name]() if n < 3 else completion("답"))
+    (given,) = ask(once, [Prompt("1", "?")]).values()
+    assert given in (("답", "ok"), ("답?", "ok"))
+    always = Served(lambda *_: MALFORMED[name]())
+    (given,) = ask(always, [Prompt("1", "?")]).values()
+    assert given[1] in ("infra_error", "ok")
+
+
+def test_server_that_refuses_every_question_is_asked_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    served = Served(lambda *_: JSONResponse({"error": {"message": "reasoning_effort is not supported"}}, 400))
+    with pytest.raises(EvaluationError, match=r"400: .*reasoning_effort is not supported") as error:
+        ask(served, [Prompt(str(n), str(n)) for n in range(50)])
+    assert error.value.code == "api_refused" and len(served.bodies) < 20
+
+
+def test_key_is_left_out_also_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-abcdefghijklmnopqrstuvwxyz"
+    monkeypatch.setenv("HANNUN_API_KEY", key)
+    with serve(Served(lambda *_: changed(model=f"m {key}")).app) as address:
+        own = ApiOptions(base_url=f"{address}/v1", model="m")
+        (answer,) = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=own)).answer([Prompt("1", "?")])
+    assert answer.model and "abcdefgh" not in answer.model
+    refusing = Served(lambda *_: JSONResponse({"error": {"message": f"wrong key {key[:20]}..."}}, 401))
+    with pytest.raises(EvaluationError) as error:
+        ask(refusing, [Prompt("1", "?")])
+    assert "abcdefgh" not in str(error.value)
+
+
 def test_key_that_is_not_set_is_reported_and_none_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EvaluationError, match="MY_KEY is not set") as error:
         ask(Served(lambda *_: completion("답")), [], key="MY_KEY")

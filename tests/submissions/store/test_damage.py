@@ -14,6 +14,7 @@ from dulwich.objects import Blob, ObjectID
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 
+from leaderboard.data.live_board import LiveBoard
 from submissions.errors import DamagedError, StoreError, StoreUnavailableError
 from submissions.failure_codes import FailureCode
 from submissions.queue.queue import Queue
@@ -228,6 +229,19 @@ def test_a_missing_or_empty_part_is_told_as_damage(git: GitStore, tmp_path: Path
     (tmp_path / "git/refs/heads/main").write_bytes(b"")
     with pytest.raises(StoreError):
         git.head()
+
+
+@pytest.mark.parametrize("branch", ["0" * 40, "1" * 40, "garbage", ""])
+def test_board_over_a_damaged_branch_is_not_ready(git: GitStore, tmp_path: Path, branch: str) -> None:
+    git.commit({"a.json": b"1"}, git.head(), "a")
+    board = LiveBoard(git)
+    assert board.stale_since is None
+    (Path(git.url) / "refs/heads/main").write_text(branch + "\n")
+    before = board.failed_attempts
+    board.refresh()
+    assert board.stale_since is not None and board.failed_attempts > before
+    with pytest.raises(StoreError):
+        GitStore(Path(git.url)).snapshot()
 
 
 def test_a_lock_from_the_future_is_waited_for_by_nobody(git: GitStore, tmp_path: Path) -> None:

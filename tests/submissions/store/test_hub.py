@@ -4,11 +4,14 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
+from fastapi.responses import Response, StreamingResponse
 from huggingface_hub import HfApi, set_client_factory
 
 from submissions import backoff
@@ -21,6 +24,7 @@ from submissions.store import hub as hub_store
 from submissions.store.index import board_reader, queue_reader
 from submissions.store.open import open_private_store, open_store
 from tests.support.hub.repos import TOKEN, Fault, Hub
+from tests.support.hub.server import serve
 from tests.support.hub.xet_client import own_xet_session
 from tests.support.records import NOW, result_of
 
@@ -266,3 +270,27 @@ def test_a_token_is_replaced_while_the_stores_are_open(
     assert store.read("requests/a.json", store.snapshot().head) == b"3"
     private.write("leases/a.json", b"3")
     assert private.read("leases/a.json") == b"3"
+
+
+def test_response_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A byte now and then, each well within the time-out for one."""
+    monkeypatch.setattr(hub_store, "RESPONSE_SECONDS", 0.3)
+    ended = threading.Event()
+    app = FastAPI()
+
+    @app.get("/api/datasets/org/store/refs")
+    def drip() -> Response:
+        def body() -> Iterator[bytes]:
+            while not ended.wait(0.05):
+                yield b" "
+
+        return StreamingResponse(body(), media_type="application/json")
+
+    with serve(app) as address:
+        monkeypatch.setenv("HF_ENDPOINT", address)
+        monkeypatch.setattr(hub_store, "TRIES", 2)
+        try:
+            with pytest.raises(StoreUnavailableError, match="took more than"):
+                open_store(URL).head()
+        finally:
+            ended.set()
