@@ -16,6 +16,7 @@ from evaluator.run.process import OnProgress, run_inference
 from evaluator.run.result import build_result, coarse
 from evaluator.run.scoring import ScoredAnswers, count_answers, keep_answers, score_answers
 from evaluator.run.task import Task, evenly_spaced, prompts_of
+from evaluator.sandbox.policy import make_readable
 from submissions.failure_codes import FailureCode
 from submissions.results import Dataset, EvalResult
 
@@ -131,6 +132,8 @@ def _prepare(task: Task, job_dir: Path, items: Sequence[Item], sample_ids: froze
         batch_size=max(1, min(discarded) // BATCH_SIZE_DIVISOR) if discarded else task.options.batch_size,
     )
     if options.api and options.api.spawn and options.decoding == "greedy":
+        if task.sandbox:
+            make_readable(options.model)  # the view holds links, through which nothing is made readable
         options = replace(options, model=greedy_view(options.model, job_dir.resolve() / "model"))
     return Job.prepare(job_dir, options, (p for item in items for p in prompts_of(task, item)), sample_ids)
 

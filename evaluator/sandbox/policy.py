@@ -73,15 +73,20 @@ def new_user() -> int:
 
 
 def grant_access(writable: Path, readable: Path, user: int = NOBODY) -> None:
-    """Let the sandbox's user, who is another one if we are root, write one folder and read another.
+    """Let the sandbox's user, who is another one if we are root, write one folder and read another."""
+    if os.geteuid() == 0:
+        for path in (writable, *writable.iterdir()):
+            os.chown(path, user, user, follow_symlinks=False)
+    make_readable(readable)
 
-    Weights that `save_pretrained` wrote are their owner's alone; what is to be read is made readable for all. Nothing is changed
-    through a link.
+
+def make_readable(readable: Path) -> None:
+    """Let every user read a folder if we are root: weights that `save_pretrained` wrote are their owner's alone.
+
+    Nothing is changed through a link.
     """
     if os.geteuid() != 0:
         return
-    for path in (writable, *writable.iterdir()):
-        os.chown(path, user, user, follow_symlinks=False)
     for path in (readable, *readable.rglob("*")):
         if path.is_symlink():
             continue
