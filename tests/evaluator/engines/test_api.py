@@ -357,7 +357,9 @@ MALFORMED: dict[str, Callable[[], Response]] = {
     "no message": lambda: changed(choices=[{"index": 0, "message": None, "finish_reason": "stop"}]),
     "a list": lambda: Response("[1, 2]", media_type="application/json"),
     "deep": lambda: Response('{"choices": ' + "[" * 100_000, media_type="application/json"),
-    "half a letter": lambda: changed(choices=[{"index": 0, "message": {"content": "답\ud800"}}]),
+    "half a letter": lambda: Response(
+        '{"choices": [{"index": 0, "message": {"content": "답\\ud800"}}]}', media_type="application/json"
+    ),
     "null delta": lambda: streamed({"content": "답"}, None),  # type: ignore[arg-type]
     "chunks in words": lambda: Response('data: {"choices": "x"}\n\ndata: [DONE]\n\n', media_type="text/event-stream"),
     "no chunk": lambda: Response("data: [1]\n\ndata: 7\n\n", media_type="text/event-stream"),
