@@ -11,6 +11,7 @@ from multiprocessing import resource_tracker
 
 STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 SIGKILL_EXIT_CODES = (-signal.SIGKILL, 128 + signal.SIGKILL)  # the latter if bubblewrap or a shell reports it
+STOP_EXIT_CODES = {*SIGKILL_EXIT_CODES, *(-s for s in STOP_SIGNALS), *(128 + s for s in STOP_SIGNALS)}
 STOP_NOTICE_SECONDS = 1.0  # a stop of the group may reach this process a moment after its helper
 
 
@@ -27,5 +28,4 @@ def stop_signals_blocked() -> Iterator[None]:
 
 def was_stopped(returncode: int | None) -> bool:
     """Return whether an exit code is that of a process that SIGTERM, SIGINT or SIGKILL ended."""
-    numbers = (*STOP_SIGNALS, signal.SIGKILL)
-    return returncode in (*(-number for number in numbers), *(128 + number for number in numbers))
+    return returncode in STOP_EXIT_CODES

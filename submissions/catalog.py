@@ -10,10 +10,11 @@ from typing import Literal, NamedTuple, get_args
 Inputs = Literal["image", "page"]
 FloatPrecision = Literal["float32", "bfloat16", "float16"]
 # How much a model is asked to reason, if it can be asked: at all, or with which effort.
-Thinking = Literal["on", "off", "low", "medium", "high"]
+Effort = Literal["low", "medium", "high"]
+Thinking = Literal["on", "off", Effort]
 PRECISIONS: tuple[FloatPrecision, ...] = get_args(FloatPrecision)
 THINKING: tuple[Thinking, ...] = get_args(Thinking)
-EFFORTS: tuple[Thinking, ...] = ("low", "medium", "high")
+EFFORTS: tuple[Effort, ...] = get_args(Effort)
 
 
 class BenchmarkEntry(NamedTuple):

@@ -143,9 +143,8 @@ class PairedScores(Record):
     """
 
     other: Key  # the other result's
-    interval: tuple[
-        int, int
-    ]  # of the difference of the headline, this minus the other: 95 %, rounded outward to points
+    # Of the difference of the headline, this minus the other: 95 %, in points, rounded outward.
+    interval: tuple[int, int]
     p_at_most: Annotated[float, Field(ge=0, le=1)]  # two-sided p value, rounded up; not corrected for other comparisons
 
     @property

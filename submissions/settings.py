@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
-from submissions.catalog import BENCHMARKS
+from submissions.catalog import BENCHMARKS, Effort
 from submissions.duration import parse_duration
 from submissions.errors import SettingsError
 from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS, MODEL_ID, ModelId, Sha
@@ -62,7 +62,7 @@ class ApiModel(BaseModel):
     max_cost: Annotated[float, Field(gt=0)] | None = None  # of one evaluation
     page_chars: Annotated[int, Field(ge=1)] | None = None
     reasons: bool = False  # whether it writes reasoning, for which it then has a budget
-    efforts: list[Literal["low", "medium", "high"]] = []  # of reasoning, that it can be asked for
+    efforts: list[Effort] = []  # of reasoning, that it can be asked for
 
     @model_validator(mode="after")
     def _priced(self) -> Self:

@@ -176,13 +176,13 @@ class ApiEngine:
         reserved = (len(text.encode()) + IMAGE_TOKENS * len(images), self._max_tokens)
         started = time.perf_counter()
         try:
-            answer, used = await self._complete(servers, prompt.id, content, reserved)
+            answer = await self._complete(servers, prompt.id, content, reserved)
         except (openai.OpenAIError, InvalidCompletionError, json.JSONDecodeError) as error:
             self._check_refusal(error)
             return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
         self._answered = True
-        if used:
-            self._budget.settle(reserved, used)
+        if answer.prompt_tokens is not None and answer.tokens is not None:
+            self._budget.settle(reserved, (answer.prompt_tokens, answer.tokens))
         return replace(
             answer,
             seconds=time.perf_counter() - started,
@@ -205,8 +205,8 @@ class ApiEngine:
 
     async def _complete(
         self, servers: ServerPool, prompt_id: str, content: list[Any], reserved: tuple[int, int]
-    ) -> tuple[Answer, tuple[int, int] | None]:
-        """Ask until there is an answer; return it with the tokens that it took, if the server counts them."""
+    ) -> Answer:
+        """Ask until there is an answer, and return it."""
         async for attempt in AsyncRetrying(
             stop=stop_after_attempt(ATTEMPTS),
             wait=lambda state: min(LONGEST_WAIT, wait_retry_after(state)),
@@ -279,8 +279,7 @@ class _TemplateFacts:
     reasons: bool = False
     opened: bool = False  # whether its prompts end within the reasoning already
     switches: dict[str, Any] = field(default_factory=dict)  # for its chat template, which the server renders
-    tags: Tags | None = None
-    has_template: bool = False
+    tags: Tags | None = ANY  # of its template
 
 
 def _template_facts(options: EngineOptions) -> _TemplateFacts:
@@ -302,34 +301,25 @@ def _template_facts(options: EngineOptions) -> _TemplateFacts:
                 continue
             tags = learn_tags(template, renderer, asked)
             reasons = tags is not None and options.thinking != "off"
-            return _TemplateFacts(reasons, opens(rendered, tags), switches, tags, has_template=True)
+            return _TemplateFacts(reasons, opens(rendered, tags), switches, tags)
     finally:
         renderer.close()
     return _TemplateFacts(switches=switches)
 
 
-def _read_completion(
-    completion: ChatCompletion, prompt_id: str, facts: _TemplateFacts, key: str | None
-) -> tuple[Answer, tuple[int, int] | None]:
-    """Return the answer of a completion and the tokens that it took. Raises InvalidCompletionError for a malformed one."""
+def _read_completion(completion: ChatCompletion, prompt_id: str, facts: _TemplateFacts, key: str | None) -> Answer:
+    """Return the answer of a completion, without the key. Raises InvalidCompletionError for a malformed one."""
     try:
         if not completion.choices and not completion.usage:
             raise InvalidCompletionError("neither choices nor usage")
-        answer, used = _parse_completion(completion, prompt_id, facts), _usage(completion)
+        answer = _parse_completion(completion, prompt_id, facts)
     except MALFORMED as error:
         raise InvalidCompletionError(f"{type(error).__name__} in the completion") from None
-    return (replace(answer, model=without_key(answer.model, key)) if answer.model else answer), used
-
-
-def _usage(completion: ChatCompletion) -> tuple[int, int] | None:
-    """Return the tokens in and out that the server counted, None if it did not. What is not a count is 0."""
-    usage = completion.usage
-    if usage is None:
-        return None
-    return _count(usage.prompt_tokens), _count(usage.completion_tokens)
+    return replace(answer, model=without_key(answer.model, key)) if answer.model else answer
 
 
 def _count(value: Any) -> int:
+    """Return a server's count of tokens. What is not a count is 0."""
     return value if type(value) is int and 0 <= value <= MAX_TOKENS_COUNTED else 0
 
 
@@ -347,10 +337,10 @@ def without_key(text: str, key: str | None) -> str:
 
 def _parse_completion(completion: ChatCompletion, prompt_id: str, facts: _TemplateFacts) -> Answer:
     """Return answer and reasoning of a completion: as the server separates them, else by the tags in its text."""
-    usage = _usage(completion)
+    usage = completion.usage
     used: dict[str, Any] = {
-        "prompt_tokens": usage[0] if usage else None,
-        "tokens": usage[1] if usage else None,
+        "prompt_tokens": _count(usage.prompt_tokens) if usage else None,
+        "tokens": _count(usage.completion_tokens) if usage else None,
         "model": f"{completion.model} {completion.system_fingerprint or ''}".strip()[:100]
         if isinstance(completion.model, str) and completion.model
         else None,
@@ -365,21 +355,20 @@ def _parse_completion(completion: ChatCompletion, prompt_id: str, facts: _Templa
         raw: str | None = f"{reasoning}\n{whole}"
         text = unmarked(whole)
     else:
-        tags = facts.tags if facts.has_template else ANY
-        reasoning, text = strip_reasoning(whole, tags, opened=facts.opened)
+        reasoning, text = strip_reasoning(whole, facts.tags, opened=facts.opened)
         raw = whole if reasoning is not None else None
     status: AnswerStatus = "ok" if text else "empty"
     if choice.message.refusal or str(choice.finish_reason).startswith("content_filter"):
         raw, status = raw or choice.message.refusal, "refused"
     elif choice.finish_reason == "length":
         status = "truncated"
-    details = completion.usage and completion.usage.completion_tokens_details
+    details = usage and usage.completion_tokens_details
     spent = _count(details.reasoning_tokens) if details else 0
     if reasoning is None and not spent:
         reasoned = None
     else:  # if the server counts nothing, by the share of the text
         share = len(reasoning or "") / max(1, len(reasoning or "") + len(text))
-        reasoned = spent or (round(share * usage[1]) if usage else 0)
+        reasoned = spent or round(share * (used["tokens"] or 0))
     return Answer(
         prompt_id,
         text,

@@ -46,9 +46,7 @@ from submissions.models.reasoning import Tags, split, unmarked
 POOL = 256  # prompts sorted by cost together
 BATCH_SIZE = {"cuda": 64, "cpu": 16}  # prompts, at most
 BATCH_TOKENS = {"cuda": 65_536, "cpu": 16_384}  # prompt tokens with padding, visual ones included, at most
-MAX_IMAGE_REFUSALS = (
-    16  # images refused by a processor that has taken none, after which it is the model that is at fault
-)
+MAX_IMAGE_REFUSALS = 16  # by a processor that has taken no image, after which the model is at fault
 LOADERS = {  # by the name under which a config's auto_map has a class of the repository's own
     "AutoModelForImageTextToText": AutoModelForImageTextToText,
     "AutoModelForVision2Seq": AutoModelForImageTextToText,

@@ -55,9 +55,7 @@ class Encoded:
     opened: list[bool] = field(default_factory=list)  # whether each prompt ends within the model's reasoning
     broken: list[PreparedPrompt] = field(default_factory=list)  # their images cannot be read: a fault of ours
     refused: list[PreparedPrompt] = field(default_factory=list)  # the model's own processor does not take them
-    apart: list[PreparedPrompt] = field(
-        default_factory=list
-    )  # to be encoded one by one: their images do not go together
+    apart: list[PreparedPrompt] = field(default_factory=list)  # to be encoded one by one: their images do not batch
 
 
 class ChatInputs:

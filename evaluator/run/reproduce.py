@@ -19,9 +19,8 @@ def reproduce(task: Task) -> str:
         command += ["--base-url", "BASE_URL", "--model", str(api.model)]
     else:
         command += ["--model", request.model_id, "--revision", request.revision]
-        command += (
-            ["--precision", request.precision] if request.precision in PRECISIONS else []
-        )  # else the checkpoint's own
+        if request.precision in PRECISIONS:  # else the checkpoint's own
+            command += ["--precision", request.precision]
     if api and api.spawn:
         command += ["--spawn", api.spawn]
     command += ["--benchmark", task.benchmark.name, "--out", "out"]

@@ -46,9 +46,8 @@ def _model(result: EvalResult) -> dict[str, Any]:
         "thinking": config.thinking,
         "base_model": config.base_model,
     }
-    engine = config.server or (
-        "transformers" if config.engine != "api" else None
-    )  # what a server elsewhere runs is unknown
+    # What a server elsewhere runs is unknown.
+    engine = config.server or (None if config.engine == "api" else "transformers")
     version = result.environment.get("transformers")
     return {
         "name": config.published_as or config.model_name,

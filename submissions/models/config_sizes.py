@@ -64,8 +64,6 @@ def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _largest(part: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    return max(_sizes(part, names), default=0)
-
-
-def _sizes(part: Mapping[str, Any], names: tuple[str, ...]) -> list[int]:
-    return [min(value, LARGEST) for name in names if type(value := part.get(name)) is int and value > 0]
+    """Return the largest of a part's sizes that have one of these names, 0 if there is none."""
+    sizes = (value for name in names if type(value := part.get(name)) is int and value > 0)
+    return min(max(sizes, default=0), LARGEST)

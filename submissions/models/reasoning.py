@@ -188,15 +188,15 @@ def thinking_modes(
     if not read:
         return None, ()
     default = renderer.render([conversation])
-    found: dict[Thinking, Any] = {}
-    for modes in (("on", "off"), EFFORTS) if len(read) > (EFFORT in read) else (EFFORTS,):
+    found: dict[Thinking, list[str]] = {}
+    switched: tuple[Thinking, ...] = ("on", "off") if any(name != EFFORT for name in read) else ()
+    for modes in (switched, EFFORTS if EFFORT in read else ()):
         rendered = {mode: _rendered(template, renderer, conversation, mode) for mode in modes}
         if len({str(prompt) for prompt in rendered.values()}) > 1:
             found |= {mode: prompt for mode, prompt in rendered.items() if prompt}
-    # A template that only prints the effort may render a default of its own.
-    return next((mode for mode, prompt in found.items() if prompt == default), None) or (
-        "on" if "on" in found else None
-    ), tuple(found)
+    # What a template renders if nothing is said may be none of these, such as an effort of its own.
+    fallback: Thinking | None = "on" if "on" in found else None
+    return next((mode for mode, prompt in found.items() if prompt == default), fallback), tuple(found)
 
 
 def _rendered(

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import cached_property
 from hashlib import sha256
-from typing import TypeVar
 
 from submissions.queue.upkeep import UPKEEP
 from submissions.records import Lease, Pause, Presence, Upkeep
@@ -13,7 +12,6 @@ from submissions.settings import Settings
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 
-R = TypeVar("R", Lease, Pause, Presence, Upkeep)
 LEASES, PAUSES, WORKERS = "leases", "paused", "workers"
 REMEMBERED = timedelta(days=30)
 
@@ -31,7 +29,7 @@ class Heartbeats:
 
     def last(self, key: str, lease: Lease) -> Lease | None:
         """The last heartbeat of this lease; None where there is none, or none that can be read."""
-        return self._read(_lease_path(key, lease), Lease)
+        return self._files.read_record(_lease_path(key, lease), Lease)
 
     def remove(self, key: str, lease: Lease) -> None:
         """Of a lease that has ended."""
@@ -42,7 +40,7 @@ class Heartbeats:
         wanted, found = set(keys), dict[str, Lease]()
         for path in self._files.paths(LEASES):
             key = _key_of(path)
-            lease = self._read(path, Lease) if key in wanted else None
+            lease = self._files.read_record(path, Lease) if key in wanted else None
             if lease and (key not in found or found[key].heartbeat_at < lease.heartbeat_at):
                 found[key] = lease
         return found
@@ -63,7 +61,7 @@ class Heartbeats:
 
     def workers(self) -> list[Presence]:
         """Every worker that was there within the last weeks."""
-        found = (self._read(path, Presence) for path in self._files.paths(WORKERS))
+        found = (self._files.read_record(path, Presence) for path in self._files.paths(WORKERS))
         return [presence for presence in found if presence]
 
     def pause(self, pause: Pause) -> None:
@@ -75,23 +73,16 @@ class Heartbeats:
 
     def pauses(self, now: datetime) -> list[Pause]:
         """Workers that pause now."""
-        found = (self._read(path, Pause) for path in self._files.paths(PAUSES))
+        found = (self._files.read_record(path, Pause) for path in self._files.paths(PAUSES))
         return [pause for pause in found if pause and pause.until > now]
 
     def upkeep(self) -> Upkeep | None:
         """Return the last upkeep of the store, None before the first one."""
-        return self._read(UPKEEP, Upkeep)
+        return self._files.read_record(UPKEEP, Upkeep)
 
     @cached_property
     def _files(self) -> PrivateStore:
         return open_private_store(self._settings)
-
-    def _read(self, path: str, kind: type[R]) -> R | None:
-        """Of a newer version, what is known of it."""
-        try:
-            return kind.read_known(self._files.read(path))
-        except (KeyError, ValueError):
-            return None
 
 
 def _lease_path(key: str, lease: Lease) -> str:

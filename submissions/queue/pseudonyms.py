@@ -9,7 +9,7 @@ import secrets
 from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -19,7 +19,6 @@ from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 from submissions.store.shards import sharded
 
-R = TypeVar("R", bound=Record)
 ERASED, KEY = "erased", "people.key"
 
 
@@ -45,7 +44,7 @@ class Pseudonyms:
 
     def find(self, name: str) -> str | None:
         """The pseudonym of a person or an organisation; None for one who has never submitted."""
-        record = self._record(_path(name))
+        record = self._files.read_record(_path(name), Person)
         return record.pseudonym if record else None
 
     def find_or_make(self, name: str) -> str:
@@ -60,7 +59,7 @@ class Pseudonyms:
 
     def name_of(self, pseudonym: str) -> str | None:
         """Whose it is; None where that was erased."""
-        records = (self._record(path) for path in self._files.paths("people"))
+        records = (self._files.read_record(path, Person) for path in self._files.paths("people"))
         return next((record.name for record in records if record and record.pseudonym == pseudonym), None)
 
     def erase(self, name: str, now: datetime) -> str | None:
@@ -77,7 +76,7 @@ class Pseudonyms:
     def former(self, name: str, now: datetime) -> frozenset[str]:
         """Return the pseudonyms of erased records of this name that the quota still counts."""
         paths = (path for path in self._files.paths(ERASED) if path.startswith(self._erased(name)))
-        records = (self._read(path, Erased) for path in paths)
+        records = (self._files.read_record(path, Erased) for path in paths)
         return frozenset(record.pseudonym for record in records if record and record.until > now)
 
     def mark(self, owner: str, key: str) -> str:
@@ -106,25 +105,12 @@ class Pseudonyms:
     def _files(self) -> PrivateStore:
         return open_private_store(self._settings)
 
-    def _record(self, path: str) -> Person | None:
-        return self._read(path, Person)
-
-    def _read(self, path: str, kind: type[R]) -> R | None:
-        """Return a record, None if there is none that can be read."""
-        try:
-            return kind.read_known(self._files.read(path))
-        except (KeyError, ValueError):
-            return None
-
 
 def forget_erased(private: PrivateStore, now: datetime) -> None:
     """Delete the marks of erased names that no quota counts any more. Raises StoreError."""
     for path in private.paths(ERASED):
-        try:
-            ended = Erased.read_known(private.read(path)).until <= now
-        except (KeyError, ValueError):
-            ended = True
-        if ended:
+        erased = private.read_record(path, Erased)
+        if erased is None or erased.until <= now:
             private.delete(path)
 
 

@@ -17,7 +17,7 @@ def tidy_if_due(store: Store, private: PrivateStore, now: datetime) -> bool:
 
     With a new private store the first one is due in a week. Raises StoreError.
     """
-    last = _last(private)
+    last = private.read_record(UPKEEP, Upkeep)
     if last is None:
         private.write(UPKEEP, Upkeep(at=now).to_bytes())
         return False
@@ -38,10 +38,3 @@ def tidy(store: Store) -> None:
     """Merge past months of the index, squash the history of the store, pack it. Raises StoreError."""
     transact(store, lambda snapshot: (compacted(store, snapshot), "Put past months of the index together", None))
     store.tidy()
-
-
-def _last(private: PrivateStore) -> Upkeep | None:
-    try:
-        return Upkeep.read_known(private.read(UPKEEP))
-    except (KeyError, ValueError):
-        return None

@@ -21,10 +21,12 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from submissions.errors import StoreError, StoreUnavailableError
+from submissions.records import Record
 from submissions.store.base import PASSING
 from submissions.store.hub_api import HubApi, TokenReader, no_token
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Record)
 TRIES = 4
 LEFTOVER_S = 86_400.0  # seconds after which what was begun is taken for left over
 BUCKETS = "hf://buckets/"
@@ -61,6 +63,16 @@ class PrivateStore:
             return content
         except FileNotFoundError:
             raise KeyError(path) from None
+
+    def read_record(self, path: str, kind: type[R]) -> R | None:
+        """Return a record, None if there is none that can be read; of a newer version's, what is known of it.
+
+        Raises StoreError.
+        """
+        try:
+            return kind.read_known(self.read(path))
+        except (KeyError, ValueError):
+            return None
 
     def write(self, path: str, content: bytes) -> None:
         """Raises StoreUnavailableError where it may not be written yet, StoreError where it cannot be."""

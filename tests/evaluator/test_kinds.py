@@ -343,6 +343,14 @@ def provider() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         yield f"{url}/v1", seen
 
 
+def offered(monkeypatch: pytest.MonkeyPatch, url: str, **options: Any) -> Settings:
+    """Settings of an operator who offers the API at this address as `big`."""
+    known = {"model_id": "maker/Big", "base_url": url, "model": "big", "key": "MAKER_KEY", **options}
+    monkeypatch.setenv("HANNUN_APIS", json.dumps({"big": known}))
+    monkeypatch.setenv("MAKER_KEY", "sk-secret")
+    return Settings()
+
+
 def test_a_model_behind_an_api_is_evaluated_like_any_other(
     zoo_settings: Settings,
     store: Store,
@@ -351,10 +359,7 @@ def test_a_model_behind_an_api_is_evaluated_like_any_other(
     provider: tuple[str, list[dict[str, Any]]],
 ) -> None:
     url, seen = provider
-    known = {"model_id": "maker/Big", "base_url": url, "model": "big", "key": "MAKER_KEY", "prices": [1.0, 10.0]}
-    monkeypatch.setenv("HANNUN_APIS", json.dumps({"big": known | {"max_cost": 5.0, "reasons": True}}))
-    monkeypatch.setenv("MAKER_KEY", "sk-secret")
-    settings = Settings()
+    settings = offered(monkeypatch, url, prices=[1.0, 10.0], max_cost=5.0, reasons=True)
     key = submitted(capsys, "--api", "big")
     row, result = evaluated(settings, store)[key]
     assert (row.model, row.kind, row.weights) == ("maker/Big", "verified", "closed")
@@ -381,14 +386,12 @@ def test_efforts_of_an_api_are_asked_for_and_ranked_apart(
     provider: tuple[str, list[dict[str, Any]]],
 ) -> None:
     url, seen = provider
-    known = {"model_id": "maker/Big", "base_url": url, "model": "big", "key": "MAKER_KEY", "efforts": ["low", "high"]}
-    monkeypatch.setenv("HANNUN_APIS", json.dumps({"big": known}))
-    monkeypatch.setenv("MAKER_KEY", "sk-secret")
+    settings = offered(monkeypatch, url, efforts=["low", "high"])
     plain, low = submitted(capsys, "--api", "big"), submitted(capsys, "--api", "big", "--thinking", "low")
     assert main(["submit", "--api", "big", "--thinking", "medium", "--benchmark", "korquad-2"]) == 2
     assert "(low, high)" in capsys.readouterr().err
     assert Queue(store).get(plain).precision == "as_served"
-    rows = evaluated(Settings(), store)
+    rows = evaluated(settings, store)
     assert {key: row.thinking for key, (row, _) in rows.items()} == {plain: None, low: "low"}
     assert {body.get("reasoning_effort") for body in seen} == {None, "low"}
     budgets = {key: result.generation.max_reasoning_tokens for key, (_, result) in rows.items() if result.generation}
