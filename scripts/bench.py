@@ -15,7 +15,7 @@ from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.korquad2 import KorQuAD2
-from evaluator.benchmarks.scoring import chart_answers, quantities
+from evaluator.benchmarks.scoring import chart_answers
 from evaluator.benchmarks.scoring.choices import asserted_letter
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
 from evaluator.run.bootstrap import cluster_bootstrap
@@ -125,7 +125,7 @@ def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
     ] * 200
     letters = ["B", "B. 설명", "정답은 B", "(B)"] * 5000
     yield "ko-vqa, published rule", len(vqa), lambda: [ko_vqa.reference_match(a, a) for _, a in vqa]
-    yield "ko-vqa, strict rule", len(vqa), lambda: [quantities.strict_match(q, a, a) for q, a in vqa]
+    yield "ko-vqa, strict rule", len(vqa), lambda: [final_answer.strict_match(q, a, a) for q, a in vqa]
     yield "ko-vdc, published rule", len(letters), lambda: [ko_vdc.reference_match("B", a) for a in letters]
     yield "ko-vdc, strict rule", len(letters), lambda: [asserted_letter(a) for a in letters]
     yield (

@@ -32,13 +32,13 @@ class EngineEntry(NamedTuple):
 
 
 BENCHMARKS: dict[str, BenchmarkEntry] = {
-    "ko-vqa": BenchmarkEntry("1", "image", 2048, "evaluator.benchmarks.ko_vqa:KoVQA"),
-    "ko-vdc": BenchmarkEntry("1", "image", 2048, "evaluator.benchmarks.ko_vdc:KoVDC"),
+    "ko-vqa": BenchmarkEntry("2", "image", 2048, "evaluator.benchmarks.ko_vqa:KoVQA"),
+    "ko-vdc": BenchmarkEntry("2", "image", 2048, "evaluator.benchmarks.ko_vdc:KoVDC"),
     "korquad-2": BenchmarkEntry("1", "page", 256, "evaluator.benchmarks.korquad2:KorQuAD2"),
     "ko-ocrag": BenchmarkEntry("1", "image", 8192, "evaluator.benchmarks.ko_ocrag:KoOCRAG"),
-    "infochartqa": BenchmarkEntry("1", "image", 2048, "evaluator.benchmarks.infochartqa:InfoChartQA"),
-    # Its version is the quarter whose set is drawn.
-    "ko-fresh": BenchmarkEntry("2026Q4", "image", 2048, "evaluator.benchmarks.ko_fresh:KoFresh"),
+    "infochartqa": BenchmarkEntry("2", "image", 2048, "evaluator.benchmarks.infochartqa:InfoChartQA"),
+    # The quarter whose set is drawn, and the version of its prompts and rules.
+    "ko-fresh": BenchmarkEntry("2026Q4.2", "image", 2048, "evaluator.benchmarks.ko_fresh:KoFresh"),
 }
 
 ENGINES: dict[str, EngineEntry] = {

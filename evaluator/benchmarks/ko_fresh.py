@@ -9,13 +9,14 @@ from pathlib import Path
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
 from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choices_in, order, with_order_key
-from evaluator.benchmarks.scoring.published_quantities import quantity_f1
-from evaluator.benchmarks.scoring.quantities import strict_match
+from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
 from evaluator.data_types import Answer, Item, Prompt, Score
 from submissions.catalog import BENCHMARKS
 from submissions.messages import Text
 
-QUESTION = "이미지를 보고 질문에 답하십시오. 답에는 수와 단위를 함께 쓰십시오.\n\n질문: {question}\n답:"
+QUESTION = (
+    "이미지를 보고 질문에 답하십시오. 풀이 과정은 쓰지 말고 최종 답만 수와 단위로 쓰십시오.\n\n질문: {question}\n답:"
+)
 DESCRIPTION = (
     "다음 네 설명 가운데 이미지의 내용과 일치하는 것을 하나 고르십시오. 알파벳 하나로 답하십시오.\n\n{choices}\n\n답:"
 )
@@ -52,7 +53,7 @@ class KoFresh(Benchmark):
     drawn = True
     card = Card(
         title="KO-FRESH",
-        split=BENCHMARKS["ko-fresh"].version,
+        split=BENCHMARKS["ko-fresh"].version.partition(".")[0],
         n=2000,
         axes=(
             Axis("kind", Text("질문 유형", "Question type"), KINDS),
@@ -106,7 +107,7 @@ class KoFresh(Benchmark):
             right = float(asserted_letter(answer.text) == gold)
             return Score(item.id, right, right, answer.status)
         right = float(strict_match(item.question, gold, answer.text))
-        return Score(item.id, right, quantity_f1(item.question, gold, answer.text), answer.status)
+        return Score(item.id, right, strict_f1(item.question, gold, answer.text), answer.status)
 
     def gold_output(self, item: Item) -> str | None:
         return gold_answer(item)

@@ -6,8 +6,8 @@ source: Marker-Inc-Korea/KO-VQA-Benchmark (1,500 items, 15 domains × 100; promp
 from collections.abc import Sequence
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row
+from evaluator.benchmarks.scoring.final_answer import strict_match
 from evaluator.benchmarks.scoring.published_quantities import NUMBER, quantities, quantity_f1
-from evaluator.benchmarks.scoring.quantities import strict_match
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.data_types import Answer, Item, Prompt, Score
 from submissions.messages import Text

@@ -3,12 +3,12 @@
 import argparse
 from pathlib import Path
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import progress_bar
 from evaluator.errors import DataError
 from evaluator.files import check_new_folder
 from evaluator.fresh.draw import draw_set
 from evaluator.fresh.seed import commitment, differences, other_versions, reveal
-from submissions.catalog import BENCHMARKS
 from submissions.records import Commitment
 from submissions.settings import load_settings
 from submissions.store.open import check_there, open_store
@@ -38,7 +38,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _reveal(quarter: str, *, yes: bool) -> int:
-    running = f" {quarter} is still the quarter that is ranked." if quarter == BENCHMARKS["ko-fresh"].version else ""
+    running = f" {quarter} is still the quarter that is ranked." if quarter == BENCHMARKS["ko-fresh"].card.split else ""
     asked = f"Everybody can draw the set of {quarter} afterwards, and later results have no rank.{running} Reveal its seed? [y/N] "
     if not yes and input(asked).strip().lower() not in ("y", "yes"):
         print("nothing revealed")

@@ -13,16 +13,27 @@ from evaluator.data_types import Item
 
 LETTERS = "ABCD"
 ORDER_KEY = "order_key"  # of an item's extra
-# Ways to assert a letter, the surest first: said outright, standing first, in brackets or bold, standing anywhere.
+# Ways to assert a letter, the surest first: after a marker, at the start, in brackets or bold, anywhere.
 _ALONE = r"(?<![A-Za-z])([A-D])(?![A-Za-z])"
 _ASSERTIONS = [
-    re.compile(rf"(?:정답|답변|답|answer)(?:은|는|이|:|\s|is)*+[\s(\[*\"']*+{_ALONE}", re.IGNORECASE),
     re.compile(
-        r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이,]|\Z)(?!\s*(?:[—,/~-]|or|and)\s*[A-D](?![A-Za-z]))"
+        rf"(?:정답|답변|답|(?:final )?answer|(?<![가-힣])따라서|therefore)(?:은|는|이|:|\s|is|옵션|선택지)*+[\s(\[*\"']*+{_ALONE}",
+        re.IGNORECASE,
     ),
+    re.compile(r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이,]|\Z)"),
     re.compile(r"(?:\(|\[|\*\*)([A-D])(?:\)|\]|\*\*)"),
     re.compile(_ALONE),
 ]
+# A hedge: what follows a letter if it is one of several candidates, as in "A 또는 B", "A, B", "A B C D".
+_CLOSED = r"[)\]*\"']*(?:\.|번)?"
+_HEDGE = re.compile(
+    rf"{_CLOSED}\s*(?:(?:또는|혹은|아니면|이?나|및|와|과|—|[,/~|·&-]|or\b|and\b)\s*)+[(\[*\"']*[A-D](?![A-Za-z])(?!{_CLOSED}\s*중)"
+    rf"|{_CLOSED}(?:\s+[(\[*\"']*[A-D](?![A-Za-z]){_CLOSED})+\s*(?:\Z|\n)",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"[)\]*\"']*(?:번)?(?:이|가|은|는)?\s*(?:아니(?!면)|아닙|아님|not\b)")
+# The choices repeated, one a line; a letter alone in the first line is an answer.
+ECHO = re.compile(r"\s*A[.:)][^\n]*\w[^\n]*\n+(?:[^\n]+\n+)*?\s*B[.:)]")
 
 
 def choices_in(row: Row) -> tuple[str, ...]:
@@ -48,9 +59,15 @@ def order(item: Item, rotation: int) -> list[int]:
 
 
 def asserted_letter(output: str) -> str | None:
-    """The letter an answer asserts, wherever it stands: `정답은 B`, `(B)`, `**B**`, after `</think>`. None if unclear."""
+    """Return the letter an answer asserts: `정답은 B`, `(B)`, `**B**`, after `</think>`. None if several or none are."""
     text = after_thinking(unicodedata.normalize("NFKC", output))
-    for pattern in _ASSERTIONS:
-        if letters := {letter.upper() for letter in pattern.findall(text)}:
-            return letters.pop() if len(letters) == 1 else None
+    for number, pattern in enumerate(_ASSERTIONS):
+        found = [match for match in pattern.finditer(text) if not _DENIED.match(text, match.end(1))]
+        if number and ECHO.match(text):
+            return None
+        if not found:
+            continue
+        letters = {match[1].upper() for match in found}
+        hedged = any(_HEDGE.match(text, match.end(1)) for match in found)
+        return letters.pop() if len(letters) == 1 and not hedged else None
     return None

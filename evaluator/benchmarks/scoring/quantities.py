@@ -1,16 +1,13 @@
-"""Korean quantities as a reader means them: 2,434만 7천 명 is 24,347천 명, △5.2 is −5.2, `61.5 조` is 61.5조.
+"""Read Korean quantities as a reader means them: 2,434만 7천 명 is 24,347천 명, △5.2 is −5.2, `61.5 조` is 61.5조.
 
-The strict companion of KO-VQA's published rule. A quantity is a value and, where it is one of the units known here, a
-unit; a multiplier (십 백 천 만 억 조) belongs to the value.
+A quantity is a value and, if it is one of the units known here, a unit; a multiplier (십 백 천 만 억 조) belongs to the
+value. `final_answer` decides which quantities of an answer count.
 """
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
-
-from evaluator.benchmarks.scoring.thinking import after_thinking
 
 
 class Quantity(NamedTuple):
@@ -18,10 +15,17 @@ class Quantity(NamedTuple):
     unit: str  # canonical, "" where none is stated
 
     def agrees(self, other: "Quantity") -> bool:
-        """The same value, and no two different units."""
-        return self.value == other.value and (not self.unit or not other.unit or self.unit == other.unit)
+        """Return whether the values are equal and the units do not contradict each other.
+
+        A missing unit agrees with any, and the counter 개 with those made from it: 187개 is 187개소.
+        """
+        if self.value != other.value:
+            return False
+        units = {self.unit, other.unit}
+        return len(units) == 1 or "" in units or ("개" in units and units <= _COUNTED)
 
 
+_COUNTED = {"개", "개소", "개국", "개사"}
 MULTIPLIERS = {"십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12}
 _LARGE = {"만", "억", "조"}  # after these a smaller number goes on: 1조 2,000억, 2만 5,000
 
@@ -50,6 +54,9 @@ _PART = re.compile(
     rf"(?P<sign>(?<![\w)%\]~.-])[-+])?(?<![A-Za-z\d])(?P<number>{_NUMBER})(?P<words>(?:\s?{_MULTIPLIER}){{0,6}})"
 )
 _UNIT = re.compile(rf"\s?({'|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))})", re.IGNORECASE)
+_BRACKETED_UNIT = re.compile(  # 603(천 명), 603 (단위: 천 명)
+    rf"(?<=\d)\s?\(\s?(?:단위\s?:\s?)?((?:{_MULTIPLIER}){{0,3}}\s?(?:{_UNIT.pattern.removeprefix(chr(92) + 's?')}))\s?\)"
+)
 _LATEX = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\s*\{([^{}]*)\}")
 _SPECIAL = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # whether any of the next four has work to do
 _POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")
@@ -59,10 +66,22 @@ _MARKUP = re.compile(r"[*_`$\\]")
 _LIST_MARK = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+", re.MULTILINE)
 
 
+class Stated(NamedTuple):
+    """A quantity and where it is written in a plain text."""
+
+    quantity: Quantity
+    start: int
+    end: int
+
+
 def quantities(text: str) -> list[Quantity]:
-    """All quantities stated in a text, in order."""
-    text = _plain(text)
-    found: list[Quantity] = []
+    """Return all quantities of a text, in order."""
+    return [stated.quantity for stated in scan(plain(text))]
+
+
+def scan(text: str) -> list[Stated]:
+    """Return all quantities of a text that `plain` has spelled out, with their places."""
+    found: list[Stated] = []
     position = 0
     while _DIGIT.search(text, position) and (match := _PART.search(text, position)):
         sign, number, words = match.groups()
@@ -79,40 +98,13 @@ def quantities(text: str) -> list[Quantity]:
             value, lowest, position = value + more, lower, part.end()
         if unit := _UNIT.match(text, position):
             position = unit.end()
-        found.append(Quantity(-value if sign == "-" else value, UNITS[unit[1].lower()] if unit else ""))
+        quantity = Quantity(-value if sign == "-" else value, UNITS[unit[1].lower()] if unit else "")
+        found.append(Stated(quantity, match.start(), position))
     return found
 
 
-def strict_match(question: str, gold: str, output: str) -> bool:
-    """Whether exactly the gold quantities are asserted; quantities of the question may be repeated.
-
-    A gold answer without a number must be given as text.
-    """
-    output = after_thinking(output)
-    if output == gold:
-        return True
-    wanted = quantities(gold)
-    if not wanted:
-        return _words(gold) == _words(output)
-    stated = quantities(output)
-    if stated == wanted:
-        return True
-    if len(wanted) > 1 or not all(_among(q, wanted) for q in stated):  # only then does the question matter
-        asked = quantities(question)
-        wanted = [q for q in wanted if q not in asked] or wanted[:1]
-        stated = [q for q in stated if not _among(q, asked) or _among(q, wanted)]
-    return all(_among(q, stated) for q in wanted) and all(_among(q, wanted) for q in stated)
-
-
-def _among(quantity: Quantity, others: Sequence[Quantity]) -> bool:
-    for other in others:  # noqa: SIM110 - three times as fast as any() of a generator
-        if quantity.agrees(other):
-            return True
-    return False
-
-
-def _plain(text: str) -> str:
-    """One spelling of everything that is written in several: width, minus signs, squares, markdown, LaTeX."""
+def plain(text: str) -> str:
+    """Return a text with one spelling of width, minus signs and squares, and without Markdown and LaTeX."""
     if not unicodedata.is_normalized("NFKC", text):
         for square, spelled in (("㎡", "m제곱"), ("㎥", "m세제곱"), ("㎢", "km제곱"), ("²", "제곱"), ("³", "세제곱")):
             text = text.replace(square, spelled)
@@ -122,6 +114,8 @@ def _plain(text: str) -> str:
         text = _POWER.sub(lambda m: f"{m[1]}{'제곱' if m[2] == '2' else '세제곱'}", text)
         text = _MINUS.sub("-", _TRIANGLE.sub(" -", text))
         text = _MARKUP.sub("", text)
+    if "(" in text:
+        text = _BRACKETED_UNIT.sub(r"\1", text)
     return _LIST_MARK.sub("", text) if "." in text or ")" in text else text
 
 
@@ -135,7 +129,3 @@ def _value(number: str, words: str) -> tuple[int | Decimal, int]:
             value *= MULTIPLIERS[word]
             lowest = MULTIPLIERS[word] if word in _LARGE else 0
     return value, lowest
-
-
-def _words(text: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum())

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.benchmarks.scoring.quantities import UNITS, quantities, strict_match
+from evaluator.benchmarks.scoring.final_answer import strict_match
+from evaluator.benchmarks.scoring.quantities import UNITS, quantities
 from submissions.paths import SAMPLES
 
 READ: list[tuple[str, list[tuple[str, str]]]] = [

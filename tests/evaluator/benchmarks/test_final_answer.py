@@ -1,0 +1,222 @@
+"""What counts as the final answer under the strict rules: quantities, letters and text, with working shown and with dumps."""
+
+import random
+
+import pytest
+
+from evaluator.benchmarks.scoring import chart_answers
+from evaluator.benchmarks.scoring.choices import asserted_letter
+from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
+from scripts.make_scoring_table import DOC, FAMILIES, MARKS, table
+
+QUESTION, GOLD = "2020년 음식점과 숙박의 차이는 얼마입니까?", "603천 명"
+# An output for that question, and whether it is right.
+OUTPUTS = [
+    ("표에서 음식점은 3,633건, 숙박은 1,200건입니다. 따라서 정답은 603천 명입니다", True),
+    ("음식점 1,000천 명, 숙박 397천 명\n\n**정답: 603천 명**", True),
+    ("**정답:** 603천명", True),
+    ("1,000천 명 - 397천 명 = 603천 명", True),
+    ("1,000 - 397 = 603천 명", True),
+    ("2020년 (603천 명)", True),
+    ("1호선, 603천 명", True),
+    ("603천 명", True),
+    ("603천명입니다.", True),
+    ("60만 3천 명", True),
+    ("603,000명", True),
+    ("603명", False),
+    ("603천 건", False),
+    ("505천 명", False),
+    ("603천 명 또는 505천 명", False),
+    ("505천 명 또는 603천 명", False),
+    ("505천 명 혹은 603천 명입니다", False),
+    ("505천 명이나 603천 명입니다", False),
+    ("정답은 505천 명 또는 603천 명입니다", False),
+    ("정답: 505천 명\n정답: 603천 명", False),
+    ("505천 명, 397천 명, 603천 명", False),
+    ("505\n397\n603천 명", False),
+    ("505천 명입니다. 603천 명입니다.", False),
+    ("음식점 505천 명\n숙박 397천 명\n합계 603천 명", False),
+    ("음식점 505천 명 숙박 397천 명 합계 603천 명", False),
+    ("음식점은 1,000천 명이고 숙박은 397천 명이므로 차이는 603천 명입니다.", True),
+    ("음식점은 1,000천 명, 숙박은 397천 명으로 차이는 603천 명입니다.", True),
+    ("1,000천 명에서 397천 명을 빼면 603천 명입니다.", True),
+    ("음식점(1,000천 명)에서 숙박(397천 명)을 뺀 값은 603천 명입니다.", True),
+    ("음식점은 1,000천 명입니다.\n숙박은 397천 명입니다.\n두 값의 차이는 603천 명입니다.", True),
+    ("1. 음식점: 1,000천 명\n2. 숙박: 397천 명\n3. 차이: 1,000 - 397 = 603천 명", True),
+    ("음식점은 **1,000천 명**, 숙박은 **397천 명**입니다. 그러므로 차이는 **603천 명**입니다.", True),
+    ("계산하면 다음과 같습니다. 차이는 **603**천 명으로, 1,000천 명에서 397천 명을 뺀 값입니다.", True),
+    ("\\[1000 - 397 = 603\\]\n따라서 정답은 \\boxed{603천 명}입니다.", True),
+    ("$\\boxed{603}$", False),
+    ("답은 603천 명이 아닙니다.", False),
+    ("603천 명이 아니라 505천 명입니다.", False),
+    ("505천 명이 아니라 603천 명입니다.", True),
+    ("500천 명에서 603천 명 사이입니다", False),
+    ("603~700천 명", False),
+    ("정답은 603천 명입니다. 또는 505천 명일 수 있습니다.", False),
+    ("따라서 603천 명입니다. 505천 명입니다.", False),
+    ("603천 명이 정답입니다.", True),
+    ("차이는 603천 명에 달합니다.", True),
+    ("603천 명의 차이가 있습니다.", True),
+    ("정답: 603천 명\n\n해설: 음식점은 1,000천 명이고 숙박은 397천 명입니다.", True),
+    ("## 답변\n음식점은 1,000천 명, 숙박은 397천 명입니다.\n따라서 차이는 603천 명입니다.", True),
+    ("최종 답: **603천 명** (1,000천 명 − 397천 명)", True),
+    ("정답은 1개, 2개, 3개, 603천 명", False),
+    ("1과 2와 3과 603천 명입니다", False),
+    ("Answer: 603천 명", True),
+    ("The answer is 603천 명.", True),
+    ("모르겠습니다", False),
+    ("", False),
+    ("603", False),
+    ("2021년 603천 명", False),
+    ("2019년 대비 603천 명 증가", True),
+    ("음식점의 경우 1,000천 명, 숙박의 경우 397천 명이므로, 1,000 - 397 = 603(천 명)입니다.", True),
+    ("| 구분 | 값 |\n|---|---|\n| 음식점 | 1,000천 명 |\n| 숙박 | 397천 명 |\n\n차이: 603천 명", False),
+    ("| 구분 | 값 |\n|---|---|\n| 음식점 | 1,000천 명 |\n| 숙박 | 397천 명 |\n\n답: 603천 명", True),
+    ("2020년 음식점은 1000천 명, 숙박은 397천 명이다. 그 차는 603천 명이다.", True),
+    ("차이는 603 (단위: 천 명)", True),
+    ("먼저 1,000천 명을 찾고, 다음으로 397천 명을 찾습니다. 1,000 − 397 = **603천 명**", True),
+    ("603천 명 (= 1,000 − 397)", True),
+    ("603천 명(1,000천 명-397천 명)", True),
+    ("100 200 300 400 500 600 603천 명", False),
+    ("정답은 다음과 같습니다.\n\n603천 명", True),
+    ("603천 명, 505천 명 중 하나입니다", False),
+    ("505천 명 아니면 603천 명", False),
+    ("505천 명 / 603천 명", False),
+    ("505천 명 or 603천 명", False),
+    ("따라서 505천 명 또는 603천 명입니다", False),
+    ("아마도 603천 명인 것 같습니다.", True),
+    ("603천 명인 것으로 보입니다", True),
+]
+# Question, gold, output, and whether it is right.
+CASES = [
+    ("가장 많은 해는 몇 년입니까?", "2020년", "2020년 (525개소)", False),
+    ("가장 많은 해는 몇 년입니까?", "2020년", "정답은 2020년입니다. 525개소로 가장 많습니다.", True),
+    ("가장 많은 해는?", "2017년", "2016-2017년", False),
+    ("가장 많은 해는?", "2017년", "2016년과 2017년 중 2017년이 가장 많습니다.", True),
+    ("가장 많은 해는?", "2017년", "2016년은 5건, 2017년은 9건이므로 가장 많은 해는 2017년입니다.", True),
+    ("몇 개소?", "187 개소", "187개", True),
+    ("몇 개소?", "187 개소", "187곳", True),
+    ("몇 개월?", "187개월", "187개", False),
+    ("최댓값은?", "525개소", "2020년 (525개소)", True),
+    ("최댓값은?", "525개소", "2015년, 2016년, 2020년 (525개소)", True),
+    ("몇 %?", "20.5%", "3,987 ÷ 19,448 × 100 = 20.5%", True),
+    ("몇 %?", "20.5%", "3,987/19,448*100=20.5", True),
+    ("몇 %?", "20.5%", "약 20.5%입니다 (3,987 ÷ 19,448 × 100 ≈ 20.5)", True),
+    (
+        "몇 %?",
+        "20.5%",
+        "합계는 19,448이고 30대는 3,987이므로 비율은 3,987 ÷ 19,448 × 100 = 20.5003...으로 반올림하면 20.5%입니다.",
+        True,
+    ),
+    (
+        "몇 %?",
+        "20.5%",
+        "합계: 5,000 + 6,000 + 8,448 = 19,448\n비율: 3,987 / 19,448 ≈ 0.205\n\n따라서 약 20.5%입니다.",
+        True,
+    ),
+    ("합은?", "2,057,404천㎡", "합은 2,057,404천㎡입니다.", True),
+    ("몇 살?", "70세 이상의 변화가 가장 높습니다.", "70세 이상", True),
+    ("합?", "1,861건", "3,987 - 2,126 = 1,861건", True),
+    ("합?", "603천 명", "1호선, 603천 명", True),
+    ("합?", "6건", "3건+3건=6건입니다. 정답은 6건입니다.", True),
+    ("남녀는?", "남자 5명, 여자 6명", "남자 5명, 여자 6명입니다", True),
+    ("남녀는?", "남자 5명, 여자 6명", "정답: 남자는 5명, 여자는 6명", True),
+]
+LETTERS = [
+    ("A", "A"),
+    ("A 또는 B 또는 C 또는 D", None),
+    ("A or B", None),
+    ("A, B, C, D", None),
+    ("A B C D", None),
+    ("A\nB\nC\nD", None),
+    ("정답은 A 또는 B", None),
+    ("정답: A", "A"),
+    ("**B**", "B"),
+    ("(C)", "C"),
+    ("A. 2020년에는 B보다 많다", "A"),
+    ("B번입니다", "B"),
+    ("A는 틀리고 B도 틀립니다. 따라서 C입니다.", "C"),
+    ("A는 틀렸다. 정답은 D입니다", "D"),
+    ("정답은 (B)입니다.", "B"),
+    ("A와 B는 틀렸으므로 정답은 C", "C"),
+    ("A, because B is wrong", "A"),
+    ("A/B", None),
+    ("A이나 B", None),
+    ("정답: A\n정답: B", None),
+    ("Answer: A and B", None),
+    ("The answer is B.", "B"),
+    ("A혹은B", None),
+    ("A) 혹은 B)", None),
+    ("**A** 또는 **B**", None),
+    ("A. 또는 B.", None),
+    ("정답은 A, 또는 B", None),
+    ("A\n\nB는 2020년과 다릅니다.", "A"),
+    ("a", "A"),
+    ("답은 B가 아니라 C입니다", "C"),
+    ("정답은 B입니다. A는 값이 다릅니다.", "B"),
+    ("설명 C가 맞습니다", "C"),
+    ("A~D 모두", None),
+    ("A·B", None),
+    ("A 아니면 B", None),
+    ("B (A, C, D는 틀림)", "B"),
+    ("<answer>B</answer>", "B"),
+    ("\\boxed{B}", "B"),
+    ("A. 가\nB. 나\nC. 다\nD. 라", None),
+]
+TEXTS = [
+    ("Japan", "The country with the highest value is Japan.", True),
+    ("Japan", "Japan has the highest share in 2020.", True),
+    ("Japan", "Looking at the chart, China has 20 and Japan has 30.\n\nTherefore, the answer is Japan.", True),
+    ("Japan", "**Japan**", True),
+    ("Japan", "In 2020, Japan", True),
+    ("Japan", "Japan, with 45%", True),
+    ("Japan", "일본 Japan입니다", True),
+    ("Japan", "가장 높은 나라는 Japan입니다.", True),
+    ("Japan", "Japan or China", False),
+    ("Japan", "China and Japan", False),
+    ("North line", "The North line carried more passengers in every year.", True),
+    ("North line", "North", False),
+]
+LABELS = ["Japan", "South Korea", "North line", "Facebook", "2020", "27.3", "Online video", "17.3%"]
+
+
+@pytest.mark.parametrize(("output", "right"), OUTPUTS)
+def test_strict_match_reads_the_final_answer(output: str, right: bool) -> None:
+    assert strict_match(QUESTION, GOLD, output) is right
+    assert (strict_f1(QUESTION, GOLD, output) == 1) is right
+
+
+@pytest.mark.parametrize(("question", "gold", "output", "right"), CASES)
+def test_strict_match_ignores_labels_and_operands(question: str, gold: str, output: str, right: bool) -> None:
+    assert strict_match(question, gold, output) is right
+
+
+@pytest.mark.parametrize(("output", "letter"), LETTERS)
+def test_asserted_letter(output: str, letter: str | None) -> None:
+    assert asserted_letter(output) == letter
+
+
+@pytest.mark.parametrize(("gold", "output", "right"), TEXTS)
+def test_chart_text_reads_the_final_answer(gold: str, output: str, right: bool) -> None:
+    assert chart_answers.strict_match(60, gold, output) is right
+
+
+@pytest.mark.parametrize("separator", [", ", "\n", " / ", "; ", " | ", " or "])
+@pytest.mark.parametrize("question_type", [60, 1, 13, 90])
+def test_chart_text_rejects_a_list_of_labels(question_type: int, separator: str) -> None:
+    for seed, gold in enumerate(LABELS):
+        dump = separator.join(random.Random(seed).sample(LABELS, len(LABELS)))
+        assert not chart_answers.strict_match(question_type, gold, dump), dump
+
+
+@pytest.mark.parametrize("separator", [", ", "\n", " / ", " "])
+def test_strict_match_rejects_a_list_of_quantities(separator: str) -> None:
+    values = [f"{n},{n}00천 명" for n in range(1, 9)]
+    for gold in values:
+        assert not strict_match(QUESTION, gold, separator.join(values))
+
+
+def test_scoring_table_is_up_to_date() -> None:
+    written = DOC.read_text(encoding="utf-8").partition(MARKS[0])[2].partition(MARKS[1])[0]
+    assert written.strip() == table().strip(), "run python -m scripts.make_scoring_table"
+    assert sum(len(family.outputs) for family in FAMILIES) >= 20
