@@ -15,7 +15,7 @@ from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.korquad2 import KorQuAD2
-from evaluator.benchmarks.scoring import chart_answers
+from evaluator.benchmarks.scoring import chart_answers, final_answer
 from evaluator.benchmarks.scoring.choices import asserted_letter
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
 from evaluator.run.bootstrap import cluster_bootstrap
