@@ -18,7 +18,7 @@ from evaluator.benchmarks.korquad2 import KorQuAD2
 from evaluator.benchmarks.scoring import chart_answers, final_answer
 from evaluator.benchmarks.scoring.choices import asserted_letter
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
-from evaluator.run.bootstrap import cluster_bootstrap
+from evaluator.run.bootstrap import mean_interval
 from scripts.bench_board import board_rows
 from scripts.bench_engines import Row, engine_rows
 from scripts.bench_overhead import overhead_rows
@@ -136,7 +136,7 @@ def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
     yield "infochartqa, strict rule", len(charts), lambda: [chart_answers.strict_match(k, a, a) for k, a in charts]
     scores = [n % 7 / 7 for n in range(10_165)]
     pages = [str(n * 4736 // 10_165) for n in range(10_165)]
-    yield "bootstrap of 10,165 questions in 4,736 pages, 10,000 resamples", 1, lambda: cluster_bootstrap(scores, pages)
+    yield "interval of 10,165 questions in 4,736 pages", 1, lambda: mean_interval(scores, pages)
 
 
 def end_to_end(name: str, folder: Path) -> tuple[str, int, Callable[[], object]]:

@@ -42,6 +42,8 @@ class BoardRow:
     em_high: float | None = None
     f1_low: float | None = None
     f1_high: float | None = None
+    em_strict_low: float | None = None
+    em_strict_high: float | None = None
     latency_ms: float | None = None  # the median where questions were asked one at a time, else the mean
     hardware: Label | None = None
     date: float | None = None
@@ -89,6 +91,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
     scores = result.results[result.benchmark]
     em_low, em_high = result.intervals.get("em", (None, None))
     f1_low, f1_high = result.intervals.get("f1", (None, None))
+    em_strict_low, em_strict_high = result.intervals.get("em_strict", (None, None))
     return BoardRow(
         path=path,
         blob=blob,
@@ -113,6 +116,8 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         em_high=em_high,
         f1_low=f1_low,
         f1_high=f1_high,
+        em_strict_low=em_strict_low,
+        em_strict_high=em_strict_high,
         latency_ms=_typical_ms(result.latency) if result.latency else None,
         hardware=result.latency.hardware if result.latency else None,
         date=result.date,

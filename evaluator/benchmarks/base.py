@@ -53,6 +53,7 @@ class Card:
     hub_task: str  # the id under which its scores are on the Hub's model pages, without the metric
     hub_metrics: tuple[str, ...] = ("em", "f1")  # those that are put there
     headline: str = "em"  # the metric that ranks
+    reported_headline: str | None = None  # the one that ranks reported rows, whose makers do not have the headline
     headline_title: str = "EM"
     chance: float | None = None  # percent right by guessing, where answers are of a few kinds
     columns: tuple[ScoreColumn, ...] = ()
@@ -61,6 +62,11 @@ class Card:
     data_terms: Text | None = None  # whose its test set is, and what may be done with it
     access: Text | None = None  # who made and holds it, and who may have seen or trained on it
     data_stays: bool = False  # whether those terms keep it in the country
+
+    def headline_of(self, values: Mapping[str, float | None]) -> str:
+        """Return the metric that ranks a row with these values."""
+        reported = self.reported_headline
+        return reported if reported and values.get(self.headline) is None else self.headline
 
     def bucket_title(self, bucket: str) -> Text:
         """The title of a bucket of any axis; its name where the card has none."""

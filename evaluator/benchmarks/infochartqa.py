@@ -46,6 +46,8 @@ class InfoChartQA(Benchmark):
             "Made by the authors of its paper and public with its answers: any model may have been trained on it.",
         ),
         hub_task="infochartqa",
+        headline="em_strict",  # a list of all numbers or labels would lead by the published rule
+        reported_headline="em",
         columns=(
             ScoreColumn(Text("일반 차트", "Plain"), bucket=("subset", "text_plain")),
             ScoreColumn(Text("시각 기초", "Visual basic"), bucket=("subset", "visual_basic")),

@@ -48,6 +48,8 @@ class KoVQA(Benchmark):
         ),
         data_stays=True,
         hub_task="ko_vqa",
+        headline="em_strict",  # a list of all numbers or labels would lead by the published rule
+        reported_headline="em",
     )
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:

@@ -39,7 +39,7 @@ class ItemScores:
     ) -> "ItemScores | None":
         """Return the scores of an evaluation, None for a benchmark whose headline is not a mean over items."""
         headline = benchmark.card.headline
-        if headline != "em" and not (headline == "f1" and benchmark.f1_is_mean):
+        if headline not in ("em", "em_strict") and not (headline == "f1" and benchmark.f1_is_mean):
             return None
         ids = [_identity(item) for item in items]
         order = sorted(range(len(items)), key=ids.__getitem__)

@@ -4,7 +4,7 @@ import json
 from functools import lru_cache
 from typing import NamedTuple
 
-from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.ranking import headline_of
 from submissions.rows import BoardRow
 
 
@@ -20,7 +20,7 @@ class BucketScore(NamedTuple):
 
 def bucket_scores(row: BoardRow) -> dict[BucketKey, BucketScore]:
     """The buckets of a row's breakdown whose score is known."""
-    return parse_scores(row.breakdown, BENCHMARKS[row.benchmark].card.headline)
+    return parse_scores(row.breakdown, headline_of(row))
 
 
 @lru_cache(maxsize=2000)

@@ -106,12 +106,14 @@ COLUMNS: tuple[Column, ...] = (
         "em_strict",
         Text("엄격 EM", "Strict EM"),
         "em_strict",
-        "score",
+        "em_strict",
+        order="descending",
+        order_label=Text("엄격 EM 높은 순", "Strict EM, highest first"),
         hint=Text(
             "공식 채점 규칙의 알려진 오류를 바로잡아 계산한 EM입니다.",
             "EM under rules that correct known errors of the published scorer.",
         ),
-        export=("em_strict",),
+        export=("em_strict", "em_strict_low", "em_strict_high"),
     ),
     Column("parts", Text("영역별 점수", "Scores by category")),  # stands for the columns of the benchmark's own
     Column(
@@ -176,7 +178,7 @@ DEFAULT = tuple(column.key for column in COLUMNS if column.optional and column.d
 BEFORE_SCORES = ("model", "amount", "weights", "plain")  # cells of what a model is
 RANK = "score"  # the order of the ranking itself
 RANK_LABEL = Text("순위", "Rank")
-SORTS = (RANK, "em", "f1", "latency", "date", "name", "params")
+SORTS = (RANK, "em", "f1", "em_strict", "latency", "date", "name", "params")
 EXPORTED = tuple(name for column in COLUMNS for name in column.export)
 
 
@@ -191,9 +193,11 @@ def columns_of(card: Card, rows: Sequence[RankedRow], chosen: Sequence[str], sor
             columns += (Column(f"own-{n}", own.title, cell="score", own=own) for n, own in enumerate(card.columns))
         else:
             columns.append(column)
-    kept = (card.headline, sort)
+    kept = (card.reported_headline or card.headline, sort)
     columns = [column for column in columns if column.key in kept or not _is_empty(column, rows, card)]
     title = Text(card.headline_title, card.headline_title)
+    if card.reported_headline:
+        return columns
     if card.headline in BY_KEY:
         columns = [replace(column, label=title) if column.key == card.headline else column for column in columns]
     else:

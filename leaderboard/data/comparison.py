@@ -14,7 +14,7 @@ from typing import Literal
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import BucketScore, bucket_scores
-from leaderboard.data.ranking import RankedRow, interval_of, score_of
+from leaderboard.data.ranking import RankedRow, headline_of, interval_of, score_of
 from submissions.confidence_interval import Interval, wilson
 from submissions.results import PairedScores
 from submissions.rows import BoardRow
@@ -104,7 +104,7 @@ def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDiffere
 def _conditions(row: BoardRow) -> tuple[object, ...]:
     """What a model and the one it was made from must have in common to be compared."""
     budgets = row.decoding, row.max_answer_tokens, row.max_reasoning_tokens
-    return row.split, row.dataset, row.benchmark_version, row.thinking, *budgets
+    return row.split, row.dataset, row.benchmark_version, row.thinking, headline_of(row), *budgets
 
 
 def _alike(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:
@@ -133,15 +133,18 @@ def _difference(
     scores = score_of(rows[0].row) or 0.0, score_of(rows[other].row) or 0.0
     error = ERROR / (len(rows) - 1)
     paired = _paired(rows[0].row, rows[other].row, read_pairs)
+    same_rule = headline_of(rows[0].row) == headline_of(rows[other].row)
     if paired:
         interval: Interval | None = _widened(scores[0] - scores[1], paired.interval, 1 - error)
+    elif not same_rule:
+        interval = None  # nobody is surely ahead
     else:
         bounds = [_bounds(r, 1 - error) for r in (rows[0], rows[other])]
         interval = difference_interval(scores, bounds[0], bounds[1]) if bounds[0] and bounds[1] else None
     surely_ahead = bool(interval and interval.low > 0)
     if paired:  # its interval is rounded outward, its p value only a little
         surely_ahead = paired.sign > 0 and paired.p_at_most <= error
-    ahead, behind = _parts_ahead(parts, other, error)
+    ahead, behind = _parts_ahead(parts, other, error) if same_rule else ([], [])
     verdict: Verdict = "unknown" if interval is None else "ahead" if surely_ahead else "same"
     return Difference(rows[0], rows[other], scores[0] - scores[1], interval, verdict, ahead, behind, paired)
 

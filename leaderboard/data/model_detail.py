@@ -10,7 +10,7 @@ from leaderboard.data.breakdown import BucketKey, BucketScore, bucket_scores, pa
 from leaderboard.data.comparison import BaseDifference, base_difference
 from leaderboard.data.live_board import LiveBoard, View
 from leaderboard.data.models import ModelRow
-from leaderboard.data.ranking import RankedRow
+from leaderboard.data.ranking import RankedRow, headline_of
 from leaderboard.data.reproductions import Reproduction, reproductions
 from submissions.records import Status
 from submissions.results import EvalResult
@@ -69,8 +69,9 @@ def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
     content = board.result_json(ranked.row.key)
     if content is None:  # gone since
         return None
-    alike = tuple(r.row.breakdown for r in view.boards[ranked.row.benchmark] if r.row.split == ranked.row.split)
-    others = _statistics(alike, BENCHMARKS[ranked.row.benchmark].card.headline)
+    headline, board_rows = headline_of(ranked.row), (r.row for r in view.boards[ranked.row.benchmark])
+    alike = (row.breakdown for row in board_rows if row.split == ranked.row.split and headline_of(row) == headline)
+    others = _statistics(tuple(alike), headline)
     parts: dict[str, list[BucketComparison]] = {}
     for key, part in bucket_scores(ranked.row).items():
         parts.setdefault(key.axis, []).append(BucketComparison(key.bucket, part, *others[key]))

@@ -1,14 +1,25 @@
 """Every model once, with its headline of every benchmark side by side."""
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.ranking import Boards, RankedRow, score_of
+from submissions.catalog import Inputs
 
 ReferenceKind = Literal["human", "baseline", "blind", "chance"]
 BINS = 25  # of a benchmark's small chart: 4 points each
+
+
+@dataclass(slots=True)
+class Overall:
+    """The mean share of other families that a model beats, over the benchmarks of one group that it has a rank on."""
+
+    share: float  # percent
+    benchmarks: int
 
 
 @dataclass(slots=True)
@@ -20,7 +31,7 @@ class ModelRow:
     params: int | None = None
     weights: str | None = None
     cells: dict[str, RankedRow] = field(default_factory=dict)
-    borda: float = 0.0  # mean share, in percent, of the ranked models it beats; 0 for a benchmark it has no rank on
+    overall: dict[Inputs, Overall] = field(default_factory=dict)  # by what benchmarks ask about
 
 
 @dataclass(frozen=True)
@@ -44,11 +55,15 @@ def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
 
 
 def model_rows(boards: Boards) -> list[ModelRow]:
-    """Models by Borda count over all benchmarks that rank anybody, as voting theory has it (Colombo et al., arXiv:2202.03799)."""
+    """Return models by their overall share: of images first, then of pages; equals by benchmarks and name.
+
+    A Borda count (Colombo et al., arXiv:2202.03799) over the benchmarks that a model has a rank on, so that only models
+    measured on the same benchmark are compared.
+    """
     models: dict[str, ModelRow] = {}
-    ranked_boards = sum(any(r.rank for r in rows) for rows in boards.values())
+    families = _families(boards)
     for name, rows in boards.items():
-        beaten = _beaten(rows)
+        beaten, group = _beaten(rows, families), BENCHMARKS[name].inputs
         for ranked in rows:
             row = ranked.row
             if row.role != "model" or row.retired:
@@ -60,8 +75,17 @@ def model_rows(boards: Boards) -> list[ModelRow]:
             known = model.cells.get(name)
             if known is None or (known.rank is None and ranked.rank is not None):
                 model.cells[name] = ranked
-                model.borda += beaten.get(row.key, 0.0) * 100 / ranked_boards
-    return sorted(models.values(), key=lambda m: (-m.borda, -len(m.cells), m.model.casefold()))
+                if row.key in beaten:
+                    own = model.overall.setdefault(group, Overall(0.0, 0))
+                    own.benchmarks += 1
+                    own.share += (100 * beaten[row.key] - own.share) / own.benchmarks
+    return sorted(models.values(), key=overall_order)
+
+
+def overall_order(model: ModelRow, groups: Sequence[Inputs] = ("image", "page")) -> tuple[object, ...]:
+    """Return what models are sorted by: their share in the first group, then in the others."""
+    places = [model.overall.get(group) for group in groups]
+    return *((-own.share, -own.benchmarks) if own else (1.0, 0) for own in places), model.model.casefold()
 
 
 def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
@@ -91,15 +115,43 @@ def distribution(rows: Sequence[RankedRow]) -> list[int]:
     return counts
 
 
-def _beaten(rows: Sequence[RankedRow]) -> dict[str, float]:
-    """The share of other ranked rows that stand behind each, from 0 to 1; half of one that shares its rank."""
-    ranks = [r.rank for r in rows if r.rank is not None]
-    ties: dict[int, int] = {}
-    for rank in ranks:
-        ties[rank] = ties.get(rank, 0) + 1
-    others = len(ranks) - 1
-    return {
-        r.row.key: (len(ranks) - r.rank - (ties[r.rank] - 1) / 2) / others if others else 1.0
-        for r in rows
-        if r.rank is not None
-    }
+def group_sizes(boards: Boards) -> dict[Inputs, int]:
+    """Return how many benchmarks of each group rank anybody, for groups of more than one."""
+    counts = Counter(BENCHMARKS[name].inputs for name, rows in boards.items() if any(r.rank for r in rows))
+    return {group: count for group, count in counts.items() if count > 1}
+
+
+def _families(boards: Boards) -> dict[str, str]:
+    """Return the base model, if it is known, of each model that was made from another, through all steps."""
+    bases = {r.row.model: r.row.base_model for rows in boards.values() for r in rows if r.row.base_model}
+    found = {}
+    for model in bases:
+        root, seen = model, {model}
+        while (base := bases.get(root)) and base not in seen:
+            root = base
+            seen.add(root)
+        found[model] = root
+    return found
+
+
+def _beaten(rows: Sequence[RankedRow], families: Mapping[str, str]) -> dict[str, float]:
+    """Return the share of other families whose best row each row is ahead of, from 0 to 1; half of one at its rank.
+
+    A model, its modes and what is made from it are one family: entering many variants costs rivals nothing. Rows without
+    another family to be compared with are left out.
+    """
+    best: dict[str, int] = {}  # rank by family
+    family = {r.row.key: families.get(r.row.model, r.row.model) for r in rows if r.rank is not None}
+    for r in rows:
+        if r.rank is not None:
+            best.setdefault(family[r.row.key], r.rank)  # rows are best first
+    ranks = sorted(best.values())
+    found = {}
+    for r in rows:
+        if r.rank is None or len(ranks) < 2:
+            continue
+        own = best[family[r.row.key]]
+        behind = len(ranks) - bisect_right(ranks, r.rank)
+        tied = bisect_right(ranks, r.rank) - bisect_left(ranks, r.rank) - (own == r.rank)
+        found[r.row.key] = (behind + tied / 2) / (len(ranks) - 1)
+    return found

@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.significance import paired_verdicts
@@ -12,60 +13,93 @@ from submissions.rows import BoardRow
 
 @dataclass(frozen=True, slots=True)
 class RankedRow:
+    """A row and its rank; the rank of a reported row is shown in brackets, because its prompt and decoding are unknown.
+
+    `best` to `worst` are the ranks that the data allow: ahead of a row is only who is surely ahead, behind it only who is
+    surely behind. None if the row's own interval is unknown.
+    """
+
     rank: int | None  # None: a reference, another split, or no score
     row: BoardRow
-    best: int | None = None  # the ranks it may have: ahead of it only who is surely ahead,
-    worst: int | None = None  # behind it only who is surely behind
+    best: int | None = None
+    worst: int | None = None
 
 
 Boards = dict[str, list[RankedRow]]  # by benchmark, best first
 
 
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    row: BoardRow
+    score: float
+    interval: tuple[float, float] | None
+    metric: str  # rows that are ranked by different metrics are never surely ahead of each other
+
+
 def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
-    """Rows by headline score, best first. Models measured on the benchmark's own split, and decoded like all others,
-    have ranks; ties share one. Retired results stand last."""
+    """Return rows by headline score, best first; retired results last.
+
+    Models measured on the benchmark's ranked split and decoded like all others have ranks; ties share one.
+    """
     card = BENCHMARKS[benchmark].card
-    scored = [(row.metric(card.headline), row) for row in rows]
+    scored = [(score_of(row), row) for row in rows]
     scored.sort(
         key=lambda pair: (pair[1].retired is not None, pair[0] is None, -(pair[0] or 0.0), pair[1].model.casefold())
     )
-    # Where no interval is known, the bare score stands for it.
-    entered = {
-        row.key: (score, *(interval_of(row) or (score, score)))
+    entries = [
+        _Entry(row, score, interval_of(row), headline_of(row))
         for score, row in scored
         if score is not None
         and row.role == "model"
         and row.split == card.split
         and row.retired is None
         and decoded_alike(row)
-    }
-    losses = [-score for score, _, _ in entered.values()]  # ascending, as bisect needs them
-    lows, highs = sorted(low for _, low, _ in entered.values()), sorted(high for _, _, high in entered.values())
-    corrections = _corrections([row for _, row in scored], entered)
+    ]
+    losses = [-entry.score for entry in entries]  # ascending, as bisect needs them
+    ranges = _rank_ranges(entries, losses)
 
-    def standing(row: BoardRow) -> RankedRow:
-        if row.key not in entered:
-            return RankedRow(None, row)
-        score, low, high = entered[row.key]
-        rank = bisect_left(losses, -score) + 1
-        if low == high:
-            return RankedRow(rank, row)
-        ahead, behind = corrections.get(row.key, (0, 0))
-        best, worst = len(lows) - bisect_right(lows, high) + 1 + ahead, len(highs) - bisect_left(highs, low) - behind
-        return RankedRow(rank, row, min(best, rank), max(worst, rank))
+    def standing(row: BoardRow, score: float | None) -> RankedRow:
+        return RankedRow(bisect_left(losses, -(score or 0.0)) + 1, row, *ranges.get(row.key, (None, None)))
 
-    return [standing(row) for _, row in scored]
+    entered = {entry.row.key for entry in entries}
+    return [standing(row, score) if row.key in entered else RankedRow(None, row) for score, row in scored]
 
 
-def _corrections(
-    rows: Sequence[BoardRow], entered: Mapping[str, tuple[float, float, float]]
-) -> dict[str, tuple[int, int]]:
-    """How many more, by key, are surely ahead and surely behind by paired tests than by their intervals: where a pair was
-    tested, the test decides."""
-    verdicts = paired_verdicts(rows, entered)
+def _rank_ranges(entries: Sequence[_Entry], losses: Sequence[float]) -> dict[str, tuple[int, int]]:
+    """Return the best and worst rank of each entry with an interval, by key. `entries` are in order, best first."""
+    known = {entry.row.key: entry for entry in entries if entry.interval}
+    corrections = _corrections([entry.row for entry in entries], known)
+    found: dict[str, tuple[int, int]] = {}
+    for metric in {entry.metric for entry in known.values()}:
+        own = [
+            (key, entry.score, *entry.interval)
+            for key, entry in known.items()
+            if entry.interval and entry.metric == metric
+        ]
+        lows, highs = sorted(low for _, _, low, _ in own), sorted(high for _, _, _, high in own)
+        ranges = []
+        for key, score, low, high in own:
+            ahead, behind = corrections.get(key, (0, 0))
+            rank = bisect_left(losses, -score) + 1
+            best = len(lows) - bisect_right(lows, high) + 1 + ahead
+            worst = len(entries) - bisect_left(highs, low) - behind
+            ranges.append((min(best, rank), max(worst, rank)))
+        # Widened so that neither end moves against the ranks, as wide and narrow intervals beside each other would have it.
+        bests = reversed(list(accumulate((best for best, _ in reversed(ranges)), min)))
+        worsts = accumulate((worst for _, worst in ranges), max)
+        found |= {key: ends for (key, *_), ends in zip(own, zip(bests, worsts, strict=True), strict=True)}
+    return found
+
+
+def _corrections(rows: Sequence[BoardRow], entries: Mapping[str, _Entry]) -> dict[str, tuple[int, int]]:
+    """Return how many more are surely ahead and surely behind by paired tests than by intervals, by key.
+
+    If a pair was tested, the test decides.
+    """
+    verdicts = paired_verdicts(rows, entries)
     found: dict[str, tuple[int, int]] = {}
     for key, other in verdicts.tested:
-        (_, low, high), (_, other_low, other_high) = entered[key], entered[other]
+        (low, high), (other_low, other_high) = entries[key].interval or (0, 0), entries[other].interval or (0, 0)
         ahead, behind = found.get(key, (0, 0))
         found[key] = (
             ahead + ((other, key) in verdicts.ahead) - (other_low > high),
@@ -84,13 +118,18 @@ def decoded_alike(row: BoardRow) -> bool:
     return greedy and answer and row.max_reasoning_tokens in (None, MAX_REASONING_TOKENS)
 
 
+def headline_of(row: BoardRow) -> str:
+    """Return the metric that ranks a row."""
+    card = BENCHMARKS[row.benchmark].card
+    return card.headline_of({card.headline: row.metric(card.headline)})
+
+
 def score_of(row: BoardRow) -> float | None:
-    """The headline score of the row's benchmark, in percent."""
-    return row.metric(BENCHMARKS[row.benchmark].card.headline)
+    """Return the headline score of a row in percent."""
+    return row.metric(headline_of(row))
 
 
-def interval_of(row: BoardRow) -> tuple[float, float] | None:
-    """The 95% interval of the headline score, in percent; None where it is not known."""
-    headline = BENCHMARKS[row.benchmark].card.headline
-    low, high = {"em": (row.em_low, row.em_high), "f1": (row.f1_low, row.f1_high)}.get(headline, (None, None))
+def interval_of(row: BoardRow, metric: str = "") -> tuple[float, float] | None:
+    """Return the 95 % interval of a metric, by default the headline, in percent; None if it is not known."""
+    low, high = (getattr(row, f"{metric or headline_of(row)}_{end}", None) for end in ("low", "high"))
     return None if low is None or high is None else (low, high)

@@ -54,7 +54,8 @@ def _reproduction(one: Reproduction) -> dict[str, Any]:
     return {
         **{"model": one.measured.model, "benchmark": one.measured.benchmark, "split": one.measured.split},
         **{"published_as": one.reported.published_as, "reported": score_of(one.reported)},
-        **{"measured": score_of(one.measured), "interval": interval_of(one.measured)},
+        **{"metric": one.metric, "measured": one.measured.metric(one.metric)},
+        "interval": interval_of(one.measured, one.metric),
         **{"difference": round(one.difference, 4), "verdict": one.verdict},
         **{"reported_result": one.reported.key, "measured_result": one.measured.key, **measured_with(one.measured)},
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from leaderboard.data.attempts import attempts_of
-from leaderboard.data.ranking import Boards, interval_of, score_of
+from leaderboard.data.ranking import Boards, headline_of, interval_of, score_of
 from submissions.rows import BoardRow
 
 Verdict = Literal["reproduced", "higher", "lower"]  # the measured score, against the reported one
@@ -18,6 +18,7 @@ Verdict = Literal["reproduced", "higher", "lower"]  # the measured score, agains
 class Reproduction:
     reported: BoardRow
     measured: BoardRow
+    metric: str  # what both are compared by: the headline of the reported number
     difference: float  # measured minus reported, in points
     margin: float  # half of the measured score's 95% interval
     verdict: Verdict
@@ -33,12 +34,13 @@ def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
         if row.kind != "reported" or (reported := score_of(row)) is None:
             continue
         for own in measured.get((row.model, row.split), ()):
-            score, interval = score_of(own), interval_of(own)
+            metric = headline_of(row)  # the rule that the number was reported under
+            score, interval = own.metric(metric), interval_of(own, metric)
             if score is None or interval is None or (row.thinking and row.thinking != own.thinking):
                 continue
             low, high = interval
             verdict: Verdict = "higher" if low > reported else "lower" if high < reported else "reproduced"
-            yield Reproduction(row, own, score - reported, (high - low) / 2, verdict)
+            yield Reproduction(row, own, metric, score - reported, (high - low) / 2, verdict)
 
 
 def marked(rows: Sequence[BoardRow], retired: Mapping[str, str]) -> list[BoardRow]:

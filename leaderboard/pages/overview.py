@@ -8,7 +8,7 @@ import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard, View
-from leaderboard.data.models import BINS, ModelRow
+from leaderboard.data.models import BINS, ModelRow, group_sizes
 from leaderboard.data.query import PAGE, clean_words, find, page_size
 from leaderboard.data.ranking import score_of
 from leaderboard.pages.benchmark import CLICKS, clicked
@@ -16,22 +16,23 @@ from leaderboard.pages.tab import CACHED_VIEWS, LIVE, QUIET, TabView, search_fie
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text
 
-DEFAULTS = {"q": "", "sort": "borda", "n": str(PAGE)}
+OVERALL = "overall"
+DEFAULTS = {"q": "", "sort": OVERALL, "n": str(PAGE)}
 CHANGES = 12  # shown at most
 
 
 def overview_tab(board: LiveBoard, language: Language) -> TabView:
-    orders = [(text("sort_borda", language), "borda"), *((b.card.title, name) for name, b in BENCHMARKS.items())]
+    orders = [(text("sort_overall", language), OVERALL), *((b.card.title, name) for name, b in BENCHMARKS.items())]
     with gr.Row(elem_classes="hn-controls"):
         words = search_field("search", language, scale=3)
-        order = gr.Dropdown(orders, value="borda", label=text("sort", language), scale=1, filterable=False)
+        order = gr.Dropdown(orders, value=OVERALL, label=text("sort", language), scale=1, filterable=False)
     shown = gr.Number(PAGE, visible=False)
     html = gr.HTML(elem_id="overview", js_on_load=CLICKS + LIVE, apply_default_css=False)
     html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
 
     def read(params: Mapping[str, str]) -> list[Any]:
         order = params.get("sort", "")
-        return [clean_words(params.get("q")), order if order in BENCHMARKS else "borda", page_size(params.get("n"))]
+        return [clean_words(params.get("q")), order if order in BENCHMARKS else OVERALL, page_size(params.get("n"))]
 
     @lru_cache(maxsize=CACHED_VIEWS)
     def drawn(words: str, order: str, shown: int, version: str) -> str:
@@ -44,12 +45,13 @@ def overview_tab(board: LiveBoard, language: Language) -> TabView:
             bins=BINS,
             changes=board.changes()[:CHANGES],
             models=found[:shown],
+            group_sizes=group_sizes(view.boards),
             found=len(found),
             version=version,
         )
 
     def show(words: str | None, order: str | None, shown: float | None) -> str:
-        return drawn(clean_words(words), order if order in BENCHMARKS else "borda", page_size(shown), board.version)
+        return drawn(clean_words(words), order if order in BENCHMARKS else OVERALL, page_size(shown), board.version)
 
     return TabView("overview", DEFAULTS, [words, order, shown], html, read, show)
 

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.columns import BY_KEY, RANK, RANK_LABEL
-from leaderboard.data.ranking import interval_of, score_of
+from leaderboard.data.ranking import headline_of, interval_of, score_of
 from leaderboard.views.texts import Language, text, translate
 from submissions.catalog import PRECISIONS
 from submissions.confidence_interval import smallest_difference
@@ -91,6 +91,7 @@ def _environment(language: Language) -> Environment:
         language=language,
         benchmarks=BENCHMARKS,
         score_of=score_of,
+        headline_of=headline_of,
         interval_of=interval_of,
         smallest_difference=smallest_difference,
         float_precisions=PRECISIONS,

@@ -32,7 +32,8 @@ def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes:
 
     def bucket(n: int) -> dict[str, float | int]:
         score = min(100.0, max(0.0, em + rng.uniform(-12, 12)))
-        return {"n": n, "em": round(score, 2), "f1": round(min(100.0, score + 8), 2)}
+        own = {} if card.headline in ("em", "f1") else {"score": round(score, 2)}
+        return {"n": n, "em": round(score, 2), "f1": round(min(100.0, score + 8), 2), **own}
 
     breakdown: dict[str, Any] = {
         axis: {place: bucket(card.n // len(places)) for place in places} for axis, places in buckets(name).items()
@@ -61,7 +62,8 @@ def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes:
                 "max_new_tokens": 1024,
             },
             "results": {name: {"em": em, "em_stderr": 1.0, "f1": f1, "em_strict": max(0.0, em - 3)} | own},
-            "intervals": {"em": interval(em), "f1": interval(f1)},
+            "intervals": {"em": interval(em), "f1": interval(f1)}
+            | ({"em_strict": interval(em)} if card.headline == "em_strict" else {}),
             "dataset": {"id": f"hannun/{name}", "revision": "1", "split": card.split, "n": card.n},
             "breakdown": breakdown,
             "answers": {"ok": card.n - 2, "truncated": 2},

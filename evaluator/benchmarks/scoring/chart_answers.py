@@ -104,11 +104,10 @@ def strict_match(question_type: int, answer: str, response: str) -> bool:
 
 def asserted_letters(response: str) -> set[str]:
     """Return the letters of the last line that names any, alone or in brackets; none of alternatives or repeated choices."""
-    if ECHO.match(response):
-        return set()
     for line in reversed(response.splitlines()):
         if letters := re.findall(r"(?<![A-Za-z'])([A-D])(?![A-Za-z'])", line):
-            return set() if _EITHER.search(line) else set(letters)
+            is_choice = ECHO.match(response) and re.match(r"\s*[A-D][.:)]", line)
+            return set() if is_choice or _EITHER.search(line) else set(letters)
     return set()
 
 

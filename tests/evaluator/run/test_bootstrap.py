@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluator.run.bootstrap import cluster_bootstrap, mean_interval, paired_comparison
-from submissions.confidence_interval import Interval, wilson
+from evaluator.run.bootstrap import mean_interval, paired_comparison
+from submissions.confidence_interval import DISCORDANT, Interval, smallest_difference, wilson
 
 N_CLUSTERS, SIZE = 120, 4
 
@@ -31,22 +31,41 @@ def _clustered(random: np.random.Generator, truth: float) -> tuple[list[float], 
     return scores.tolist(), [str(i // SIZE) for i in range(N_CLUSTERS * SIZE)]
 
 
-def test_the_bootstrap_covers_where_items_hang_together() -> None:
-    random, truth = np.random.default_rng(2), 0.6
+@pytest.mark.parametrize("truth", [0.5, 0.9, 0.98])
+def test_mean_interval_covers_clustered_scores(truth: float) -> None:
+    random = np.random.default_rng(2)
     inside = naive = 0
-    for _ in range(400):
+    for _ in range(1000):
         scores, clusters = _clustered(random, truth)
-        low, high = cluster_bootstrap(scores, clusters, resamples=1000)
+        low, high = mean_interval(scores, clusters)
         inside += low <= truth <= high
         low, high = wilson(sum(scores) / len(scores), len(scores))
         naive += low <= truth <= high
-    assert 0.91 <= inside / 400 <= 0.985
+    assert 0.925 <= inside / 1000 <= 0.975
     assert naive < inside, "treating items as independent claims too much"
 
 
-def test_the_same_scores_give_the_same_interval() -> None:
-    scores, clusters = _clustered(np.random.default_rng(3), 0.5)
-    assert cluster_bootstrap(scores, clusters) == cluster_bootstrap(scores, clusters)
+def test_mean_interval_covers_scores_between_right_and_wrong() -> None:
+    random, inside = np.random.default_rng(3), 0
+    for _ in range(500):
+        scores = random.beta(8, 2, 300)
+        low, high = mean_interval(scores.tolist(), [str(i) for i in range(300)])
+        inside += low <= 0.8 <= high
+    assert 0.92 <= inside / 500 <= 0.98
+
+
+def test_smallest_difference_is_found_with_80_percent_power() -> None:
+    """By the distribution of McNemar's exact test itself."""
+    for n in (200, 500, 1500):
+        difference = smallest_difference(n)
+        for_first = (DISCORDANT + difference) / (2 * DISCORDANT)
+        power = 0.0
+        for discordant in range(1, n // 3):
+            firsts = np.arange(discordant + 1)
+            p_values = np.minimum(1, 2 * stats.binom.cdf(np.minimum(firsts, discordant - firsts), discordant, 0.5))
+            found = stats.binom.pmf(firsts, discordant, for_first)[p_values < 0.05].sum()
+            power += stats.binom.pmf(discordant, n, DISCORDANT) * found
+        assert 0.79 <= power <= 0.81
 
 
 def test_all_alike_is_not_certainty() -> None:

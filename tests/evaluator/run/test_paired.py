@@ -29,7 +29,10 @@ ITEMS = [Item(str(n), f"{n}번째 값은?", str(n), cluster=str(n)) for n in ran
 
 
 def scores(right: str, items: list[Item] = ITEMS, benchmark: str = "ko-vqa") -> ItemScores:
-    details: Details = [{"id": i.id, "em": float(r), "f1": float(r) / 2} for i, r in zip(items, right, strict=True)]
+    details: Details = [
+        {"id": i.id, "em_strict": float(r), "em": float(r), "f1": float(r) / 2}
+        for i, r in zip(items, right, strict=True)
+    ]
     found = ItemScores.of(BENCHMARKS[benchmark], items, details, "someone")
     assert found
     return found
@@ -128,7 +131,7 @@ def published_pairs(
     private, place = open_private_store(settings), dict[str, int]()
     found: dict[tuple[int, int], PairedScores] = {}
     for number, (own, submitter) in enumerate(zip(right, submitters, strict=True)):
-        details: Details = [{"id": i.id, "em": float(r), "f1": float(r)} for i, r in zip(items, own, strict=True)]
+        details: Details = [{"id": i.id, "em_strict": float(r)} for i, r in zip(items, own, strict=True)]
         request = make_request(model_id=f"{submitter}{number}/model", benchmark="ko-vqa")
         held = ItemScores.of(BENCHMARKS["ko-vqa"], items, details, submitter)
         assert held

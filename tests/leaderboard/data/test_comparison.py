@@ -41,7 +41,7 @@ def test_the_interval_covers_the_true_difference(a: float, b: float, n: int) -> 
 
 
 def parts(**scores: float) -> dict[str, dict[str, dict[str, float]]]:
-    return {"domain": {name: {"n": 100, "em": score} for name, score in scores.items()}}
+    return {"domain": {name: {"n": 100, "score": score} for name, score in scores.items()}}
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -44,17 +45,40 @@ def board(store_of_three: Store) -> LiveBoard:
     return LiveBoard(store_of_three)
 
 
-def test_borda_is_the_mean_share_of_models_beaten(make_request: Make) -> None:
-    def row(model: str, em: float) -> BoardRow:
-        return board_row(evaluated(make_request(model_id=model, benchmark="ko-vqa"), em), model, model)
+def overall(boards: Boards) -> dict[str, dict[str, float]]:
+    return {m.model: {group: own.share for group, own in m.overall.items()} for m in model_rows(boards)}
 
-    rows = [row("o/a", 90.0), row("o/b", 50.0), row("o/c", 50.0), row("o/d", 10.0)]
-    other = board_row(evaluated(make_request(model_id="o/e", benchmark="ko-vdc"), 40.0), "o/e", "o/e")
+
+def row(make_request: Make, model: str, em: float, benchmark: str = "ko-vqa", base: str | None = None) -> BoardRow:
+    made = board_row(evaluated(make_request(model_id=model, benchmark=benchmark), em), model, model)
+    return replace(made, base_model=base)
+
+
+def test_overall_is_the_mean_share_of_models_beaten_where_measured(make_request: Make) -> None:
+    rows = [row(make_request, *one) for one in (("o/a", 90.0), ("o/b", 50.0), ("o/c", 50.0), ("o/d", 10.0))]
+    others = [row(make_request, model, em, "ko-vdc") for model, em in (("o/a", 40.0), ("o/e", 60.0))]
+    pages = [row(make_request, model, em, "korquad-2") for model, em in (("o/d", 40.0), ("o/f", 30.0))]
     boards: Boards = {name: [] for name in BENCHMARKS} | {"ko-vqa": ranked(rows, "ko-vqa")}
-    boards |= {"ko-vdc": ranked([other], "ko-vdc")}
-    borda = {m.model: m.borda for m in model_rows(boards)}
-    # Of three others each: all beaten; one beaten, one tied; none. It is the mean over the two that rank anybody.
-    assert borda == pytest.approx({"o/a": 50.0, "o/b": 25.0, "o/c": 25.0, "o/d": 0.0, "o/e": 50.0})
+    boards |= {"ko-vdc": ranked(others, "ko-vdc"), "korquad-2": ranked(pages, "korquad-2")}
+    assert overall(boards) == {
+        "o/e": {"image": 100.0},  # a benchmark without a result does not count as 0
+        "o/a": {"image": 50.0},
+        "o/b": {"image": 50.0},
+        "o/c": {"image": 50.0},
+        "o/d": {"image": 0.0, "page": 100.0},
+        "o/f": {"page": 0.0},
+    }
+    assert [m.model for m in model_rows(boards)] == ["o/e", "o/a", "o/b", "o/c", "o/d", "o/f"]
+
+
+def test_overall_counts_a_family_once(make_request: Make) -> None:
+    rivals = [row(make_request, "o/a", 90.0), row(make_request, "o/b", 50.0)]
+    variants = [row(make_request, f"x/variant-{n}", 60.0 + n, base="x/base") for n in range(9)]
+    variants.append(row(make_request, "x/twice", 70.0, base="x/variant-1"))
+    before = overall({"ko-vqa": ranked([*rivals, variants[0]], "ko-vqa")})
+    after = overall({"ko-vqa": ranked([*rivals, *variants], "ko-vqa")})
+    assert {model: after[model] for model in before} == before
+    assert all(after[one.model] == {"image": 50.0} for one in variants), "ahead of o/b, behind o/a"
 
 
 def test_every_model_stands_once_with_its_best_result(board: LiveBoard) -> None:
@@ -65,7 +89,7 @@ def test_every_model_stands_once_with_its_best_result(board: LiveBoard) -> None:
     assert models["a/old"].params and models["a/old"].weights == "open"
     assert "Human" not in models and "Baseline" not in models
     assert [m.model for m in sorted_models(board.view(), "", "ko-vqa")][:2] == ["b/new", "a/old"]
-    assert [m.model for m in sorted_models(board.view(), "a/o", "borda")] == ["a/old"]
+    assert [m.model for m in sorted_models(board.view(), "a/o", "overall")] == ["a/old"]
 
 
 def test_references_are_people_baselines_blind_runs_and_chance(

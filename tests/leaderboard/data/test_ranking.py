@@ -1,7 +1,9 @@
 """Who may share a rank, and how a model stands to the one it was made from."""
 
+import itertools
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -84,3 +86,42 @@ def test_what_changed_is_as_if_the_older_rows_were_ranked_alone(make_request: Ma
         (model, before.get(model), rank) for model, rank in after.items() if rank != before.get(model)
     }
     assert {c.before is None for c in changes} == {True, False}
+
+
+def without_interval(row: BoardRow) -> BoardRow:
+    ends = ("em_low", "em_high", "f1_low", "f1_high", "em_strict_low", "em_strict_high")
+    nothing: dict[str, Any] = dict.fromkeys(ends)
+    return replace(row, kind="reported", **nothing)
+
+
+def test_rank_range_is_unknown_without_an_interval(make_request: Make) -> None:
+    """Nobody is surely ahead of such a row, or behind it."""
+    measured = row(make_request(benchmark="ko-vdc"), 90.0)
+    reported = [without_interval(row(make_request(benchmark="ko-vdc"), 10.0 + n)) for n in range(20)]
+    first, *others = ranked([measured, *reported], "ko-vdc")
+    assert (first.rank, first.best, first.worst) == (1, 1, 21)
+    assert all((r.best, r.worst) == (None, None) for r in others)
+
+
+def test_rank_ranges_are_monotone(make_request: Make) -> None:
+    rng = random.Random(5)
+    rows = []
+    for _ in range(60):
+        score, half = rng.uniform(20, 80), rng.uniform(0.5, 15)
+        made = row(make_request(benchmark="ko-vdc"), score)
+        rows.append(replace(made, em_low=score - half, em_high=score + half))
+    board = ranked(rows, "ko-vdc")
+    ranges = [(r.best or 0, r.worst or 0) for r in board]
+    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in itertools.pairwise(ranges))
+    assert all((r.best or 0) <= (r.rank or 0) <= (r.worst or 0) for r in board)
+
+
+def test_a_page_dump_cannot_lead(make_request: Make) -> None:
+    """Measured rows of KO-VQA are ranked by the strict rule, reported ones by the published one."""
+    honest = row(make_request(benchmark="ko-vqa"), 60.0)
+    dump = replace(row(make_request(benchmark="ko-vqa"), 0.0), em=100.0, em_low=99.0, em_high=100.0)
+    reported = replace(row(make_request(benchmark="ko-vqa"), 50.0), kind="reported", em_strict=None)
+    board = ranked([dump, honest, reported], "ko-vqa")
+    assert [(r.row.key, r.rank) for r in board] == [(honest.key, 1), (reported.key, 2), (dump.key, 3)]
+    assert (board[1].best, board[1].worst) == (1, 3), "scores under different rules are not surely apart"
+    assert (board[0].best, board[0].worst) == (1, 2) and (board[2].best, board[2].worst) == (2, 3)
