@@ -1,4 +1,4 @@
-"""`python -m scripts.make_models_doc`: the table of docs/models.md, from the published records.
+"""`python -m scripts.make_models_doc`: write the table of docs/models.md and the models of the Space's front matter.
 
 How each model gets through the queue stands in `assets/published_models.json`, which people keep; what the pinned
 transformers runs is read from `assets/architectures.json`. A row without a way, or a native one that transformers does
@@ -8,6 +8,8 @@ not have, is an error.
 import json
 import sys
 
+import yaml
+
 from evaluator.benchmarks import BENCHMARKS
 from submissions.models.architectures import architectures
 from submissions.paths import PUBLISHED, ROOT
@@ -15,6 +17,8 @@ from submissions.results import EvalResult
 
 DOC = ROOT / "docs/models.md"
 MODELS = ROOT / "assets/published_models.json"
+README = ROOT / "README.md"
+DATASETS = ["Jietson/InfoChartQA", "KorQuAD/squad_kor_v2"]  # public ones that the board's benchmarks are drawn from
 TABLES = ("ko-vqa", "ko-vdc", "infochartqa")
 MARK = "<!-- made by scripts.make_models_doc -->\n"
 WAYS = {
@@ -55,7 +59,18 @@ def published() -> dict[str, set[str]]:
     return found
 
 
+def front_matter(readme: str) -> str:
+    """Return the Space's README with the Hub models and datasets on the board, whose pages then link to it."""
+    known = json.loads(MODELS.read_text(encoding="utf-8"))
+    models = {entry["model_id"] for name, entry in known.items() if entry["way"] != "api" and name in published()}
+    lists = [("models", sorted(models, key=str.casefold)), ("datasets", DATASETS)]
+    head, own, rest = readme.split("---\n", 2)
+    kept = own.partition("models:\n")[0]
+    return f"{head}---\n{kept}{yaml.safe_dump(dict(lists), sort_keys=False)}---\n{rest}"
+
+
 def main() -> int:
+    README.write_text(front_matter(README.read_text(encoding="utf-8")), encoding="utf-8")
     head = DOC.read_text(encoding="utf-8").partition(MARK)[0]
     try:
         DOC.write_text(f"{head}{MARK}{table()}", encoding="utf-8")

@@ -27,6 +27,7 @@ NAMES = {"KO-VQA": "ko-vqa", "KO-VDC": "ko-vdc", "InfoChartQA": "infochartqa"}
 SPLITS = {"KorQuAD 2.0 test": "test", "KorQuAD 2.0 dev": "dev", "KorQuAD 2.1 dev": "dev-2.1"}
 IDENTITIES: dict[str, dict[str, Any]] = json.loads((ASSETS / "published_models.json").read_text(encoding="utf-8"))
 THINKING: dict[Thinking, str] = {"on": "(w/ thinking)", "off": "(w/o thinking)"}
+ROUNDING = 0.0001  # of a share that is printed with two digits of a percentage, at most
 TABLE_4 = "KorQuAD 2.0 (split not stated in table 4; text says test)"
 FORMS = {"text": "paragraph", "table": "table", "list": "list"}
 # Questions behind a number, where the card's own n is not it. InfoChartQA does not say how many it asked.
@@ -42,7 +43,7 @@ def main(folder: str) -> None:
         *_infochartqa(published),
         *_ko_ocrag(published),
         *_korquad_papers(published),
-        *_korquad(board),
+        *_korquad(board, published),
     ]:
         target = PUBLISHED / result.benchmark / f"{result.request_key}.json"
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -91,22 +92,24 @@ def _ko_ocrag(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
 
 
 def _korquad_papers(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
-    """Numbers of papers and repositories; those of KorQuAD's own board come from its own file."""
-    by_length = {row["metric"]: Bucket(f1=float(row["value"])) for row in rows if row["benchmark"] == TABLE_4}
+    """Yield the numbers of papers and repositories that KorQuAD's own board does not have."""
     for benchmark, split in SPLITS.items():
         for model, own in _by_model(rows, benchmark).items():
-            if "_layouts/home.html" in own[0]["source"]:
+            if "_layouts/home.html" in own[0]["source"] or (
+                split == "test" and model.startswith(("Human", "Baseline"))
+            ):
                 continue
             values = {row["metric"]: row["value"] for row in own}
             scores = {"em": values["EM"], "f1": values["F1"]}
             baseline, human = model.startswith("Baseline"), model == "Human"
-            breakdown = _table_4(by_length) if baseline and split == "test" else {}
             role = "baseline" if baseline else "human" if human else "model"
             latency = values.get("latency_ms")
-            yield _result("korquad-2", model, scores, own[0]["source"], split, breakdown, role, latency_ms=latency)
+            yield _result("korquad-2", model, scores, own[0]["source"], split, None, role, latency_ms=latency)
 
 
-def _table_4(by_metric: dict[str, Bucket]) -> dict[str, dict[str, Bucket]]:
+def _table_4(rows: list[dict[str, str]]) -> dict[str, dict[str, Bucket]]:
+    """Return the baseline's F1 by length and form, which only the paper has."""
+    by_metric = {row["metric"]: Bucket(f1=float(row["value"])) for row in rows if row["benchmark"] == TABLE_4}
     cells = {
         (m[1].lower(), m[2]): b for name, b in by_metric.items() if (m := re.fullmatch(r"F1\[(\w+)/(\w+)\]", name))
     }
@@ -116,7 +119,7 @@ def _table_4(by_metric: dict[str, Bucket]) -> dict[str, dict[str, Bucket]]:
     }
 
 
-def _korquad(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
+def _korquad(rows: list[dict[str, str]], papers: list[dict[str, str]]) -> Iterator[EvalResult]:
     latencies = {(r["model"], r["date"]): r["latency_ms"] for r in rows if r["board"] == "latency"}
     for row in rows:
         if row["board"] != "main":
@@ -127,6 +130,7 @@ def _korquad(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
             row["model"],
             {"em": row["em"], "f1": row["f1"]},
             f"github:korquad/korquad.github.io _layouts/home.html @61d7d66 main board rank {row['rank']}",
+            breakdown=_table_4(papers) if role == "baseline" else None,
             role=role,
             organisation=row["org"] or None,
             date=datetime.strptime(row["date"], "%Y.%m.%d").replace(tzinfo=UTC).timestamp(),
@@ -175,7 +179,7 @@ def _result(
         versions={benchmark: "published"},
         n_samples={benchmark: {"original": n, "effective": n}},
         date=date,
-        outcome="scored" if values[card.headline] is not None else missing,
+        outcome="scored" if values[card.headline_of(values)] is not None else missing,
         dataset=Dataset(id=benchmark, revision=None, split=split, n=n),
         intervals=_intervals(values, n),
         breakdown=breakdown or {},
@@ -198,9 +202,16 @@ def _weights(benchmark: str, model: str) -> Literal["open", "closed"] | None:
 
 
 def _intervals(values: dict[str, float | None], n: int | None) -> dict[str, tuple[float, float]]:
-    """Wilson's, where the number of questions is known: all that a printed number allows."""
-    accuracies = ((name, value) for name, value in values.items() if name in ("em", "f1"))
-    known = {name: wilson(value / 100, n) for name, value in accuracies if n and value is not None}
+    """Return Wilson's intervals, which are all that a printed number allows.
+
+    None if the number of questions is unknown, or if EM is no number of right answers out of them: it was of another set.
+    """
+    em = values.get("em")
+    if not n or (em is not None and abs(em * n / 100 - round(em * n / 100)) > n * ROUNDING):
+        return {}
+    known = {
+        name: wilson(value / 100, n) for name, value in values.items() if name in ("em", "f1") and value is not None
+    }
     return {name: (round(100 * low, 4), round(100 * high, 4)) for name, (low, high) in known.items()}
 
 

@@ -44,7 +44,9 @@ class BoardRow:
     f1_high: float | None = None
     em_strict_low: float | None = None
     em_strict_high: float | None = None
-    latency_ms: float | None = None  # the median where questions were asked one at a time, else the mean
+    latency_ms: float | None = (
+        None  # of a measured row: the median if questions were asked one at a time, else the mean
+    )
     hardware: Label | None = None
     date: float | None = None
     outcome: str
@@ -118,7 +120,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         f1_high=f1_high,
         em_strict_low=em_strict_low,
         em_strict_high=em_strict_high,
-        latency_ms=_typical_ms(result.latency) if result.latency else None,
+        latency_ms=_typical_ms(result.latency) if result.latency and result.provenance.kind == "verified" else None,
         hardware=result.latency.hardware if result.latency else None,
         date=result.date,
         outcome=result.outcome,

@@ -1,8 +1,14 @@
 """docs/models.md says of every published row how it gets through the queue, and of every native one truly so."""
 
-from scripts.make_models_doc import DOC, MARK, published, table
+from scripts.make_models_doc import DOC, MARK, README, front_matter, published, table
 
 
 def test_the_table_is_as_the_records_say() -> None:
     assert DOC.read_text(encoding="utf-8").partition(MARK)[2] == table(), "python -m scripts.make_models_doc"
     assert len(published()) > 40
+
+
+def test_space_front_matter_names_the_models() -> None:
+    readme = README.read_text(encoding="utf-8")
+    assert front_matter(readme) == readme, "python -m scripts.make_models_doc"
+    assert "- Qwen/Qwen2.5-VL-72B-Instruct\n" in readme

@@ -17,6 +17,7 @@ from evaluator.data_types import Answer, Item, Prompt, Score
 from evaluator.errors import DataError
 from submissions.catalog import BENCHMARKS, Inputs
 from submissions.messages import Text
+from submissions.records import MAX_REASONING_TOKENS
 
 Row = dict[str, Any]
 ITEM_FILES = ("items.parquet", "items.jsonl")
@@ -89,9 +90,17 @@ class Benchmark:
     prompt_tokens, answer_tokens = 2500, 20
     source_tables: tuple[str, ...] = TABLES  # kinds of files its makers publish it in
     f1_is_mean = True  # whether F1 over all items is the mean of theirs, so that it has an interval
+    examples = 0  # worked ones in the prompt
     drawn = False  # whether its set is drawn from a seed of the operator's, see evaluator.fresh
     # "single": questions asked one at a time; "total": all of the run's time / questions.
     latency_protocol: Literal["single", "total"] = "single"
+
+    def ranks_decoding(self, decoding: str | None, answer_budget: int | None, reasoning_budget: int | None) -> bool:
+        """Return whether answers decoded in this way, to these budgets in tokens, may have a rank. None: not known."""
+        greedy = decoding != "repository"
+        return (
+            greedy and answer_budget in (None, self.max_new_tokens) and reasoning_budget in (None, MAX_REASONING_TOKENS)
+        )
 
     @property
     def version(self) -> str:

@@ -48,6 +48,7 @@ class InfoChartQA(Benchmark):
         hub_task="infochartqa",
         headline="em_strict",  # a list of all numbers or labels would lead by the published rule
         reported_headline="em",
+        hub_metrics=("em_strict", "em", "f1"),
         columns=(
             ScoreColumn(Text("일반 차트", "Plain"), bucket=("subset", "text_plain")),
             ScoreColumn(Text("시각 기초", "Visual basic"), bucket=("subset", "visual_basic")),

@@ -28,6 +28,7 @@ INSTRUCTION = """이미지를 보고 질문에 대한 답변을 제공해주세�
 class KoVQA(Benchmark):
     name = "ko-vqa"
     source_tables = (".csv", ".xlsx")
+    examples = 2
     card = Card(
         title="KO-VQA",
         split="test",
@@ -50,6 +51,7 @@ class KoVQA(Benchmark):
         hub_task="ko_vqa",
         headline="em_strict",  # a list of all numbers or labels would lead by the published rule
         reported_headline="em",
+        hub_metrics=("em_strict", "em", "f1"),
     )
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:

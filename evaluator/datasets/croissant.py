@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.benchmarks.base import item_rows, items_file
+from evaluator.benchmarks.base import Row, item_rows, items_file
 from evaluator.errors import DataError
 
 SPEC = "http://mlcommons.org/croissant/1.0"
@@ -81,7 +81,8 @@ def croissant(benchmark: str, folder: Path, license_url: str, url: str, publishe
                 "contentSize": f"{len(content)} B",
                 "encodingFormat": ENCODINGS[file.suffix],
                 "sha256": hashlib.sha256(content).hexdigest(),
-            }
+            },
+            *_file_sets(first),
         ],
         "recordSet": [
             {
@@ -93,6 +94,23 @@ def croissant(benchmark: str, folder: Path, license_url: str, url: str, publishe
             }
         ],
     }
+
+
+def _file_sets(row: Row) -> list[dict[str, Any]]:
+    """Return the sets of files that rows name by relative path, by the folder that the first row names."""
+    named = {"images": (row.get("images") or [None])[0], "pages": row.get("page")}
+    kinds = {"images": ["image/png", "image/jpeg"], "pages": "text/html"}
+    return [
+        {
+            "@type": "cr:FileSet",
+            "@id": name,
+            "name": name,
+            "includes": f"{str(path).rpartition('/')[0]}/*".lstrip("/"),
+            "encodingFormat": kinds[name],
+        }
+        for name, path in named.items()
+        if path
+    ]
 
 
 def _field(column: str, value: Any, file: str) -> dict[str, Any]:

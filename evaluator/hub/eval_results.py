@@ -6,6 +6,7 @@ source: https://huggingface.co/docs/hub/eval-results
 """
 
 import os
+import re
 from datetime import UTC, datetime
 
 import yaml
@@ -19,18 +20,17 @@ from submissions.settings import Settings
 
 
 def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -> str | None:
-    """Open the pull request and return its address; None if the owner did not ask or there is nothing to link to.
+    """Open the pull request and return its address; None if the owner did not ask, or the result has no rank.
 
     Raises httpx2.HTTPError, StoreError.
     """
     dataset = settings.eval_datasets.get(request.benchmark)
-    whole = result.dataset.split == BENCHMARKS[request.benchmark].card.split
-    if not (request.share and whole and dataset and settings.hub_token_value and settings.store.startswith("hf://")):
+    if not (request.share and dataset and settings.hub_token_value and settings.store.startswith("hf://")):
         return None
-    if not Pseudonyms(settings).belongs(request):
+    if not has_rank(result) or not Pseudonyms(settings).belongs(request):
         return None
     endpoint = os.environ.get("HF_ENDPOINT") or constants.ENDPOINT
-    path = f".eval_results/hannun-{request.benchmark}.yaml"
+    path = f".eval_results/{'-'.join(['hannun', request.benchmark, *variant(result)])}.yaml"
     made = HfApi(endpoint=endpoint, token=settings.hub_token_value).create_commit(
         request.model_id,
         [CommitOperationAdd(path, results_yaml(result, dataset, settings.store).encode())],
@@ -38,6 +38,24 @@ def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -
         create_pr=True,
     )
     return made.pr_url
+
+
+def has_rank(result: EvalResult) -> bool:
+    """Return whether a measured result has a rank: of the ranked split, with a headline, decoded like all others."""
+    benchmark, generation = BENCHMARKS[result.benchmark], result.generation
+    used = (generation.decoding, generation.max_answer_tokens, generation.max_reasoning_tokens) if generation else ()
+    return (
+        result.dataset.split == benchmark.card.split
+        and result.results[benchmark.name].get(benchmark.card.headline) is not None
+        and (not used or benchmark.ranks_decoding(*used))
+    )
+
+
+def variant(result: EvalResult) -> list[str]:
+    """Return what sets a result apart from others of the same model: thinking, precision, decoding."""
+    config, decoding = result.config, result.generation.decoding if result.generation else None
+    thinking = f"thinking-{config.thinking}" if config.thinking else None
+    return [part for part in (thinking, config.model_dtype, decoding) if part]
 
 
 def benchmark_yaml(name: str) -> str:
@@ -59,14 +77,22 @@ def results_yaml(result: EvalResult, dataset: str, store: str) -> str:
     entries = [
         EvalResultEntry(
             dataset_id=dataset,
+            dataset_revision=_commit(result, dataset),
             task_id=f"{card.hub_task}_{metric}",
             value=result.results[name][metric],
             date=datetime.fromtimestamp(result.date, UTC).isoformat() if result.date else None,
             source_url=f"{constants.ENDPOINT}/{repo}/blob/main/{result.path}",
             source_name="Hannun",
+            notes=", ".join(variant(result)) or None,
         )
         for metric in card.hub_metrics
         if result.results[name].get(metric) is not None
     ]
     text: str = yaml.safe_dump(eval_result_entries_to_yaml(entries), allow_unicode=True, sort_keys=False)
     return text
+
+
+def _commit(result: EvalResult, dataset: str) -> str | None:
+    """Return the commit of the dataset that was evaluated, None if another copy was."""
+    revision = result.dataset.revision or ""
+    return revision if dataset in result.dataset.id and re.fullmatch("[0-9a-f]{40}", revision) else None

@@ -7,7 +7,6 @@ from itertools import accumulate
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.significance import paired_verdicts
-from submissions.records import MAX_REASONING_TOKENS
 from submissions.rows import BoardRow
 
 
@@ -53,7 +52,7 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
         and row.role == "model"
         and row.split == card.split
         and row.retired is None
-        and decoded_alike(row)
+        and BENCHMARKS[benchmark].ranks_decoding(row.decoding, row.max_answer_tokens, row.max_reasoning_tokens)
     ]
     losses = [-entry.score for entry in entries]  # ascending, as bisect needs them
     ranges = _rank_ranges(entries, losses)
@@ -106,16 +105,6 @@ def _corrections(rows: Sequence[BoardRow], entries: Mapping[str, _Entry]) -> dic
             behind + ((key, other) in verdicts.ahead) - (other_high < low),
         )
     return found
-
-
-def decoded_alike(row: BoardRow) -> bool:
-    """Whether answers were decoded as the benchmark has it, to the same budgets, so that they may share a rank.
-
-    Of reported results only the makers know.
-    """
-    greedy = row.decoding != "repository"
-    answer = row.max_answer_tokens in (None, BENCHMARKS[row.benchmark].max_new_tokens)
-    return greedy and answer and row.max_reasoning_tokens in (None, MAX_REASONING_TOKENS)
 
 
 def headline_of(row: BoardRow) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from evaluator.benchmarks import BENCHMARKS
 from submissions.results import EvalResult
 
 
@@ -25,7 +26,7 @@ def to_lm_eval(result: EvalResult) -> dict[str, Any]:
             }
         },
         "versions": {task: version},
-        "n-shot": {task: 0},
+        "n-shot": {task: BENCHMARKS[task].examples},
         "higher_is_better": {task: {metric: True for metric in result.results[task] if not metric.endswith("_stderr")}},
         "n-samples": {task: result.n_samples[task]},
         "config": {

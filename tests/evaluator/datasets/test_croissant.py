@@ -16,7 +16,8 @@ LICENCE, URL = "https://creativecommons.org/publicdomain/zero/1.0/", "https://ex
 @pytest.mark.parametrize("benchmark", list(BENCHMARKS))
 def test_a_description_names_the_file_and_its_columns(benchmark: str) -> None:
     described = croissant(benchmark, SAMPLES / benchmark, LICENCE, URL, date(2026, 1, 2))
-    (file,), (records,) = described["distribution"], described["recordSet"]
+    (file, *sets), (records,) = described["distribution"], described["recordSet"]
+    assert sets and all(list((SAMPLES / benchmark).glob(one["includes"])) for one in sets)
     content = (SAMPLES / benchmark / file["contentUrl"]).read_bytes()
     assert file["sha256"] == hashlib.sha256(content).hexdigest()
     columns = {field["name"] for field in records["field"]}

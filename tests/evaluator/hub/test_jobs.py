@@ -135,9 +135,12 @@ def test_a_result_is_offered_only_with_consent_and_links_to_its_record(
     address = offer_result(request, whole, settings)
     ((repo, files),) = hub.pulls
     assert address and repo == request.model_id
-    entries = yaml.safe_load(files[".eval_results/hannun-korquad-2.yaml"])
+    entries = yaml.safe_load(files[f".eval_results/hannun-korquad-2-{whole.config.model_dtype}.yaml"])
     assert [(e["dataset"], e["value"]) for e in entries] == [
         ({"id": "org/korquad2", "task_id": "korquad2_em"}, 50.0),
         ({"id": "org/korquad2", "task_id": "korquad2_f1"}, 50.0),
     ]
+    assert all(e["notes"] == whole.config.model_dtype for e in entries)
+    with_penalties = whole.evolve(generation={"decoding": "repository", "max_answer_tokens": 1024})
+    assert offer_result(request, with_penalties, settings) is None, "it has no rank"
     assert all(e["source"]["url"].endswith(f"datasets/org/store/blob/main/{result.path}") for e in entries)
