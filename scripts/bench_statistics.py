@@ -90,7 +90,7 @@ def statistics_rows() -> Iterator[Row]:
             "≤ 5 %",
         )
     for n in (200, 1500):
-        yield f"{n:,} items: power at {100 * smallest_difference(n):.1f} points", f"{power(n):.0%}", "79 to 81 %"
+        yield f"{n:,} items: power at {100 * smallest_difference(n):.1f} points", f"{power(n):.1%}", "79 to 81 %"
 
 
 def error_rate(population: Population) -> float:

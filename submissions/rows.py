@@ -49,6 +49,7 @@ class BoardRow:
     )
     hardware: Label | None = None
     date: float | None = None
+    released: str | None = None  # the month of the model's release, if it is known: 2025-11
     outcome: str
     kind: str
     source: Label | None = None
@@ -73,6 +74,11 @@ class BoardRow:
     retired: str | None = None  # why the result has no rank any more
     attempt: tuple[int, int] | None = None  # which of how many results of its model on this test set
     reproduction: str | None = None  # of a reported number or its measurement: see leaderboard.data.reproductions
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the row is a trial on the sample set, which says nothing about a model."""
+        return self.split.startswith("sample")
 
     def metric(self, name: str) -> float | None:
         """A metric in percent, one of the benchmark's own included; None where it is not known."""
@@ -123,6 +129,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         latency_ms=_typical_ms(result.latency) if result.latency and result.provenance.kind == "verified" else None,
         hardware=result.latency.hardware if result.latency else None,
         date=result.date,
+        released=result.config.released,
         outcome=result.outcome,
         kind=result.provenance.kind,
         source=result.provenance.source,

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import answer_counts, bucket_scores
 from leaderboard.data.ranking import RankedRow, score_of
+from submissions.rows import BoardRow
 
 Kind = Literal["size", "speed", "parts", "time", "letters"]
 Data = list[dict[str, Any]]
@@ -66,15 +67,21 @@ def _parts(rows: Sequence[RankedRow]) -> Data:
 
 
 def _time(rows: Sequence[RankedRow]) -> Data:
-    """Models by date; the state of the art is the best score so far."""
+    """Return models by the month of their release, or else the date of the result; the state of the art is the best so far."""
+    dated = [(day, r.row) for r in rows if r.rank and (day := _day(r.row))]
     data: Data = []
     best = 0.0
-    for row in sorted((r.row for r in rows if r.rank and r.row.date), key=lambda row: (row.date, row.model)):
+    for day, row in sorted(dated, key=lambda pair: (pair[0], pair[1].model)):
         score = score_of(row) or 0.0
         best = max(best, score)
-        day = datetime.fromtimestamp(row.date or 0, UTC).date().isoformat()
         data.append({"date": day, "model": row.model, "score": score, "state_of_the_art": best})
     return data
+
+
+def _day(row: BoardRow) -> str | None:
+    if row.released:
+        return f"{row.released}-01"
+    return datetime.fromtimestamp(row.date, UTC).date().isoformat() if row.date else None
 
 
 def _histogram(rows: Sequence[RankedRow]) -> Data:

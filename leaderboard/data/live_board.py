@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
@@ -54,6 +55,13 @@ class View:
     retired: list[Retirement] = field(default_factory=list)
     commitments: list[Commitment] = field(default_factory=list)  # by quarter
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many results of models were measured here and how many are reported, sample runs left out."""
+        rows = (r.row for rows in self.boards.values() for r in rows if r.row.role == "model" and not r.row.is_sample)
+        kinds = Counter(row.kind for row in rows)
+        return {"verified": kinds["verified"], "reported": kinds["reported"]}
+
 
 class LiveBoard:
     def __init__(self, store: Store, heartbeats: Heartbeats | None = None, published: Path = PUBLISHED) -> None:
@@ -80,6 +88,7 @@ class LiveBoard:
         self.upkeep: Upkeep | None = None  # the last one of the store
         self._commits: list[datetime] = []  # of the last hour
         self._away = False
+        self._changed = False  # whether this process has written something that no refresh has read yet
         self._failed = 0  # refreshes, for another reason than the store counts
         self._version = ""
         self._changes: list[RankChange] = []
@@ -89,16 +98,24 @@ class LiveBoard:
 
     def view(self) -> View:
         """Return the newest view at once. If it may be outdated, a refresh starts in the background."""
-        if time.monotonic() - self._checked >= HEAD_POLL_S and self._refreshing.acquire(blocking=False):
+        due = self._changed or time.monotonic() - self._checked >= HEAD_POLL_S
+        if due and self._refreshing.acquire(blocking=False):
             self._begin()
             threading.Thread(target=self._refresh, name="refresh", daemon=True).start()
         return self._view
 
     def fresh_view(self) -> View:
         """Return a view no older than HEAD_POLL_S. A store that does not answer within WAIT_S gets the view of before."""
-        self.view()
-        self._idle.wait(max(0.0, self._began + WAIT_S - time.monotonic()))
+        for _ in range(2):  # a refresh may have begun before something was written
+            self.view()
+            self._idle.wait(max(0.0, self._began + WAIT_S - time.monotonic()))
+            if not self._changed:
+                break
         return self._view
+
+    def expect_change(self) -> None:
+        """Have the next view read the store, because this process has just written to it."""
+        self._changed = True
 
     def refresh(self) -> View:
         """Refresh now, and return the new view."""
@@ -185,6 +202,7 @@ class LiveBoard:
         return EvalResult.model_validate_json(content).paired if content else []
 
     def _begin(self) -> None:
+        self._changed = False
         self._idle.clear()
         self._began = time.monotonic()
 

@@ -55,7 +55,7 @@ def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
 
 
 def model_rows(boards: Boards) -> list[ModelRow]:
-    """Return models by their overall share: of images first, then of pages; equals by benchmarks and name.
+    """Return models by their overall share: of images first, then of pages; equals by name.
 
     A Borda count (Colombo et al., arXiv:2202.03799) over the benchmarks that a model has a rank on, so that only models
     measured on the same benchmark are compared.
@@ -83,9 +83,9 @@ def model_rows(boards: Boards) -> list[ModelRow]:
 
 
 def overall_order(model: ModelRow, groups: Sequence[Inputs] = ("image", "page")) -> tuple[object, ...]:
-    """Return what models are sorted by: their share in the first group, then in the others."""
+    """Return what models are sorted by: their share in the first group, then in the others; those of one benchmark last."""
     places = [model.overall.get(group) for group in groups]
-    return *((-own.share, -own.benchmarks) if own else (1.0, 0) for own in places), model.model.casefold()
+    return *((own.benchmarks < 2, -own.share) if own else (True, 1.0) for own in places), model.model.casefold()
 
 
 def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:

@@ -14,7 +14,15 @@ from submissions.catalog import Thinking
 from submissions.rows import BoardRow
 
 Weights = Literal["open", "closed"]
-SIZES = {"0-4": (0.0, 4e9), "4-10": (4e9, 10e9), "10-40": (10e9, 40e9), "40-": (40e9, float("inf"))}  # parameters
+# Parameters, by the size that names state: a "4B" may have 4.4, an "8B" 8.8 billion, so that bins end an eighth above it.
+SIZES = {
+    "0-2": (0.0, 2.25e9),
+    "2-4": (2.25e9, 4.5e9),
+    "4-8": (4.5e9, 9e9),
+    "8-16": (9e9, 18e9),
+    "16-40": (18e9, 45e9),
+    "40-": (45e9, float("inf")),
+}
 MAX_WORDS = 100  # characters of a search
 PAGE = 100  # rows shown at first, and more each time
 T = TypeVar("T", bound=str)
@@ -126,7 +134,7 @@ def page_size(given: float | str | None) -> int:
 
 
 def _fits(row: BoardRow, query: Query) -> bool:
-    if query.verified and row.kind != "verified":
+    if query.verified and (row.kind != "verified" or row.is_sample):
         return False
     if query.reproduced and row.reproduction is None:
         return False

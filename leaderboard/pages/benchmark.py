@@ -29,6 +29,7 @@ for (const code of element.querySelectorAll('code'))
   code.textContent = code.textContent.replaceAll('ORIGIN', location.origin);
 """
 RESIZE = "() => { setTimeout(() => dispatchEvent(new Event('resize')), 50) }"
+KEPT = ("q", "weights", "size", "verified", "thinking", "reproduced")  # from one benchmark to another
 DEFAULTS = {
     **{"q": "", "sort": RANK, "weights": "", "size": "", "verified": ""},
     **{"columns": ",".join(DEFAULT), "n": str(PAGE), "thinking": "", "reproduced": ""},
@@ -63,8 +64,9 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
             label=text("columns", language),
             elem_id=f"columns-{name}",
         )
-    _charts(board, name, language)
     shown = gr.Number(PAGE, visible=False)
+    fields = [words, order, weights, sizes, verified, columns, shown, thinking, reproduced]
+    _charts(board, name, language, fields)
     html = gr.HTML(elem_id=f"board-{name}", js_on_load=CLICKS + LIVE, apply_default_css=False)
     gr.HTML(render("cite.html", language, name=name), js_on_load=ORIGIN + COPY, apply_default_css=False)
     html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
@@ -81,16 +83,15 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
     def drawn(query: Query, version: str) -> str:
         return _table(board.view(), name, language, query, version)
 
-    fields = [words, order, weights, sizes, verified, columns, shown, thinking, reproduced]
-    return TabView(name, DEFAULTS, fields, html, read, show)
+    return TabView(name, DEFAULTS, fields, html, read, show, KEPT)
 
 
 def _order_label(sort: str, language: Language) -> str:
     return translate(RANK_LABEL if sort == RANK else BY_KEY[sort].order_label or BY_KEY[sort].label, language)
 
 
-def _charts(board: LiveBoard, name: str, language: Language) -> None:
-    """Drawn when they are first looked at: the plotting library is larger than all of the page."""
+def _charts(board: LiveBoard, name: str, language: Language, fields: list[Any]) -> None:
+    """Draw the charts of the rows that the fields select, while they are open: the plotting library is large."""
     kinds = charts_of(name)
     with gr.Accordion(text("charts", language), open=False, elem_classes="hn-charts") as charts:
         outputs: list[Any] = []
@@ -99,9 +100,13 @@ def _charts(board: LiveBoard, name: str, language: Language) -> None:
             outputs += [head, gr.Plot(show_label=False, container=False, elem_id=f"{kind}-{name}")]
         nothing = gr.Markdown(text("chart_empty", language), visible=False)
 
-    def draw() -> list[Any]:
+    is_open = gr.State(False)
+
+    def draw(opened: bool, *values: Any) -> list[Any]:
         """A chart without data is left out."""
-        rows = board.view().boards[name]
+        if not opened:
+            return [gr.skip()] * (len(outputs) + 1)
+        rows = select(board.view().boards[name], Query.of(*values))
         data = [chart_data(kind, rows) for kind in kinds]
         drawn: list[Any] = []
         for kind, own in zip(kinds, data, strict=True):
@@ -110,7 +115,11 @@ def _charts(board: LiveBoard, name: str, language: Language) -> None:
         return [*drawn, gr.Markdown(visible=not any(data))]
 
     # The browser keeps a figure's width while it is not seen.
-    drawing = charts.expand(draw, None, [*outputs, nothing], **QUIET)
+    charts.collapse(lambda: False, None, is_open, **QUIET)
+    opening = charts.expand(lambda: True, None, is_open, **QUIET)
+    drawing = opening.then(draw, [is_open, *fields], [*outputs, nothing], **QUIET)
+    filters = [field.change for field in fields if field is not fields[5]]
+    gr.on(filters, draw, [is_open, *fields], [*outputs, nothing], trigger_mode="always_last", **QUIET)
     drawing.then(None, None, None, js=RESIZE, api_visibility="private")
 
 

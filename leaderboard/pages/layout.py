@@ -27,6 +27,22 @@ from submissions.paths import ASSETS
 # Put into the page's head as it is: the css parameter would prefix every rule and lose some.
 STYLE = (ASSETS / "style.css").read_text(encoding="utf-8")
 
+# Every page says how many results there are, and whether the store is out of reach. Times are Korean.
+HEADER = """
+const banner = element.querySelector('.hn-warning');
+const look = async () => {
+  const answer = document.hidden ? null : await fetch('/version').catch(() => null);
+  if (!answer?.ok) return;
+  const state = await answer.json(), since = state.out_of_reach_since;
+  for (const count of element.querySelectorAll('[data-count]')) count.textContent = state.counts[count.dataset.count];
+  banner.hidden = !since;
+  if (!since) return;
+  const moment = since === 'never' ? '' : new Date(since).toLocaleString('sv', {timeZone: 'Asia/Seoul'}).slice(0, 16);
+  banner.textContent = moment ? banner.dataset.since.replace('{since}', moment) : banner.dataset.never;
+};
+look();
+setInterval(look, 10000);
+"""
 MAX_WAITING = 200  # events that may wait for their turn
 CONCURRENT = 8  # of one kind that are worked on at a time
 
@@ -47,7 +63,13 @@ def build_page(board: LiveBoard, service: SubmissionService, visitors: Visitors,
     page: gr.Blocks
     with gr.Blocks(title=text("title", language), analytics_enabled=False) as page:
         gr.HTML(
-            render("header.html", language, other=language_url("en" if language == "ko" else "ko")),
+            render(
+                "header.html",
+                language,
+                other=language_url("en" if language == "ko" else "ko"),
+                counts=board.view().counts,
+            ),
+            js_on_load=HEADER,
             apply_default_css=False,
         )
         if sign_in:
@@ -76,7 +98,7 @@ def build_page(board: LiveBoard, service: SubmissionService, visitors: Visitors,
                 views.append(record_tab(board, language))
                 views[-1].connect(tab)
             with gr.Tab(text("submit", language), id="submit") as tab:
-                submit_tab(service, visitors, language)
+                submit_tab(board, service, visitors, language)
                 tab.select(None, js=go("submit"), api_visibility="private")
             with gr.Tab(text("queue", language), id="queue") as tab:
                 views.append(queue_tab(board, language))

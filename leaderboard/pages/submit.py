@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text, translate
@@ -23,6 +24,9 @@ from submissions.checks.submit import (
 from submissions.errors import StoreError
 from submissions.messages import CHECKS, REFUSALS, RefusalCode
 
+# On a phone the outcome is below the screen.
+SHOW_OUTCOME = "() => document.getElementById('outcome').scrollIntoView({block: 'nearest', behavior: 'smooth'})"
+
 
 @dataclass(frozen=True)
 class Line:
@@ -34,7 +38,7 @@ class Line:
     key: str | None = None  # of the request that was queued, or was there before
 
 
-def submit_tab(service: SubmissionService, visitors: Visitors, language: Language) -> None:
+def submit_tab(board: LiveBoard, service: SubmissionService, visitors: Visitors, language: Language) -> None:
     gr.Markdown(text("submit_intro", language))
     model_id = gr.Textbox(
         label=text("model_id", language),
@@ -78,6 +82,7 @@ def submit_tab(service: SubmissionService, visitors: Visitors, language: Languag
             return _render([_refused(RefusalCode.SIGN_IN, language)], (), language)
         submission = Submission.parse(model, benchmarks, named_revision, wanted, mode, shared)
         outcomes, report = service.submit(submission, submitter)
+        board.expect_change()
         lines = [_line(one, language) for one in outcomes]
         return _render(lines, report.checks if report else (), language)
 
@@ -105,7 +110,7 @@ def submit_tab(service: SubmissionService, visitors: Visitors, language: Languag
         return _render([line], report.checks, language)
 
     fields = [model_id, chosen, revision, precision, thinking]
-    gr.on(
+    checked = gr.on(
         [check_button.click, model_id.submit],
         check_form,
         fields,
@@ -113,7 +118,9 @@ def submit_tab(service: SubmissionService, visitors: Visitors, language: Languag
         api_visibility="private",
         **CHECKS_AT_ONCE,
     )
-    submit_button.click(submit_form, [*fields, share], outcome, api_visibility="private", **CHECKS_AT_ONCE)
+    submitted = submit_button.click(submit_form, [*fields, share], outcome, api_visibility="private", **CHECKS_AT_ONCE)
+    for event in (checked, submitted):
+        event.then(None, None, None, js=SHOW_OUTCOME, api_visibility="private")
 
 
 def _line(outcome: Outcome, language: Language) -> Line:

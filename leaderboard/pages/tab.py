@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from leaderboard.data.query import MAX_WORDS
-from leaderboard.pages.url_state import ALREADY_FILLED, FIRST, parameters, remember, tab_of
+from leaderboard.pages.url_state import ALREADY_FILLED, FIRST, carry, parameters, remember, tab_of
 from leaderboard.views.texts import Language, text
 
 # While it is seen, the HTML asks whether it still shows the newest there is: what it was drawn from stands in it.
@@ -64,6 +64,7 @@ class TabView:
     html: gr.HTML  # its js_on_load has LIVE in it
     read: Callable[[Mapping[str, str]], list[Any]]  # parameters of the address → values of the fields
     show: Callable[..., str]  # values of the fields, whatever they are → HTML
+    kept: tuple[str, ...] = ()  # parameters whose fields have the same value on all tabs that keep them
     redraw: gr.Textbox = field(default_factory=lambda: gr.Textbox("", visible=False))  # changed to have it drawn anew
     address: gr.Textbox = field(default_factory=lambda: gr.Textbox("", visible=False))
 
@@ -86,6 +87,10 @@ class TabView:
             draw, inputs, self.html, js=NOTE_FIELDS % {"tab": tab_name, "keep": keep}, trigger_mode="multiple", **QUIET
         )
         again = REDRAW_IF_CHANGED % {"tab": tab_name}
+        if self.kept:
+            fields = [f for f, name in zip(self.fields, self.defaults, strict=True) if name in self.kept]
+            names = [name for name in self.defaults if name in self.kept]
+            tab.select(None, fields, fields, js=carry(names), api_visibility="private")
         for event in (entered, stale):
             event.then(None, [self.redraw, *self.fields], self.redraw, js=again, api_visibility="private")
 

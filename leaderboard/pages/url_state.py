@@ -5,7 +5,7 @@ what the browser sends along.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl
 
 from evaluator.benchmarks import BENCHMARKS
@@ -33,6 +33,10 @@ _REMEMBER = """
   const defaults = %(defaults)s, tab = %(tab)s, first = %(first)s, entered = %(entered)s;
   const before = new URLSearchParams(location.search);
   const named = (%(named)s)(before);
+  // What selects rows is kept as a visitor goes from one benchmark to another: see _CARRY.
+  if (named === tab && !entered) Object.keys(defaults).forEach((name, i) => {
+    (window.hannunKept ??= {})[name] = fields[i];
+  });
   const params = new URLSearchParams();
   for (const kept of ['__theme', 'lang']) if (before.has(kept)) params.set(kept, before.get(kept));
   params.set('tab', tab);
@@ -77,6 +81,10 @@ _READY = """
   });
   return %(views)s.map(tab => window.hannunEarly?.[tab] ? 'changed' : '');
 }
+"""
+_CARRY = """
+(...fields) => %s.map((name, i) =>
+  window.hannunReady && window.hannunKept?.[name] !== undefined ? window.hannunKept[name] : fields[i])
 """
 _GO = """
 () => {
@@ -123,6 +131,11 @@ def ready(views: list[str], labels: Mapping[str, str]) -> str:
     It gives for each of the views a text where a field changed before, for a visitor may have been faster than the page.
     """
     return _READY % {"named": _NAMED, "views": json.dumps(views), "labels": json.dumps(labels)}
+
+
+def carry(names: Sequence[str]) -> str:
+    """Return JavaScript that gives the fields of these parameters the values that they had on the tab before."""
+    return _CARRY % json.dumps(names)
 
 
 def go(tab: str) -> str:

@@ -50,7 +50,7 @@ def _scatter(cost: str) -> Callable[[Any, Data, Card, Language], None]:
     def draw(made: Any, data: Data, card: Card, language: Language) -> None:
         points = sorted(data, key=lambda p: -p["score"])[:MAX_POINTS]
         front = sorted((p for p in points if p["front"]), key=lambda p: p[cost])
-        _add_line(made, [p[cost] for p in front], [p["score"] for p in front], text("front", language))
+        _add_line(made, [p[cost] for p in front], [p["score"] for p in front], text("front", language), "hv")
         for weights, symbol, color in SYMBOLS:
             if own := [p for p in points if p["weights"] == weights]:
                 name = text(f"weights_{weights or 'unknown'}", language)

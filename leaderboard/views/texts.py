@@ -10,8 +10,8 @@ Language = Literal["ko", "en"]
 TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "title": Text("한눈 Hannun", "Hannun 한눈"),
     "tagline": Text(
-        "한국어 비전-언어·기계독해 모델 리더보드. 대부분 비공개인 테스트 세트로 직접 평가해 같은 조건에서 채점합니다.",
-        "The leaderboard for Korean vision-language and machine-reading models, evaluated under the same conditions, mostly on private test sets.",
+        "한국어 비전-언어·기계독해 모델 리더보드: 직접 측정한 결과 {verified}건, 제작자가 공개한 수치 {reported}건. 직접 측정한 결과는 같은 조건에서, 대부분 비공개인 테스트 세트로 평가합니다.",
+        "The leaderboard for Korean vision-language and machine-reading models: {verified} results measured by us, {reported} reported by their makers. Those measured by us are evaluated under the same conditions, mostly on private test sets.",
     ),
     "switch": Text("English", "한국어"),
     "switch_label": Text("Read this page in English", "이 페이지를 한국어로 보기"),
@@ -83,8 +83,8 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "overall_page": Text("종합: 문서 읽기", "Overall: pages"),
     "of_benchmarks": Text("벤치마크 {of}개 중 {n}개", "on {n} of {of} benchmarks"),
     "overall_hint": Text(
-        "종합 점수는 순위가 있는 벤치마크에서 앞선 다른 모델 계열의 비율을 평균한 값(%)입니다. 결과가 없는 벤치마크는 계산에 넣지 않으며, 같은 모델에서 나온 변형은 한 계열로 셉니다.",
-        "Overall is the share of other model families that a model is ahead of, averaged over the benchmarks it has a rank on. Benchmarks without a result are left out; variants of one model count as one family.",
+        "종합 점수는 순위가 있는 벤치마크에서 앞선 다른 모델 계열의 비율을 평균한 값(%)입니다. 결과가 없는 벤치마크는 계산에 넣지 않으며, 같은 모델에서 나온 변형은 한 계열로 셉니다. 순위가 있는 벤치마크가 둘 이상인 모델만 종합 점수가 있습니다.",
+        "Overall is the share of other model families that a model is ahead of, averaged over the benchmarks it has a rank on. Benchmarks without a result are left out; variants of one model count as one family. It takes at least two benchmarks.",
     ),
     "models_shown": Text("모델 {n}개", "Models: {n}"),
     "rank_n": Text("{n}위", "rank {n}"),
@@ -114,7 +114,10 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "chart_parts": Text("영역별 점수", "Scores by category"),
     "chart_parts_hint": Text("상위 모델의 영역별 점수 (0–100)", "Top models by category (0–100)"),
     "chart_time": Text("점수 추이", "Score over time"),
-    "chart_time_hint": Text("점선은 그날까지의 최고 점수입니다.", "Dotted line: the best score so far."),
+    "chart_time_hint": Text(
+        "모델의 공개 월 기준이며, 알 수 없으면 결과의 날짜입니다. 점선은 그때까지의 최고 점수입니다.",
+        "By the month of a model's release, or the date of the result if that is unknown. Dotted line: the best score so far.",
+    ),
     "chart_empty": Text("차트로 그릴 데이터가 아직 없습니다.", "There is no data to plot yet."),
     "axis_params": Text("파라미터 수", "Parameters"),
     "axis_latency_ms": Text("지연 시간 (ms/문항)", "Latency (ms/item)"),
@@ -214,7 +217,7 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "weights": Text("가중치", "Weights"),
     "weights_open": Text("공개", "open"),
     "weights_closed": Text("비공개", "closed"),
-    "verified_only": Text("검증된 결과만", "Verified results only"),
+    "verified_only": Text("직접 측정한 결과만", "Verified results only"),
     "columns": Text("열", "Columns"),
     "more": Text("더 보기", "Show more"),
     "rank_range_hint": Text(
@@ -227,12 +230,27 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     ),
     "download_table": Text("표 다운로드:", "Download the table:"),
     "download": Text("결과 JSON", "Result JSON"),
-    "verified": Text("검증", "verified"),
-    "verified_hint": Text("이 리더보드가 직접 평가한 결과", "Evaluated by this leaderboard"),
-    "reported": Text("공개 수치", "reported"),
-    "reported_hint": Text(
-        "모델 또는 벤치마크 제작자가 공개한 수치", "Score published by the model's or benchmark's authors"
+    "how_to_read": Text("표 읽는 법", "How to read this table"),
+    "verified": Text("직접 측정", "verified"),
+    "verified_term": Text("직접 측정", "verified"),
+    "verified_hint": Text(
+        "이 리더보드가 모델을 직접 실행해 측정한 결과입니다.", "This leaderboard ran the model and measured the result."
     ),
+    "reported": Text("공개 수치", "reported"),
+    "reported_term": Text("공개 수치", "reported"),
+    "reported_hint": Text(
+        "모델 또는 벤치마크 제작자가 공개한 수치입니다. 이 리더보드가 확인하지 않았습니다.",
+        "A score published by the makers of the model or the benchmark, which this leaderboard has not checked.",
+    ),
+    "reported_rank_term": Text("(3)", "(3)"),
+    "rank_range_term": Text("순위 아래의 범위", "Range below a rank"),
+    "interval_term": Text("점수 아래의 범위", "Range below a score"),
+    "strict_rank_hint": Text(
+        "직접 측정한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 페이지의 숫자나 이름을 모두 나열한 답변도 정답으로 인정하기 때문입니다. 공개 수치에는 공식 EM만 있으므로 그것으로 순위를 매기며, 두 규칙의 점수 사이에서는 유의한 차이를 판단하지 않습니다.",
+        "Rows measured by us are ranked by strict EM, because the published rule (EM) also accepts an answer that lists every number or label of a page. Reported rows have only the published EM and are ranked by it; nobody is called surely ahead across the two rules.",
+    ),
+    "sample_run": Text("샘플 실행", "sample run"),
+    "sample_hint": Text("공개 샘플 문항으로 시험한 결과입니다.", "A trial on the public sample items."),
     "human": Text("사람", "human"),
     "baseline": Text("베이스라인", "baseline"),
     "sample": Text("샘플", "sample"),

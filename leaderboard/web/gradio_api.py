@@ -110,6 +110,7 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
         outcomes, _ = service.submit(
             Submission.parse(model, benchmarks, revision, precision, thinking, share), submitter
         )
+        board.expect_change()
         return [_answer(one.code == "accepted", outcome_message(one, "en"), one.benchmark, one.key) for one in outcomes]
 
     reading: dict[str, Callable[..., Any]] = {"leaderboard": leaderboard, "result": result, "request": request}

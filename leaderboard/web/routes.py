@@ -33,8 +33,12 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
     @router.get("/version")
     def version() -> Response:
         board.fresh_view()
-        versions = _json({"board": board.version, "queue": board.queue_version})
-        return Response(versions, media_type="application/json", headers={"Cache-Control": "no-store"})
+        since = board.stale_since
+        state = {
+            **{"board": board.version, "queue": board.queue_version, "counts": board.view().counts},
+            "out_of_reach_since": since.isoformat() if since and board.reached else "never" if since else None,
+        }
+        return Response(_json(state), media_type="application/json", headers={"Cache-Control": "no-store"})
 
     @router.get("/results/{name}.json")
     def result(request: Request, name: str) -> Response:

@@ -17,6 +17,7 @@ class Check:
     detail: str = ""  # the same in every language: a size, a licence, a commit
     benchmark: str | None = None  # None: it holds for all of them
     skipped: bool = False
+    request: str | None = None  # the key of the request that was there before
 
 
 @dataclass(frozen=True)

@@ -149,9 +149,11 @@ class SubmissionService:
         pseudonym = cache(self._pseudonyms.find_or_make)
         passed = [name for name in submission.benchmarks if not report.refusals(name)]
         outcomes = {
-            name: Outcome("refused", name, tuple(report.refusals(name)))
+            name: Outcome(
+                "refused", name, tuple(refused), next((check.request for check in refused if check.request), None)
+            )
             for name in submission.benchmarks
-            if name not in passed
+            if (refused := report.refusals(name))
         }
         try:
             requests = [self._request(report.facts, name, submission, submitter, pseudonym) for name in passed]
@@ -226,6 +228,7 @@ class SubmissionService:
             RefusalCode.SUBMITTED if known else None,
             f"{known.status}, {known.key[:8]}" if known else "",
             benchmark,
+            request=known.key if known else None,
         )
         quota = self._quota_of(submitter) if submitter else None
         if quota is None:

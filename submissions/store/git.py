@@ -75,13 +75,18 @@ class GitStore:
         self._lock = FileLock(f"{path.resolve()}.lock")  # the same for whoever comes by a link
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with self._locked():
-                if not (path / "HEAD").is_file() or not (path / "HEAD").stat().st_size:
-                    self._init()
-                with self._repo():
-                    pass
+            if not self._is_there():
+                with self._locked():
+                    if not self._is_there():
+                        self._init()
+            with self._repo():
+                pass
         except (OSError, NotGitRepository) as error:
             raise StoreError(f"{path} is no usable store: {error}; name a folder that can be written") from error
+
+    def _is_there(self) -> bool:
+        head = self._path / "HEAD"
+        return head.is_file() and head.stat().st_size > 0
 
     def head(self) -> str:
         with self._repo() as repo:

@@ -54,7 +54,7 @@ def test_published_boards_are_there(board: LiveBoard) -> None:
     assert {name: len(rows) for name, rows in view.boards.items() if rows} == {
         "ko-vqa": 23,
         "ko-vdc": 18,
-        "korquad-2": 32,
+        "korquad-2": 30,
         "infochartqa": 21,
         "ko-ocrag": 18,
     }
@@ -65,7 +65,8 @@ def test_ranks_are_those_of_comparable_models(board: LiveBoard) -> None:
     rows = board.refresh().boards["korquad-2"]
     ranked = [r for r in rows if r.rank]
     assert [r.rank for r in ranked] == list(range(1, 27))
-    assert ranked[0].row.model == "EXAONE-LM-v1.0" and ranked[0].row.latency_ms == 23020
+    assert ranked[0].row.model == "EXAONE-LM-v1.0"
+    assert all(r.row.latency_ms is None for r in ranked), "measured on unknown hardware: in the record only"
     assert {r.row.role for r in rows if not r.rank} == {"human", "baseline", "model"}
     assert all(r.row.split != "test" or r.row.role != "model" for r in rows if not r.rank)
 
@@ -121,10 +122,15 @@ def test_every_published_number_is_carried(board: LiveBoard) -> None:
             benchmark = next((name for title, name in titles.items() if row["benchmark"].startswith(title)), None)
             if benchmark is None or row["value"] == "OOM":
                 continue
+            # KorQuAD's own board has people and the baseline with more digits than its paper.
+            if row["benchmark"] == "KorQuAD 2.0 test" and "KorQuAD_2.0_paper" in row["source"]:
+                continue
             model = re.sub(r" ?(\(single model\)|\[.*\]|\(\d{4}\.\d\d\.\d\d\))", "", row["model"], flags=re.IGNORECASE)
+            if "table 4" in row["benchmark"]:
+                model = "Baseline"  # it is in the board's row
             assert float(row["value"]) in carried[f"{benchmark}/{model}"], row
             checked += 1
-    assert checked == 350
+    assert checked == 345
 
 
 def test_search_finds_models_and_makers_in_any_case_and_width(board: LiveBoard) -> None:
@@ -134,10 +140,12 @@ def test_search_finds_models_and_makers_in_any_case_and_width(board: LiveBoard) 
     assert names(board, "ko-vqa", words="no such model") == []
 
 
-def test_orders(board: LiveBoard) -> None:
+def test_orders(board: LiveBoard, store: Store, make_request: Make) -> None:
+    for model, mean_ms in (("o/slow", 900.0), ("o/fast", 90.0)):
+        publish(store, make_request(model_id=model), latency={"protocol": "total/questions", "mean_ms": mean_ms})
     rows = [r.row for r in select(board.refresh().boards["korquad-2"], Query(sort="latency"))]
     measured = [r.latency_ms for r in rows if r.latency_ms is not None]
-    assert measured == sorted(measured) and rows[0].model == "SkERT-Petit 1.0 (single model)"
+    assert measured == [90.0, 900.0] and rows[0].model == "o/fast"
     assert [r.latency_ms for r in rows[len(measured) :]] == [None] * (len(rows) - len(measured))
     em = [r.row.em for r in select(board.refresh().boards["korquad-2"], Query(sort="em")) if r.row.em is not None]
     assert em == sorted(em, reverse=True)
