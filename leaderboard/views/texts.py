@@ -191,8 +191,8 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
         "On {n} items, the smallest difference that a paired test detects with 80% power is about {d} points.",
     ),
     "compare_note": Text(
-        "대응 표본 검정(McNemar, 문서·이미지 단위로 묶인 문항은 Durkalski)은 평가 서버가 비공개 문항별 점수로 계산하며, 반올림한 구간과 p값만 공개합니다. 그 밖의 신뢰구간은 두 점수의 신뢰구간으로 계산합니다(Newcombe 1998). 모두 다중 비교를 보정했습니다(Bonferroni).",
-        "Paired tests (McNemar, or Durkalski where items share a document or image) are computed by the evaluator from private per-item scores; only rounded intervals and p values are published. Other intervals are computed from those of both scores (Newcombe 1998). All are corrected for multiple comparisons (Bonferroni).",
+        "대응 표본 검정(McNemar, 문서·이미지 단위로 묶인 문항은 Yang·Sun·Hardin과 비슷한 검정)은 평가 서버가 비공개 문항별 점수로 계산하며, 반올림한 구간과 p값만 공개합니다. 그 밖의 신뢰구간은 두 점수의 신뢰구간으로 계산합니다(Newcombe 1998). 모두 다중 비교를 보정했습니다(Bonferroni).",
+        "Paired tests (McNemar, or one close to Yang, Sun & Hardin if items share a document or image) are computed by the evaluator from private per-item scores; only rounded intervals and p values are published. Other intervals are computed from those of both scores (Newcombe 1998). All are corrected for multiple comparisons (Bonferroni).",
     ),
     "started_at": Text("시작", "Started"),
     "attempt": Text("{n}번째 시도", "attempt {n}"),

@@ -33,7 +33,8 @@ _HEDGE = re.compile(
 )
 _DENIED = re.compile(r"[)\]*\"']*(?:번)?(?:이|가|은|는)?\s*(?:아니(?!면)|아닙|아님|not\b)")
 # The choices repeated, one a line; a letter alone in the first line is an answer.
-ECHO = re.compile(r"\s*A[.:)][^\n]*\w[^\n]*\n+(?:[^\n]+\n+)*?\s*B[.:)]")
+ECHO = re.compile(r"\s*+A[.:)](?=[^\n]*\w)[^\n]*+\n++(?:[^\n]++\n++)*?[^\S\n]*+B[.:)]")
+MAX_LETTERS = 50  # looked at; more are a dump
 
 
 def choices_in(row: Row) -> tuple[str, ...]:
@@ -68,6 +69,7 @@ def asserted_letter(output: str) -> str | None:
         if not found:
             continue
         letters = {match[1].upper() for match in found}
-        hedged = any(_HEDGE.match(text, match.end(1)) for match in found)
-        return letters.pop() if len(letters) == 1 and not hedged else None
+        if len(letters) > 1 or len(found) > MAX_LETTERS:
+            return None
+        return None if any(_HEDGE.match(text, match.end(1)) for match in found) else letters.pop()
     return None

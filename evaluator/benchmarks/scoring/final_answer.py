@@ -8,12 +8,14 @@ label a row are not asserted. An answer that names several candidates asserts al
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from evaluator.benchmarks.scoring.quantities import Quantity, Stated, plain, quantities, scan
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
 MAX_WORKING = 10  # quantities before a last sentence that nothing marks as the answer; more are a dump
+MAX_MARKED = 50  # markers or conclusions; more are a dump
+MAX_VALUES = 200  # in a passage, of which F1 is computed; more are a dump
 
 _MARKER = re.compile(
     r"(?<![가-힣A-Za-z])(?:최종\s?)?(?:정답|해답|답변|답|값|(?:final )?answer)\s*(?:은|는|:|=|is\b|\n|(?=\s\d))",
@@ -80,7 +82,7 @@ def strict_f1(question: str, gold: str, output: str) -> float:
         return 1.0
     asked = quantities(question)
     wanted = _wanted(quantities(gold), asked)
-    given = _distinct(asserted(after_thinking(output), asked, wanted))
+    given = _distinct(asserted(after_thinking(output), asked, wanted)[:MAX_VALUES])
     shared = sum(_is_among(quantity, wanted) for quantity in given)
     return 2 * min(shared, len(wanted)) / (len(wanted) + len(given)) if shared else 0.0
 
@@ -89,10 +91,11 @@ def asserted(output: str, asked: Sequence[Quantity], wanted: Sequence[Quantity])
     """Return the quantities that an answer asserts, without those of the question. `wanted` says which units are in dispute."""
     text = plain(output)
     candidates = _explicit(output, text, asked, wanted)
-    if not candidates:
-        return _unasked([stated.quantity for stated in scan(text)], asked, wanted)
-    found = [quantity for segment, limit in candidates for quantity in _in_segment(segment, asked, wanted, limit)]
-    return _unasked(found, asked, wanted)
+    if candidates:
+        found = [quantity for segment, limit in candidates for quantity in _in_segment(segment, asked, wanted, limit)]
+    else:
+        found = [stated.quantity for stated in scan(text)]
+    return _unasked(list(dict.fromkeys(found)), asked, wanted)
 
 
 def _explicit(
@@ -105,6 +108,8 @@ def _explicit(
 
     if boxed := [passage for match in _BOXED.finditer(output) if has_value(passage := plain(match[1]))]:
         return [(passage, None) for passage in boxed]
+    if len(_MARKER.findall(text)) > MAX_MARKED or len(_CONCLUSION.findall(text)) > MAX_MARKED:
+        return []
     marked = [
         passage
         for match in _MARKER.finditer(text)
@@ -123,7 +128,7 @@ def _explicit(
     if concluded:
         place, passage = concluded[-1]
         return [(passage, None), *((later, None) for later in sentences[place + 1 :] if _is_bare(later))]
-    if bold := list(_bold(output, has_value)):
+    if bold := list(islice(_bold(output, has_value), MAX_MARKED)):
         values = [_distinct(_in_segment(passage, asked, wanted, limit)) for passage, limit in bold]
         if all(_same(values[0], other) for other in values):
             return [bold[-1]]
@@ -162,6 +167,8 @@ def _in_segment(
 ) -> list[Quantity]:
     """Return the quantities that a sentence asserts; if all are operands, the last that is not a label."""
     all_stated = [stated for stated in scan(segment) if limit is None or stated.start < limit]
+    if len(all_stated) > MAX_VALUES:
+        return [stated.quantity for stated in all_stated]
     values = [stated for stated in all_stated if not _is_label(segment, stated, asked, wanted)]
     free = [stated for stated in values if not _is_operator(segment, stated)]
     found = [

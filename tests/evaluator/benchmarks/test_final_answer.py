@@ -220,3 +220,28 @@ def test_scoring_table_is_up_to_date() -> None:
     written = DOC.read_text(encoding="utf-8").partition(MARKS[0])[2].partition(MARKS[1])[0]
     assert written.strip() == table().strip(), "run python -m scripts.make_scoring_table"
     assert sum(len(family.outputs) for family in FAMILIES) >= 20
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "정답: 1 " * 10_000,
+        "따라서 1 " * 10_000,
+        "**1** " * 10_000,
+        " ".join(map(str, range(10_000))),
+        "답은 " + " ".join(map(str, range(10_000))),
+        "A:" + "x" * 49_990,
+        "A: x" + "\n" * 49_990,
+        "A: x\n" + "x\n" * 24_000,
+        "B " * 24_000 + "x",
+        "is answer: " * 4_500,
+        "1-" * 24_000,
+    ],
+    ids=lambda output: output[:12],
+)
+def test_long_hostile_outputs_are_scored_in_linear_time(output: str) -> None:
+    """Quadratic time would take minutes each, more than a test may take."""
+    assert not strict_match(QUESTION, GOLD, output)
+    assert strict_f1(QUESTION, GOLD, output) < 1
+    assert asserted_letter(output) in (None, "A", "B")
+    assert not chart_answers.strict_match(60, GOLD, output) and not chart_answers.strict_match(202, "D", output)
