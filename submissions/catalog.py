@@ -15,6 +15,7 @@ Thinking = Literal["on", "off", Effort]
 PRECISIONS: tuple[FloatPrecision, ...] = get_args(FloatPrecision)
 THINKING: tuple[Thinking, ...] = get_args(Thinking)
 EFFORTS: tuple[Effort, ...] = get_args(Effort)
+MAX_REASONING_TOKENS = 8192  # new tokens, beside those of the answer
 
 
 class BenchmarkEntry(NamedTuple):

@@ -17,7 +17,7 @@ from submissions.failure_codes import FailureCode
 DEFAULT_REVISION = "main"
 MAX_PARAMS = 10**15
 # Defaults of the protocol. Rows with another budget of reasoning have no rank.
-MAX_REASONING_TOKENS = 8192  # new tokens, beside those of the answer
+
 MAX_PIXELS = 4_194_304  # of an image (2,048 × 2,048): a larger one is scaled down; a document page at 150 dpi fits
 # The Hub's own pattern lets Hangul look-alikes and a trailing newline through; this one is ASCII, end to end.
 OWNER = r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}"

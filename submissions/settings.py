@@ -23,10 +23,10 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
-from submissions.catalog import BENCHMARKS, Effort
+from submissions.catalog import BENCHMARKS, MAX_REASONING_TOKENS, Effort
 from submissions.duration import parse_duration
 from submissions.errors import SettingsError
-from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS, MODEL_ID, ModelId, Sha
+from submissions.records import MAX_PIXELS, MODEL_ID, ModelId, Sha
 
 log = logging.getLogger(__name__)
 

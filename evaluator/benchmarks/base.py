@@ -15,9 +15,8 @@ from typing import Any, Literal
 from evaluator.benchmarks.source_rows import TABLES, ImageFolder, SourceRow, json_lines, parquet_rows, table_rows
 from evaluator.data_types import Answer, Item, Prompt, Score
 from evaluator.errors import DataError
-from submissions.catalog import BENCHMARKS, Inputs
+from submissions.catalog import BENCHMARKS, MAX_REASONING_TOKENS, Inputs
 from submissions.messages import Text
-from submissions.records import MAX_REASONING_TOKENS
 
 Row = dict[str, Any]
 ITEM_FILES = ("items.parquet", "items.jsonl")

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluator.data_types import RequestedDecoding
-from submissions.catalog import Thinking
-from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS
+from submissions.catalog import MAX_REASONING_TOKENS, Thinking
+from submissions.records import MAX_PIXELS
 from submissions.settings import API_KEY
 
 # Options that change no answer. The folders are among them: revisions say what is in those.

@@ -46,6 +46,7 @@ def has_rank(result: EvalResult) -> bool:
     used = (generation.decoding, generation.max_answer_tokens, generation.max_reasoning_tokens) if generation else ()
     return (
         result.dataset.split == benchmark.card.split
+        and result.versions[benchmark.name] == benchmark.version
         and result.results[benchmark.name].get(benchmark.card.headline) is not None
         and (not used or benchmark.ranks_decoding(*used))
     )

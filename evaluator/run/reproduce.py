@@ -5,9 +5,9 @@ import subprocess
 from pathlib import Path
 
 from evaluator.run.task import Task
-from submissions.catalog import PRECISIONS
+from submissions.catalog import MAX_REASONING_TOKENS, PRECISIONS
 from submissions.paths import ROOT
-from submissions.records import MAX_PIXELS, MAX_REASONING_TOKENS
+from submissions.records import MAX_PIXELS
 
 
 def reproduce(task: Task) -> str:

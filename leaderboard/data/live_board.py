@@ -58,7 +58,12 @@ class View:
     @property
     def counts(self) -> dict[str, int]:
         """How many results of models were measured here and how many are reported, sample runs left out."""
-        rows = (r.row for rows in self.boards.values() for r in rows if r.row.role == "model" and not r.row.is_sample)
+        rows = (
+            r.row
+            for rows in self.boards.values()
+            for r in rows
+            if r.row.role == "model" and not r.row.is_sample and r.row.outcome == "scored"
+        )
         kinds = Counter(row.kind for row in rows)
         return {"verified": kinds["verified"], "reported": kinds["reported"]}
 

@@ -1,10 +1,10 @@
 """Every model once, with its headline of every benchmark side by side."""
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from itertools import combinations
+from typing import Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.ranking import Boards, RankedRow, score_of
@@ -12,14 +12,6 @@ from submissions.catalog import Inputs
 
 ReferenceKind = Literal["human", "baseline", "blind", "chance"]
 BINS = 25  # of a benchmark's small chart: 4 points each
-
-
-@dataclass(slots=True)
-class Overall:
-    """The mean share of other families that a model beats, over the benchmarks of one group that it has a rank on."""
-
-    share: float  # percent
-    benchmarks: int
 
 
 @dataclass(slots=True)
@@ -31,7 +23,7 @@ class ModelRow:
     params: int | None = None
     weights: str | None = None
     cells: dict[str, RankedRow] = field(default_factory=dict)
-    overall: dict[Inputs, Overall] = field(default_factory=dict)  # by what benchmarks ask about
+    overall: dict[Inputs, float] = field(default_factory=dict)  # percent, see shared_benchmarks
 
 
 @dataclass(frozen=True)
@@ -55,15 +47,13 @@ def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
 
 
 def model_rows(boards: Boards) -> list[ModelRow]:
-    """Return models by their overall share: of images first, then of pages; equals by name.
+    """Return models by their overall score over the shared benchmarks of images, then of pages; others after them, by name.
 
-    A Borda count (Colombo et al., arXiv:2202.03799) over the benchmarks that a model has a rank on, so that only models
-    measured on the same benchmark are compared.
+    The overall score is a Borda count (Colombo et al., arXiv:2202.03799): the share of other families that a model is ahead of,
+    averaged over the benchmarks that all models in the order have a rank on.
     """
     models: dict[str, ModelRow] = {}
-    families = _families(boards)
     for name, rows in boards.items():
-        beaten, group = _beaten(rows, families), BENCHMARKS[name].inputs
         for ranked in rows:
             row = ranked.row
             if row.role != "model" or row.retired:
@@ -75,17 +65,38 @@ def model_rows(boards: Boards) -> list[ModelRow]:
             known = model.cells.get(name)
             if known is None or (known.rank is None and ranked.rank is not None):
                 model.cells[name] = ranked
-                if row.key in beaten:
-                    own = model.overall.setdefault(group, Overall(0.0, 0))
-                    own.benchmarks += 1
-                    own.share += (100 * beaten[row.key] - own.share) / own.benchmarks
+    families = _families(boards)
+    for group, shared in shared_benchmarks(list(models.values())).items():
+        compared = [model for model in models.values() if _has_ranks(model, shared)]
+        for name in shared:
+            beaten = _beaten({model.model: score_of(model.cells[name].row) or 0.0 for model in compared}, families)
+            for model in compared:
+                model.overall[group] = model.overall.get(group, 0.0) + 100 * beaten[model.model] / len(shared)
     return sorted(models.values(), key=overall_order)
 
 
-def overall_order(model: ModelRow, groups: Sequence[Inputs] = ("image", "page")) -> tuple[object, ...]:
-    """Return what models are sorted by: their share in the first group, then in the others; those of one benchmark last."""
-    places = [model.overall.get(group) for group in groups]
-    return *((own.benchmarks < 2, -own.share) if own else (True, 1.0) for own in places), model.model.casefold()
+def overall_order(model: ModelRow) -> tuple[object, ...]:
+    """Return what models are sorted by: images first, then pages, then the name."""
+    scores = [model.overall.get(group) for group in get_args(Inputs)]
+    return *((score is None, -(score or 0.0)) for score in scores), model.model.casefold()
+
+
+def shared_benchmarks(models: Sequence[ModelRow]) -> dict[Inputs, tuple[str, ...]]:
+    """Return the benchmarks of each group that the overall order is over: the two or more with most results of models that
+    have a rank on all of them. Groups without any are left out."""
+    found: dict[Inputs, tuple[str, ...]] = {}
+    for group in get_args(Inputs):
+        names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == group]
+        sets = [chosen for size in range(2, len(names) + 1) for chosen in combinations(names, size)]
+        counts = {chosen: sum(_has_ranks(model, chosen) for model in models) for chosen in sets}
+        best = max(sets, key=lambda chosen: (counts[chosen] * len(chosen), len(chosen)), default=None)
+        if best and counts[best] > 1:
+            found[group] = best
+    return found
+
+
+def _has_ranks(model: ModelRow, names: Sequence[str]) -> bool:
+    return all((cell := model.cells.get(name)) and cell.rank is not None for name in names)
 
 
 def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
@@ -115,12 +126,6 @@ def distribution(rows: Sequence[RankedRow]) -> list[int]:
     return counts
 
 
-def group_sizes(boards: Boards) -> dict[Inputs, int]:
-    """Return how many benchmarks of each group rank anybody, for groups of more than one."""
-    counts = Counter(BENCHMARKS[name].inputs for name, rows in boards.items() if any(r.rank for r in rows))
-    return {group: count for group, count in counts.items() if count > 1}
-
-
 def _families(boards: Boards) -> dict[str, str]:
     """Return the base model, if it is known, of each model that was made from another, through all steps."""
     bases = {r.row.model: r.row.base_model for rows in boards.values() for r in rows if r.row.base_model}
@@ -134,24 +139,20 @@ def _families(boards: Boards) -> dict[str, str]:
     return found
 
 
-def _beaten(rows: Sequence[RankedRow], families: Mapping[str, str]) -> dict[str, float]:
-    """Return the share of other families whose best row each row is ahead of, from 0 to 1; half of one at its rank.
+def _beaten(scores: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
+    """Return the share of other families whose best score each model is ahead of, from 0 to 1; half of an equal one.
 
-    A model, its modes and what is made from it are one family: entering many variants costs rivals nothing. Rows without
-    another family to be compared with are left out.
+    A model and what is made from it are one family: entering many variants costs rivals nothing.
     """
-    best: dict[str, int] = {}  # rank by family
-    family = {r.row.key: families.get(r.row.model, r.row.model) for r in rows if r.rank is not None}
-    for r in rows:
-        if r.rank is not None:
-            best.setdefault(family[r.row.key], r.rank)  # rows are best first
-    ranks = sorted(best.values())
+    best: dict[str, float] = {}
+    for model, score in scores.items():
+        family = families.get(model, model)
+        best[family] = max(best.get(family, 0.0), score)
+    bests, others = sorted(best.values()), max(1, len(best) - 1)
     found = {}
-    for r in rows:
-        if r.rank is None or len(ranks) < 2:
-            continue
-        own = best[family[r.row.key]]
-        behind = len(ranks) - bisect_right(ranks, r.rank)
-        tied = bisect_right(ranks, r.rank) - bisect_left(ranks, r.rank) - (own == r.rank)
-        found[r.row.key] = (behind + tied / 2) / (len(ranks) - 1)
+    for model, score in scores.items():
+        own = best[families.get(model, model)]
+        behind = bisect_left(bests, score)
+        tied = bisect_right(bests, score) - bisect_left(bests, score) - (own == score)
+        found[model] = (behind + tied / 2) / others
     return found

@@ -25,12 +25,13 @@ def rank_changes(boards: Boards, since: datetime) -> list[RankChange]:
         ranked = [r for r in rows if r.rank is not None]
         old = [r for r in ranked if r.row.date is None or r.row.date < since.timestamp()]
         if len(old) < len(ranked):
-            before = _best_ranks(old)
-            changes += (
-                RankChange(benchmark, model, before.get(model), rank)
-                for model, rank in _best_ranks(ranked).items()
-                if rank != before.get(model)
-            )
+            for kind in {r.row.kind for r in ranked}:  # which are ranked apart
+                before = _best_ranks([r for r in old if r.row.kind == kind])
+                changes += (
+                    RankChange(benchmark, model, before.get(model), rank)
+                    for model, rank in _best_ranks([r for r in ranked if r.row.kind == kind]).items()
+                    if rank != before.get(model)
+                )
     return sorted(changes, key=_newsworthiness)
 
 

@@ -67,6 +67,7 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
     shown = gr.Number(PAGE, visible=False)
     fields = [words, order, weights, sizes, verified, columns, shown, thinking, reproduced]
     _charts(board, name, language, fields)
+    gr.HTML(render("terms.html", language, name=name), apply_default_css=False)
     html = gr.HTML(elem_id=f"board-{name}", js_on_load=CLICKS + LIVE, apply_default_css=False)
     gr.HTML(render("cite.html", language, name=name), js_on_load=ORIGIN + COPY, apply_default_css=False)
     html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
@@ -96,27 +97,29 @@ def _charts(board: LiveBoard, name: str, language: Language, fields: list[Any]) 
     with gr.Accordion(text("charts", language), open=False, elem_classes="hn-charts") as charts:
         outputs: list[Any] = []
         for kind in kinds:
-            head = gr.HTML(render("chart.html", language, name=name, kind=kind), apply_default_css=False)
+            head = gr.HTML(render("chart.html", language, name=name, kind=kind, filters=""), apply_default_css=False)
             outputs += [head, gr.Plot(show_label=False, container=False, elem_id=f"{kind}-{name}")]
         nothing = gr.Markdown(text("chart_empty", language), visible=False)
 
-    is_open = gr.State(False)
+    is_open = gr.Checkbox(False, visible=False)
 
     def draw(opened: bool, *values: Any) -> list[Any]:
         """A chart without data is left out."""
         if not opened:
             return [gr.skip()] * (len(outputs) + 1)
-        rows = select(board.view().boards[name], Query.of(*values))
+        query = Query.of(*values)
+        rows = select(board.view().boards[name], query)
         data = [chart_data(kind, rows) for kind in kinds]
         drawn: list[Any] = []
         for kind, own in zip(kinds, data, strict=True):
             plot = gr.Plot(figure(kind, own, BENCHMARKS[name].card, language)) if own else gr.Plot(visible=False)
-            drawn += [gr.HTML(visible=bool(own)), plot]
+            head = render("chart.html", language, name=name, kind=kind, filters=query.filters())
+            drawn += [gr.HTML(head, visible=bool(own)), plot]
         return [*drawn, gr.Markdown(visible=not any(data))]
 
     # The browser keeps a figure's width while it is not seen.
-    charts.collapse(lambda: False, None, is_open, **QUIET)
-    opening = charts.expand(lambda: True, None, is_open, **QUIET)
+    charts.collapse(None, None, is_open, js="() => false", api_visibility="private")
+    opening = charts.expand(None, None, is_open, js="() => true", api_visibility="private")
     drawing = opening.then(draw, [is_open, *fields], [*outputs, nothing], **QUIET)
     filters = [field.change for field in fields if field is not fields[5]]
     gr.on(filters, draw, [is_open, *fields], [*outputs, nothing], trigger_mode="always_last", **QUIET)
@@ -132,6 +135,7 @@ def _table(view: View, name: str, language: Language, query: Query, version: str
         name=name,
         rows=rows,
         found=len(found),
+        total=len(view.boards[name]),
         columns=columns_of(BENCHMARKS[name].card, rows, query.columns, query.sort),
         filters=query.filters(),
         sort=query.sort,

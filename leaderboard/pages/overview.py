@@ -8,7 +8,7 @@ import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard, View
-from leaderboard.data.models import BINS, ModelRow, group_sizes
+from leaderboard.data.models import BINS, ModelRow, shared_benchmarks
 from leaderboard.data.query import PAGE, clean_words, find, page_size
 from leaderboard.data.ranking import score_of
 from leaderboard.pages.benchmark import CLICKS, clicked
@@ -27,6 +27,7 @@ def overview_tab(board: LiveBoard, language: Language) -> TabView:
         words = search_field("search", language, scale=3)
         order = gr.Dropdown(orders, value=OVERALL, label=text("sort", language), scale=1, filterable=False)
     shown = gr.Number(PAGE, visible=False)
+    gr.HTML(render("terms.html", language, name=""), apply_default_css=False)
     html = gr.HTML(elem_id="overview", js_on_load=CLICKS + LIVE, apply_default_css=False)
     html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
 
@@ -45,7 +46,7 @@ def overview_tab(board: LiveBoard, language: Language) -> TabView:
             bins=BINS,
             changes=board.changes()[:CHANGES],
             models=found[:shown],
-            group_sizes=group_sizes(view.boards),
+            shared=shared_benchmarks(view.models),
             found=len(found),
             version=version,
         )

@@ -47,7 +47,6 @@ def queue_tab(board: LiveBoard, language: Language) -> TabView:
             progress={key: lease.progress for key, lease in board.leases().items() if lease.progress},
             silent_since=board.silent_since(),
             pauses=board.pauses(),
-            stale_since=board.stale_since,
             unattended_since=board.unattended_since,
             version=version,
         )

@@ -11,7 +11,7 @@ from typing import Any
 from evaluator.benchmarks.base import Card
 from leaderboard.data.chart_data import Data, Kind
 from leaderboard.data.columns import BY_KEY
-from leaderboard.views.texts import Language, text, translate
+from leaderboard.views.texts import Language, headline_title, text, translate
 
 ACCENT, OTHER, FRONT = "#3b74e8", "#8a94a3", "#d97706"  # seen on white and on black alike
 BARS = (ACCENT, FRONT, "#2a9d6f", "#a35bc9", OTHER)
@@ -72,7 +72,7 @@ def _scatter(cost: str) -> Callable[[Any, Data, Card, Language], None]:
         ticks = TICKS[cost]
         title = text(f"axis_{cost}", language)
         made.update_xaxes(type="log", title=title, zeroline=False, tickvals=list(ticks), ticktext=list(ticks.values()))
-        made.update_yaxes(title=f"{card.headline_title} (%)", zeroline=False)
+        made.update_yaxes(title=f"{headline_title(card, language)} (%)", zeroline=False)
 
     return draw
 
@@ -120,7 +120,7 @@ def _timeline(made: Any, data: Data, card: Card, language: Language) -> None:
     if data[0]["date"] == data[-1]["date"]:  # else the axis would be one of milliseconds
         day = date.fromisoformat(data[0]["date"])
         made.update_xaxes(range=[(day + timedelta(days=days)).isoformat() for days in (-60, 60)])
-    made.update_yaxes(title=f"{card.headline_title} (%)", zeroline=False)
+    made.update_yaxes(title=f"{headline_title(card, language)} (%)", zeroline=False)
 
 
 def _histogram(made: Any, data: Data, card: Card, language: Language) -> None:

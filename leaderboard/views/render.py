@@ -9,8 +9,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.columns import BY_KEY, RANK, RANK_LABEL
-from leaderboard.data.ranking import headline_of, interval_of, score_of
-from leaderboard.views.texts import Language, text, translate
+from leaderboard.data.ranking import headline_of, interval_of, is_outdated, score_of
+from leaderboard.views.texts import Language, headline_title, text, translate
 from submissions.catalog import PRECISIONS
 from submissions.confidence_interval import smallest_difference
 
@@ -92,6 +92,8 @@ def _environment(language: Language) -> Environment:
         benchmarks=BENCHMARKS,
         score_of=score_of,
         headline_of=headline_of,
+        headline_title=partial(headline_title, language=language),
+        is_outdated=is_outdated,
         interval_of=interval_of,
         smallest_difference=smallest_difference,
         float_precisions=PRECISIONS,

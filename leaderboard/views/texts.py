@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from evaluator.benchmarks.base import Card
 from leaderboard.views.record_texts import RECORD_TEXTS
 from submissions.messages import Text
 
@@ -10,8 +11,8 @@ Language = Literal["ko", "en"]
 TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "title": Text("한눈 Hannun", "Hannun 한눈"),
     "tagline": Text(
-        "한국어 비전-언어·기계독해 모델 리더보드: 직접 측정한 결과 {verified}건, 제작자가 공개한 수치 {reported}건. 직접 측정한 결과는 같은 조건에서, 대부분 비공개인 테스트 세트로 평가합니다.",
-        "The leaderboard for Korean vision-language and machine-reading models: {verified} results measured by us, {reported} reported by their makers. Those measured by us are evaluated under the same conditions, mostly on private test sets.",
+        "한국어 비전-언어·기계독해 모델 리더보드: 직접 측정한 결과 {verified}건, 모델·벤치마크 제작자가 공개한 수치 {reported}건. 직접 측정한 결과는 같은 조건에서, 대부분 비공개인 테스트 세트로 평가합니다.",
+        "The leaderboard for Korean vision-language and machine-reading models: {verified} results measured by us, {reported} reported by makers of models and benchmarks. Those measured by us are evaluated under the same conditions, mostly on private test sets.",
     ),
     "switch": Text("English", "한국어"),
     "switch_label": Text("Read this page in English", "이 페이지를 한국어로 보기"),
@@ -81,17 +82,16 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "sort_overall": Text("종합", "Overall"),
     "overall_image": Text("종합: 이미지", "Overall: images"),
     "overall_page": Text("종합: 문서 읽기", "Overall: pages"),
-    "of_benchmarks": Text("벤치마크 {of}개 중 {n}개", "on {n} of {of} benchmarks"),
     "overall_hint": Text(
-        "종합 점수는 순위가 있는 벤치마크에서 앞선 다른 모델 계열의 비율을 평균한 값(%)입니다. 결과가 없는 벤치마크는 계산에 넣지 않으며, 같은 모델에서 나온 변형은 한 계열로 셉니다. 순위가 있는 벤치마크가 둘 이상인 모델만 종합 점수가 있습니다.",
-        "Overall is the share of other model families that a model is ahead of, averaged over the benchmarks it has a rank on. Benchmarks without a result are left out; variants of one model count as one family. It takes at least two benchmarks.",
+        "종합 점수는 앞선 다른 모델 계열의 비율(%)을 열 제목에 적힌 벤치마크에서 평균한 값이며, 이 벤치마크 모두에 순위가 있는 모델끼리만 비교합니다. 같은 모델에서 나온 변형은 한 계열로 묶어 가장 좋은 결과로 셉니다.",
+        "Overall is the share of other model families that a model is ahead of, averaged over the benchmarks named in the head; only models with a rank on all of them are compared. Variants of one model count as one family, by its best result.",
     ),
     "models_shown": Text("모델 {n}개", "Models: {n}"),
     "rank_n": Text("{n}위", "rank {n}"),
     "reported_rank_n": Text("({n}위)", "rank ({n})"),
     "reported_rank_hint": Text(
-        "괄호 안의 순위는 제작자가 공개한 수치의 순위입니다. 프롬프트와 디코딩 조건을 확인할 수 없습니다.",
-        "A rank in brackets is of a score reported by its makers, whose prompt and decoding are unknown.",
+        "괄호 안의 순위는 제작자가 공개한 수치끼리 매긴 순위입니다. 프롬프트와 디코딩 조건을 확인할 수 없으므로 직접 측정한 결과와 따로 매깁니다.",
+        "A rank in brackets is among scores reported by makers. Their prompts and decoding are unknown, so they are ranked apart from those measured here.",
     ),
     "distribution": Text("모델 {n}개의 점수 분포", "Distribution of the scores of {n} models"),
     "blind": Text("이미지·문서 없이", "no image or page"),
@@ -221,8 +221,8 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "columns": Text("열", "Columns"),
     "more": Text("더 보기", "Show more"),
     "rank_range_hint": Text(
-        "통계적으로 구분되지 않는 순위 범위입니다. 문항별로 비교한 모델끼리는 대응 표본 검정(Holm 보정), 그 밖에는 95% 신뢰구간으로 판단합니다.",
-        "Range of ranks that cannot be told apart: by paired tests (Holm-corrected) where models were compared item by item, else by the 95% confidence intervals.",
+        "통계적으로 구분되지 않는 순위 범위이며, 점수의 신뢰구간을 모르면 표시하지 않습니다. 문항별로 비교한 모델끼리는 대응 표본 검정(Holm 보정), 그 밖에는 95% 신뢰구간으로 판단합니다.",
+        "Range of ranks that cannot be told apart, if the interval of the score is known: by paired tests (Holm-corrected) where models were compared item by item, else by the 95% confidence intervals.",
     ),
     "interval_hint": Text(
         "95% 신뢰구간. 공개 수치는 점수와 문항 수로 계산한 윌슨(Wilson) 구간입니다.",
@@ -246,9 +246,20 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "rank_range_term": Text("순위 아래의 범위", "Range below a rank"),
     "interval_term": Text("점수 아래의 범위", "Range below a score"),
     "strict_rank_hint": Text(
-        "직접 측정한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 페이지의 숫자나 이름을 모두 나열한 답변도 정답으로 인정하기 때문입니다. 공개 수치에는 공식 EM만 있으므로 그것으로 순위를 매기며, 두 규칙의 점수 사이에서는 유의한 차이를 판단하지 않습니다.",
-        "Rows measured by us are ranked by strict EM, because the published rule (EM) also accepts an answer that lists every number or label of a page. Reported rows have only the published EM and are ranked by it; nobody is called surely ahead across the two rules.",
+        "직접 측정한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 페이지의 숫자나 이름을 모두 나열한 답변도 정답으로 인정하기 때문입니다. 공개 수치에는 공식 EM만 있으므로 그것으로 따로 순위를 매깁니다.",
+        "Rows measured by us are ranked by strict EM, because the published rule (EM) also accepts an answer that lists every number or label of a page. Reported rows have only the published EM and are ranked apart by it.",
     ),
+    "strict_and_reported": Text("엄격 EM, 공개 수치는 EM", "Strict EM, reported EM"),
+    "outdated": Text("버전 {version}", "version {version}"),
+    "outdated_hint": Text(
+        "벤치마크의 이전 버전으로 평가한 결과이며, 순위에서 제외합니다.",
+        "Evaluated with an earlier version of the benchmark; not ranked.",
+    ),
+    "verdict_other_rule": Text(
+        "{a} · {b}: 하나는 엄격 EM, 하나는 공개 수치의 EM이므로 점수를 비교할 수 없습니다.",
+        "{a} and {b} cannot be compared: one score is strict EM, the other a reported EM.",
+    ),
+    "filtered": Text("결과 {of}건 중 {n}건 (필터 적용 중)", "Results: {n} of {of} (filtered)"),
     "sample_run": Text("샘플 실행", "sample run"),
     "sample_hint": Text("공개 샘플 문항으로 시험한 결과입니다.", "A trial on the public sample items."),
     "human": Text("사람", "human"),
@@ -350,6 +361,11 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
 
 def text(key: str, language: Language, **values: object) -> str:
     return translate(TEXTS[key], language).format(**values)
+
+
+def headline_title(card: Card, language: Language) -> str:
+    """Return the title of the scores that a benchmark is ranked by; measured and reported rows may have different ones."""
+    return text("strict_and_reported", language) if card.reported_headline else card.headline_title
 
 
 def translate(of: Text, language: Language) -> str:

@@ -76,8 +76,10 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
         if kind not in get_args(Kind) or kind not in charts_of(name):
             raise HTTPException(404, f"no such chart: one of {', '.join(charts_of(name))}")
 
+        wanted = Query.of_address(request.query_params)
+
         def write() -> bytes:
-            return rows_to_csv(chart_data(kind, view.boards[name]), COLUMNS[kind])
+            return rows_to_csv(chart_data(kind, select(view.boards[name], wanted)), COLUMNS[kind])
 
         return _fresh(request, view.version, "text/csv; charset=utf-8", write, f"hannun-{name}-{kind}.csv")
 

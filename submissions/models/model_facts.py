@@ -77,7 +77,7 @@ def facts_of(repository: Repository) -> ModelFacts:
         template_drops=rendered.drops,
         thinking=rendered.thinking,
         modes=rendered.modes,
-        base_model=model.model_id if repository.base else _one_id(repository.base_model) if quantization else None,
+        base_model=model.model_id if repository.base else _one_id(repository.base_model),
         base_revision=model.revision if repository.base else None,
         custom_code=custom,
         weight_bytes=sum(weights),

@@ -39,8 +39,8 @@ def test_filters_columns_and_order_stand_in_the_address(page: Page, empty_board:
     page.get_by_text(words["filters"], exact=True).locator("visible=true").click()
     page.get_by_label(words["open"], exact=True).locator("visible=true").check()
     expect(table.locator("tbody tr")).to_have_count(14)
-    page.get_by_label("4-10 B").locator("visible=true").check()
-    expect(table.locator("tbody tr")).to_have_count(6)
+    page.get_by_label("4-8 B").locator("visible=true").check()
+    expect(table.locator("tbody tr")).to_have_count(5)
     columns = page.locator("fieldset", has_text=words["license"]).locator("visible=true").last
     columns.get_by_label("F1").uncheck()
     expect(table.locator("thead")).not_to_contain_text("F1")
@@ -48,7 +48,7 @@ def test_filters_columns_and_order_stand_in_the_address(page: Page, empty_board:
     expect(table.locator("thead")).to_contain_text(words["license"])
     page.get_by_label(words["search"]).locator("visible=true").fill("vl3 ")
     expect(table.locator("tbody tr")).to_have_count(1)
-    page.wait_for_url(lambda url: "q=vl3" in url and "weights=open" in url and "size=4-10" in url)
+    page.wait_for_url(lambda url: "q=vl3" in url and "weights=open" in url and "size=4-8" in url)
     copied = page.url
     page.goto("about:blank")
     page.goto(copied)
@@ -133,3 +133,36 @@ def test_a_long_table_is_shown_a_piece_at_a_time_and_stays_when_the_board_is_gon
     expect(page.get_by_text("Connection", exact=False).first).to_be_visible(timeout=30_000)
     expect(rows).to_have_count(143)
     page.close()
+
+
+def test_filters_follow_to_the_next_benchmark_and_into_its_charts(page: Page, empty_board: EmptyBoard) -> None:
+    page.goto(f"{empty_board.address}/en/?tab=ko-vqa")
+    search = page.get_by_label("Search models").locator("visible=true")
+    expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
+    search.fill("qwen")
+    page.wait_for_url(lambda url: "q=qwen" in url)
+    page.get_by_role("tab", name="KO-VDC").click()
+    expect(page.locator("#board-ko-vdc tbody tr")).to_have_count(5)
+    expect(search).to_have_value("qwen")
+    page.wait_for_url(lambda url: "tab=ko-vdc&q=qwen" in url)
+    page.get_by_text("Charts: score").locator("visible=true").click()
+    points = page.locator("#size-ko-vdc .scatterlayer .points path")
+    expect(points).to_have_count(3)  # two of the five ran out of memory
+    search.fill("qwen3")
+    expect(points).to_have_count(2)
+
+
+def test_store_out_of_reach_is_shown_on_every_page(page: Page, empty_board: EmptyBoard) -> None:
+    page.route(
+        "**/version",
+        lambda route: route.fulfill(
+            json={
+                **{"board": "", "queue": "", "counts": {"verified": 3, "reported": 106}},
+                "out_of_reach_since": "2026-11-24T01:02:03+00:00",
+            }
+        ),
+    )
+    for tab in ("overview", "ko-vqa", "submit"):
+        page.goto(f"{empty_board.address}/en/?tab={tab}")
+        expect(page.locator(".hn-header .hn-warning")).to_contain_text("as of 2026-11-24 10:02")
+        expect(page.locator(".hn-header")).to_contain_text("3 results measured by us")

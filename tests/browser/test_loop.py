@@ -71,8 +71,8 @@ def test_search_sort_and_language(page: Page, empty_board: EmptyBoard) -> None:
     page.get_by_role("tab", name="KorQuAD 2.0").click()
     table = page.locator("#board-korquad-2")
     expect(table.locator("tbody tr").first).to_contain_text("EXAONE")
-    table.get_by_role("button", name="지연 시간").click()
-    expect(table.locator("tbody tr").first).to_contain_text("SkERT-Petit 1.0")
+    table.get_by_role("button", name="모델").click()
+    expect(table.locator("tbody tr").first).to_contain_text("anonymous-baseline")
     page.get_by_label("모델·기관 검색").locator("visible=true").fill("samsung")
     expect(table.locator("tbody tr")).to_have_count(3)
     page.get_by_label("모델·기관 검색").locator("visible=true").fill("<b>없는 모델</b>")
@@ -80,7 +80,7 @@ def test_search_sort_and_language(page: Page, empty_board: EmptyBoard) -> None:
     page.get_by_role("link", name="Read this page in English").click()
     expect(table).to_contain_text("No models match")
     page.get_by_label("Search models").locator("visible=true").fill("")
-    expect(table.locator("thead")).to_contain_text("Latency")
+    expect(table.locator("thead")).to_contain_text("Date")
 
 
 @pytest.mark.parametrize("path", ["/", "/en/"])

@@ -94,7 +94,7 @@ def test_rows_that_cannot_be_used_are_counted_with_their_reasons(tmp_path: Path)
     assert {p.name for p in out.glob("images/*")} == {Path(imported.items[0].cluster).name}  # nothing left behind
     assert (out / "canary.txt").read_text().startswith("HANNUN CANARY ")
     tasks = yaml.safe_load((out / "eval.yaml").read_text())["tasks"]
-    assert [task["id"] for task in tasks] == ["ko_vqa_em", "ko_vqa_f1"]
+    assert [task["id"] for task in tasks] == ["ko_vqa_em_strict", "ko_vqa_em", "ko_vqa_f1"]
     card = (out / "README.md").read_text()
     assert "| items | 2 |" in card and "| rows rejected | 6 |" in card and "5명" not in card
 

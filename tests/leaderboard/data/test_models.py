@@ -13,9 +13,9 @@ from leaderboard.data.chart_data import COLUMNS, Kind, chart_data, charts_of
 from leaderboard.data.export import rows_to_csv
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
-from leaderboard.data.models import distribution, model_rows, references
+from leaderboard.data.models import distribution, model_rows, references, shared_benchmarks
 from leaderboard.data.rank_changes import RankChange
-from leaderboard.data.ranking import Boards, ranked, score_of
+from leaderboard.data.ranking import Boards, RankedRow, ranked, score_of
 from leaderboard.pages.overview import sorted_models
 from leaderboard.views.figures import figure
 from leaderboard.views.texts import Language
@@ -46,7 +46,7 @@ def board(store_of_three: Store) -> LiveBoard:
 
 
 def overall(boards: Boards) -> dict[str, dict[str, float]]:
-    return {m.model: {group: own.share for group, own in m.overall.items()} for m in model_rows(boards)}
+    return {m.model: {str(group): share for group, share in m.overall.items()} for m in model_rows(boards)}
 
 
 def row(make_request: Make, model: str, em: float, benchmark: str = "ko-vqa", base: str | None = None) -> BoardRow:
@@ -54,31 +54,53 @@ def row(make_request: Make, model: str, em: float, benchmark: str = "ko-vqa", ba
     return replace(made, base_model=base)
 
 
-def test_overall_is_the_mean_share_of_models_beaten_where_measured(make_request: Make) -> None:
-    rows = [row(make_request, *one) for one in (("o/a", 90.0), ("o/b", 50.0), ("o/c", 50.0), ("o/d", 10.0))]
-    others = [row(make_request, model, em, "ko-vdc") for model, em in (("o/a", 40.0), ("o/e", 60.0))]
-    pages = [row(make_request, model, em, "korquad-2") for model, em in (("o/d", 40.0), ("o/f", 30.0))]
-    boards: Boards = {name: [] for name in BENCHMARKS} | {"ko-vqa": ranked(rows, "ko-vqa")}
-    boards |= {"ko-vdc": ranked(others, "ko-vdc"), "korquad-2": ranked(pages, "korquad-2")}
-    assert overall(boards) == {
-        "o/e": {"image": 100.0},  # a benchmark without a result does not count as 0
-        "o/a": {"image": 50.0},
-        "o/b": {"image": 50.0},
-        "o/c": {"image": 50.0},
-        "o/d": {"image": 0.0, "page": 100.0},
-        "o/f": {"page": 0.0},
+def board_of(make_request: Make, benchmark: str, **scores: float) -> list[RankedRow]:
+    return ranked([row(make_request, f"o/{name}", em, benchmark) for name, em in scores.items()], benchmark)
+
+
+def test_overall_compares_models_on_the_same_benchmarks(make_request: Make) -> None:
+    boards: Boards = {
+        "ko-vqa": board_of(make_request, "ko-vqa", a=90, b=50, c=50, d=10, once=99),
+        "ko-vdc": board_of(make_request, "ko-vdc", a=40, b=60, c=30, d=20),
+        "infochartqa": board_of(make_request, "infochartqa", a=1, once=100),
+        "korquad-2": board_of(make_request, "korquad-2", a=40, page=30),
     }
-    assert [m.model for m in model_rows(boards)] == ["o/a", "o/e", "o/b", "o/c", "o/d", "o/f"], "of one benchmark last"
+    models = model_rows(boards)
+    assert shared_benchmarks(models) == {"image": ("ko-vqa", "ko-vdc")}, (
+        "pages have one benchmark: its own ranks say it"
+    )
+    assert overall(boards) == {
+        "o/b": {"image": pytest.approx((50 + 100) / 2)},
+        "o/a": {"image": pytest.approx((100 + 200 / 3) / 2)},
+        "o/c": {"image": pytest.approx((50 + 100 / 3) / 2)},
+        "o/d": {"image": 0.0},
+        "o/once": {},
+        "o/page": {},
+    }
+    assert [m.model for m in models] == ["o/a", "o/b", "o/c", "o/d", "o/once", "o/page"]
+
+
+def test_overall_is_of_whoever_is_ahead_everywhere(make_request: Make) -> None:
+    """Being measured on more benchmarks costs a model nothing against one that it beats on all that they share."""
+    names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == "image"]
+    boards: Boards = {name: board_of(make_request, name, strong=44, other=90, third=80) for name in names}
+    for name in names[:2]:
+        boards[name] = board_of(make_request, name, strong=44, chosen=43.9, other=90, third=20)
+    places = [m.model for m in model_rows(boards)]
+    assert places.index("o/strong") < places.index("o/chosen")
 
 
 def test_overall_counts_a_family_once(make_request: Make) -> None:
-    rivals = [row(make_request, "o/a", 90.0), row(make_request, "o/b", 50.0)]
-    variants = [row(make_request, f"x/variant-{n}", 60.0 + n, base="x/base") for n in range(9)]
-    variants.append(row(make_request, "x/twice", 70.0, base="x/variant-1"))
-    before = overall({"ko-vqa": ranked([*rivals, variants[0]], "ko-vqa")})
-    after = overall({"ko-vqa": ranked([*rivals, *variants], "ko-vqa")})
+    def board(benchmark: str, variants: int) -> list[RankedRow]:
+        rows = [row(make_request, "o/a", 90.0, benchmark), row(make_request, "o/b", 50.0, benchmark)]
+        rows += [row(make_request, f"x/{n}", 60.0 + n, benchmark, base="x/base") for n in range(variants)]
+        rows.append(row(make_request, "x/twice", 70.0, benchmark, base="x/0"))
+        return ranked(rows, benchmark)
+
+    few, many = ({name: board(name, n) for name in ("ko-vqa", "ko-vdc")} for n in (1, 9))
+    before, after = overall(few), overall(many)
     assert {model: after[model] for model in before} == before
-    assert all(after[one.model] == {"image": 50.0} for one in variants), "ahead of o/b, behind o/a"
+    assert all(after[f"x/{n}"] == {"image": 50.0} for n in range(9)), "ahead of o/b, behind o/a"
 
 
 def test_every_model_stands_once_with_its_best_result(board: LiveBoard) -> None:

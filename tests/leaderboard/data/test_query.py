@@ -1,6 +1,7 @@
 """What a visitor asks for: Korean as it is typed, filters, and the same as an address."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from inspect import signature
 from random import Random
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from leaderboard.data.columns import DEFAULT, OPTIONAL
-from leaderboard.data.query import PAGE, Query, find, select
+from leaderboard.data.query import PAGE, SIZES, Query, find, select
 from leaderboard.data.ranking import RankedRow
 from scripts.visits import table_fields
 from submissions.records import EvalRequest
@@ -24,11 +25,11 @@ def rows(make_request: Make) -> list[RankedRow]:
         result = result_of(make_request()).evolve(
             config={"model_name": model, "model_sha": None, "model_dtype": None, **config}
         )
-        return RankedRow(1, board_row(result, "p", model))
+        return RankedRow(1, replace(board_row(result, "p", model), split="test"))
 
     return [
         row("코인봇-7B", organisation="삼성 리서치", params=7 * 10**9, weights="open", license="apache-2.0"),
-        row("코끼리", organisation="LG AI", params=40 * 10**9, weights="closed"),
+        row("코끼리", organisation="LG AI", params=72 * 10**9, weights="closed"),
         row("값진모델", organisation="Kakao", params=3 * 10**9, weights="open", license="mit"),
         row("samsung/Gauss", params=None, license="proprietary"),
     ]
@@ -73,8 +74,8 @@ def test_search(rows: list[RankedRow], words: str, found: list[str]) -> None:
     ("asked", "found"),
     [
         ({"weights": ("open",)}, ["코인봇-7B", "값진모델"]),
-        ({"sizes": ("0-4",)}, ["값진모델"]),
-        ({"sizes": ("4-10", "40-")}, ["코인봇-7B", "코끼리"]),
+        ({"sizes": ("0-2", "2-4")}, ["값진모델"]),
+        ({"sizes": ("4-8", "40-")}, ["코인봇-7B", "코끼리"]),
         ({"verified": True}, ["코인봇-7B", "코끼리", "값진모델", "samsung/Gauss"]),
         ({"sort": "params"}, ["값진모델", "코인봇-7B", "코끼리", "samsung/Gauss"]),
         ({"sort": "name"}, ["samsung/Gauss", "값진모델", "코끼리", "코인봇-7B"]),
@@ -83,6 +84,18 @@ def test_search(rows: list[RankedRow], words: str, found: list[str]) -> None:
 def test_filters_and_orders(rows: list[RankedRow], asked: dict[str, Any], found: list[str]) -> None:
     selected = [r.row.model for r in select(rows, Query(**asked))]
     assert selected == found if "sort" in asked else sorted(selected) == sorted(found)
+
+
+def test_sizes_are_those_that_names_state(rows: list[RankedRow]) -> None:
+    sizes = {"2-4": 4.4, "4-8": 8.8, "8-16": 9.2}  # of a 4B, an 8B and a 9B, in billions
+    for bin_name, billions in sizes.items():
+        one = RankedRow(1, replace(rows[0].row, params=int(billions * 1e9)))
+        assert [size for size in SIZES if select([one], Query(sizes=(size,)))] == [bin_name]
+
+
+def test_sample_run_is_not_verified(rows: list[RankedRow]) -> None:
+    sample = RankedRow(None, replace(rows[0].row, split="sample"))
+    assert select([sample], Query(verified=True)) == [] and select([sample], Query()) == [sample]
 
 
 def test_rows_are_filtered_by_their_mode(make_request: Make) -> None:
@@ -103,12 +116,12 @@ def test_an_address_is_a_query() -> None:
         "q": "ㅋㅇ",
         "sort": "em",
         "weights": "open",
-        "size": "4-10,40-",
+        "size": "4-8,40-",
         "verified": "1",
         "columns": "n,f1",
         "n": "300",
     }
-    assert Query.of_address(address) == Query("ㅋㅇ", "em", ("open",), ("4-10", "40-"), True, ("f1", "n"), 300)
+    assert Query.of_address(address) == Query("ㅋㅇ", "em", ("open",), ("4-8", "40-"), True, ("f1", "n"), 300)
     assert Query.of_address({}) == Query(columns=DEFAULT, shown=PAGE)
     assert Query.of_address({"columns": ""}).columns == (), "a visitor may leave all of them out"
     assert Query.of_address({"columns": "zzz"}).columns == DEFAULT

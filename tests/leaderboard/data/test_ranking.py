@@ -11,7 +11,7 @@ import pytest
 
 from leaderboard.data.comparison import base_difference
 from leaderboard.data.rank_changes import rank_changes
-from leaderboard.data.ranking import RankedRow, ranked
+from leaderboard.data.ranking import RankedRow, is_outdated, ranked
 from submissions.records import EvalRequest
 from submissions.results import Generation
 from submissions.rows import BoardRow, board_row
@@ -96,11 +96,30 @@ def without_interval(row: BoardRow) -> BoardRow:
 
 def test_rank_range_is_unknown_without_an_interval(make_request: Make) -> None:
     """Nobody is surely ahead of such a row, or behind it."""
-    measured = row(make_request(benchmark="ko-vdc"), 90.0)
-    reported = [without_interval(row(make_request(benchmark="ko-vdc"), 10.0 + n)) for n in range(20)]
-    first, *others = ranked([measured, *reported], "ko-vdc")
+    known = replace(row(make_request(benchmark="ko-vdc"), 90.0), kind="reported")
+    unknown = [without_interval(row(make_request(benchmark="ko-vdc"), 10.0 + n)) for n in range(20)]
+    first, *others = ranked([known, *unknown], "ko-vdc")
     assert (first.rank, first.best, first.worst) == (1, 1, 21)
     assert all((r.best, r.worst) == (None, None) for r in others)
+
+
+def test_reported_rows_are_ranked_apart(make_request: Make) -> None:
+    measured = [row(make_request(benchmark="ko-vdc"), em) for em in (60.0, 20.0)]
+    reported = [replace(row(make_request(benchmark="ko-vdc"), em), kind="reported") for em in (90.0, 40.0)]
+    board = ranked([*measured, *reported], "ko-vdc")
+    assert [(r.row.kind, r.rank, r.best, r.worst) for r in board] == [
+        ("reported", 1, 1, 1),
+        ("verified", 1, 1, 1),
+        ("reported", 2, 2, 2),
+        ("verified", 2, 2, 2),
+    ]
+
+
+def test_rows_of_another_version_have_no_rank(make_request: Make) -> None:
+    old = replace(row(make_request(benchmark="ko-vdc"), 90.0), benchmark_version="1")
+    new = row(make_request(benchmark="ko-vdc"), 50.0)
+    assert [(r.row.key, r.rank) for r in ranked([old, new], "ko-vdc")] == [(old.key, None), (new.key, 1)]
+    assert is_outdated(old) and not is_outdated(new)
 
 
 def test_rank_ranges_are_monotone(make_request: Make) -> None:
@@ -122,6 +141,5 @@ def test_a_page_dump_cannot_lead(make_request: Make) -> None:
     dump = replace(row(make_request(benchmark="ko-vqa"), 0.0), em=100.0, em_low=99.0, em_high=100.0)
     reported = replace(row(make_request(benchmark="ko-vqa"), 50.0), kind="reported", em_strict=None)
     board = ranked([dump, honest, reported], "ko-vqa")
-    assert [(r.row.key, r.rank) for r in board] == [(honest.key, 1), (reported.key, 2), (dump.key, 3)]
-    assert (board[1].best, board[1].worst) == (1, 3), "scores under different rules are not surely apart"
-    assert (board[0].best, board[0].worst) == (1, 2) and (board[2].best, board[2].worst) == (2, 3)
+    assert [(r.row.key, r.rank) for r in board] == [(honest.key, 1), (reported.key, 1), (dump.key, 2)]
+    assert [(r.best, r.worst) for r in board] == [(1, 1), (1, 1), (2, 2)]

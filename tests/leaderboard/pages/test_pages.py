@@ -60,7 +60,7 @@ def board_of(row: RankedRow, language: Language, unreadable: int) -> str:
     card = BENCHMARKS["korquad-2"].card
     what = {"name": "korquad-2", "rows": [row], "found": 1, "columns": columns_of(card, [row], OPTIONAL)}
     what |= {"version": "v", "filters": "", "sort": "f1"}
-    return render("board.html", language, unreadable=unreadable, **what)
+    return render("board.html", language, unreadable=unreadable, total=1, **what)
 
 
 def test_the_queue_tells_of_a_worker_that_is_silent(
