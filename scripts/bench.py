@@ -15,7 +15,7 @@ from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.korquad2 import KorQuAD2
-from evaluator.benchmarks.scoring import chart_answers, final_answer
+from evaluator.benchmarks.scoring import chart_answers, final_answer, strict_chart_answers
 from evaluator.benchmarks.scoring.choices import asserted_letter
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
 from evaluator.run.bootstrap import mean_interval
@@ -133,7 +133,11 @@ def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
         len(charts),
         lambda: [chart_answers.reference_match(k, a, a) for k, a in charts],
     )
-    yield "infochartqa, strict rule", len(charts), lambda: [chart_answers.strict_match(k, a, a) for k, a in charts]
+    yield (
+        "infochartqa, strict rule",
+        len(charts),
+        lambda: [strict_chart_answers.strict_match(k, a, a) for k, a in charts],
+    )
     scores = [n % 7 / 7 for n in range(10_165)]
     pages = [str(n * 4736 // 10_165) for n in range(10_165)]
     yield "interval of 10,165 questions in 4,736 pages", 1, lambda: mean_interval(scores, pages)

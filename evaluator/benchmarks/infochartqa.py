@@ -16,7 +16,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
-from evaluator.benchmarks.scoring.chart_answers import reference_match, strict_match
+from evaluator.benchmarks.scoring.chart_answers import reference_match
+from evaluator.benchmarks.scoring.strict_chart_answers import strict_match
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.data_types import Answer, Box, Item, Prompt, Score
 from submissions.messages import Text

@@ -8,9 +8,6 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from evaluator.benchmarks.scoring.choices import ECHO
-from evaluator.benchmarks.scoring.thinking import after_thinking
-
 NUMERIC_OR_TEXT = {1, 2, 101, 102}
 EXACT_NUMBER = {54, 72}
 ROUGH_NUMBER = {10, 11, 12, 50, 51, 52, 110}
@@ -33,25 +30,11 @@ _RUN = re.compile(r"[0-9+-][0-9+,.-]*")
 _COMMA_GROUPED = re.compile(r"[-+]?\d{1,3}(?:,\d{3})*(?:\.\d*)?")
 _ANY_GROUPED = re.compile(r"[-+]?\d{1,3}(?:.\d{3})*(?:,\d*)?")
 
-# How the strict rule finds the final answer.
-MAX_WORDS = 4  # of a candidate in a list
-MAX_FILLER = 15  # words beside the answer in its sentence
-_ANSWER = re.compile(
-    r"(?:answer|정답|(?<![가-힣])답)\W{0,4}(?:is\b|:|은|는|=)[\s*:(\"'\[]{0,4}([^\n]*?)(?:\.\s|\.?$|\n)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_EITHER = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면", re.IGNORECASE)
-_SEPARATOR = re.compile(r"\s*(?:\n|,(?!\d{3})|[;/|·])\s*")
-_FUNCTION_WORD = re.compile(
-    r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by)\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
-    re.IGNORECASE,
-)
-
 
 def reference_match(question_type: int, answer: str, response: str) -> bool:
     """Whether the published scorer calls the response right. Where it crashes or draws lots, it is wrong."""
     if question_type in NUMERIC_OR_TEXT:
-        if _mostly_digits(answer):
+        if mostly_digits(answer):
             return value_match(answer, response, EXACT)
         return text_match(answer, response)
     if question_type in ROUGH_NUMBER:
@@ -73,88 +56,6 @@ def reference_match(question_type: int, answer: str, response: str) -> bool:
     return value_match(answer, response, EXACT)
 
 
-def strict_match(question_type: int, answer: str, response: str) -> bool:
-    """Return whether a response is right under the rules without their accidents.
-
-    An empty response is wrong, lists have equal lengths, a factor needs its unit, letters are read in the whole response, and
-    only the final answer counts: a response that names several candidates is wrong.
-    """
-    response = after_thinking(response)
-    if not response.strip():
-        return False
-    if question_type in CHOICES:
-        wanted = {letter for letter in answer.upper() if letter in "ABCD"}
-        return bool(wanted) and asserted_letters(response) == wanted
-    if question_type in ORDERED | ANY_CHARACTER:
-        items, given = answer.replace(" ", "").split(","), _listed(response)
-        pairs = list(zip(items, given, strict=False))
-        return len(items) == len(given) and all(g and _item_match(w, g, 0.8) for w, g in pairs)
-    if question_type in UNORDERED:
-        given = response.replace("\n", ",").replace(" ", "").split(",")
-        return all(given) and unordered_match(answer.replace(" ", "").split(","), given)
-    passage = _final_passage(response)
-    if passage is None:
-        return _alike(answer.lower(), response.strip().lower(), 0.8)
-    if question_type in ROUGH_NUMBER | EXACT_NUMBER or (question_type in NUMERIC_OR_TEXT and _mostly_digits(answer)):
-        return _same_value(answer, passage, ROUGH if question_type in ROUGH_NUMBER else EXACT)
-    if question_type in TEXT_OR_NUMBER and re.search("[0-9]", answer):
-        return _states(answer, passage) or _same_value(answer, passage, EXACT)
-    return _states(answer, passage)
-
-
-def asserted_letters(response: str) -> set[str]:
-    """Return the letters of the last line that names any, alone or in brackets; none of alternatives or repeated choices."""
-    for line in reversed(response.splitlines()):
-        if letters := re.findall(r"(?<![A-Za-z'])([A-D])(?![A-Za-z'])", line):
-            is_choice = ECHO.match(response) and re.match(r"\s*[A-D][.:)]", line)
-            return set() if is_choice or _EITHER.search(line) else set(letters)
-    return set()
-
-
-def _final_passage(response: str) -> str | None:
-    """Return the part of a response that gives its answer: after a marker, the only words in bold, or its last sentence.
-
-    None if the response is a list of candidates.
-    """
-    if marked := [str(match[1]) for match in _ANSWER.finditer(response)]:
-        return marked[-1] if len({passage.strip(" .*").casefold() for passage in marked}) == 1 else None
-    if len(bold := set(re.findall(r"\*\*(.+?)\*\*", response))) == 1:
-        return str(bold.pop())
-    lines = [line for line in response.splitlines() if line.strip()]
-    parts = _SEPARATOR.split(response.strip())
-    if _EITHER.search(response) or (len(parts) > 2 and all(len(part.split()) <= MAX_WORDS for part in parts)):
-        return None
-    return str(re.split(r"(?<=[.!?])\s+(?=\w)", lines[-1].strip())[-1])
-
-
-def _states(answer: str, passage: str) -> bool:
-    """Return whether a sentence gives the answer, and not as one of many words."""
-    answer, passage = answer.lower().strip(), passage.lower().strip(" .*()[]\"'")
-    if _alike(answer, passage, 0.8):
-        return True
-    found = re.search(rf"(?<![a-z0-9]){re.escape(answer)}(?![a-z0-9])", passage)
-    if not found:
-        return False
-    before, after = passage[: found.start()], passage[found.end() :]
-    others = len(before.split()) + len(after.split())
-    is_listed = re.search(r"(?:[;/|·&]|\band|및|와|과)\s*$", before) or re.match(
-        r"\s*(?:[;/|·&]|and\b|및|와|과)", after
-    )
-    return not is_listed and others <= MAX_FILLER and (others <= 1 or bool(_FUNCTION_WORD.search(passage)))
-
-
-def _same_value(answer: str, response: str, tolerance: float) -> bool:
-    """Return whether the last numbers agree with their units, or as they are if one of them has no unit."""
-    if not re.search("[0-9]", answer):
-        return _states(answer, response)
-    (wanted, wanted_unit), (given, given_unit) = _quantity(answer), _quantity(response.replace("\n", " "))
-    if wanted is None or given is None:
-        return False
-    pairs = [(wanted * wanted_unit, given * given_unit)]
-    pairs += [(wanted, given)] if 1.0 in (wanted_unit, given_unit) else []
-    return any(abs(w - g) / (0.01 + abs(w)) < tolerance for w, g in pairs)
-
-
 def text_match(answer: str, response: str) -> bool:
     """The answer stands in the response, or the two are 80 % alike; case does not count."""
     answer, response = answer.lower(), response.lower()
@@ -165,8 +66,8 @@ def value_match(answer: str, response: str, tolerance: float) -> bool:
     """The last number of each, with its unit or without, within the tolerance. Without a digit in answer: as text."""
     if not re.search("[0-9]", answer):
         return text_match(answer, response)
-    wanted, wanted_unit = _quantity(answer)
-    given, given_unit = _quantity(response.replace("\n", " "))
+    wanted, wanted_unit = last_quantity(answer)
+    given, given_unit = last_quantity(response.replace("\n", " "))
     if wanted is None or given is None:
         return False  # the published scorer crashes where the answer is no number, "10-15" say
     pairs = [(wanted * x, given * y) for x in (wanted_unit, 1.0) for y in (given_unit, 1.0)]
@@ -234,12 +135,12 @@ def _listed(response: str) -> list[str]:
     return (text.split(":")[1] if text.count(":") == 1 else text).split(",")
 
 
-def _mostly_digits(text: str) -> bool:
+def mostly_digits(text: str) -> bool:
     digits = sum(c.isdigit() or c in ".,$BTK" for c in text)
     return digits > len(text) - digits
 
 
-def _quantity(text: str) -> tuple[float | None, float]:
+def last_quantity(text: str) -> tuple[float | None, float]:
     """The last word with a digit: its last number, and its unit's factor (or the next word's, or 1)."""
     words = text.split(" ")
     for place in range(len(words) - 1, -1, -1):

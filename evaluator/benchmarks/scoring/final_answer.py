@@ -1,6 +1,6 @@
-"""Decide which quantities an answer asserts, when it shows its work before them.
+"""Decide which quantities an answer asserts, when it shows its work before or after them.
 
-The strict rule of KO-VQA and the rule of KO-FRESH. An explicit answer wins over the numbers before it, in this order: after a
+The strict rule of KO-VQA and the rule of KO-FRESH. An explicit answer wins over the numbers around it, in this order: after a
 marker (정답:, 답은, \\boxed), after a conclusion (따라서, 즉), in bold, in the last sentence. Operands, years and ordinals that
 label a row are not asserted. An answer that names several candidates asserts all of them, and is wrong.
 """
@@ -8,15 +8,18 @@ label a row are not asserted. An answer that names several candidates asserts al
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from itertools import islice, pairwise
 
-from evaluator.benchmarks.scoring.quantities import Quantity, Stated, plain, quantities, scan
+from evaluator.benchmarks.scoring.quantities import MULTIPLIERS, Quantity, Stated, plain, quantities, scan
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
 MAX_WORKING = 10  # quantities before a last sentence that nothing marks as the answer; more are a dump
 MAX_MARKED = 50  # markers or conclusions; more are a dump
 MAX_VALUES = 200  # in a passage, of which F1 is computed; more are a dump
+MAX_SHORT = 2000  # characters of an answer that may only deny or bound a value
 
+# Where an answer is.
 _MARKER = re.compile(
     r"(?<![가-힣A-Za-z])(?:최종\s?)?(?:정답|해답|답변|답|값|(?:final )?answer)\s*(?:은|는|:|=|is\b|\n|(?=\s\d))",
     re.IGNORECASE,
@@ -30,27 +33,56 @@ _BOLD = re.compile(r"(?:\*\*|__|<(?:b|strong)>)(.+?)(?:\*\*|__|</(?:b|strong)>)"
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")
 _PREDICATE = re.compile(r"(?:[다요음임됨함]|=[^=]*)\W*$")
 _IS_SENTENCE = re.compile(r"(?!\s*[-•·|])|.*=")  # not an item of a list or a table, unless it shows a sum
-_ALTERNATIVE = re.compile(r"\s*(?:또는|혹은|아니면|or\b|\()?\s*(?:또는|혹은|아니면|or\b)", re.IGNORECASE)
-_BARE = re.compile(r"(?:약|총|입니다|이다|이며|이고|[\W_])*")  # what may stand beside a candidate that is nothing else
+_BARE = re.compile(
+    r"(?:따라서|즉|약|총|입니다|이다|이며|이고|일 수(?:도)? 있습니다|[^\w+*/×÷=])*"
+)  # beside a value that is all
+_ALTERNATIVE = re.compile(r"\s*(?:또는|혹은|아니면|or\b)", re.IGNORECASE)
+_EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
+
+# Where working ends and the answer begins, or the answer ends and a remark or a comparison begins.
+_BECAUSE = re.compile(r"(?:이)?므로,?\s|이기 때문에,?\s")
+_REMARK = re.compile(r"[ \t]*(?:이는|이것은|이 값은|참고로|한편|왜냐하면|근거|해설|설명|출처|\()")
+_COMPARISON = re.compile(r"(?<=[가-힣%)])(?:(?:으로|로|이며|이고),|\s가장\s?(?:많|적|높|낮|크|작)[가-힣]*(?:고|며),)")
+_COMPARES = re.compile(r"대비|보다|차이|증가|감소|변화|변동")
 
 # What follows a quantity that is an operand or the subject, not what is asserted.
 _OPERAND = re.compile(
-    r"[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:(?:은|는|이|가|을|를|에|의|로)(?![가-힣])|에서|보다|대비|으로|부터|까지|당(?![가-힣])"
-    r"|(?:이)?므로|이라서|인(?=\s)|\s?중(?:에서|에)?(?![가-힣]|\s?하나)|\s(?:대비|이상|이하)(?![가-힣]))"
+    r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:(?:은|는|이|가|을|를|에|의|로)(?![가-힣])|으로"
+    r"|(?P<compared>에서|보다|대비|부터|까지|당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|\s?중(?:에서|에)?(?![가-힣]|\s?하나)"
+    r"|\s(?:대비|이상|이하|이후|이전)(?:인)?(?![가-힣])))"
 )
+_EQUATION = re.compile(r"[-−–+*/×÷(^]|(?:times|div|frac)\b")  # without any, = only repeats a value
 _OPERATOR_AFTER = re.compile(r"[)\]}]*\s*(?:[-−–+*/×÷=<>≈→](?!\s*$)|(?:times|div)\b)")
 _OPERATOR_BEFORE = re.compile(r"(?:[-−–+*/×÷]|\b(?:times|div))\s*[(\[{]*$")
-_JOINED = re.compile(r"(?:과|와)(?![가-힣])")
+_JOINED = re.compile(r"(?:\([^()]{0,30}\))?(?:과|와)(?![가-힣])")
 _ARITHMETIC = re.compile(
-    r"차이|차는|차가|의 차|의 합|합은|합계|합하|더하|더한|빼|뺀|비교|평균|비율|곱하|나누|중\s(?!하나).*\d"
+    r"보다|차이|차는|차가|의 차|의 합|합은|합계|합하|더하|더한|빼|뺀|비교|평균|비율|곱하|나누|중\s(?!하나).*\d"
 )
 _CLAUSE = re.compile(r"\s?(?:(,)|(?:이|였|이었)?고(?![가-힣])|(?:이)?며(?![가-힣])|인데|이지만|지만)")
-_LABELLED = re.compile(r"(?:[가-힣A-Za-z)](?:은|는|이|가)|의\s경우|(=))\s*(?:약|총)?\s*$")
-_DENIED = re.compile(r"\s?(?:이|가|은|는)?\s?(?:아니(?!면)|아닙|아님|not\b)")
-_RANGE = re.compile(r"\s?(?:까지|사이|범위|~)")
+_CUE = re.compile(
+    r"합|차|총|모두|평균|비율|비중|가장|최[대소고저솟댓]|결과|반올림|계산|답|나누|빼|더하|증가|감소|됩니다|된다|되어"
+)
+_LABELLED = re.compile(r"(?:[가-힣A-Za-z](?:은|는|이|가)|의\s경우|(=))\s*(?:약|총)?\s*$")
 _LABEL_UNITS = {"년", "월", "일", "위", "호", "번", "대", "세", "등급", "단계", "동", "주"}
 _ORDINAL = re.compile(r"\s?(?:차|등|학년|학기|급|번째|순위|분기|반기|부|절|쪽|페이지|층|권역|지구|호선)")
-_NUMBERED = re.compile(r"(?:제|표|그림|항목|No\.?|[A-Za-z]-?)\s?$")
+_ROWS = re.compile(r"\s?(?:항목|종류|지역|부문|분야|연도|중(?:에서)?(?![가-힣])|간(?![가-힣])|동안)")  # "4개 항목 중"
+_NUMBERED = re.compile(r"(?:제|표|그림|항목|No\.)\s?$|(?<![A-Za-z])[A-Za-z]-?$")
+_SCALE = re.compile(r"몇\s?((?:십|백|천|만|억|조)+)(?![가-힣]*[로서])")
+
+# What follows or precedes a quantity that is denied, or that only bounds or questions the answer.
+_DENIED = re.compile(
+    r"\s?(?:이|가|은|는|을|를)?\s?(?:아니(?!면)|아닙|아님|not\b|틀린|될 수 없|제외|뺀 나머지|빼면 됩니다|(?:의 )?절반|추정 불가|\(오답)"
+    r"|\s?(?:입니까|인가요|인지 알 수|이 맞습니까)|(?:이)?지 않"
+)
+_NOT = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)
+_BOUND = re.compile(
+    r"\s?(?:이상|이하|미만|초과|이전|이후|[을를] (?:넘|초과)|[과와] 비슷|\s등\W*$|보다 (?:많|적|높|낮|크|작)|내외 또는|에 가깝|근처)"
+)
+_BOUND_BEFORE = re.compile(
+    r"(?:최소|최대|적어도|많아야|[<>≤≥]|\b(?:at least|at most|(?:more|less|fewer) than|over|under))\s*$", re.IGNORECASE
+)
+_RANGE = re.compile(r"\s?(?:까지|사이|범위|~)")
+_UNSURE = re.compile(r"알 수 없|확인할 수 없|판단할 수 없|모르겠|확실하지 않|표에 없습니다")
 
 
 def strict_match(question: str, gold: str, output: str) -> bool:
@@ -65,15 +97,13 @@ def strict_match(question: str, gold: str, output: str) -> bool:
     if not wanted:
         return _folded(gold) == _folded(output)
     stated = quantities(output)
-    if stated == wanted:
-        return not _is_denied(output)
-    if not stated:
+    if not stated or _is_unsure(output, gold):
         return False
+    if stated == wanted:
+        return True
     asked = quantities(question)
     wanted = _wanted(wanted, asked)
-    return (_same(wanted, _unasked(stated, asked, wanted)) and not _is_denied(output)) or _same(
-        wanted, asserted(output, asked, wanted)
-    )
+    return _same(wanted, _unasked(stated, asked, wanted)) or _same(wanted, asserted(output, question, asked, wanted))
 
 
 def strict_f1(question: str, gold: str, output: str) -> float:
@@ -82,24 +112,31 @@ def strict_f1(question: str, gold: str, output: str) -> float:
         return 1.0
     asked = quantities(question)
     wanted = _wanted(quantities(gold), asked)
-    given = _distinct(asserted(after_thinking(output), asked, wanted)[:MAX_VALUES])
+    given = _distinct(asserted(after_thinking(output), question, asked, wanted)[:MAX_VALUES])
+    if _same(wanted, given) or _is_unsure(output, gold):  # it is denied
+        return 0.0
     shared = sum(_is_among(quantity, wanted) for quantity in given)
     return 2 * min(shared, len(wanted)) / (len(wanted) + len(given)) if shared else 0.0
 
 
-def asserted(output: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> list[Quantity]:
+def asserted(output: str, question: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> list[Quantity]:
     """Return the quantities that an answer asserts, without those of the question. `wanted` says which units are in dispute."""
     text = plain(output)
-    candidates = _explicit(output, text, asked, wanted)
-    if candidates:
-        found = [quantity for segment, limit in candidates for quantity in _in_segment(segment, asked, wanted, limit)]
+    passages = _explicit(output, text, question, asked, wanted)
+    if passages:
+        found = [q for passage, limit in passages for q in _in_sentence(_core(passage, question), asked, wanted, limit)]
     else:
         found = [stated.quantity for stated in scan(text)]
-    return _unasked(list(dict.fromkeys(found)), asked, wanted)
+    scale = _SCALE.search(question)
+    found = [_scaled(quantity, scale[1], wanted) if scale else quantity for quantity in dict.fromkeys(found)]
+    exact = [quantity for quantity in found[:MAX_VALUES] if _is_among(quantity, wanted)]
+    if exact and "(" in text and not _EITHER.search(text):
+        found = [quantity for quantity in found if quantity in exact or not _is_rounding(quantity, wanted)]
+    return _unasked(found, asked, wanted)
 
 
 def _explicit(
-    output: str, text: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]
+    output: str, text: str, question: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]
 ) -> list[tuple[str, int | None]]:
     """Return the passages that give the answer, each with the place where its quantities end; empty if nothing does."""
 
@@ -118,26 +155,47 @@ def _explicit(
     if marked:
         return [(passage, None) for passage in [*marked, *_alternatives(text, marked[-1])]]
     sentences = [match[0] for match in _SENTENCE.finditer(text) if match[0].strip()]
-    numbered = [place for place, sentence in enumerate(sentences) if has_value(sentence)]
+    places = [place for place, sentence in enumerate(sentences) if has_value(sentence)]
     concluded = [
-        (place, sentences[place][match.end() :])
-        for place in numbered
+        sentences[place][match.end() :]
+        for place in places
         for match in _CONCLUSION.finditer(sentences[place])
         if has_value(sentences[place][match.end() :])
     ]
     if concluded:
-        place, passage = concluded[-1]
-        return [(passage, None), *((later, None) for later in sentences[place + 1 :] if _is_bare(later))]
+        return [(passage, None) for passage in [concluded[-1], *filter(_is_bare, [*concluded[:-1], *sentences])]]
     if bold := list(islice(_bold(output, has_value), MAX_MARKED)):
-        values = [_distinct(_in_segment(passage, asked, wanted, limit)) for passage, limit in bold]
+        values = [_distinct(_in_sentence(passage, asked, wanted, limit)) for passage, limit in bold]
         if all(_same(values[0], other) for other in values):
             return [bold[-1]]
-    if not numbered or len(scan(text)) > MAX_WORKING:
+    if not places or len(scan(text)) > MAX_WORKING:
         return []
-    last, earlier = numbered[-1], [sentences[place] for place in numbered[:-1]]
-    if earlier and not (_PREDICATE.search(sentences[last]) and _IS_SENTENCE.match(sentences[last])):
+    remark = next((place for place in places[1:] if _REMARK.match(sentences[place])), len(sentences))
+    return [
+        (passage, None) for passage in _unmarked([sentences[place] for place in places if place < remark], question)
+    ]
+
+
+def _unmarked(sentences: Sequence[str], question: str) -> list[str]:
+    """Return which of the sentences with a value give the answer, if nothing marks it; empty if they are a list."""
+    bare = [sentence for sentence in sentences if _is_bare(sentence)]
+    if len(bare) == 1 and bare[0] == sentences[0] and "\n" not in bare[0]:  # the answer, then what it is made of
+        return bare
+    is_row_first = len(sentences) == 2 and _overlap(sentences[0], question) > _overlap(sentences[1], question)
+    values = [stated for stated in scan(_core(sentences[0], question)) if stated.quantity.unit != "년"]
+    if is_row_first and len(values) == 1:  # the answer, then another row
+        return [sentences[0]]
+    if len(sentences) > 1 and not (_PREDICATE.search(sentences[-1]) and _IS_SENTENCE.match(sentences[-1])):
         return []
-    return [(passage, None) for passage in [sentences[last], *filter(_is_bare, earlier)]]
+    if len(sentences) > 2 and not (_CUE.search(sentences[-1]) or _EQUATION.search(sentences[-1])):
+        return []  # as many rows
+    return [sentences[-1], *(one for one in bare if one != sentences[-1])]
+
+
+def _overlap(sentence: str, question: str) -> int:
+    """Return how many words of a question a sentence has, by their first two letters."""
+    words = {word[:2] for word in re.findall(r"[가-힣]{2,}", sentence)}
+    return len(words & {word[:2] for word in re.findall(r"[가-힣]{2,}", question)})
 
 
 def _rest(text: str, start: int) -> str:
@@ -148,69 +206,95 @@ def _rest(text: str, start: int) -> str:
 
 def _alternatives(text: str, passage: str) -> Iterator[str]:
     """Yield the sentences after a passage that name another candidate: "또는 505천 명입니다"."""
-    after = text[text.rindex(passage) + len(passage) :]
-    for match in _SENTENCE.finditer(after):
+    for match in _SENTENCE.finditer(text, text.rindex(passage) + len(passage)):
         if _ALTERNATIVE.match(match[0]) or _is_bare(match[0]):
             yield match[0]
 
 
 def _bold(output: str, has_value: Callable[[str], bool]) -> Iterator[tuple[str, int | None]]:
-    """Yield the passages in bold with a value, each with what follows it, where its unit may stand: **603**천 명."""
+    """Yield the passages in bold with a value, each with what follows it, where its unit may be: **603**천 명."""
     for match in _BOLD.finditer(output):
         inside = plain(match[1])
         if has_value(inside):
             yield inside + plain(output[match.end() : match.end() + 10].partition("\n")[0]), len(inside)
 
 
-def _in_segment(
-    segment: str, asked: Sequence[Quantity], wanted: Sequence[Quantity], limit: int | None = None
+def _core(sentence: str, question: str) -> str:
+    """Return a sentence without the working before its answer and the comparison after it."""
+    for match in reversed(list(_BECAUSE.finditer(sentence))):
+        if scan(sentence[match.end() :]):
+            sentence = sentence[match.end() :]
+            break
+    for match in _COMPARISON.finditer(sentence):
+        is_remark = _COMPARES.search(sentence, match.end()) and not _COMPARES.search(question)
+        if ("가장" in match[0] or is_remark) and scan(sentence[: match.start()]):
+            return sentence[: match.start()]
+    return sentence
+
+
+def _in_sentence(
+    sentence: str, asked: Sequence[Quantity], wanted: Sequence[Quantity], limit: int | None = None
 ) -> list[Quantity]:
-    """Return the quantities that a sentence asserts; if all are operands, the last that is not a label."""
-    all_stated = [stated for stated in scan(segment) if limit is None or stated.start < limit]
+    """Return the quantities that a sentence asserts; if all are operands, the last that is not compared with."""
+    all_stated = [stated for stated in scan(sentence) if limit is None or stated.start < limit]
     if len(all_stated) > MAX_VALUES:
         return [stated.quantity for stated in all_stated]
-    values = [stated for stated in all_stated if not _is_label(segment, stated, asked, wanted)]
-    free = [stated for stated in values if not _is_operator(segment, stated)]
+    values = [stated for stated in all_stated if not _is_label(sentence, stated, asked, wanted)]
+    is_equation = bool(_EQUATION.search(sentence))
+    free = [stated for stated in values if not (is_equation and _is_operator(sentence, stated))]
     found = [
         stated
         for stated in free
-        if not _OPERAND.match(segment, stated.end)
-        and not (_JOINED.match(segment, stated.end) and _ARITHMETIC.search(segment))
+        if not _OPERAND.match(sentence, stated.end)
+        and not (_JOINED.match(sentence, stated.end) and _ARITHMETIC.search(sentence))
     ]
-    clauses = [one for one, following in pairwise(found) if _is_clause(segment, one, following)]
-    chosen = [stated for stated in found if stated not in clauses] or (free[-1:] if values else all_stated[-1:])
-    if any(_DENIED.match(segment, stated.end) or _RANGE.match(segment, stated.end) for stated in chosen):
+    clauses = [one for one, following in pairwise(found) if _is_clause(sentence, one, following)]
+    subjects = [stated for stated in free if not _is_compared(sentence, stated)]
+    chosen = [stated for stated in found if stated not in clauses]
+    chosen = chosen or (subjects[-1:] or free[-1:] if values else all_stated[-1:])
+    if any(_RANGE.match(sentence, stated.end) for stated in chosen):
+        return [stated.quantity for stated in all_stated]
+    if any(_DENIED.match(sentence, stated.end) for stated in chosen):
         return [stated.quantity for stated in all_stated if stated not in chosen]
     return [stated.quantity for stated in chosen]
 
 
-def _is_operator(segment: str, stated: Stated) -> bool:
+def _is_compared(sentence: str, stated: Stated) -> bool:
+    operand = _OPERAND.match(sentence, stated.end)
+    return bool(operand and operand["compared"])
+
+
+def _is_operator(sentence: str, stated: Stated) -> bool:
     """Return whether a quantity is part of an expression: 525 and 447 of `525 - 447 = 78`."""
     return bool(
-        _OPERATOR_AFTER.match(segment, stated.end)
-        or _OPERATOR_BEFORE.search(segment, max(0, stated.start - 8), stated.start)
+        _OPERATOR_AFTER.match(sentence, stated.end)
+        or _OPERATOR_BEFORE.search(sentence, max(0, stated.start - 8), stated.start)
     )
 
 
-def _is_clause(segment: str, stated: Stated, following: Stated) -> bool:
+def _is_clause(sentence: str, stated: Stated, following: Stated) -> bool:
     """Return whether a quantity belongs to another subject, as in "음식점은 5건, 합계는 8건입니다"."""
-    named = [_LABELLED.search(segment, max(0, one.start - 12), one.start) for one in (stated, following)]
-    joined = _CLAUSE.match(segment, stated.end)
+    named = [_LABELLED.search(sentence, max(0, one.start - 12), one.start) for one in (stated, following)]
+    joined = _CLAUSE.match(sentence, stated.end)
     return bool(joined and named[0] and not named[0][1] and (named[1] or not joined[1]))
 
 
-def _is_label(segment: str, stated: Stated, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> bool:
+def _is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> bool:
     """Return whether a quantity only names a row: a year, 1호선, 3분기, 표 2."""
     value, unit = stated.quantity
+    if unit != "년" and wanted and all(other.unit == "년" for other in wanted):
+        return unit != "" or not 1900 <= value <= 2100  # the value of that year
     if value != int(value) or any(unit and unit == other.unit for other in wanted):
         return False
-    if _NUMBERED.search(segment, max(0, stated.start - 4), stated.start):
+    if _NUMBERED.search(sentence, max(0, stated.start - 4), stated.start):
         return True
     if unit == "년":
         years = {other.value for other in asked if other.unit == "년"}
         return 1900 <= value <= 2100 and (len(years) != 1 or value in years)
+    if 0 <= value < 100 and unit in ("", "개", "년") and _ROWS.match(sentence, stated.end):
+        return True
     return 0 <= value < 1000 and bool(
-        unit in _LABEL_UNITS or (unit in ("", "분", "호") and _ORDINAL.match(segment, stated.end - (unit == "분")))
+        unit in _LABEL_UNITS or (unit in ("", "분", "호") and _ORDINAL.match(sentence, stated.end - (unit == "분")))
     )
 
 
@@ -223,9 +307,47 @@ def _is_bare(sentence: str) -> bool:
     return all(_BARE.fullmatch(piece) for piece in [*pieces, sentence[found[-1].end :]])
 
 
-def _is_denied(output: str) -> bool:
-    text = plain(output) if "아니" in output or "아닙" in output else ""
-    return any(_DENIED.match(text, stated.end) for stated in scan(text))
+def _is_unsure(output: str, gold: str) -> bool:
+    """Return whether an answer denies its only value, bounds it or says that it does not know."""
+    text = plain(output)
+    if _UNSURE.search(text):
+        return True
+    stated = scan(text) if len(text) < MAX_SHORT else []
+    if len(_distinct([one.quantity for one in stated[:MAX_VALUES]])) != 1:
+        return False
+    may_be_bound = _BOUND.search(gold) or _BOUND_BEFORE.search(gold)
+    return any(
+        _DENIED.match(text, one.end)
+        or _NOT.search(text, max(0, one.start - 12), one.start)
+        or (not may_be_bound and _BOUND.match(text, one.end))
+        or (not may_be_bound and _BOUND_BEFORE.search(text, max(0, one.start - 12), one.start))
+        for one in stated
+    )
+
+
+def _scaled(quantity: Quantity, words: str, wanted: Sequence[Quantity]) -> Quantity:
+    """Return a bare number in the multiplier that the question asks for: 387 to "몇 천 명?" is 387천 명."""
+    value = quantity.value
+    for word in words:
+        value *= MULTIPLIERS[word]
+    scaled = Quantity(value, quantity.unit)
+    return scaled if not quantity.unit and not _is_among(quantity, wanted) and _is_among(scaled, wanted) else quantity
+
+
+def _is_rounding(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:
+    """Return whether a quantity restates one that is wanted with fewer or more digits: 20.5% (20.4994%)."""
+    return any(
+        (not quantity.unit or not other.unit or quantity.unit == other.unit)
+        and few
+        and float(f"{float(many):.{_digits(few) - 1}e}") == float(few)
+        for other in wanted
+        for few, many in ((quantity.value, other.value), (other.value, quantity.value))
+    )
+
+
+def _digits(value: int | Decimal) -> int:
+    """Return how many significant digits a number is written with."""
+    return max(1, len(str(abs(value)).replace(".", "").strip("0")))
 
 
 def _wanted(gold: list[Quantity], asked: Sequence[Quantity]) -> list[Quantity]:

@@ -62,6 +62,15 @@ _SPECIAL = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # whether a
 _POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")
 _TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")
 _MINUS = re.compile(r"[−–—‑](?=[\d.])")
+# English multipliers and units, as they are read: "204.4 thousand people" is 204.4천 명.
+_ENGLISH = {
+    "thousand": "천", "million": "백만", "billion": "십억", "trillion": "조", "won": "원", "people": "명", "persons": "명",
+    "percent": "%", "households": "가구", "cases": "건", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
+}  # fmt: skip
+_ENGLISH_WORD = re.compile(rf"(?<=[\d천만억조])\s?({'|'.join(_ENGLISH)})\b", re.IGNORECASE)
+_UNIT_BEFORE = re.compile(  # 피해액(백만 원): 5,830
+    rf"\(((?:{_MULTIPLIER}){{1,3}}\s?(?:{_UNIT.pattern.removeprefix(chr(92) + 's?')})?)\)\s?[:은는]\s?({_NUMBER})(?!\s?(?:{_MULTIPLIER}|[가-힣%]))"
+)
 _MARKUP = re.compile(r"[*_`$\\]")
 _LIST_MARK = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+", re.MULTILINE)
 
@@ -115,7 +124,9 @@ def plain(text: str) -> str:
         text = _MINUS.sub("-", _TRIANGLE.sub(" -", text))
         text = _MARKUP.sub("", text)
     if "(" in text:
-        text = _BRACKETED_UNIT.sub(r"\1", text)
+        text = _UNIT_BEFORE.sub(r"\3\1", _BRACKETED_UNIT.sub(r"\1", text))
+    for _ in range(2):  # a multiplier, then a unit
+        text = _ENGLISH_WORD.sub(lambda match: _ENGLISH[match[1].lower()], text)
     return _LIST_MARK.sub("", text) if "." in text or ")" in text else text
 
 

@@ -11,7 +11,7 @@ import pytest
 from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.ko_vdc import KoVDC
 from evaluator.benchmarks.korquad2 import KorQuAD2
-from evaluator.benchmarks.scoring import chart_answers
+from evaluator.benchmarks.scoring import chart_answers, strict_chart_answers
 from evaluator.benchmarks.scoring.choices import LETTERS, ORDER_KEY, asserted_letter, order
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize, normalize_many
 from evaluator.benchmarks.scoring.published_quantities import quantity_f1
@@ -138,7 +138,7 @@ def test_ko_vdc_f1_of_nonsense_is_zero() -> None:
         ("B", "B"), ("b", "B"), ("B.", "B"), ("B. 설명", "B"), ("B) 설명", "B"), ("(B)", "B"), ("[B]", "B"), ("**B**", "B"),
         ("**B**. 설명", "B"), ("정답은 B", "B"), ("정답: B입니다", "B"), ("정답은 (B)입니다.", "B"), ("답변: **B**", "B"),
         ("The answer is B.", "B"), ("Answer: B", "B"), ("<think>A일까 C일까</think>B", "B"), ("\nB\n", "B"), ("Ｂ", "B"),
-        ("가장 적절한 설명은 B이다.", "B"), ("B가 맞다. A와 C는 틀렸다.", None), ("B. A와 달리 늘었다", "B"), ("C — D", None), ("B, D", None),
+        ("가장 적절한 설명은 B이다.", "B"), ("B가 맞다. A와 C는 틀렸다.", "B"), ("B. A와 달리 늘었다", "B"), ("C — D", None), ("B, D", None),
         ("", None), ("모르겠습니다", None), ("Because", None), ("A or B", None), ("DB", None), ("정답은 A 또는 B... 정답은 B", None),
     ],
 )  # fmt: skip
@@ -168,7 +168,7 @@ def test_ko_vdc_letters_that_are_asserted(output: str, letter: str | None) -> No
     ],
 )
 def test_infochartqa_strict(kind: int, answer: str, response: str, right: bool) -> None:
-    assert chart_answers.strict_match(kind, answer, response) is right
+    assert strict_chart_answers.strict_match(kind, answer, response) is right
 
 
 def test_prompts_are_the_protocols() -> None:
