@@ -133,14 +133,14 @@ def test_a_benchmark_and_an_engine_need_no_other_file(stars: Settings, store: St
     card = StarsBenchmark.card
     for language in get_args(Language):
         table = render(
-            "board.html", language, name="stars", rows=[ranked], found=1, filters="", sort="score", unreadable=0, version="v",
+            "board.html", language, name="stars", rows=[ranked], found=1, total=1, filters="", sort="score", unreadable=0, version="v",
             columns=columns_of(card, [ranked], OPTIONAL),
         )  # fmt: skip
         assert "77.78" in table and "Closeness" in table and card.columns[0].title[language == "en"] in table
         for kind in charts_of("stars"):
             if data := chart_data(kind, [ranked]):
                 figure(kind, data, card, language)
-        heading = render("chart.html", language, name="stars", kind="letters")
+        heading = render("chart.html", language, name="stars", kind="letters", filters="")
         assert card.histogram and card.histogram.title[language == "en"] in heading and "25" not in heading
     assert {row["letter"] for row in chart_data("letters", [ranked])} == set(STARS)
     assert {row["score"] for row in chart_data("parts", [ranked])} == {77.7778}, "of the headline, not EM"

@@ -67,8 +67,8 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
     shown = gr.Number(PAGE, visible=False)
     fields = [words, order, weights, sizes, verified, columns, shown, thinking, reproduced]
     _charts(board, name, language, fields)
-    gr.HTML(render("terms.html", language, name=name), apply_default_css=False)
     html = gr.HTML(elem_id=f"board-{name}", js_on_load=CLICKS + LIVE, apply_default_css=False)
+    gr.HTML(render("terms.html", language, name=name), apply_default_css=False)
     gr.HTML(render("cite.html", language, name=name), js_on_load=ORIGIN + COPY, apply_default_css=False)
     html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
 

@@ -27,8 +27,8 @@ def overview_tab(board: LiveBoard, language: Language) -> TabView:
         words = search_field("search", language, scale=3)
         order = gr.Dropdown(orders, value=OVERALL, label=text("sort", language), scale=1, filterable=False)
     shown = gr.Number(PAGE, visible=False)
-    gr.HTML(render("terms.html", language, name=""), apply_default_css=False)
     html = gr.HTML(elem_id="overview", js_on_load=CLICKS + LIVE, apply_default_css=False)
+    gr.HTML(render("terms.html", language, name=""), apply_default_css=False)
     html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
 
     def read(params: Mapping[str, str]) -> list[Any]:

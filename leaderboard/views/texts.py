@@ -11,8 +11,8 @@ Language = Literal["ko", "en"]
 TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "title": Text("한눈 Hannun", "Hannun 한눈"),
     "tagline": Text(
-        "한국어 비전-언어·기계독해 모델 리더보드: 직접 측정한 결과 {verified}건, 모델·벤치마크 제작자가 공개한 수치 {reported}건. 직접 측정한 결과는 같은 조건에서, 대부분 비공개인 테스트 세트로 평가합니다.",
-        "The leaderboard for Korean vision-language and machine-reading models: {verified} results measured by us, {reported} reported by makers of models and benchmarks. Those measured by us are evaluated under the same conditions, mostly on private test sets.",
+        "한국어 비전-언어·기계독해 모델 리더보드: 같은 조건에서 대부분 비공개 테스트 세트로 직접 측정한 결과 {verified}건, 모델·벤치마크 제작자가 공개한 수치 {reported}건",
+        "Korean vision-language and machine-reading models: {verified} results measured by us under the same conditions, mostly on private test sets, and {reported} reported by makers of models and benchmarks",
     ),
     "switch": Text("English", "한국어"),
     "switch_label": Text("Read this page in English", "이 페이지를 한국어로 보기"),
@@ -249,7 +249,7 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
         "직접 측정한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 페이지의 숫자나 이름을 모두 나열한 답변도 정답으로 인정하기 때문입니다. 공개 수치에는 공식 EM만 있으므로 그것으로 따로 순위를 매깁니다.",
         "Rows measured by us are ranked by strict EM, because the published rule (EM) also accepts an answer that lists every number or label of a page. Reported rows have only the published EM and are ranked apart by it.",
     ),
-    "strict_and_reported": Text("엄격 EM, 공개 수치는 EM", "Strict EM, reported EM"),
+    "strict_and_reported": Text("엄격 EM (EM)", "Strict EM (EM)"),
     "outdated": Text("버전 {version}", "version {version}"),
     "outdated_hint": Text(
         "벤치마크의 이전 버전으로 평가한 결과이며, 순위에서 제외합니다.",
