@@ -125,7 +125,8 @@ def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
     ] * 200
     letters = ["B", "B. 설명", "정답은 B", "(B)"] * 5000
     yield "ko-vqa, published rule", len(vqa), lambda: [ko_vqa.reference_match(a, a) for _, a in vqa]
-    yield "ko-vqa, strict rule", len(vqa), lambda: [final_answer.strict_match(q, a, a) for q, a in vqa]
+    worked = [(q, a, f"표에서 1,234와 5,678을 찾습니다. 따라서 정답은 {a}") for q, a in vqa]
+    yield "ko-vqa, strict rule, working shown", len(vqa), lambda: [final_answer.strict_match(*one) for one in worked]
     yield "ko-vdc, published rule", len(letters), lambda: [ko_vdc.reference_match("B", a) for a in letters]
     yield "ko-vdc, strict rule", len(letters), lambda: [asserted_letter(a) for a in letters]
     yield (

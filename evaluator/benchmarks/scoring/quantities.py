@@ -7,6 +7,7 @@ value. `final_answer` decides which quantities of an answer count.
 import re
 import unicodedata
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -88,7 +89,8 @@ def quantities(text: str) -> list[Quantity]:
     return [stated.quantity for stated in scan(plain(text))]
 
 
-def scan(text: str) -> list[Stated]:
+@lru_cache(maxsize=32)  # the strict rule looks at the same passages again and again
+def scan(text: str) -> tuple[Stated, ...]:
     """Return all quantities of a text that `plain` has spelled out, with their places."""
     found: list[Stated] = []
     position = 0
@@ -109,9 +111,10 @@ def scan(text: str) -> list[Stated]:
             position = unit.end()
         quantity = Quantity(-value if sign == "-" else value, UNITS[unit[1].lower()] if unit else "")
         found.append(Stated(quantity, match.start(), position))
-    return found
+    return tuple(found)
 
 
+@lru_cache(maxsize=8)
 def plain(text: str) -> str:
     """Return a text with one spelling of width, minus signs and squares, and without Markdown and LaTeX."""
     if not unicodedata.is_normalized("NFKC", text):
