@@ -66,7 +66,7 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
         )
     shown = gr.Number(PAGE, visible=False)
     fields = [words, order, weights, sizes, verified, columns, shown, thinking, reproduced]
-    _charts(board, name, language, fields)
+    _charts(board, name, language, fields, columns)
     html = gr.HTML(elem_id=f"board-{name}", js_on_load=CLICKS + LIVE, apply_default_css=False)
     gr.HTML(render("terms.html", language, name=name), apply_default_css=False)
     gr.HTML(render("cite.html", language, name=name), js_on_load=ORIGIN + COPY, apply_default_css=False)
@@ -91,7 +91,7 @@ def _order_label(sort: str, language: Language) -> str:
     return translate(RANK_LABEL if sort == RANK else BY_KEY[sort].order_label or BY_KEY[sort].label, language)
 
 
-def _charts(board: LiveBoard, name: str, language: Language, fields: list[Any]) -> None:
+def _charts(board: LiveBoard, name: str, language: Language, fields: list[Any], columns: gr.CheckboxGroup) -> None:
     """Draw the charts of the rows that the fields select, while they are open: the plotting library is large."""
     kinds = charts_of(name)
     with gr.Accordion(text("charts", language), open=False, elem_classes="hn-charts") as charts:
@@ -121,7 +121,7 @@ def _charts(board: LiveBoard, name: str, language: Language, fields: list[Any]) 
     charts.collapse(None, None, is_open, js="() => false", api_visibility="private")
     opening = charts.expand(None, None, is_open, js="() => true", api_visibility="private")
     drawing = opening.then(draw, [is_open, *fields], [*outputs, nothing], **QUIET)
-    filters = [field.change for field in fields if field is not fields[5]]
+    filters = [field.change for field in fields if field is not columns]
     gr.on(filters, draw, [is_open, *fields], [*outputs, nothing], trigger_mode="always_last", **QUIET)
     drawing.then(None, None, None, js=RESIZE, api_visibility="private")
 

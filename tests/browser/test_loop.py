@@ -90,3 +90,11 @@ def test_a_phone_shows_the_page_without_sideways_scrolling(page: Page, empty_boa
     expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     expect(page.locator("#board-ko-vqa tbody tr").first.locator("td.em")).to_be_in_viewport()
+
+
+def test_a_phone_shows_the_outcome_of_a_submission(page: Page, empty_board: EmptyBoard) -> None:
+    page.set_viewport_size({"width": 390, "height": 600})
+    page.goto(f"{empty_board.address}/en/?tab=submit")
+    page.locator("#model-id").locator("input, textarea").fill("owner/none")
+    page.locator("#submit").click()
+    expect(page.locator("#outcome li").first).to_be_in_viewport(timeout=60_000)

@@ -205,6 +205,18 @@ def test_what_a_result_changed(board: LiveBoard, store: Store, make_request: Mak
     assert rank_changes(before.boards, since) == []
 
 
+def test_view_has_what_this_process_has_just_written(
+    board: LiveBoard, store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaderboard.data.live_board.HEAD_POLL_S", 3600.0)
+    board.refresh()
+    request = make_request()
+    Queue(store).submit(request)
+    assert request.key not in {row.key for row in board.fresh_view().queue}
+    board.expect_change()
+    assert request.key in {row.key for row in board.fresh_view().queue}
+
+
 def test_a_store_out_of_reach_leaves_the_last_view(
     board: LiveBoard, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
