@@ -98,6 +98,7 @@ def error_rate(population: Population) -> float:
     for seed in range(BOARDS):
         rights = population.rights(np.zeros(MODELS), seed)
         rows = ranked(_rows(rights, population), "ko-vqa")
+        assert all(row.rank for row in rows)
         wrong += any(row.best != 1 or row.worst != MODELS for row in rows)
     return wrong / BOARDS
 
@@ -111,7 +112,9 @@ def mixed_error_rate(measured: int) -> float:
             replace(row, kind="reported", em_low=None, em_high=None, paired=None) for row in rows[measured:]
         ]
         board = ranked(rows, "ko-vqa")
-        wrong += any(r.best not in (None, 1) or r.worst not in (None, MODELS) for r in board)
+        sizes = {"verified": measured, "reported": MODELS - measured}
+        assert all(r.rank for r in board)
+        wrong += any(r.best not in (None, 1) or r.worst not in (None, sizes[r.row.kind]) for r in board)
     return wrong / BOARDS
 
 
@@ -193,7 +196,7 @@ def _rows(rights: Rights, population: Population) -> list[BoardRow]:
                 blob="",
                 key=_key(number),
                 benchmark="ko-vqa",
-                benchmark_version="1",
+                benchmark_version=BENCHMARKS["ko-vqa"].version,
                 model=f"bench/{number}",
                 role="model",
                 split=CARD.split,
