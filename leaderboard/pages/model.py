@@ -20,6 +20,7 @@ def model_tab(board: LiveBoard, language: Language) -> TabView:
     words = search_field("find_model", language, elem_id="find-model")
     chosen = gr.Textbox("", visible=False)
     html = gr.HTML(elem_id="model", js_on_load=COPY + LIVE, apply_default_css=False)
+    gr.HTML(render("terms.html", language, name=""), apply_default_css=False)
 
     def read(params: Mapping[str, str]) -> list[Any]:
         return [params.get("model", "")[:200], clean_words(params.get("q"))]

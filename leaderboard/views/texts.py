@@ -230,7 +230,7 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     ),
     "download_table": Text("표 다운로드:", "Download the table:"),
     "download": Text("결과 JSON", "Result JSON"),
-    "how_to_read": Text("표 읽는 법", "How to read this table"),
+    "how_to_read": Text("순위와 점수 읽는 법", "How to read ranks and scores"),
     "verified": Text("직접 측정", "verified"),
     "verified_term": Text("직접 측정", "verified"),
     "verified_hint": Text(
