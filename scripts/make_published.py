@@ -179,7 +179,7 @@ def _result(
         versions={benchmark: "published"},
         n_samples={benchmark: {"original": n, "effective": n}},
         date=date,
-        outcome="scored" if values[card.headline_of(values)] is not None else missing,
+        outcome="scored" if values[card.headline_of(values.get(card.headline))] is not None else missing,
         dataset=Dataset(id=benchmark, revision=None, split=split, n=n),
         intervals=_intervals(values, n),
         breakdown=breakdown or {},

@@ -63,10 +63,9 @@ class Card:
     access: Text | None = None  # who made and holds it, and who may have seen or trained on it
     data_stays: bool = False  # whether those terms keep it in the country
 
-    def headline_of(self, values: Mapping[str, float | None]) -> str:
-        """Return the metric that ranks a row with these values."""
-        reported = self.reported_headline
-        return reported if reported and values.get(self.headline) is None else self.headline
+    def headline_of(self, value: float | None) -> str:
+        """Return the metric that ranks a row whose headline has this value, None if it is not known."""
+        return self.reported_headline if self.reported_headline and value is None else self.headline
 
     def bucket_title(self, bucket: str) -> Text:
         """The title of a bucket of any axis; its name where the card has none."""

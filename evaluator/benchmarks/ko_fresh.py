@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
 from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choices_in, order, with_order_key
-from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
+from evaluator.benchmarks.scoring.final_answer import strict_f1
 from evaluator.data_types import Answer, Item, Prompt, Score
 from submissions.catalog import BENCHMARKS
 from submissions.messages import Text
@@ -106,8 +106,8 @@ class KoFresh(Benchmark):
         if gold in tuple(LETTERS):
             right = float(asserted_letter(answer.text) == gold)
             return Score(item.id, right, right, answer.status)
-        right = float(strict_match(item.question, gold, answer.text))
-        return Score(item.id, right, strict_f1(item.question, gold, answer.text), answer.status)
+        f1 = strict_f1(item.question, gold, answer.text)
+        return Score(item.id, float(f1 == 1.0), f1, answer.status)
 
     def gold_output(self, item: Item) -> str | None:
         return gold_answer(item)

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 
@@ -55,7 +56,7 @@ class View:
     retired: list[Retirement] = field(default_factory=list)
     commitments: list[Commitment] = field(default_factory=list)  # by quarter
 
-    @property
+    @cached_property
     def counts(self) -> dict[str, int]:
         """How many results of models were measured here and how many are reported, sample runs left out."""
         rows = (

@@ -1,6 +1,7 @@
 """Every model once, with its headline of every benchmark side by side."""
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -67,7 +68,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
                 model.cells[name] = ranked
     families = _families(boards)
     for group, shared in shared_benchmarks(list(models.values())).items():
-        compared = [model for model in models.values() if _has_ranks(model, shared)]
+        compared = [m for m in models.values() if all(name in m.cells and m.cells[name].rank for name in shared)]
         for name in shared:
             beaten = _beaten({model.model: score_of(model.cells[name].row) or 0.0 for model in compared}, families)
             for model in compared:
@@ -85,18 +86,15 @@ def shared_benchmarks(models: Sequence[ModelRow]) -> dict[Inputs, tuple[str, ...
     """Return the benchmarks of each group that the overall order is over: the two or more with most results of models that
     have a rank on all of them. Groups without any are left out."""
     found: dict[Inputs, tuple[str, ...]] = {}
+    ranked = Counter(frozenset(name for name, cell in model.cells.items() if cell.rank) for model in models)
     for group in get_args(Inputs):
         names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == group]
         sets = [chosen for size in range(2, len(names) + 1) for chosen in combinations(names, size)]
-        counts = {chosen: sum(_has_ranks(model, chosen) for model in models) for chosen in sets}
+        counts = {chosen: sum(n for own, n in ranked.items() if own.issuperset(chosen)) for chosen in sets}
         best = max(sets, key=lambda chosen: (counts[chosen] * len(chosen), len(chosen)), default=None)
         if best and counts[best] > 1:
             found[group] = best
     return found
-
-
-def _has_ranks(model: ModelRow, names: Sequence[str]) -> bool:
-    return all((cell := model.cells.get(name)) and cell.rank is not None for name in names)
 
 
 def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:

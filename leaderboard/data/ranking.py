@@ -118,7 +118,7 @@ def _corrections(
 def headline_of(row: BoardRow) -> str:
     """Return the metric that ranks a row."""
     card = BENCHMARKS[row.benchmark].card
-    return card.headline_of({card.headline: row.metric(card.headline)})
+    return card.headline_of(row.metric(card.headline))
 
 
 def score_of(row: BoardRow) -> float | None:

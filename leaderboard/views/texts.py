@@ -232,12 +232,10 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "download": Text("결과 JSON", "Result JSON"),
     "how_to_read": Text("순위와 점수 읽는 법", "How to read ranks and scores"),
     "verified": Text("직접 측정", "verified"),
-    "verified_term": Text("직접 측정", "verified"),
     "verified_hint": Text(
         "이 리더보드가 모델을 직접 실행해 측정한 결과입니다.", "This leaderboard ran the model and measured the result."
     ),
     "reported": Text("공개 수치", "reported"),
-    "reported_term": Text("공개 수치", "reported"),
     "reported_hint": Text(
         "모델 또는 벤치마크 제작자가 공개한 수치입니다. 이 리더보드가 확인하지 않았습니다.",
         "A score published by the makers of the model or the benchmark, which this leaderboard has not checked.",

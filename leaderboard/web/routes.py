@@ -32,10 +32,9 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
 
     @router.get("/version")
     def version() -> Response:
-        board.fresh_view()
-        since = board.stale_since
+        counts, since = board.fresh_view().counts, board.stale_since
         state = {
-            **{"board": board.version, "queue": board.queue_version, "counts": board.view().counts},
+            **{"board": board.version, "queue": board.queue_version, "counts": counts},
             "out_of_reach_since": since.isoformat() if since and board.reached else "never" if since else None,
         }
         return Response(_json(state), media_type="application/json", headers={"Cache-Control": "no-store"})

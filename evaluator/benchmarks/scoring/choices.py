@@ -43,7 +43,7 @@ _HEDGE = re.compile(
 )
 # What follows or precedes a letter that is not asserted.
 _DENIED = re.compile(
-    r"[)\]*\"']*(?:번)?(?:이|가|은|는|를|을)?\s*(?:아니(?!면)|아닙|아님|(?:is|are)?\s*(?:not\b|incorrect|wrong|false)|틀[리렸린립]|오답|거짓"
+    r"[)\]*\"']*(?:번)?(?:이|가|은|는|를|을)?\s*(?:아니(?!면)|아닙|아님|(?:(?:is|are)\s*)?(?:not\b|incorrect|wrong|false)|틀[리렸린립]|오답|거짓"
     r"|제외|외의|고르면|[❌✗]|인지|\?|(?:맞|옳)(?:지\s*않|을까))",
     re.IGNORECASE,
 )

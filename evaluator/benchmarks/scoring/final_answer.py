@@ -31,7 +31,7 @@ _CONCLUSION = re.compile(
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _BOLD = re.compile(r"(?:\*\*|__|<(?:b|strong)>)(.+?)(?:\*\*|__|</(?:b|strong)>)")
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")
-_PREDICATE = re.compile(r"(?:[다요음임됨함]|=[^=]*)\W*$")
+_PREDICATE = re.compile(r"(?:[다요음임됨함]|=[^=]*+)\W*+$")
 _IS_SENTENCE = re.compile(r"(?!\s*[-•·|])|.*=")  # not an item of a list or a table, unless it shows a sum
 _BARE = re.compile(
     r"(?:따라서|즉|약|총|입니다|이다|이며|이고|일 수(?:도)? 있습니다|[^\w+*/×÷=])*"
@@ -90,33 +90,32 @@ def strict_match(question: str, gold: str, output: str) -> bool:
 
     Quantities of the question may be repeated.
     """
-    output = after_thinking(output)
-    if output == gold:
-        return True
-    wanted = quantities(gold)
-    if not wanted:
-        return _folded(gold) == _folded(output)
-    stated = quantities(output)
-    if not stated or _is_unsure(output, gold):
-        return False
-    if stated == wanted:
-        return True
-    asked = quantities(question)
-    wanted = _wanted(wanted, asked)
-    return _same(wanted, _unasked(stated, asked, wanted)) or _same(wanted, asserted(output, question, asked, wanted))
+    return strict_f1(question, gold, output) == 1.0
 
 
 def strict_f1(question: str, gold: str, output: str) -> float:
-    """Return the F1 of the quantities an answer asserts against those of gold, from 0 to 1; 1 if `strict_match`."""
-    if strict_match(question, gold, output):
+    """Return the F1 of the quantities an answer asserts against those of gold, from 0 to 1; 1 if and only if `strict_match`."""
+    output = after_thinking(output)
+    if output == gold:
+        return 1.0
+    wanted = quantities(gold)
+    if not wanted:
+        return float(_folded(gold) == _folded(output))
+    stated = quantities(output)
+    if not stated or _is_unsure(output, gold):
+        return 0.0
+    if stated == wanted:
         return 1.0
     asked = quantities(question)
-    wanted = _wanted(quantities(gold), asked)
-    given = _distinct(asserted(after_thinking(output), question, asked, wanted)[:MAX_VALUES])
-    if _same(wanted, given) or _is_unsure(output, gold):  # it is denied
-        return 0.0
-    shared = sum(_is_among(quantity, wanted) for quantity in given)
-    return 2 * min(shared, len(wanted)) / (len(wanted) + len(given)) if shared else 0.0
+    wanted = _wanted(wanted, asked)
+    if _same(wanted, _unasked(stated, asked, wanted)):
+        return 1.0
+    given = asserted(output, question, asked, wanted)
+    if _same(wanted, given):
+        return 1.0
+    given = _distinct(given[:MAX_VALUES])
+    shared = min(sum(_is_among(q, wanted) for q in given), sum(_is_among(q, given) for q in wanted))
+    return 2 * shared / (len(wanted) + len(given)) if shared else 0.0
 
 
 def asserted(output: str, question: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> list[Quantity]:
@@ -221,13 +220,16 @@ def _bold(output: str, has_value: Callable[[str], bool]) -> Iterator[tuple[str, 
 
 def _core(sentence: str, question: str) -> str:
     """Return a sentence without the working before its answer and the comparison after it."""
-    for match in reversed(list(_BECAUSE.finditer(sentence))):
-        if scan(sentence[match.end() :]):
-            sentence = sentence[match.end() :]
-            break
+    stated = scan(sentence)
+    if not stated:
+        return sentence
+    working = [match.end() for match in _BECAUSE.finditer(sentence) if match.end() <= stated[-1].start]
+    sentence = sentence[working[-1] :] if working else sentence
+    first = scan(sentence)[0].end
+    compared = [] if _COMPARES.search(question) else [match.start() for match in _COMPARES.finditer(sentence)]
     for match in _COMPARISON.finditer(sentence):
-        is_remark = _COMPARES.search(sentence, match.end()) and not _COMPARES.search(question)
-        if ("가장" in match[0] or is_remark) and scan(sentence[: match.start()]):
+        is_remark = bool(compared) and compared[-1] >= match.end()
+        if first <= match.start() and ("가장" in match[0] or is_remark):
             return sentence[: match.start()]
     return sentence
 

@@ -83,14 +83,14 @@ def asserted_letters(response: str) -> set[str]:
         [match[1] for match in _ANSWER.finditer(response) if _letters(match[1])] if len(response) < MAX_LENGTH else []
     )
     if marked:
-        return _letters(marked[0]) if len({frozenset(_letters(one)) for one in marked}) == 1 else set()
+        return _letters(marked[0]) if all(_letters(one) == _letters(marked[0]) for one in marked) else set()
     lines = [line for line in response.splitlines() if line.strip()]
     bare = [line for line in lines if re.fullmatch(r"[\s*().]*[A-Da-d](?:[\s*().]*,\s*[A-D])*[\s*().]*", line)]
     if bare:
         return _letters(bare[0].upper()) if len(bare) == 1 else set()
     for line in reversed(lines):
-        if _letters(line):
-            return set() if ECHO.match(response) and re.match(r"\s*[A-D][.:)]", line) else _letters(line)
+        if letters := _letters(line):
+            return set() if ECHO.match(response) and re.match(r"\s*[A-D][.:)]", line) else letters
     return set()
 
 
@@ -123,8 +123,7 @@ def final_passage(response: str) -> str | None:
         return tagged[0] if len(set(map(_folded, tagged))) == 1 else None
     if marked := [str(match[1]) for match in _ANSWER.finditer(response)]:
         return marked[-1] if len(set(map(_folded, marked))) == 1 and not _EITHER.search(marked[-1]) else None
-    line = [line for line in response.splitlines() if line.strip()][-1].strip()
-    if (concluded := _CONCLUSION.search(line)) and not _EITHER.search(concluded[1]):
+    if (concluded := _CONCLUSION.search(_last_line(response))) and not _EITHER.search(concluded[1]):
         return str(concluded[1])
     response = _without_remarks(response)
     bold = set(re.findall(r"\*\*(.+?)\*\*", response))
@@ -136,17 +135,20 @@ def final_passage(response: str) -> str | None:
         parts = separator.split(response)
         if len(parts) > most and all(len(part.split()) <= MAX_WORDS for part in parts):
             return None
-    line = [line for line in response.splitlines() if line.strip()][-1].strip()
-    return str(re.split(r"(?<=[.!?])\s+(?=\w)", line)[-1])
+    return str(re.split(r"(?<=[.!?])\s+(?=\w)", _last_line(response))[-1])
+
+
+def _last_line(response: str) -> str:
+    return [line for line in response.splitlines() if line.strip()][-1].strip()
 
 
 def _without_remarks(response: str) -> str:
     """Return a response without what is in brackets, unless that is all."""
-    text = re.sub(r"\s*\([^()\n]*\)", "", response)
+    text = re.sub(r"(?<!\s)\s*+\([^()\n]*+\)", "", response)
     return text if re.search(r"\w", text) else response
 
 
-def _main_part(passage: str, has_answer: "re.Pattern[str]") -> str:
+def _main_part(passage: str, has_answer: re.Pattern[str]) -> str:
     """Return a passage up to the first aside that follows something that may be the answer."""
     for aside in _ASIDE.finditer(passage):
         if has_answer.search(passage[: aside.start()]):

@@ -458,6 +458,11 @@ def test_scoring_table_is_up_to_date() -> None:
         "B " * 24_000 + "x",
         "is answer: " * 4_500,
         "1-" * 24_000,
+        "5 =" + " " * 49_000 + "= x",
+        "1 " + "므로 " * 16_000,
+        "1" + "다로, " * 12_000,
+        "a" + " " * 49_000 + "b",
+        "a" + "\n" * 49_000 + "b",
     ],
     ids=lambda output: output[:12],
 )
@@ -466,6 +471,7 @@ def test_long_hostile_outputs_are_scored_in_linear_time(output: str) -> None:
     assert not strict_match(QUESTION, GOLD, output)
     assert strict_f1(QUESTION, GOLD, output) < 1
     assert asserted_letter(output) in (None, "A", "B")
+    assert not strict_chart_answers.strict_match(40, GOLD, output)
     assert not strict_chart_answers.strict_match(60, GOLD, output) and not strict_chart_answers.strict_match(
         202, "D", output
     )
