@@ -75,7 +75,7 @@ test-faults: $(EVALUATOR) $(TESTS)
 
 test-ray: .venv-ray/.made
 	scripts/system_packages.sh git bubblewrap slurm
-	.venv-ray/bin/python -m pytest -q tests/evaluator/launchers -m "not faults or faults" -k "ray or slurm" --timeout 180
+	.venv-ray/bin/python -m pytest -q tests/evaluator/worker/launchers -m "not faults or faults" -k "ray or slurm" --timeout 180
 
 ray: $(EVALUATOR)
 	$(PIP) $(LOCKED) -r evaluator/ray.lock

@@ -10,19 +10,20 @@ from collections.abc import Callable
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1_000_000_000")  # else statistics of all events after each
 
-from evaluator.errors import SandboxError
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.errors import SandboxError
 from leaderboard.web.gradio_import import no_stub_files
-from submissions.collector import no_garbage_collection
-from submissions.errors import SettingsError, StoreError
-from submissions.logs import log_safely
-from submissions.settings import Settings, load_settings
+from submissions.config.garbage_collection import no_garbage_collection
+from submissions.config.logs import log_safely
+from submissions.config.settings import Settings, load_settings
+from submissions.texts.errors import SettingsError, StoreError
 
 
 def main() -> int:
     gc.set_threshold(50_000)  # of the many objects that a view of the board is, none is garbage
     try:
         with no_garbage_collection():
-            settings = load_settings()
+            settings = load_settings(BENCHMARKS)
             with no_stub_files():
                 from leaderboard.app import build_app, serve  # Gradio reads variables of its own as it is imported
 
@@ -48,7 +49,7 @@ def start_worker(settings: Settings) -> Callable[[], None]:
     """Run the worker in this process, unless it runs elsewhere. Returns what stops it."""
     if settings.worker == "off":
         return lambda: None
-    from evaluator.worker import Worker, start_schedule
+    from evaluator.worker.loop import Worker, start_schedule
 
     worker = Worker(settings)
     scheduler = start_schedule(settings.worker_every, worker)

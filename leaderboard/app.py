@@ -8,6 +8,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from starlette.middleware.gzip import GZipMiddleware
 
+from evaluator.engines.registry import REGISTRY
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.pages.layout import STYLE, THEME, build_page
 from leaderboard.web.auth import Visitors
@@ -20,12 +21,12 @@ from leaderboard.web.protocol import BoundedHttpProtocol
 from leaderboard.web.routes import routes
 from leaderboard.web.security import SecurityMiddleware
 from submissions.checks.submit import SubmissionService
-from submissions.errors import SettingsError
-from submissions.paths import ASSETS
+from submissions.config.paths import ASSETS
+from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.settings import Settings
 from submissions.store.open import open_store
+from submissions.texts.errors import SettingsError
 
 ICON = ASSETS / "icon.svg"
 # Whoever reaches a Space directly is a proxy of the Hub, in some private network: no visitor is.
@@ -55,7 +56,7 @@ def build_app(settings: Settings) -> FastAPI:
         check_sign_in()
     store = open_store(settings.store, settings)
     board = LiveBoard(store, Heartbeats(settings))
-    service = SubmissionService(Queue(store, settings.lease, settings.max_attempts), settings)
+    service = SubmissionService(Queue(store, settings.lease, settings.max_attempts), settings, REGISTRY)
     visitors = Visitors(settings.auth)
     app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None)
 

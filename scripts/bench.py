@@ -14,11 +14,11 @@ from rich.progress import track
 from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
-from evaluator.benchmarks.korquad2 import KorQuAD2
+from evaluator.benchmarks.korquad_2 import KorQuAD2
 from evaluator.benchmarks.scoring import chart_answers, final_answer, strict_chart_answers
 from evaluator.benchmarks.scoring.choices import asserted_letter
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
-from evaluator.run.bootstrap import mean_interval
+from evaluator.statistics.intervals import mean_interval
 from scripts.bench_board import board_rows
 from scripts.bench_engines import Row, engine_rows
 from scripts.bench_overhead import overhead_rows
@@ -26,8 +26,8 @@ from scripts.bench_sandbox import sandbox_cost
 from scripts.bench_scale import scale_rows
 from scripts.bench_statistics import statistics_rows
 from scripts.big_store import MODELS
-from submissions.paths import ROOT, SAMPLES
-from submissions.results import Dataset, EvalResult, Provenance, ResultConfig
+from submissions.config.paths import ROOT, SAMPLES
+from submissions.records.result import Dataset, EvalResult, Provenance, ResultConfig
 from submissions.store.base import Snapshot
 from submissions.store.index import board_reader, reindexed
 from submissions.store.open import open_store

@@ -22,7 +22,7 @@ from leaderboard.views.texts import text
 from scripts.big_store import big_store
 from scripts.chromium import launch
 from scripts.visits import LASTING, VISITORS, WORDS, Events, call, from_visitor, table_fields, visit
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
 from submissions.store.base import Store
 from submissions.store.index import with_result
 from tests.support.evaluated import evaluated

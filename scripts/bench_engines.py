@@ -15,10 +15,10 @@ from transformers import (
 )
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import Prompt
-from evaluator.engines import load_engine
+from evaluator.core.data_types import Prompt
+from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
-from submissions.paths import SAMPLES
+from submissions.config.paths import SAMPLES
 from tests.support.tiny_models import make_extractive, make_image_text
 
 NEW_TOKENS = 64

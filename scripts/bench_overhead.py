@@ -15,11 +15,11 @@ from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.source import Source
-from evaluator.run import evaluate as evaluation
-from evaluator.run.task import Task, load_items, options_of
-from submissions.catalog import ENGINES
-from submissions.paths import ROOT
-from submissions.records import EvalRequest
+from evaluator.engines.registry import ENGINES
+from evaluator.results import evaluate as evaluation
+from evaluator.results.task import Task, load_items, options_of
+from submissions.config.paths import ROOT
+from submissions.records.request import EvalRequest
 
 SIDE = 1000  # pixels: an image of 1 MP
 IMAGES = 50  # different ones

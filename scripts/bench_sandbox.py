@@ -12,7 +12,7 @@ from statistics import mean, stdev
 from rich.progress import track
 from scipy.stats import t
 
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
 from tests.support.tiny_models import make_image_text
 
 PAIRS = 14

@@ -16,10 +16,10 @@ from fastapi.responses import JSONResponse
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import Prompt
-from evaluator.engines import load_engine
+from evaluator.core.data_types import Prompt
+from evaluator.engines.load import load_engine
 from evaluator.engines.options import ApiOptions, EngineOptions
-from submissions.paths import ROOT, SAMPLES
+from submissions.config.paths import ROOT, SAMPLES
 from tests.support.hub.server import serve
 from tests.support.tiny_models import make_image_text
 

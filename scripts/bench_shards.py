@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from submissions.records import EvalRequest
-    from submissions.settings import Settings
+    from submissions.config.settings import Settings
+    from submissions.records.request import EvalRequest
 
 BENCHMARK = "ko-vdc"
 
@@ -23,10 +23,10 @@ def main(folder: Path, launcher: str, count: int, seconds: float) -> None:
     import pytest
 
     from evaluator.engines.dummy import DummyEngine
-    from submissions.catalog import ENGINES
+    from evaluator.engines.registry import ENGINES, REGISTRY
     from submissions.checks.model_checks import inspect_model
     from submissions.checks.request import build_request
-    from submissions.paths import ROOT
+    from submissions.config.paths import ROOT
     from tests.conftest import environment_of, settings_in
     from tests.support.tiny_models import make_image_text
 
@@ -43,7 +43,7 @@ def main(folder: Path, launcher: str, count: int, seconds: float) -> None:
         "TESTS_ENGINE": location,
         "HANNUN_ALONE": "0",
     }
-    request = build_request(inspect_model("tiny/waits", None, settings.models_dir), BENCHMARK, "x")
+    request = build_request(inspect_model("tiny/waits", None, settings.models_dir, REGISTRY), BENCHMARK, REGISTRY, "x")
     with ExitStack() as stack:
         own = settings
         if launcher == "ray":
@@ -57,7 +57,7 @@ def main(folder: Path, launcher: str, count: int, seconds: float) -> None:
 
 
 def _seconds(settings: "Settings", request: "EvalRequest") -> float:
-    from evaluator.worker import Worker
+    from evaluator.worker.loop import Worker
     from submissions.queue.queue import Queue
     from submissions.store.open import open_store
 

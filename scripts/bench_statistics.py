@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.run.bootstrap import mean_interval, paired_comparison, paired_p_value
-from evaluator.run.paired import MAX_PAIRS, rounded_up
+from evaluator.results.item_scores import MAX_PAIRS, rounded_up
+from evaluator.statistics.intervals import mean_interval
+from evaluator.statistics.paired import paired_comparison, paired_p_value
+from evaluator.statistics.power import smallest_difference
 from leaderboard.data.ranking import interval_of, ranked
 from leaderboard.data.significance import paired_verdicts
-from submissions.confidence_interval import smallest_difference
-from submissions.rows import BoardRow
+from submissions.records.index_rows import BoardRow
 
 CARD = BENCHMARKS["ko-vqa"].card
 MODELS = 20

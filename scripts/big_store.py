@@ -8,8 +8,8 @@ from rich.progress import track
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.queue.upkeep import tidy
-from submissions.results import EvalResult
-from submissions.rows import BoardRow, board_row
+from submissions.records.index_rows import BoardRow, board_row
+from submissions.records.result import EvalResult
 from submissions.store.base import Store, blob_id
 from submissions.store.index import board_segment, to_lines
 from submissions.store.open import open_store

@@ -20,7 +20,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from evaluator.worker import Worker
+from evaluator.engines.registry import REGISTRY
+from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
 from scripts.readers.digits import by_font, trained
 from scripts.readers.serve import reader_servers
@@ -28,12 +29,12 @@ from scripts.readers.text import Classifier
 from scripts.readers.train import glyphs
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
-from submissions.errors import AlreadySubmittedError
-from submissions.models.model_facts import facts_of_server
+from submissions.config.settings import ApiModel, Settings
+from submissions.hub_models.model_facts import facts_of_server
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest
-from submissions.settings import ApiModel, Settings
+from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
+from submissions.texts.errors import RefusedError
 from tests.support.tiny_models import make_extractive, make_image_text
 
 SUBMISSIONS = [
@@ -93,7 +94,10 @@ def main() -> None:
             }
         )
         for name, api in own.apis.items():
-            _queue(queue, build_request(facts_of_server(api.model_id, f"{base_url} {name}", name), "ko-fresh", "demo"))
+            _queue(
+                queue,
+                build_request(facts_of_server(api.model_id, f"{base_url} {name}", name), "ko-fresh", REGISTRY, "demo"),
+            )
         _submit(queue, settings, "hannun-demo/tiny-image-text", "ko-fresh")
         Worker(own).run_pending()
     _print(LiveBoard(store), queue)
@@ -137,14 +141,16 @@ def _trained_reader() -> Classifier:
 
 
 def _submit(queue: Queue, settings: Settings, model_id: str, benchmark: str) -> None:
-    _queue(queue, build_request(inspect_model(model_id, None, settings.models_dir), benchmark, "demo"))
+    _queue(
+        queue, build_request(inspect_model(model_id, None, settings.models_dir, REGISTRY), benchmark, REGISTRY, "demo")
+    )
 
 
 def _queue(queue: Queue, request: EvalRequest) -> None:
     try:
         queue.submit(request)
-    except AlreadySubmittedError as known:
-        logging.info("%s on %s is %s already", request.model_id, request.benchmark, known.request.status)
+    except RefusedError as known:
+        logging.info("%s on %s: %s", request.model_id, request.benchmark, known)
 
 
 def _print(board: LiveBoard, queue: Queue) -> None:

@@ -17,7 +17,7 @@ from transformers.models.auto.modeling_auto import (
 )
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
 
-from submissions.models.architectures import ARCHITECTURES
+from submissions.hub_models.architectures import ARCHITECTURES
 
 # Mapped with chat models, and not to be asked: what they do instead.
 OTHERS = {

@@ -11,9 +11,9 @@ import sys
 import yaml
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.models.architectures import architectures
-from submissions.paths import PUBLISHED, ROOT
-from submissions.results import EvalResult
+from submissions.config.paths import PUBLISHED, ROOT
+from submissions.hub_models.architectures import architectures
+from submissions.records.result import EvalResult
 
 DOC = ROOT / "docs/models.md"
 MODELS = ROOT / "assets/published_models.json"

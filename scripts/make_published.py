@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.run.result import TOTAL_PROTOCOL
-from submissions.catalog import Thinking
-from submissions.confidence_interval import wilson
-from submissions.paths import ASSETS, PUBLISHED
-from submissions.results import Bucket, Dataset, EvalResult, Latency, Provenance, ResultConfig
+from evaluator.results.build_result import TOTAL_PROTOCOL
+from evaluator.statistics.intervals import wilson
+from submissions.config.paths import ASSETS, PUBLISHED
+from submissions.records.options import Thinking
+from submissions.records.result import Bucket, Dataset, EvalResult, Latency, Provenance, ResultConfig
 
 NAMES = {"KO-VQA": "ko-vqa", "KO-VDC": "ko-vdc", "InfoChartQA": "infochartqa"}
 SPLITS = {"KorQuAD 2.0 test": "test", "KorQuAD 2.0 dev": "dev", "KorQuAD 2.1 dev": "dev-2.1"}

@@ -13,12 +13,12 @@ import plotly.offline
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from evaluator.files import remove_path
+from evaluator.core.files import remove_path
 from evaluator.fresh.draw import draw_set
 from scripts.chromium import launch
 from scripts.samples import infochartqa, ko_ocrag, ko_vdc, ko_vqa
 from scripts.samples.figures import Figure, page
-from submissions.paths import SAMPLES as OUT
+from submissions.config.paths import SAMPLES as OUT
 
 FRESH_SEED, FRESH_N = "sample", 40
 

@@ -7,8 +7,8 @@ import sys
 from typing import Any, NamedTuple
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import Answer
-from submissions.paths import ROOT
+from evaluator.core.data_types import Answer
+from submissions.config.paths import ROOT
 
 DOC = ROOT / "docs/scoring.md"
 MARKS = "<!-- made by scripts.make_scoring_table -->\n", "<!-- end of the table -->\n"

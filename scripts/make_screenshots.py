@@ -14,7 +14,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import charts_of
 from leaderboard.views.texts import text
 from scripts.chromium import launch
-from submissions.paths import ASSETS
+from submissions.config.paths import ASSETS
 from submissions.store.open import open_store
 from tests.support.evaluated import evaluated
 from tests.support.records import request_numbered

@@ -22,17 +22,17 @@ from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS
 from scripts.simulate_queue import queue_part
-from submissions.failure_codes import FailureCode
+from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import SKEW, Queue
 from submissions.queue.upkeep import tidy_if_due
-from submissions.records import EvalRequest, Failure, Stage
-from submissions.settings import Settings
+from submissions.records.request import EvalRequest, Failure, Stage
 from submissions.store.base import Changes
+from submissions.store.folders import ENTRIES_PER_FOLDER, FILES, folder_sizes
 from submissions.store.git import GitStore
 from submissions.store.index import reindexed
 from submissions.store.open import open_private_store, open_store
-from submissions.store.shards import ENTRIES_PER_FOLDER, FILES, folder_sizes
+from submissions.texts.failure_codes import FailureCode
 from tests.support.evaluated import evaluated
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.hub.server import serve

@@ -17,12 +17,12 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from evaluator.estimate import DEVICES, estimate
-from submissions.errors import ConflictError
-from submissions.failure_codes import FailureCode
+from evaluator.results.estimate import DEVICES, estimate
 from submissions.queue.queue import SKEW, Queue
-from submissions.records import EvalRequest, Failure, Stage
+from submissions.records.request import EvalRequest, Failure, Stage
 from submissions.store.base import Changes, Commit, Snapshot, blob_id
+from submissions.texts.errors import ConflictError
+from submissions.texts.failure_codes import FailureCode
 from tests.support.evaluated import evaluated
 from tests.support.records import request_numbered
 

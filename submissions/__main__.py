@@ -1,15 +1,17 @@
-"""`python -m submissions`: check, submit, list, show, requeue, cancel, approve-code, opt-out, reindex."""
+"""`python -m submissions`: look after the queue and the stores."""
 
 import sys
 
-from submissions.arguments import build_parser
+from evaluator.benchmarks import BENCHMARKS  # only names are read until a command runs
+from submissions.commands.arguments import build_parser
 
 
 def main(argv: list[str] | None = None) -> int:
-    args = build_parser().parse_args(argv)
-    from submissions.commands import dispatch  # after the parser, which needs none of it to print its help
+    args = build_parser(BENCHMARKS).parse_args(argv)
+    from evaluator.engines.registry import REGISTRY
+    from submissions.commands.dispatch import dispatch  # after the parser, which needs none of it to print its help
 
-    return dispatch(args)
+    return dispatch(args, REGISTRY)
 
 
 if __name__ == "__main__":

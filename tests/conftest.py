@@ -15,10 +15,10 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from evaluator.engines.dummy import DummyEngine
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
-from submissions.records import EvalRequest
-from submissions.settings import Settings
+from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from submissions.store.open import open_private_store, open_store
 from submissions.store.private import PrivateStore

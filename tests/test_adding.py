@@ -9,12 +9,14 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Axis, Benchmark, Card, ScoreColumn
-from evaluator.data_types import Answer, Item, Prompt, Score
+from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.engines.options import EngineOptions
-from evaluator.estimate import DEVICES, estimate
-from evaluator.run.score_files import score_files
-from evaluator.worker import Worker
+from evaluator.engines.registry import ENGINES, REGISTRY, EngineEntry
+from evaluator.results.estimate import DEVICES, estimate
+from evaluator.results.score_files import score_files
+from evaluator.worker.loop import Worker
 from leaderboard.app import build_app
 from leaderboard.data.chart_data import chart_data, charts_of
 from leaderboard.data.columns import OPTIONAL, columns_of
@@ -22,13 +24,12 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.views.figures import figure
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language
-from submissions.catalog import BENCHMARKS, ENGINES, BenchmarkEntry, EngineEntry
 from submissions.checks.submit import Submission, SubmissionService
-from submissions.messages import Text
+from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
-from submissions.settings import Settings
 from submissions.store.base import Store
+from submissions.texts.text import Text
 
 pytestmark = pytest.mark.integration
 
@@ -38,7 +39,7 @@ STARS = ("1", "2", "3")
 class StarsBenchmark(Benchmark):
     """How many stars are in the picture."""
 
-    name = "stars"
+    name, version, inputs, min_context = "stars", "1", "image", 64
     max_new_tokens = 4
     card = Card(
         title="Stars",
@@ -94,10 +95,10 @@ class TwoEngine:
 @pytest.fixture
 def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Both in the catalog, six items, and a model that only the new engine runs."""
-    monkeypatch.setitem(BENCHMARKS, "stars", BenchmarkEntry("1", "image", 64, f"{__name__}:StarsBenchmark"))
-    monkeypatch.setitem(ENGINES, "two", EngineEntry(f"{__name__}:TwoEngine", ("image",), heads=("ForTwo",)))
+    monkeypatch.setitem(BENCHMARKS, "stars", StarsBenchmark())
+    monkeypatch.setitem(ENGINES, "two", EngineEntry(f"{__name__}:TwoEngine", ("image",), class_names=("ForTwo",)))
     # The sandbox shows no tests, where this engine is.
-    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
     data, model = tmp_path / "data", tmp_path / "models/o/two"
     data.mkdir()
     Image.new("RGB", (8, 8)).save(data / "a.png")
@@ -115,7 +116,7 @@ def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_benchmark_and_an_engine_need_no_other_file(stars: Settings, store: Store, tmp_path: Path) -> None:
-    service = SubmissionService(Queue(store), stars)
+    service = SubmissionService(Queue(store), stars, REGISTRY)
     (outcome,), report = service.submit(Submission("o/two", ("stars",)), Submitter("x", authenticated=False))
     assert outcome.code == "accepted", report
     assert Worker(stars).run_pending() == 1

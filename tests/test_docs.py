@@ -11,13 +11,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.arguments import build_parser as evaluator_parser
 from leaderboard.web.routes import routes
-from submissions.arguments import build_parser as submissions_parser
-from submissions.catalog import BENCHMARKS
-from submissions.paths import ROOT
+from submissions.commands.arguments import build_parser as submissions_parser
+from submissions.config.paths import ROOT
+from submissions.config.settings import ApiModel, EmbeddingServer, Settings
 from submissions.queue.queue import Queue
-from submissions.settings import ApiModel, EmbeddingServer, Settings
 from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
 from tests.support.evaluated import evaluated
@@ -61,7 +61,7 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
 
 
 @pytest.mark.parametrize(
-    ("program", "parser"), [("evaluator", evaluator_parser()), ("submissions", submissions_parser())]
+    ("program", "parser"), [("evaluator", evaluator_parser()), ("submissions", submissions_parser(BENCHMARKS))]
 )
 def test_every_command_and_option_stands_in_the_command_line_s_document(
     program: str, parser: argparse.ArgumentParser

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
 
 PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[a-z,]+\])?==([^\s;\\]+)", re.MULTILINE)
 SOURCES = {

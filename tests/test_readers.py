@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import Answer
+from evaluator.core.data_types import Answer
 from evaluator.fresh.draw import draw_set
 from scripts.readers.digits import by_font
 from scripts.readers.rules import UNKNOWN, answer

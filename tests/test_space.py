@@ -16,7 +16,7 @@ from huggingface_hub import HfApi
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.serving import bare_environment, serving
 

@@ -1,31 +1,42 @@
-"""One file a benchmark. Importing one imports no torch, transformers or datasets."""
+"""Every benchmark, by name. A new one is a file in this folder and its name here."""
 
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 
 from evaluator.benchmarks.base import Benchmark
-from submissions import catalog
+
+# In the order of the board. The module of `ko-vqa` is ko_vqa.
+NAMES = ("ko-vqa", "ko-vdc", "korquad-2", "ko-ocrag", "infochartqa", "ko-fresh")
 
 
-class _Registry(Mapping[str, Benchmark]):
-    """Every benchmark of the catalog by name, its module imported when it is first asked for."""
+class BenchmarkRegistry(MutableMapping[str, Benchmark]):
+    """Benchmarks by name; the module of one is imported when it is first used."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._loaded: dict[str, Benchmark | None] = dict.fromkeys(names)
 
     def __getitem__(self, name: str) -> Benchmark:
-        return _benchmark(catalog.BENCHMARKS[name].location)
+        if name not in self._loaded:
+            raise KeyError(f"unknown benchmark {name!r}; available: {', '.join(self)}")
+        if (benchmark := self._loaded[name]) is None:
+            module = import_module(f"{__name__}.{name.replace('-', '_')}")
+            benchmark = self._loaded[name] = module.BENCHMARK
+        return benchmark
+
+    def __setitem__(self, name: str, benchmark: Benchmark) -> None:
+        self._loaded[name] = benchmark
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._loaded
 
     def __iter__(self) -> Iterator[str]:
-        return iter(catalog.BENCHMARKS)
+        return iter(self._loaded)
 
     def __len__(self) -> int:
-        return len(catalog.BENCHMARKS)
+        return len(self._loaded)
 
 
-@cache
-def _benchmark(location: str) -> Benchmark:
-    module, _, class_name = location.partition(":")
-    benchmark: Benchmark = getattr(import_module(module), class_name)()
-    return benchmark
-
-
-BENCHMARKS: Mapping[str, Benchmark] = _Registry()
+BENCHMARKS = BenchmarkRegistry(NAMES)

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evaluator.benchmarks.source_rows import TABLES, ImageFolder, SourceRow, json_lines, parquet_rows, table_rows
-from evaluator.data_types import Answer, Item, Prompt, Score
-from evaluator.errors import DataError
-from submissions.catalog import BENCHMARKS, MAX_REASONING_TOKENS, Inputs
-from submissions.messages import Text
+from evaluator.core.data_types import Answer, Item, Prompt, Score
+from evaluator.core.errors import DataError
+from submissions.records.options import MAX_REASONING_TOKENS, Inputs
+from submissions.texts.text import Text
 
 Row = dict[str, Any]
 ITEM_FILES = ("items.parquet", "items.jsonl")
@@ -82,6 +82,9 @@ class Benchmark:
     """One benchmark; subclasses give the card, the prompt and the scoring rule."""
 
     name: str
+    version: str  # raised whenever items, prompts or scoring change: scores of two versions are never compared
+    inputs: Inputs  # what a model must be able to read
+    min_context: int  # tokens for a question, its image and the answer; pages are read in windows
     card: Card
     max_new_tokens = 1024  # of an answer
     # A typical question's, for `evaluator estimate`: of its prompt with images or page, and of its answer.
@@ -99,14 +102,6 @@ class Benchmark:
         return (
             greedy and answer_budget in (None, self.max_new_tokens) and reasoning_budget in (None, MAX_REASONING_TOKENS)
         )
-
-    @property
-    def version(self) -> str:
-        return BENCHMARKS[self.name].version
-
-    @property
-    def inputs(self) -> Inputs:
-        return BENCHMARKS[self.name].inputs
 
     def load(self, source: Path) -> list[Item]:
         """All items of a folder in the documented schema. Raises DataError naming file and row."""

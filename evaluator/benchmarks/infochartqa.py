@@ -19,8 +19,8 @@ from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, i
 from evaluator.benchmarks.scoring.chart_answers import reference_match
 from evaluator.benchmarks.scoring.strict_chart_answers import strict_match
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
-from evaluator.data_types import Answer, Box, Item, Prompt, Score
-from submissions.messages import Text
+from evaluator.core.data_types import Answer, Box, Item, Prompt, Score
+from submissions.texts.text import Text
 
 TYPE = "question_type_id"
 BOXES = "extra_input_figure_bboxes"
@@ -28,7 +28,7 @@ SUBSETS = ("text", "visual_basic", "visual_metaphor")
 
 
 class InfoChartQA(Benchmark):
-    name = "infochartqa"
+    name, version, inputs, min_context = "infochartqa", "2", "image", 2048
     prompt_tokens, answer_tokens = 2500, 15
     card = Card(
         title="InfoChartQA",
@@ -164,3 +164,6 @@ def _box(box: object, image: Path) -> Box:
         if min(x, y) < 0 or min(width, height) < 1 or x + width > opened.width or y + height > opened.height:
             raise ValueError(f"the box {box!r} lies outside {image.name}")
     return x, y, width, height
+
+
+BENCHMARK = InfoChartQA()

@@ -10,9 +10,10 @@ from pathlib import Path
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
 from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choices_in, order, with_order_key
 from evaluator.benchmarks.scoring.final_answer import strict_f1
-from evaluator.data_types import Answer, Item, Prompt, Score
-from submissions.catalog import BENCHMARKS
-from submissions.messages import Text
+from evaluator.core.data_types import Answer, Item, Prompt, Score
+from submissions.texts.text import Text
+
+VERSION = "2026Q4.2"  # the quarter whose set is drawn, and the version of its prompts and rules
 
 QUESTION = (
     "이미지를 보고 질문에 답하십시오. 풀이 과정은 쓰지 말고 최종 답만 수와 단위로 쓰십시오.\n\n질문: {question}\n답:"
@@ -48,12 +49,12 @@ TWINS = {"original": Text("원본", "Original"), "twin": Text("쌍둥이", "Twin
 
 
 class KoFresh(Benchmark):
-    name = "ko-fresh"
+    name, version, inputs, min_context = "ko-fresh", VERSION, "image", 2048
     prompt_tokens, answer_tokens = 1500, 15
     drawn = True
     card = Card(
         title="KO-FRESH",
-        split=BENCHMARKS["ko-fresh"].version.partition(".")[0],
+        split=VERSION.partition(".")[0],
         n=2000,
         axes=(
             Axis("kind", Text("질문 유형", "Question type"), KINDS),
@@ -124,3 +125,6 @@ class KoFresh(Benchmark):
 def gold_answer(item: Item) -> str:
     """The letter at which the true description stands, else the answer. Of files of answers it is the letter already."""
     return LETTERS[order(item, 0).index(0)] if item.choices else item.answer
+
+
+BENCHMARK = KoFresh()

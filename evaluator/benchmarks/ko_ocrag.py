@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
-from evaluator.data_types import Answer, Item, Prompt, Score
-from submissions.messages import Text
+from evaluator.core.data_types import Answer, Item, Prompt, Score
+from submissions.texts.text import Text
 
 T = TypeVar("T")
 OPEN, CLOSE = "[image]", "[/image]"
@@ -66,7 +66,7 @@ _ASCII_WORD = re.compile(r"[a-z0-9]+")  # rouge-score's tokenizer drops every ot
 
 
 class KoOCRAG(Benchmark):
-    name = "ko-ocrag"
+    name, version, inputs, min_context = "ko-ocrag", "1", "image", 8192
     max_new_tokens = 4096
     prompt_tokens, answer_tokens = 2500, 400
     source_tables = (".xlsx", ".csv")
@@ -296,3 +296,6 @@ def _similarities(items: Sequence[Item], texts: Sequence[str]) -> list[float | N
         mean_of_best(g, o, vectors.__getitem__, lambda a, b: max(0.0, float(a @ b))) if g else None
         for g, o in zip(golds, own, strict=True)
     ]
+
+
+BENCHMARK = KoOCRAG()

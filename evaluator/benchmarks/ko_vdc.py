@@ -14,12 +14,12 @@ from pathlib import Path
 from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, images_in, text_in
 from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choices_in, order, with_order_key
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
-from evaluator.data_types import Answer, Item, Prompt, Score
-from submissions.messages import Text
+from evaluator.core.data_types import Answer, Item, Prompt, Score
+from submissions.texts.text import Text
 
 
 class KoVDC(Benchmark):
-    name = "ko-vdc"
+    name, version, inputs, min_context = "ko-vdc", "2", "image", 2048
     prompt_tokens, answer_tokens = 1800, 5
     source_tables = (".csv", ".xlsx")
     f1_is_mean = False
@@ -158,3 +158,6 @@ def _question(captions: Sequence[str]) -> str:
         "다음 주어진 [A, B, C, D] 보기 중 이미지에 있는 도식 정보를 가장 잘 설명하는 것을 고르시오. "
         f"답변은 무조건 알파벳이 먼저 나와야합니다.\n\n<보기>\n{choices}# 가장 적절한 설명문:"
     )
+
+
+BENCHMARK = KoVDC()

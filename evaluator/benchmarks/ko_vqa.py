@@ -9,8 +9,8 @@ from evaluator.benchmarks.base import Axis, Benchmark, Card, Row
 from evaluator.benchmarks.scoring.final_answer import strict_match
 from evaluator.benchmarks.scoring.published_quantities import NUMBER, quantities, quantity_f1
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
-from evaluator.data_types import Answer, Item, Prompt, Score
-from submissions.messages import Text
+from evaluator.core.data_types import Answer, Item, Prompt, Score
+from submissions.texts.text import Text
 
 # The few-shot instruction of the protocol, verbatim.
 INSTRUCTION = """이미지를 보고 질문에 대한 답변을 제공해주세요. 이때, 반드시 이미지에 제공된 숫자와 단위를 명시해서 답변을 제공해야 합니다.
@@ -26,7 +26,7 @@ INSTRUCTION = """이미지를 보고 질문에 대한 답변을 제공해주세�
 
 
 class KoVQA(Benchmark):
-    name = "ko-vqa"
+    name, version, inputs, min_context = "ko-vqa", "2", "image", 2048
     source_tables = (".csv", ".xlsx")
     examples = 2
     card = Card(
@@ -85,3 +85,6 @@ def reference_match(gold: str, output: str) -> bool:
     """The published rule: the gold answer's first quantity is among the output's. No number in gold: wrong."""
     wanted = quantities(gold).written
     return bool(wanted) and wanted[0] in quantities(output).collapsed
+
+
+BENCHMARK = KoVQA()

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from evaluator.errors import DataError
+from evaluator.core.errors import DataError
 
 TABLES = (".csv", ".xlsx", ".json", ".jsonl", ".parquet")
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")

@@ -4,9 +4,11 @@ import argparse
 from datetime import timedelta
 from pathlib import Path
 
-from evaluator.run.shard import Shard, parse_shard
-from submissions.catalog import BENCHMARKS, ENGINES, PRECISIONS, THINKING
-from submissions.duration import parse_duration
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.engines.registry import ENGINES
+from evaluator.results.shard import Shard, parse_shard
+from submissions.config.durations import parse_duration
+from submissions.records.options import PRECISIONS, THINKING
 
 
 def build_parser() -> argparse.ArgumentParser:

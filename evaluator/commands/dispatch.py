@@ -4,8 +4,8 @@ import argparse
 import sys
 from importlib import import_module
 
-from evaluator.errors import DataError, EvaluationError, SandboxError
-from submissions.errors import QueueError, RefusedError, SettingsError, StatementError, StoreError
+from evaluator.core.errors import DataError, EvaluationError, SandboxError
+from submissions.texts.errors import QueueError, RefusedError, SettingsError, StatementError, StoreError
 
 COMMANDS = {
     "benchmarks": "evaluator.commands.benchmarks",

@@ -4,29 +4,29 @@ import argparse
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.find_model import facts_of_model
-from evaluator.errors import DataError
-from evaluator.estimate import DEVICES, DeviceSpeed, device_named, estimate
-from submissions.catalog import BENCHMARKS as NAMES
-from submissions.checks.benchmark_checks import check_benchmark
-from submissions.errors import RefusedError
-from submissions.models.devices import device_names
-from submissions.models.model_facts import BYTES, ModelFacts
-from submissions.results import EvalResult
-from submissions.settings import load_settings
+from evaluator.core.errors import DataError
+from evaluator.engines.registry import REGISTRY
+from evaluator.results.estimate import DEVICES, DeviceSpeed, device_named, estimate
+from submissions.checks.benchmark_checks import benchmark_checks
+from submissions.config.settings import load_settings
+from submissions.hub_models.devices import device_names
+from submissions.hub_models.model_facts import BYTES, ModelFacts
+from submissions.records.result import EvalResult
 from submissions.store.index import board_reader, parse_record
 from submissions.store.open import open_store
+from submissions.texts.errors import RefusedError
 
 PAST_RUNS = 200  # the newest, of each benchmark
 
 
 def main(args: argparse.Namespace) -> int:
     """Compares with the newest results of the board that were measured here."""
-    settings = load_settings()
+    settings = load_settings(BENCHMARKS)
     device = _device(args.device)
     facts = facts_of_model(args.model, args.revision, settings, trust_code=True)
     if facts.params is None or facts.weight_bytes is None:
         raise DataError(f"{args.model}: its files do not tell its size")
-    precision = args.precision or facts.dtype
+    precision = args.precision or facts.precision
     weight_bytes = facts.params * BYTES[precision] if precision in BYTES else facts.weight_bytes
     price = args.price if args.price is not None else settings.price_per_hour
     wanted = _wanted(facts, list(dict.fromkeys(args.benchmarks)))
@@ -54,7 +54,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _wanted(facts: ModelFacts, named: list[str]) -> list[str]:
     """The benchmarks named, or all whose questions the model can take. Raises RefusedError where it cannot."""
-    refusals = {name: _refusal(facts, name) for name in named or NAMES}
+    refusals = {name: _refusal(facts, name) for name in named or BENCHMARKS}
     able = [name for name, refusal in refusals.items() if refusal is None]
     refusal = next(filter(None, refusals.values()), None)
     if refusal and (named or not able):
@@ -63,7 +63,7 @@ def _wanted(facts: ModelFacts, named: list[str]) -> list[str]:
 
 
 def _refusal(facts: ModelFacts, benchmark: str) -> RefusedError | None:
-    checks = check_benchmark(facts, benchmark)
+    checks = benchmark_checks(facts, benchmark, REGISTRY)
     return next((RefusedError(check.refusal, check.detail) for check in checks if check.refusal), None)
 
 

@@ -4,10 +4,11 @@ import argparse
 import re
 from pathlib import Path
 
+from evaluator.engines.registry import REGISTRY
 from evaluator.hub.model_download import fetch_model
 from submissions.checks.model_checks import inspect_folder, inspect_model
-from submissions.models.model_facts import ModelFacts, facts_of_server
-from submissions.settings import Settings
+from submissions.config.settings import Settings
+from submissions.hub_models.model_facts import ModelFacts, facts_of_server
 
 
 def find_model(args: argparse.Namespace, settings: Settings) -> tuple[ModelFacts, Path, Path | None]:
@@ -28,9 +29,11 @@ def facts_of_model(model: str, revision: str | None, settings: Settings, *, trus
     """Of a folder, else of the Hub's model of that name. Downloads no more than the heads of files. Raises RefusedError."""
     folder = Path(model)
     if not folder.is_dir():
-        return inspect_model(model, revision, settings.models_dir, trust_code=trust_code)
+        return inspect_model(model, revision, settings.models_dir, REGISTRY, trust_code=trust_code)
     name = _model_id(folder.resolve().name, "local")
-    return inspect_folder(name, folder, settings.models_dir, revision=revision, trust_code=trust_code)
+    return inspect_folder(
+        name, folder, REGISTRY, models_dir=settings.models_dir, revision=revision, trust_code=trust_code
+    )
 
 
 def _model_id(name: str, owner: str) -> str:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import progress_bar
-from evaluator.errors import DataError
-from evaluator.files import check_new_folder
+from evaluator.core.errors import DataError
+from evaluator.core.files import check_new_folder
 from evaluator.fresh.draw import draw_set
 from evaluator.fresh.seed import commitment, differences, other_versions, reveal
-from submissions.records import Commitment
-from submissions.settings import load_settings
+from submissions.config.settings import load_settings
+from submissions.records.operator import Commitment
 from submissions.store.open import check_there, open_store
 
 
@@ -43,7 +43,7 @@ def _reveal(quarter: str, *, yes: bool) -> int:
     if not yes and input(asked).strip().lower() not in ("y", "yes"):
         print("nothing revealed")
         return 2
-    settings = load_settings()
+    settings = load_settings(BENCHMARKS)
     check_there(settings.store)
     told = reveal(quarter, settings)
     print(f"{quarter}: {told.seed}")
@@ -53,7 +53,7 @@ def _reveal(quarter: str, *, yes: bool) -> int:
 def _commitment(named: str) -> Commitment:
     file = Path(named)
     if not file.is_file():
-        settings = load_settings()
+        settings = load_settings(BENCHMARKS)
         check_there(settings.store)
         return commitment(open_store(settings.store, settings), named)
     try:

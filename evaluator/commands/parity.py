@@ -8,24 +8,33 @@ from tempfile import TemporaryDirectory
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import shown_progress
 from evaluator.commands.find_model import find_model
+from evaluator.core.errors import DataError
 from evaluator.datasets.source import open_source
 from evaluator.engines.options import ApiOptions
-from evaluator.errors import DataError
-from evaluator.run.parity import SHOWN, parity
-from evaluator.run.reproduce import server_name
-from evaluator.run.task import Task, options_of
+from evaluator.engines.registry import REGISTRY
+from evaluator.results.parity import SHOWN, parity
+from evaluator.results.reproduce import server_name
+from evaluator.results.task import Task, options_of
 from submissions.checks.request import build_request
-from submissions.settings import load_settings
+from submissions.config.settings import load_settings
 
 
 def main(args: argparse.Namespace) -> int:
     """Exit code 1 where the scores differ by more than chance."""
-    settings = load_settings()
+    settings = load_settings(BENCHMARKS)
     command = args.spawn or settings.server
     if not command:
         raise DataError("parity needs --spawn or HANNUN_SERVER, the command that starts the server")
     facts, folder, adapter = find_model(args, settings)
-    request = build_request(facts, args.benchmark, "local", args.revision, args.precision, thinking=args.thinking)
+    request = build_request(
+        facts,
+        args.benchmark,
+        REGISTRY,
+        "local",
+        requested_revision=args.revision,
+        precision=args.precision,
+        thinking=args.thinking,
+    )
     benchmark = BENCHMARKS[args.benchmark]
     options = options_of(
         request,

@@ -9,20 +9,20 @@ from pathlib import Path
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import shown_progress
 from evaluator.commands.find_model import find_model
+from evaluator.core.errors import DataError, Details, IncompleteRunError
 from evaluator.datasets.source import open_source
 from evaluator.engines.options import ApiOptions
-from evaluator.errors import DataError, Details, IncompleteRunError
-from evaluator.run.evaluate import Evaluation, evaluate
-from evaluator.run.task import Task, load_items, options_of
-from submissions.catalog import benchmarks_of
+from evaluator.engines.registry import REGISTRY
+from evaluator.results.evaluate import Evaluation, evaluate
+from evaluator.results.task import Task, load_items, options_of
 from submissions.checks.request import build_request
-from submissions.settings import Settings, load_settings
+from submissions.config.settings import Settings, load_settings
 
 RESULT, DETAILS = "result.json", "details.jsonl"
 
 
 def main(args: argparse.Namespace) -> int:
-    task = _task(args, load_settings())
+    task = _task(args, load_settings(BENCHMARKS))
     items, dataset = load_items(task)
     _check_out(args.out)
     with shown_progress() as show:
@@ -57,13 +57,19 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
     if args.no_images:
         facts = replace(facts, takes_images=True)  # a model that sees nothing can be asked blind as well
     request = build_request(
-        facts, args.benchmark, "local", args.revision, args.precision, thinking=None if args.base_url else args.thinking
+        facts,
+        args.benchmark,
+        REGISTRY,
+        "local",
+        requested_revision=args.revision,
+        precision=args.precision,
+        thinking=None if args.base_url else args.thinking,
     )
     if args.base_url:
         request = request.evolve(thinking=args.thinking)  # what a server is told, whose template nobody sees
     if args.engine != "auto":
         request = request.evolve(engine=args.engine)
-        if args.benchmark not in (able := benchmarks_of(args.engine)):
+        if args.benchmark not in (able := REGISTRY.benchmarks_for(args.engine)):
             raise DataError(f"--engine {args.engine} cannot evaluate {args.benchmark}, only {', '.join(able)}")
     options = options_of(
         request,

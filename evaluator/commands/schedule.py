@@ -6,13 +6,14 @@ import re
 from rich.console import Console
 from rich.table import Table
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.hub.jobs import JobClient, JobSettings, cron, pinned_image, space_of
-from submissions.errors import SettingsError
-from submissions.settings import load_settings
+from submissions.config.settings import load_settings
+from submissions.texts.errors import SettingsError
 
 
 def main(args: argparse.Namespace) -> int:
-    settings = load_settings()
+    settings = load_settings(BENCHMARKS)
     scheduler = JobClient(settings)
     if args.list:
         table = Table("id", "schedule", "flavor", "next run")

@@ -4,7 +4,7 @@ import argparse
 import gc
 import json
 
-from evaluator.run.score_files import score_files
+from evaluator.results.score_files import score_files
 
 
 def main(args: argparse.Namespace) -> int:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import httpx2
 
-from evaluator.errors import DataError
-from submissions.statement import verify_statement
+from evaluator.core.errors import DataError
+from submissions.records.statement import verify_statement
 
 MAX_BYTES = 16 * 2**20
 

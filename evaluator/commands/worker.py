@@ -6,16 +6,17 @@ import signal
 import threading
 from collections.abc import Callable
 
-from evaluator.claimed_run import take_over
-from evaluator.errors import DataError
-from evaluator.work_dir import make_room
-from evaluator.worker import Worker, run_every
-from submissions.logs import log_safely
-from submissions.settings import load_settings
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.errors import DataError
+from evaluator.worker.claimed_run import take_over
+from evaluator.worker.loop import Worker, run_every
+from evaluator.worker.work_dir import make_room
+from submissions.config.logs import log_safely
+from submissions.config.settings import load_settings
 
 
 def main(args: argparse.Namespace) -> int:
-    settings = load_settings()
+    settings = load_settings(BENCHMARKS)
     log_safely(settings)
     settings = settings.with_store(args.store)
     if args.shard and not args.claimed:

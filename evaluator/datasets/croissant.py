@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Row, item_rows, items_file
-from evaluator.errors import DataError
+from evaluator.core.errors import DataError
 
 SPEC = "http://mlcommons.org/croissant/1.0"
 ENCODINGS = {".jsonl": "application/jsonlines", ".parquet": "application/vnd.apache.parquet"}

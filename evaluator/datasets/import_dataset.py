@@ -14,10 +14,10 @@ from uuid import uuid4
 
 from evaluator.benchmarks.base import Benchmark, Row, fault_of
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
-from evaluator.data_types import Answer, Item
+from evaluator.core.data_types import Answer, Item
+from evaluator.core.errors import DataError
+from evaluator.core.files import check_new_folder, write_content_addressed
 from evaluator.datasets.leak_check import CANARY
-from evaluator.errors import DataError
-from evaluator.files import check_new_folder, write_content_addressed
 from evaluator.hub.eval_results import benchmark_yaml
 
 REJECTED = "rejected.jsonl"

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from evaluator.data_types import Item
-from evaluator.errors import LeakError
+from evaluator.core.data_types import Item
+from evaluator.core.errors import LeakError
 
 PIECE = 15  # characters of a question or an answer, white space aside, that nobody writes by chance: about 20 with it
 CANARY = "canary.txt"  # beside the items: a line that stands nowhere else

@@ -14,13 +14,13 @@ from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.errors import DataError, EvaluationError
 from evaluator.datasets.leak_check import CANARY
-from evaluator.errors import DataError, EvaluationError
-from submissions.errors import SettingsError
-from submissions.failure_codes import FailureCode
-from submissions.models.repository import content_revision
-from submissions.paths import SAMPLES
-from submissions.settings import Settings
+from submissions.config.paths import SAMPLES
+from submissions.config.settings import Settings
+from submissions.hub_models.repository import content_revision
+from submissions.texts.errors import SettingsError
+from submissions.texts.failure_codes import FailureCode
 
 DRAWN = "drawn"  # by evaluator.fresh, from this installation's seed
 SCHEME = "hf://datasets/"

@@ -23,7 +23,8 @@ import openai
 from openai.types.chat import ChatCompletion
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
-from evaluator.data_types import Answer, AnswerStatus, Prompt
+from evaluator.core.data_types import Answer, AnswerStatus, Prompt
+from evaluator.core.errors import EvaluationError
 from evaluator.engines.api_http import collect, make_client, time_limits
 from evaluator.engines.hardware import torch_environment
 from evaluator.engines.images import fitted_size, load_image
@@ -38,14 +39,10 @@ from evaluator.engines.server_pool import (
     is_quota,
     is_retryable,
 )
-from evaluator.errors import EvaluationError
-from submissions.backoff import wait_retry_after
-from submissions.catalog import EFFORTS
-from submissions.errors import RefusedError, TemplateError
-from submissions.failure_codes import FailureCode
-from submissions.models.chat_template import TemplateRenderer
-from submissions.models.model_facts import QUESTION, folder_template
-from submissions.models.reasoning import (
+from submissions.config.settings import API_KEY
+from submissions.hub_models.chat_template import TemplateRenderer
+from submissions.hub_models.model_facts import QUESTION, folder_template
+from submissions.hub_models.reasoning import (
     ANY,
     EFFORT,
     Tags,
@@ -56,7 +53,10 @@ from submissions.models.reasoning import (
     unmarked,
     values_of,
 )
-from submissions.settings import API_KEY
+from submissions.records.options import EFFORTS
+from submissions.store.retry_after import wait_retry_after
+from submissions.texts.errors import RefusedError, TemplateError
+from submissions.texts.failure_codes import FailureCode
 
 ATTEMPTS = 8
 MAX_REFUSED = 8  # questions refused by a server that has answered none, after which it is asked no more

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
-from evaluator.data_types import Answer, Prompt
+from evaluator.core.data_types import Answer, Prompt
 from evaluator.engines.options import EngineOptions
 
 T = TypeVar("T")

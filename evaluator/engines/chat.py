@@ -29,7 +29,8 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_MULTIMODAL_LM_MAPPING,
 )
 
-from evaluator.data_types import Answer, AnswerStatus, Prompt
+from evaluator.core.data_types import Answer, AnswerStatus, Prompt
+from evaluator.core.errors import EvaluationError
 from evaluator.engines.base import split_batch_on_oom
 from evaluator.engines.chat_inputs import ChatInputs, Encoded, PreparedPrompt
 from evaluator.engines.decoding import Budgets, greedy, plain_config, token_ids
@@ -37,11 +38,10 @@ from evaluator.engines.generation_config import asked_settings
 from evaluator.engines.hardware import best_device, torch_environment
 from evaluator.engines.loading import check_no_nan, check_token_ids, from_pretrained, load_config
 from evaluator.engines.options import EngineOptions
-from evaluator.errors import EvaluationError
-from submissions.failure_codes import FailureCode
-from submissions.models.architectures import architectures
-from submissions.models.model_facts import VISION_NAMES
-from submissions.models.reasoning import Tags, split, unmarked
+from submissions.hub_models.architectures import architectures
+from submissions.hub_models.model_facts import VISION_NAMES
+from submissions.hub_models.reasoning import Tags, split, unmarked
+from submissions.texts.failure_codes import FailureCode
 
 POOL = 256  # prompts sorted by cost together
 BATCH_SIZE = {"cuda": 64, "cpu": 16}  # prompts, at most

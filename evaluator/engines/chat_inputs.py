@@ -10,17 +10,17 @@ from typing import Any
 
 from transformers import AutoProcessor, AutoTokenizer
 
-from evaluator.data_types import Prompt
+from evaluator.core.data_types import Prompt
+from evaluator.core.errors import EvaluationError
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page
-from evaluator.errors import EvaluationError
-from submissions.errors import TemplateError
-from submissions.failure_codes import FailureCode
-from submissions.models.chat_template import Conversation, TemplateRenderer, default_template
-from submissions.models.model_facts import QUESTION, folder_template
-from submissions.models.reasoning import Tags, learn_tags, opens, values_of
-from submissions.models.repository import PROCESSORS
+from submissions.hub_models.chat_template import Conversation, TemplateRenderer, default_template
+from submissions.hub_models.model_facts import QUESTION, folder_template
+from submissions.hub_models.reasoning import Tags, learn_tags, opens, values_of
+from submissions.hub_models.repository import PROCESSORS
+from submissions.texts.errors import TemplateError
+from submissions.texts.failure_codes import FailureCode
 
 TEMPLATE_TOKENS = 64  # tokens left to the chat template itself
 VISUAL_TOKENS = 1024  # reserved for an image, where the processor does not tell

@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from transformers import GenerationConfig, StoppingCriteria
 
-from evaluator.data_types import RequestedDecoding
+from evaluator.core.data_types import RequestedDecoding
 from evaluator.engines.generation_config import TOKEN_IDS
-from submissions.models.reasoning import THINK, Tags, reopens
+from submissions.hub_models.reasoning import THINK, Tags, reopens
 
 MAX_SECONDS = 1800.0  # for one batch: an answer that is not through by then is cut off
 # Of a generation config: what changes no answer, or how many of them there are.

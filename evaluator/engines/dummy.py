@@ -1,6 +1,6 @@
 """An engine without a model: the shortest example of one, and what tests of everything around the engine use.
 
-It is not in the catalog; a test puts it there. `dummy.json` in the model's folder may say what it does:
+It is not registered; a test registers it. `dummy.json` in the model's folder may say what it does:
 `{"answer": "42", "seconds": 0.01, "fail": "nan_logits"}`.
 """
 
@@ -8,10 +8,10 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 
-from evaluator.data_types import Answer, Prompt
+from evaluator.core.data_types import Answer, Prompt
+from evaluator.core.errors import EvaluationError
 from evaluator.engines.options import EngineOptions
-from evaluator.errors import EvaluationError
-from submissions.failure_codes import FailureCode
+from submissions.texts.failure_codes import FailureCode
 
 SETTINGS = "dummy.json"
 

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 from transformers.models.auto.modeling_auto import MODEL_FOR_QUESTION_ANSWERING_MAPPING
 
-from evaluator.data_types import Answer, Prompt
+from evaluator.core.data_types import Answer, Prompt
+from evaluator.core.errors import EvaluationError
 from evaluator.engines.base import split_batch_on_oom
 from evaluator.engines.hardware import best_device, torch_environment
 from evaluator.engines.loading import check_no_nan, check_token_ids, from_pretrained, load_config
 from evaluator.engines.options import EngineOptions
-from evaluator.errors import EvaluationError
-from submissions.failure_codes import FailureCode
+from submissions.texts.failure_codes import FailureCode
 
 OVERLAP = 128  # tokens two neighbouring windows share
 CANDIDATES = 20  # best starts and ends of each window that are paired

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from evaluator.core.errors import EvaluationError
 from evaluator.engines.hardware import best_device
 from evaluator.engines.options import EngineOptions
-from evaluator.errors import EvaluationError
-from submissions.failure_codes import FailureCode
-from submissions.models.model_facts import MEMORY_PER_WEIGHT_BYTE
+from submissions.hub_models.model_facts import MEMORY_PER_WEIGHT_BYTE
+from submissions.texts.failure_codes import FailureCode
 
 
 def from_pretrained(loader: Any, options: EngineOptions, config: Any = None, generation_config: Any = None) -> Any:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluator.data_types import RequestedDecoding
-from submissions.catalog import MAX_REASONING_TOKENS, Thinking
-from submissions.records import MAX_PIXELS
-from submissions.settings import API_KEY
+from evaluator.core.data_types import RequestedDecoding
+from submissions.config.settings import API_KEY
+from submissions.records.base import MAX_PIXELS
+from submissions.records.options import MAX_REASONING_TOKENS, Thinking
 
 # Options that change no answer. The folders are among them: revisions say what is in those.
 NON_SEMANTIC_OPTIONS = frozenset({"model", "adapter", "batch_size", "spent"})

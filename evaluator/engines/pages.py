@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from evaluator.data_types import PAGE, Prompt
+from evaluator.core.data_types import PAGE, Prompt
 
 WINDOW = 600  # characters of a page that are kept or left out together
 _BLOCK_END = re.compile(r"(?<=</p>)|(?<=</tr>)|(?<=</li>)|(?<=</dd>)|(?<=</table>)|(?<=</h[1-6]>)|(?<=\n)")

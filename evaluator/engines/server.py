@@ -9,10 +9,10 @@ from typing import get_args
 
 import httpx2
 
+from evaluator.core.errors import EvaluationError
 from evaluator.engines.options import EngineOptions
-from evaluator.errors import EvaluationError
-from submissions.catalog import FloatPrecision
-from submissions.failure_codes import FailureCode
+from submissions.records.options import FloatPrecision
+from submissions.texts.failure_codes import FailureCode
 
 START_SECONDS = 1800.0  # large models load for long
 POLL_SECONDS = 0.2

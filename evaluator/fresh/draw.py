@@ -12,9 +12,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from evaluator.child_signals import stop_signals_blocked
-from evaluator.errors import DataError
-from evaluator.files import remove_path
+from evaluator.core.errors import DataError
+from evaluator.core.files import remove_path
+from evaluator.core.signals import stop_signals_blocked
 from evaluator.fresh.facts import Facts, facts_of, random_of
 from evaluator.fresh.figures import draw, png
 from evaluator.fresh.questions import Kind, choose_claims, choose_questions, difficulty

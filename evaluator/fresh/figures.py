@@ -15,7 +15,7 @@ from matplotlib.font_manager import FontProperties, fontManager
 from matplotlib.patches import Rectangle
 from PIL import Image
 
-from evaluator.errors import DataError
+from evaluator.core.errors import DataError
 from evaluator.fresh.facts import WITH_TOTAL, Facts, Layout, shown
 from evaluator.fresh.plots import BOLD, INK, QUIET, plot
 from evaluator.fresh.topics import object_marker

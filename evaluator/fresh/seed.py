@@ -11,14 +11,14 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from evaluator.errors import DataError
+from evaluator.core.errors import DataError
 from evaluator.fresh.draw import draw_set, set_hash
 from evaluator.fresh.figures import FONTS
-from submissions.errors import SettingsError
-from submissions.records import Commitment
-from submissions.settings import Settings
+from submissions.config.settings import Settings
+from submissions.records.operator import Commitment
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.open import open_private_store, open_store
+from submissions.texts.errors import SettingsError
 
 LIBRARIES = ("matplotlib", "pillow", "numpy")
 SEED_BYTES = 32

@@ -13,10 +13,10 @@ import yaml
 from huggingface_hub import CommitOperationAdd, EvalResultEntry, HfApi, constants, eval_result_entries_to_yaml
 
 from evaluator.benchmarks import BENCHMARKS
+from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms
-from submissions.records import EvalRequest
-from submissions.results import EvalResult
-from submissions.settings import Settings
+from submissions.records.request import EvalRequest
+from submissions.records.result import EvalResult
 
 
 def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -> str | None:

@@ -13,10 +13,10 @@ from typing import Any
 
 from huggingface_hub import HfApi, constants
 
-from submissions.errors import SettingsError
-from submissions.settings import IMAGE, OF_THIS_MACHINE, Settings
+from submissions.config.settings import IMAGE, OF_THIS_MACHINE, Settings
 from submissions.store.open import DATASETS, is_remote
 from submissions.store.private import BUCKETS
+from submissions.texts.errors import SettingsError
 
 LABELS = {"app": "hannun-worker"}  # by which our jobs are told from others
 # A job starts from nothing: the sandbox, one commit of the Space's code (its images are in LFS), the packages whose hashes

@@ -20,11 +20,11 @@ from httpx2 import HTTPError
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
-from evaluator.errors import EvaluationError, EvaluationStopped
-from submissions.errors import RefusedError
-from submissions.failure_codes import FailureCode
-from submissions.models.code_settings import code_setting
-from submissions.models.repository import (
+from evaluator.core.errors import EvaluationError, EvaluationStopped
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
+from submissions.hub_models.code_settings import code_setting
+from submissions.hub_models.repository import (
     CODE,
     FETCHED,
     MAX_FILES,
@@ -35,9 +35,9 @@ from submissions.models.repository import (
     is_settings,
     local_model,
 )
-from submissions.paths import ROOT
-from submissions.records import CodeApproval
-from submissions.settings import Settings
+from submissions.records.operator import CodeApproval
+from submissions.texts.errors import RefusedError
+from submissions.texts.failure_codes import FailureCode
 
 MAX_HEADER = 25_000_000  # bytes of a safetensors file that describe its tensors
 EXIT_CODES = {

@@ -19,11 +19,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from evaluator.errors import SandboxError
+from evaluator.core.errors import SandboxError
 from evaluator.sandbox import bubblewrap, unshare
 from evaluator.sandbox.layout import NOBODY, Layout
-from submissions.models.architectures import ARCHITECTURES
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
+from submissions.hub_models.architectures import ARCHITECTURES
 
 FIRST_USER = 2**30
 PROCESSES = 2048  # and threads

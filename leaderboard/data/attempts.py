@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.data.ranking import Boards
-from submissions.rows import BoardRow
+from submissions.records.index_rows import BoardRow
 
 
 @dataclass(frozen=True)

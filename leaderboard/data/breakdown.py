@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from leaderboard.data.ranking import headline_of
-from submissions.rows import BoardRow
+from submissions.records.index_rows import BoardRow
 
 
 class BucketKey(NamedTuple):

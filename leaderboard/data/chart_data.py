@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import answer_counts, bucket_scores
 from leaderboard.data.ranking import RankedRow, score_of
-from submissions.rows import BoardRow
+from submissions.records.index_rows import BoardRow
 
 Kind = Literal["size", "speed", "parts", "time", "letters"]
 Data = list[dict[str, Any]]

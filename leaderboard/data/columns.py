@@ -8,8 +8,8 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Card, ScoreColumn
 from leaderboard.data.breakdown import BucketKey, bucket_scores
 from leaderboard.data.ranking import RankedRow
-from submissions.messages import Text
-from submissions.rows import BoardRow
+from submissions.records.index_rows import BoardRow
+from submissions.texts.text import Text
 
 Order = Literal["ascending", "descending"]
 

@@ -13,11 +13,11 @@ from statistics import NormalDist
 from typing import Literal
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.statistics.intervals import Interval, difference_interval, wilson
 from leaderboard.data.breakdown import BucketScore, bucket_scores
 from leaderboard.data.ranking import RankedRow, headline_of, interval_of, score_of
-from submissions.confidence_interval import Interval, wilson
-from submissions.results import PairedScores
-from submissions.rows import BoardRow
+from submissions.records.index_rows import BoardRow
+from submissions.records.result import PairedScores
 
 MAX_MODELS = 5
 ERROR = (
@@ -175,14 +175,6 @@ def _parts_ahead(parts: Sequence[SharedBucket], other: int, error: float) -> tup
         elif high < 0:
             behind.append(bucket)
     return ahead, behind
-
-
-def difference_interval(scores: tuple[float, float], first: Interval, second: Interval) -> Interval:
-    """Of the first minus the second, from each one's own interval; all in percent (Newcombe 1998, method 10)."""
-    a, b = scores
-    down = ((a - first.low) ** 2 + (second.high - b) ** 2) ** 0.5
-    up = ((first.high - a) ** 2 + (b - second.low) ** 2) ** 0.5
-    return Interval(a - b - down, a - b + up)
 
 
 def _bounds(ranked: RankedRow, confidence: float) -> Interval | None:

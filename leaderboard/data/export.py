@@ -10,7 +10,7 @@ import pandas as pd
 
 from leaderboard.data.columns import EXPORTED
 from leaderboard.data.ranking import RankedRow
-from submissions.rows import BoardRow, parse_metrics
+from submissions.records.index_rows import BoardRow, parse_metrics
 
 FORMULA = tuple("=+-@＝＋－＠")  # what a spreadsheet takes for the beginning of a formula
 LINE = tuple("\t\r\n")  # what begins another cell or row

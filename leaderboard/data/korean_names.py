@@ -4,7 +4,7 @@ import json
 import re
 from functools import cache, lru_cache
 
-from submissions.paths import ASSETS
+from submissions.config.paths import ASSETS
 
 # Piece of a name, in lower case → how it is written in Korean.
 SPELLINGS = ASSETS / "korean_names.json"

@@ -16,15 +16,17 @@ from leaderboard.data.rank_changes import RankChange, rank_changes
 from leaderboard.data.ranking import Boards, ranked
 from leaderboard.data.record import after_reveal
 from leaderboard.data.reproductions import marked
-from submissions.errors import StoreError
-from submissions.paths import PUBLISHED
+from submissions.config.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
-from submissions.records import Commitment, Lease, Pause, Presence, Retirement, Status, Upkeep
-from submissions.results import EvalResult, PairedScores
-from submissions.rows import BoardRow, QueueRow, board_row
+from submissions.records.index_rows import BoardRow, QueueRow, board_row
+from submissions.records.operator import Commitment, Retirement
+from submissions.records.request import Lease, Status
+from submissions.records.result import EvalResult, PairedScores
+from submissions.records.worker import Pause, Presence, Upkeep
 from submissions.store.base import Snapshot, Store, blob_id
 from submissions.store.index import Unreadable, board_reader, parse_record, queue_reader
 from submissions.store.record_reader import RecordReader
+from submissions.texts.errors import StoreError
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ from leaderboard.data.live_board import LiveBoard, View
 from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import RankedRow, headline_of
 from leaderboard.data.reproductions import Reproduction, reproductions
-from submissions.records import Status
-from submissions.results import EvalResult
-from submissions.rows import QueueRow
+from submissions.records.index_rows import QueueRow
+from submissions.records.request import Status
+from submissions.records.result import EvalResult
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.ranking import Boards, RankedRow, score_of
-from submissions.catalog import Inputs
+from submissions.records.options import Inputs
 
 ReferenceKind = Literal["human", "baseline", "blind", "chance"]
 BINS = 25  # of a benchmark's small chart: 4 points each

@@ -10,8 +10,8 @@ from leaderboard.data.columns import BY_KEY, DEFAULT, OPTIONAL, RANK, SORTS
 from leaderboard.data.hangul import choseong, is_choseong, to_jamo
 from leaderboard.data.korean_names import searchable
 from leaderboard.data.ranking import RankedRow
-from submissions.catalog import Thinking
-from submissions.rows import BoardRow
+from submissions.records.index_rows import BoardRow
+from submissions.records.options import Thinking
 
 Weights = Literal["open", "closed"]
 # Parameters, by the size that names state: a "4B" may have 4.4, an "8B" 8.8 billion, so that bins end an eighth above it.

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.significance import paired_verdicts
-from submissions.rows import BoardRow
+from submissions.records.index_rows import BoardRow
 
 
 @dataclass(frozen=True, slots=True)

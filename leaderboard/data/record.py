@@ -8,8 +8,8 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.attempts import all_attempts
 from leaderboard.data.ranking import Boards, interval_of, score_of
 from leaderboard.data.reproductions import Reproduction, all_reproductions
-from submissions.records import Commitment, Retirement
-from submissions.rows import BoardRow
+from submissions.records.index_rows import BoardRow
+from submissions.records.operator import Commitment, Retirement
 
 REVEALED = "evaluated after the seed was revealed"
 

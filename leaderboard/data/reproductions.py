@@ -9,7 +9,7 @@ from typing import Literal
 
 from leaderboard.data.attempts import attempts_of
 from leaderboard.data.ranking import Boards, headline_of, interval_of, score_of
-from submissions.rows import BoardRow
+from submissions.records.index_rows import BoardRow
 
 Verdict = Literal["reproduced", "higher", "lower"]  # the measured score, against the reported one
 

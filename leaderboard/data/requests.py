@@ -6,9 +6,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from leaderboard.data.live_board import LiveBoard, View
-from submissions.messages import FAILURES
 from submissions.queue.wait_time import Wait, waits
-from submissions.rows import QueueRow
+from submissions.records.index_rows import QueueRow
+from submissions.texts.failures import FAILURES
 
 _ROW = TypeAdapter(QueueRow)
 HIDDEN = {"path", "blob", "submitted_by", "organisation"}  # of a request: what only the board needs

@@ -4,7 +4,8 @@ import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from submissions.rows import BoardRow
+from evaluator.statistics.holm import holm
+from submissions.records.index_rows import BoardRow
 
 ERROR = 0.05  # how often anything at all that is said of a board by paired tests may be wrong
 
@@ -27,18 +28,8 @@ def paired_verdicts(rows: Iterable[BoardRow], keys: Collection[str]) -> PairedVe
         if other in keys
     ]
     verdicts = PairedVerdicts()
-    for (_, key, other, sign), rejected in zip(tests, holm([test[0] for test in tests]), strict=True):
+    for (_, key, other, sign), rejected in zip(tests, holm([test[0] for test in tests], ERROR), strict=True):
         verdicts.tested.update(((key, other), (other, key)))
         if rejected and sign:
             verdicts.ahead.add((key, other) if sign > 0 else (other, key))
     return verdicts
-
-
-def holm(p_values: list[float], error: float = ERROR) -> list[bool]:
-    """Which hypotheses are rejected, at most `error` of having rejected any wrongly (Holm, Scand. J. Statist. 6 (1979))."""
-    rejected = [False] * len(p_values)
-    for place, number in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        if p_values[number] > error / (len(p_values) - place):
-            break
-        rejected[number] = True
-    return rejected

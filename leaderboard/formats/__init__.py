@@ -6,7 +6,7 @@ from typing import Any
 from leaderboard.formats.every_eval_ever import to_every_eval_ever
 from leaderboard.formats.inspect_log import to_inspect
 from leaderboard.formats.lm_eval import to_lm_eval
-from submissions.results import EvalResult
+from submissions.records.result import EvalResult
 
 # By what stands between the key and `.json` in an address.
 RESULT_FORMATS: dict[str, Callable[[EvalResult], dict[str, Any]]] = {

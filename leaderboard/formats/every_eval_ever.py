@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.results import EvalResult, ResultConfig, may_be_negative
+from submissions.records.result import EvalResult, ResultConfig, may_be_negative
 
 VERSION = "0.3.0"
 

@@ -4,7 +4,7 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from submissions.results import EvalResult
+from submissions.records.result import EvalResult
 
 
 def to_inspect(result: EvalResult) -> dict[str, Any]:

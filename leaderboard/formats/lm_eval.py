@@ -3,7 +3,7 @@
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.results import EvalResult
+from submissions.records.result import EvalResult
 
 
 def to_lm_eval(result: EvalResult) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from leaderboard.pages.tab import CACHED_VIEWS, COPY, LIVE, QUIET, TabView, sear
 from leaderboard.views.figures import figure
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text, translate
-from submissions.catalog import Thinking
+from submissions.records.options import Thinking
 
 # A click on a column's head chooses its order, one at the table's end shows more of it.
 CLICKS = """

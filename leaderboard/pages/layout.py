@@ -22,7 +22,7 @@ from leaderboard.web.auth import Visitors
 from leaderboard.web.gradio_api import add_endpoints
 from leaderboard.web.language import language_url
 from submissions.checks.submit import SubmissionService
-from submissions.paths import ASSETS
+from submissions.config.paths import ASSETS
 
 # Put into the page's head as it is: the css parameter would prefix every rule and lose some.
 STYLE = (ASSETS / "style.css").read_text(encoding="utf-8")

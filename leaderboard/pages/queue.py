@@ -11,9 +11,9 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.pages.tab import LIVE, TabView
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language
-from submissions.messages import FAILURES
 from submissions.queue.wait_time import waits
-from submissions.records import Status
+from submissions.records.request import Status
+from submissions.texts.failures import FAILURES
 
 SHOWN = 100
 DEFAULTS = {"request": ""}

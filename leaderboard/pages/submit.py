@@ -11,8 +11,6 @@ from leaderboard.views.outcomes import outcome_message
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text, translate
 from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
-from submissions.catalog import PRECISIONS, THINKING
-from submissions.checks.check import Check
 from submissions.checks.submit import (
     MAX_ID,
     MAX_REVISION,
@@ -21,8 +19,11 @@ from submissions.checks.submit import (
     SubmissionService,
     can_be_submitted,
 )
-from submissions.errors import StoreError
-from submissions.messages import CHECKS, REFUSALS, RefusalCode
+from submissions.records.check import Check
+from submissions.records.options import PRECISIONS, THINKING
+from submissions.texts.check_names import CHECKS
+from submissions.texts.errors import StoreError
+from submissions.texts.refusals import REFUSALS, RefusalCode
 
 # On a phone the outcome is below the screen.
 SHOW_OUTCOME = "() => document.getElementById('outcome').scrollIntoView({block: 'nearest', behavior: 'smooth'})"

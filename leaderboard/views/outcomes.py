@@ -3,7 +3,7 @@
 from leaderboard.views.render import minutes
 from leaderboard.views.texts import Language, text, translate
 from submissions.checks.submit import Outcome
-from submissions.messages import REFUSALS
+from submissions.texts.refusals import REFUSALS
 
 
 def outcome_message(outcome: Outcome, language: Language) -> str:

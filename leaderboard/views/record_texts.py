@@ -1,6 +1,6 @@
 """The texts of the record, and of what a result's page says of it: reproductions, attempts, retired results, seeds."""
 
-from submissions.messages import Text
+from submissions.texts.text import Text
 
 RECORD_TEXTS: dict[str, Text] = {
     "record": Text("기록", "Record"),

@@ -8,11 +8,11 @@ from typing import Any, get_args
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.statistics.power import smallest_difference
 from leaderboard.data.columns import BY_KEY, RANK, RANK_LABEL
 from leaderboard.data.ranking import headline_of, interval_of, is_outdated, score_of
 from leaderboard.views.texts import Language, headline_title, text, translate
-from submissions.catalog import PRECISIONS
-from submissions.confidence_interval import smallest_difference
+from submissions.records.options import PRECISIONS
 
 KST = timezone(timedelta(hours=9), "KST")
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from evaluator.benchmarks.base import Card
 from leaderboard.views.record_texts import RECORD_TEXTS
-from submissions.messages import Text
+from submissions.texts.text import Text
 
 Language = Literal["ko", "en"]
 

@@ -20,7 +20,7 @@ from leaderboard.data.requests import MAX_ROWS, queue_json, request_json
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
 from submissions.checks.submit import Submission, SubmissionService
-from submissions.messages import REFUSALS, RefusalCode
+from submissions.texts.refusals import REFUSALS, RefusalCode
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")

@@ -18,8 +18,8 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
 from leaderboard.data.live_board import LiveBoard
-from submissions.records import Status
-from submissions.store.shards import folder_sizes
+from submissions.records.request import Status
+from submissions.store.folders import folder_sizes
 
 UPKEEP_TAKES = timedelta(hours=1)  # at most; one that has not ended by then has failed
 

@@ -19,7 +19,7 @@ from leaderboard.data.requests import queue_json, request_json
 from leaderboard.formats import RESULT_FORMATS
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language
-from submissions.results import EvalResult
+from submissions.records.result import EvalResult
 from submissions.store.base import blob_id
 
 NEWEST = 50  # results in the feed

@@ -1,55 +1,64 @@
-"""The checks of a model against one benchmark, and of how it is to be run."""
+"""The checks of a model against one benchmark, and of the options it is submitted with."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from jinja2 import TemplateError
 
-from submissions.catalog import BENCHMARKS, Thinking, benchmarks_of
-from submissions.checks.check import Check, NotApplicableError, NotCheckableError, run_check
-from submissions.errors import RefusedError
-from submissions.messages import CheckName, RefusalCode
-from submissions.models.chat_template import environment
-from submissions.models.model_facts import MAX_TEMPLATE, ModelFacts, memory_needed
-from submissions.records import Precision
+from submissions.checks.report import NotApplicableError, NotCheckableError, run_check
+from submissions.hub_models.chat_template import environment
+from submissions.hub_models.model_facts import MAX_TEMPLATE, ModelFacts, memory_needed
+from submissions.records.base import Precision
+from submissions.records.check import Check
+from submissions.records.options import Thinking
+from submissions.records.registry import Registry
+from submissions.texts.check_names import CheckName
+from submissions.texts.errors import RefusedError
+from submissions.texts.refusals import RefusalCode
 
 
-def check_benchmark(facts: ModelFacts, benchmark: str) -> Iterator[Check]:
-    """Every check of whether the model can take this benchmark's questions."""
-    inputs = run_check(CheckName.INPUTS, lambda: check_inputs(facts, benchmark), benchmark)
-    assert inputs
-    yield inputs
-    if inputs.refusal:
-        return
-    checks: dict[CheckName, Callable[[], str]] = {CheckName.CONTEXT: lambda: _context(facts, benchmark)}
-    if facts.engine == "chat":
-        checks = {CheckName.TEMPLATE: lambda: _template(facts, benchmark), **checks}
-    for name, run in checks.items():
-        if check := run_check(name, run, benchmark):
+def benchmark_checks(facts: ModelFacts, benchmark: str, registry: Registry) -> Iterator[Check]:
+    """Yield every check of whether a model can take a benchmark's questions."""
+    checks = [(CheckName.INPUTS, check_inputs)]
+    checks += [(CheckName.TEMPLATE, _check_template)] if facts.engine == "chat" else []
+    checks += [(CheckName.CONTEXT, _check_context)]
+    for name, run in checks:
+        if check := run_check(name, lambda run=run: run(facts, benchmark, registry), benchmark):  # type: ignore[misc]
             yield check
+            if name == CheckName.INPUTS and check.refusal:
+                return
 
 
-def check_options(
+def option_checks(
     facts: ModelFacts, precision: Precision | None, thinking: Thinking | None, memory: int | None
 ) -> Iterator[Check]:
-    """Every check of how the model is to be run; `memory` is that of the worker's devices, None where not known."""
+    """Yield every check of how a model is to be run. `memory` is that of the worker's devices, None if unknown."""
     for name, run in (
-        (CheckName.MEMORY, lambda: _memory(facts, precision, memory)),
-        (CheckName.THINKING, lambda: _thinking(facts, thinking)),
+        (CheckName.MEMORY, lambda: _check_memory(facts, precision, memory)),
+        (CheckName.THINKING, lambda: check_thinking(facts, thinking)),
     ):
         if check := run_check(name, run):
             yield check
 
 
-def check_inputs(facts: ModelFacts, benchmark: str) -> str:
-    """Nothing, where the model takes the benchmark's inputs. Raises RefusedError."""
-    if benchmark not in (able := benchmarks_of(facts.engine)):
+def check_inputs(facts: ModelFacts, benchmark: str, registry: Registry) -> str:
+    """Raise RefusedError if a model cannot take a benchmark's inputs."""
+    if benchmark not in (able := registry.benchmarks_for(facts.engine)):
         raise RefusedError(RefusalCode.ENGINE_INPUTS, ", ".join(able))
-    if BENCHMARKS[benchmark].inputs == "image" and not facts.takes_images:
+    if registry.benchmarks[benchmark].inputs == "image" and not facts.takes_images:
         raise RefusedError(RefusalCode.NO_IMAGE_INPUT)
     return ""
 
 
-def _template(facts: ModelFacts, benchmark: str) -> str:
+def check_thinking(facts: ModelFacts, wanted: Thinking | None) -> str:
+    """Return the mode a model will reason in. Raises RefusedError if it has no such mode."""
+    if wanted and wanted not in facts.modes:
+        raise RefusedError(RefusalCode.NO_THINKING_SWITCH, ", ".join(facts.modes))
+    if not facts.modes:
+        raise NotApplicableError
+    return wanted or facts.thinking or ""
+
+
+def _check_template(facts: ModelFacts, benchmark: str, registry: Registry) -> str:
     if not facts.template:
         raise RefusedError(RefusalCode.NO_TEMPLATE)
     if len(facts.template) > MAX_TEMPLATE:
@@ -63,32 +72,24 @@ def _template(facts: ModelFacts, benchmark: str) -> str:
         raise RefusedError(RefusalCode.TEMPLATE_FAILS, facts.template_fault)
     if facts.template_drops == "question":
         raise RefusedError(RefusalCode.TEMPLATE_DROPS_QUESTION)
-    if facts.template_drops and BENCHMARKS[benchmark].inputs == "image":
+    if facts.template_drops and registry.benchmarks[benchmark].inputs == "image":
         raise RefusedError(RefusalCode.TEMPLATE_DROPS_IMAGE)
     return ""
 
 
-def _context(facts: ModelFacts, benchmark: str) -> str:
+def _check_context(facts: ModelFacts, benchmark: str, registry: Registry) -> str:
     if facts.context is None:
         raise NotCheckableError
-    needed = BENCHMARKS[benchmark].min_context
+    needed = registry.benchmarks[benchmark].min_context
     if facts.context < needed:
         raise RefusedError(RefusalCode.SHORT_CONTEXT, f"{facts.context:,} < {needed:,}")
     return f"{facts.context:,}"
 
 
-def _memory(facts: ModelFacts, precision: Precision | None, memory: int | None) -> str:
-    needed = memory_needed(facts.params, precision or facts.dtype, facts.weight_bytes)
+def _check_memory(facts: ModelFacts, precision: Precision | None, memory: int | None) -> str:
+    needed = memory_needed(facts.params, precision or facts.precision, facts.weight_bytes)
     if needed is None or memory is None:
         raise NotCheckableError
     if needed > memory:
         raise RefusedError(RefusalCode.DEVICE_MEMORY, f"{needed / 1e9:,.0f} GB > {memory / 1e9:,.0f} GB")
     return f"{needed / 1e9:,.1f} GB"
-
-
-def _thinking(facts: ModelFacts, wanted: Thinking | None) -> str:
-    if wanted and wanted not in facts.modes:
-        raise RefusedError(RefusalCode.NO_THINKING_SWITCH, ", ".join(facts.modes))
-    if not facts.modes:
-        raise NotApplicableError
-    return wanted or facts.thinking or ""

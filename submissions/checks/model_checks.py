@@ -1,24 +1,20 @@
-"""The checks of a model itself, before anything is queued: what its repository says, without its weights.
+"""The checks of a model itself: what its repository says, without downloading its weights.
 
-Every check is run, and each says what it found or how to fix it. The repository is read once, by
-submissions.models.repository; the facts are taken from it once, by submissions.models.model_facts.
+Every check is run, and each reports what it found or how to fix it.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from submissions.catalog import engine_of
-from submissions.checks.check import Check, NotApplicableError, NotCheckableError, Report, run_check
-from submissions.errors import RefusedError
-from submissions.messages import CheckName, RefusalCode
-from submissions.models.architectures import architectures
-from submissions.models.code_settings import code_setting, pairs
-from submissions.models.config_sizes import oversized, oversized_images
-from submissions.models.model_facts import ModelFacts, facts_of, parameters_of
-from submissions.models.open_repository import check_folder_revision, open_repository, with_base
-from submissions.models.quantization import RUNNABLE, quantization_of
-from submissions.models.repository import (
+from submissions.checks.report import NotApplicableError, NotCheckableError, Report, run_check
+from submissions.hub_models.architectures import architectures
+from submissions.hub_models.code_settings import code_setting, pairs
+from submissions.hub_models.config_sizes import oversized, oversized_images
+from submissions.hub_models.model_facts import ModelFacts, facts_of, parameters_of
+from submissions.hub_models.open_repository import check_folder_revision, open_repository, with_base
+from submissions.hub_models.quantization import RUNNABLE, quantization_of
+from submissions.hub_models.repository import (
     ADAPTER,
     MAX_FILES,
     MAX_TEXT,
@@ -29,6 +25,11 @@ from submissions.models.repository import (
     json_or_nothing,
     parsed_json,
 )
+from submissions.records.check import Check
+from submissions.records.registry import Registry
+from submissions.texts.check_names import CheckName
+from submissions.texts.errors import RefusedError
+from submissions.texts.refusals import RefusalCode
 
 MAX_TENSORS = 50_000
 ADAPTERS = {"LORA"}
@@ -46,80 +47,95 @@ def _nothing_approved(model_id: str, revision: str) -> bool:
 
 @dataclass(frozen=True)
 class _Model:
-    """What a check looks at."""
+    """What the checks of a model read."""
 
     repository: Repository
+    registry: Registry
     max_bytes: int
     is_approved: IsApproved
 
     @property
     def whole(self) -> Repository:
-        """The model itself: of an adapter, what it is put on."""
+        """The model itself: for an adapter, its base model."""
         return self.repository.base or self.repository
+
+    def facts(self) -> ModelFacts:
+        return facts_of(self.repository, self.registry)
 
 
 def check_model(
     model_id: str,
     revision: str | None,
     models_dir: Path | None,
+    registry: Registry,
+    *,
     max_bytes: int,
     is_approved: IsApproved = _nothing_approved,
 ) -> Report:
-    """Every check of the model itself."""
+    """Run every check of a model, which is read from `models_dir` or from the Hub."""
     try:
         repository = open_repository(model_id, revision, models_dir)
     except RefusedError as refused:
-        named = {RefusalCode.MALFORMED_ID: CheckName.ID, RefusalCode.NO_BASE: CheckName.BASE}
-        failed = named.get(refused.code, CheckName.PUBLIC)
-        before = {CheckName.ID: [], CheckName.PUBLIC: [CheckName.ID]}.get(failed, [CheckName.ID, CheckName.PUBLIC])
-        after = [name for name in MODEL_CHECKS if name not in (*before, failed, *_OPTIONAL)]
-        outcomes = [
-            *(Check(name) for name in before),
-            Check(failed, refused.code, refused.detail),
-            *(Check(name, skipped=True) for name in after),
-        ]
-        return Report(model_id, None, tuple(outcomes))
-    return check_repository(repository, max_bytes, is_approved)
+        return _unreadable(model_id, refused)
+    return check_repository(repository, registry, max_bytes=max_bytes, is_approved=is_approved)
 
 
-def check_repository(repository: Repository, max_bytes: int, is_approved: IsApproved = _nothing_approved) -> Report:
-    """The same of a repository that has been read."""
-    model = _Model(repository, max_bytes, is_approved)
+def check_repository(
+    repository: Repository, registry: Registry, *, max_bytes: int, is_approved: IsApproved = _nothing_approved
+) -> Report:
+    """Run every check of a repository that has been read."""
+    model = _Model(repository, registry, max_bytes, is_approved)
     outcomes = {name: run_check(name, lambda run=run: run(model)) for name, run in MODEL_CHECKS.items()}  # type: ignore[misc]
     checks = tuple(check for check in outcomes.values() if check)
-    runnable = not any(check.refusal or check.skipped for check in checks if check.name in _TO_BE_RUN)
-    return Report(repository.model_id, facts_of(repository) if runnable else None, checks)
+    runnable = not any(check.refusal or check.skipped for check in checks if check.name in _REQUIRED)
+    return Report(repository.model_id, model.facts() if runnable else None, checks)
+
+
+def inspect_repository(repository: Repository, registry: Registry, *, trust_code: bool = False) -> ModelFacts:
+    """Return the facts of a model. Raises RefusedError if it cannot be run."""
+    model = _Model(repository, registry, 0, lambda *_: trust_code)
+    for name in _REQUIRED:
+        check = run_check(name, lambda run=MODEL_CHECKS[name]: run(model))  # type: ignore[misc]
+        if check and check.refusal:
+            raise RefusedError(check.refusal, check.detail)
+    return model.facts()
 
 
 def inspect_model(
-    model_id: str, revision: str | None, models_dir: Path | None, *, trust_code: bool = False
+    model_id: str, revision: str | None, models_dir: Path | None, registry: Registry, *, trust_code: bool = False
 ) -> ModelFacts:
-    """Facts of a model that can be run, from a local folder or the Hub. Raises RefusedError where it cannot."""
-    return _inspect(open_repository(model_id, revision, models_dir), trust_code)
+    """Return the facts of a model in `models_dir` or on the Hub. Raises RefusedError if it cannot be run."""
+    return inspect_repository(open_repository(model_id, revision, models_dir), registry, trust_code=trust_code)
 
 
 def inspect_folder(
     model_id: str,
     folder: Path,
-    models_dir: Path | None = None,
+    registry: Registry,
     *,
+    models_dir: Path | None = None,
     revision: str | None = None,
     trust_code: bool = False,
 ) -> ModelFacts:
-    """Facts of a model in a local folder; an adapter's base model is looked up. Raises RefusedError where it cannot
+    """Return the facts of a model in a folder; an adapter's base model is looked up. Raises RefusedError if it cannot
     be run."""
     repository = folder_repository(model_id, folder)
     check_folder_revision(repository, revision)
-    return _inspect(with_base(repository, models_dir), trust_code)
+    return inspect_repository(with_base(repository, models_dir), registry, trust_code=trust_code)
 
 
-def _inspect(repository: Repository, trust_code: bool) -> ModelFacts:
-    model = _Model(repository, 0, lambda *_: trust_code)
-    for name in _TO_BE_RUN:
-        check = run_check(name, lambda run=MODEL_CHECKS[name]: run(model))  # type: ignore[misc]
-        if check and check.refusal:
-            raise RefusedError(check.refusal, check.detail)
-    return facts_of(repository)
+def _unreadable(model_id: str, refused: RefusedError) -> Report:
+    """Return the report of a model whose repository cannot be read: what passed before, and what was not reached."""
+    named = {RefusalCode.MALFORMED_ID: CheckName.ID, RefusalCode.NO_BASE: CheckName.BASE}
+    failed = named.get(refused.code, CheckName.PUBLIC)
+    before = {CheckName.ID: [], CheckName.PUBLIC: [CheckName.ID]}.get(failed, [CheckName.ID, CheckName.PUBLIC])
+    after = [name for name in MODEL_CHECKS if name not in (*before, failed, *_OPTIONAL)]
+    checks = (
+        *(Check(name) for name in before),
+        Check(failed, refused.code, refused.detail),
+        *(Check(name, skipped=True) for name in after),
+    )
+    return Report(model_id, None, checks)
 
 
 def _id(model: _Model) -> str:
@@ -216,7 +232,7 @@ def _architecture(model: _Model) -> str:
             raise RefusedError(RefusalCode.NOT_EXTRACTIVE, f"{model_type}: {reason}")
     elif pointing or not any(model_type in known[kind] for kind in ("image", "text")):
         raise RefusedError(RefusalCode.UNSUPPORTED, f"{model_type[:100]}, transformers {known['transformers']}")
-    elif names and engine_of(names) == "chat" and not any(map(_is_chat_class, names)):
+    elif names and model.registry.engine_for(names) == "chat" and not any(map(_is_chat_class, names)):
         raise RefusedError(RefusalCode.NOT_CHAT, names[0][:100])
     return f"{model_type}, transformers {known['transformers']}"
 
@@ -301,7 +317,7 @@ MODEL_CHECKS: dict[CheckName, Callable[[_Model], str]] = {
 }
 _OPTIONAL = (CheckName.BASE, CheckName.QUANTIZATION)  # not shown where there is no adapter, no quantisation
 # Without these a model cannot be run at all.
-_TO_BE_RUN = (CheckName.WEIGHTS, CheckName.CONFIG, CheckName.QUANTIZATION, CheckName.CODE)
+_REQUIRED = (CheckName.WEIGHTS, CheckName.CONFIG, CheckName.QUANTIZATION, CheckName.CODE)
 
 
 def _amount(params: int) -> str:

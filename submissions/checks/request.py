@@ -1,37 +1,41 @@
 """From a model's facts to the request that is queued."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 
-from submissions.catalog import BENCHMARKS, Thinking
-from submissions.checks.benchmark_checks import check_inputs
-from submissions.errors import RefusedError
-from submissions.messages import RefusalCode
-from submissions.models.model_facts import ModelFacts
-from submissions.models.quantization import QUANTIZATIONS
-from submissions.records import AS_SERVED, DEFAULT_REVISION, EvalRequest, Precision, request_key
+from submissions.checks.benchmark_checks import check_inputs, check_thinking
+from submissions.checks.report import NotApplicableError
+from submissions.hub_models.model_facts import ModelFacts
+from submissions.hub_models.quantization import QUANTIZATIONS
+from submissions.records.base import AS_SERVED, Precision
+from submissions.records.options import Thinking
+from submissions.records.registry import Registry
+from submissions.records.request import DEFAULT_REVISION, EvalRequest, request_key
 
 
 def build_request(
     facts: ModelFacts,
     benchmark: str,
-    submitted_by: str | None,
+    registry: Registry,
+    submitted_by: str,
+    *,
     requested_revision: str | None = None,
     precision: Precision | None = None,
-    share: bool = False,
-    organisation: str | None = None,
     thinking: Thinking | None = None,
+    share: bool = False,
 ) -> EvalRequest:
-    """A pending request for one benchmark. Submitter and organisation are told by their pseudonyms.
+    """Return a pending request for one benchmark. `submitted_by` is a pseudonym.
 
-    Raises RefusedError where the model cannot take the benchmark's questions.
+    Raises RefusedError if the model cannot take the benchmark's questions, or cannot be asked to reason in this way.
     """
-    check_inputs(facts, benchmark)
-    if thinking and thinking not in facts.modes:
-        raise RefusedError(RefusalCode.NO_THINKING_SWITCH, ", ".join(facts.modes))
+    check_inputs(facts, benchmark, registry)
+    with suppress(NotApplicableError):  # it has no modes, and none is wanted
+        check_thinking(facts, thinking)
     thinking = thinking or facts.thinking
     # A quantised checkpoint and a model behind an API are run as they are.
-    precision = facts.dtype if facts.dtype in (*QUANTIZATIONS, AS_SERVED) else precision or facts.dtype
-    version = BENCHMARKS[benchmark].version
+    fixed = facts.precision in (*QUANTIZATIONS, AS_SERVED)
+    precision = facts.precision if fixed else precision or facts.precision
+    version = registry.benchmarks[benchmark].version
     base = f"{facts.base_model}@{facts.base_revision}" if facts.base_revision else None
     return EvalRequest(
         key=request_key(facts.model_id, facts.revision, precision, benchmark, version, thinking, base),
@@ -45,8 +49,7 @@ def build_request(
         model_type=facts.model_type,
         params=facts.params,
         license=facts.license,
-        submitted_by=submitted_by or "",
-        organisation=organisation,
+        submitted_by=submitted_by,
         submitted_at=datetime.now(UTC),
         share=share,
         thinking=thinking,

@@ -1,64 +1,54 @@
-"""Submitting a model: every check, then the commit that queues it. The page, the API and the command line call this.
+"""Submit a model: run every check, then queue it in one commit. The page, the API and the command line call this.
 
-What comes out are codes and values, no text in any language.
+Returns codes and values; texts are in submissions.texts.
 """
 
 import logging
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any, Literal
 
-from submissions.catalog import BENCHMARKS, PRECISIONS, THINKING, Thinking
-from submissions.checks.benchmark_checks import check_benchmark, check_options
-from submissions.checks.check import Check, Report
+from submissions.checks.benchmark_checks import benchmark_checks, option_checks
 from submissions.checks.model_checks import check_model
+from submissions.checks.report import Report
 from submissions.checks.request import build_request
-from submissions.errors import (
-    AlreadySubmittedError,
-    OptedOutError,
-    QueueError,
-    QuotaSpentError,
-    RefusedError,
-    StoreError,
-)
-from submissions.messages import CheckName, RefusalCode
-from submissions.models.devices import device_memory
-from submissions.models.model_facts import ModelFacts
+from submissions.config.settings import Settings
+from submissions.hub_models.devices import device_memory
+from submissions.hub_models.model_facts import ModelFacts
+from submissions.queue.admission import opt_out_check, request_checks
 from submissions.queue.pseudonyms import Pseudonyms
 from submissions.queue.queue import Queue
-from submissions.queue.quota import Quota, Submitter, opted_out
+from submissions.queue.quota import Quota, Submitter
 from submissions.queue.wait_time import Wait, waits
-from submissions.records import CodeApproval, EvalRequest, Precision
-from submissions.settings import Settings
+from submissions.records.base import Precision
+from submissions.records.check import Check
+from submissions.records.index_rows import QueueRow
+from submissions.records.operator import CodeApproval
+from submissions.records.options import PRECISIONS, THINKING, Thinking
+from submissions.records.registry import Registry
+from submissions.records.request import EvalRequest
 from submissions.store.base import Snapshot
+from submissions.texts.errors import RefusedError, StoreError
 
 log = logging.getLogger(__name__)
 
 HUB = "https://huggingface.co/"
 MAX_ID, MAX_REVISION = 250, 100  # characters
-# What another submission may have done between the checks and the commit.
-_LATE: dict[type[QueueError], tuple[CheckName, RefusalCode]] = {
-    AlreadySubmittedError: (CheckName.NEW, RefusalCode.SUBMITTED),
-    QuotaSpentError: (CheckName.QUOTA, RefusalCode.QUOTA_SPENT),
-    OptedOutError: (CheckName.OPT_OUT, RefusalCode.OPTED_OUT),
-}
 
-PseudonymOf = Callable[[str], str | None]
 OutcomeCode = Literal["accepted", "refused", "store_unavailable", "no_benchmark"]
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What somebody asks for."""
+    """What a person asks for."""
 
     model_id: str
     benchmarks: tuple[str, ...]
     revision: str | None = None  # branch, tag or commit; None: the newest
     precision: Precision | None = None  # None: as the checkpoint says
-    thinking: Thinking | None = None  # None: as the model's template has it
+    thinking: Thinking | None = None  # None: the default of its template
     share: bool = False  # whether the result may be offered to the model's repository
 
     @classmethod
@@ -71,12 +61,10 @@ class Submission:
         thinking: Any = None,
         share: Any = False,
     ) -> "Submission":
-        """From a form or a program, whatever it sends: a model is an ID or its address on the Hub, and what is not
-        known is left out."""
-        wanted = [str(benchmark) for benchmark in benchmarks]
+        """Parse the values of a form or a program. A model is an ID or its address on the Hub; unknown options are ignored."""
         return cls(
             model_id=str(model or "")[:MAX_ID].strip().removeprefix(HUB).rstrip("/"),
-            benchmarks=tuple(name for name in BENCHMARKS if name in wanted),
+            benchmarks=tuple(dict.fromkeys(str(name)[:MAX_ID] for name in benchmarks)),
             revision=str(revision or "")[:MAX_REVISION].strip() or None,
             precision=next((p for p in PRECISIONS if p == precision), None),
             thinking=next((mode for mode in THINKING if mode == thinking), None),
@@ -86,173 +74,143 @@ class Submission:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a submission to one benchmark; or of all of it, where `benchmark` is None."""
+    """The outcome of a submission to one benchmark, or of all of it if `benchmark` is None."""
 
     code: OutcomeCode
     benchmark: str | None = None
     refusals: tuple[Check, ...] = ()  # why it was refused, the first reason first
     key: str | None = None  # of the request that was queued, or was there before
-    wait: Wait | None = None  # of one that was queued; None where a worker has taken it already
+    wait: Wait | None = None  # of one that was queued; None if a worker has taken it already
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What one submission is checked against."""
+
+    submission: Submission
+    submitter: Submitter | None
+    snapshot: Snapshot
+    rows: Sequence[QueueRow]
+    quota: Quota | None  # None: without a submitter who is signed in there is none
+
+    def is_approved(self, model_id: str, revision: str) -> bool:
+        return CodeApproval.path_of(model_id, revision) in self.snapshot.files
 
 
 class SubmissionService:
-    def __init__(self, queue: Queue, settings: Settings) -> None:
+    def __init__(self, queue: Queue, settings: Settings, registry: Registry) -> None:
         self._queue = queue
         self._settings = settings
+        self._registry = registry
         self._pseudonyms = Pseudonyms(settings)
 
     def check(self, submission: Submission, submitter: Submitter | None = None) -> Report:
-        """Every check, of the model and for each benchmark, of all benchmarks where none is chosen. Raises StoreError.
-
-        Without a submitter who is authenticated there is no quota to check.
-        """
-        snapshot = self._queue.store.snapshot()
-        settings = self._settings
-
-        def is_approved(model_id: str, commit: str) -> bool:
-            return CodeApproval.path_of(model_id, commit) in snapshot.files
-
-        report = check_model(
-            submission.model_id, submission.revision, settings.models_dir, settings.max_model_bytes, is_approved
-        )
-        owner = opted_out(report.model_id, snapshot)
-        refusal = RefusalCode.OPTED_OUT if owner else None
-        opt_out = Check(CheckName.OPT_OUT, refusal, owner or "", skipped=not (report.facts or owner))
-        if report.facts is None:
-            return replace(report, checks=(*report.checks, opt_out))
-        # Where the worker is elsewhere, only its operator knows what it has.
-        memory = settings.device_memory or (device_memory() if settings.worker == "on" else None)
-        options = check_options(report.facts, submission.precision, submission.thinking, memory)
-        pseudonym = cache(self._pseudonyms.find)
-        own = [
-            check
-            for benchmark in submission.benchmarks or BENCHMARKS
-            for check in self._benchmark_checks(report.facts, benchmark, submission, submitter, pseudonym, snapshot)
-        ]
-        return replace(report, checks=(*report.checks, *options, opt_out, *own))
+        """Run every check, for all benchmarks if none is chosen. Raises StoreError."""
+        return self._report(self._context(submission, submitter))
 
     def submit(self, submission: Submission, submitter: Submitter) -> tuple[list[Outcome], Report | None]:
-        """Check and queue a model on each benchmark. Returns an outcome for each, and what was checked, if it was."""
-        if not submission.benchmarks:
+        """Check a model and queue it for each benchmark. Return an outcome for each, and the report of the checks."""
+        if not any(name in self._registry.benchmarks for name in submission.benchmarks):
             return [Outcome("no_benchmark")], None
+        report, queued = None, dict[str, Outcome]()
         try:
-            report = self.check(submission, submitter)
+            context = self._context(submission, submitter)
+            report = self._report(context)
+            if not report.refusals():
+                queued = self._enqueue(report, context)
         except StoreError as error:
             log.warning("%s", error)
-            return [Outcome("store_unavailable")], None
+            if report is None:
+                return [Outcome("store_unavailable")], None
+            queued = {name: Outcome("store_unavailable", name) for name in report.requests}
         if refusals := report.refusals():
             return [Outcome("refused", refusals=tuple(refusals))], report
-        return self._queue_all(report, submission, submitter), report
+        return [queued.get(name) or _refused(name, report.refusals(name)) for name in submission.benchmarks], report
 
-    def _queue_all(self, report: Report, submission: Submission, submitter: Submitter) -> list[Outcome]:
-        assert report.facts
-        pseudonym = cache(self._pseudonyms.find_or_make)
-        passed = [name for name in submission.benchmarks if not report.refusals(name)]
-        outcomes = {
-            name: Outcome(
-                "refused", name, tuple(refused), next((check.request for check in refused if check.request), None)
-            )
-            for name in submission.benchmarks
-            if (refused := report.refusals(name))
-        }
-        try:
-            requests = [self._request(report.facts, name, submission, submitter, pseudonym) for name in passed]
-            refusals = self._queue.submit_all(requests, self._quota_of(submitter))
-            wait = self._waits()
-            for request, late in zip(requests, refusals, strict=True):
-                outcomes[request.benchmark] = _outcome(request, late, wait.get(request.key))
-        except StoreError as error:
-            log.warning("%s", error)
-            outcomes |= {name: Outcome("store_unavailable", name) for name in passed}
-        return [outcomes[name] for name in submission.benchmarks]
+    def _context(self, submission: Submission, submitter: Submitter | None) -> _Context:
+        snapshot, settings, quota = self._queue.store.snapshot(), self._settings, None
+        if submitter and submitter.authenticated:
+            former = self._pseudonyms.former(submitter.name, datetime.now(UTC))
+            quota = Quota(settings.quota, settings.quota_window, former, self._pseudonyms.mark)
+        return _Context(submission, submitter, snapshot, self._queue.rows(snapshot), quota)
 
-    def _waits(self) -> dict[str, Wait]:
-        """None are known where the store has gone after it took the requests."""
-        try:
-            return waits(self._queue.rows(), datetime.now(UTC))
-        except StoreError:
-            return {}
+    def _report(self, context: _Context) -> Report:
+        submission, settings = context.submission, self._settings
+        report = check_model(
+            submission.model_id,
+            submission.revision,
+            settings.models_dir,
+            self._registry,
+            max_bytes=settings.max_model_bytes,
+            is_approved=context.is_approved,
+        )
+        opt_out = opt_out_check(report.model_id, context.snapshot)
+        if report.facts is None:
+            return replace(report, checks=(*report.checks, replace(opt_out, skipped=not opt_out.refusal)))
+        # If the worker is elsewhere, only its operator knows what it has.
+        memory = settings.device_memory or (device_memory() if settings.worker == "on" else None)
+        checks = [*option_checks(report.facts, submission.precision, submission.thinking, memory), opt_out]
+        pseudonym = self._pseudonyms.find(context.submitter.name) if context.submitter else None
+        requests: dict[str, EvalRequest] = {}
+        for benchmark in submission.benchmarks or self._registry.benchmarks:
+            checks += benchmark_checks(report.facts, benchmark, self._registry)
+            try:
+                request = self._request(report.facts, benchmark, context, pseudonym or "")
+            except RefusedError:  # by one of the checks before
+                continue
+            checks += request_checks(request, context.snapshot, context.rows, context.quota)
+            requests[benchmark] = request
+        report = replace(report, checks=(*report.checks, *checks))
+        passed = {name: request for name, request in requests.items() if not report.refusals(name)}
+        return replace(report, requests=passed)
 
-    def _request(
-        self,
-        facts: ModelFacts,
-        benchmark: str,
-        submission: Submission,
-        submitter: Submitter | None,
-        pseudonym: PseudonymOf,
-    ) -> EvalRequest:
+    def _request(self, facts: ModelFacts, benchmark: str, context: _Context, pseudonym: str) -> EvalRequest:
         """Return the request. Raises RefusedError.
 
-        A result is offered to the model's repository only if its owner submits; neither that nor anything else in the public
-        record says whether they do.
+        A result is offered to the model's repository only if its owner submits. Nothing in the public record reveals
+        whether they do.
         """
+        asked, submitter = context.submission, context.submitter
         request = build_request(
             facts,
             benchmark,
-            pseudonym(submitter.name) if submitter else None,
-            submission.revision,
-            submission.precision,
-            submission.share,
-            thinking=submission.thinking,
+            self._registry,
+            pseudonym,
+            requested_revision=asked.revision,
+            precision=asked.precision,
+            thinking=asked.thinking,
+            share=asked.share,
         )
         if submitter is None or not submitter.authenticated:
             return request
         owner = submitter.organisation(facts.model_id)
-        mark = self._pseudonyms.mark(owner, request.key) if owner else secrets.token_hex(8)
-        return request.evolve(organisation=mark)
+        return request.evolve(organisation=self._pseudonyms.mark(owner, request.key) if owner else secrets.token_hex(8))
 
-    def _quota_of(self, submitter: Submitter) -> Quota | None:
-        """Return the quota of a submitter, None for those whom nobody has authenticated. Raises StoreError."""
-        if not submitter.authenticated:
-            return None
-        former = self._pseudonyms.former(submitter.name, datetime.now(UTC))
-        return Quota(self._settings.quota, self._settings.quota_window, former, self._pseudonyms.mark)
-
-    def _benchmark_checks(
-        self,
-        facts: ModelFacts,
-        benchmark: str,
-        submission: Submission,
-        submitter: Submitter | None,
-        pseudonym: PseudonymOf,
-        snapshot: Snapshot,
-    ) -> Iterator[Check]:
-        yield from check_benchmark(facts, benchmark)
+    def _enqueue(self, report: Report, context: _Context) -> dict[str, Outcome]:
+        """Queue the requests that passed, in one commit. Raises StoreError if it did not land."""
+        if not report.requests or context.submitter is None:
+            return {}
+        pseudonym = self._pseudonyms.find_or_make(context.submitter.name)
+        requests = [request.evolve(submitted_by=pseudonym) for request in report.requests.values()]
+        refusals = self._queue.submit_all(requests, context.quota)
         try:
-            request = self._request(facts, benchmark, submission, submitter, pseudonym)
-        except RefusedError:
-            return
-        known = self._queue.find(request.key, snapshot)
-        yield Check(
-            CheckName.NEW,
-            RefusalCode.SUBMITTED if known else None,
-            f"{known.status}, {known.key[:8]}" if known else "",
-            benchmark,
-            request=known.key if known else None,
-        )
-        quota = self._quota_of(submitter) if submitter else None
-        if quota is None:
-            yield Check(CheckName.QUOTA, benchmark=benchmark, skipped=True)
-            return
-        rows = self._queue.rows(snapshot)
-        if free_at := quota.free_at(rows, request):
-            yield Check(CheckName.QUOTA, RefusalCode.QUOTA_SPENT, f"{free_at:%Y-%m-%d %H:%M} UTC", benchmark)
-        else:
-            left = f"{quota.left(rows, request)} / {quota.limit(benchmark)}"
-            yield Check(CheckName.QUOTA, detail=left, benchmark=benchmark)
+            wait = waits(self._queue.rows(), datetime.now(UTC))
+        except StoreError:  # it was reachable for the commit, so the requests are queued
+            wait = {}
+        # What another submission did between the checks and the commit is decided in the commit.
+        return {
+            request.benchmark: _refused(request.benchmark, [late])
+            if late
+            else Outcome("accepted", request.benchmark, key=request.key, wait=wait.get(request.key))
+            for request, late in zip(requests, refusals, strict=True)
+        }
 
 
-def _outcome(request: EvalRequest, late: QueueError | None, wait: Wait | None) -> Outcome:
-    if late is None:
-        return Outcome("accepted", request.benchmark, key=request.key, wait=wait)
-    if type(late) not in _LATE:
-        raise late
-    key = late.request.key if isinstance(late, AlreadySubmittedError) else None
-    return Outcome("refused", request.benchmark, (Check(*_LATE[type(late)]),), key)
+def _refused(benchmark: str, refusals: Sequence[Check]) -> Outcome:
+    known = next((check.request for check in refusals if check.request), None)
+    return Outcome("refused", benchmark, tuple(refusals), known)
 
 
 def can_be_submitted(report: Report, benchmarks: Sequence[str]) -> bool:
-    """Whether every check passed; where no benchmark was chosen, whether one would take the model."""
-    if benchmarks:
-        return not any(check.refusal for check in report.checks)
-    return any(not report.refusals(benchmark) for benchmark in BENCHMARKS)
+    """Return whether every check passed, or if no benchmark was chosen, whether one would accept the model."""
+    return not any(check.refusal for check in report.checks) if benchmarks else bool(report.requests)

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from hashlib import sha256
 
+from submissions.config.settings import Settings
 from submissions.queue.upkeep import UPKEEP
-from submissions.records import Lease, Pause, Presence, Upkeep
-from submissions.settings import Settings
+from submissions.records.request import Lease
+from submissions.records.worker import Pause, Presence, Upkeep
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 

@@ -13,11 +13,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from submissions.records import EvalRequest, Label, Record, Time
-from submissions.settings import Settings
+from submissions.config.settings import Settings
+from submissions.records.base import Label, Record, Time
+from submissions.records.request import EvalRequest
+from submissions.store.folders import sharded
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
-from submissions.store.shards import sharded
 
 ERASED, KEY = "erased", "people.key"
 

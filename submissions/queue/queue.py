@@ -9,21 +9,23 @@ so a worker that lost its lease cannot publish.
 import secrets
 import threading
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from submissions.errors import AlreadySubmittedError, LostLeaseError, OptedOutError, QueueError, QuotaSpentError
-from submissions.failure_codes import FailureCode
+from submissions.queue.admission import first_refusal, status_of
 from submissions.queue.heartbeats import Heartbeats
-from submissions.queue.quota import Quota, opted_out
+from submissions.queue.quota import Quota
 from submissions.queue.wait_time import fair_order
-from submissions.records import CodeApproval, EvalRequest, Failure, Lease, OptOut, Progress, Stage, Status
-from submissions.results import EvalResult
-from submissions.rows import QueueRow, queue_row
+from submissions.records.check import Check
+from submissions.records.index_rows import QueueRow, queue_row
+from submissions.records.request import EvalRequest, Failure, Lease, Progress, Stage, Status
+from submissions.records.result import EvalResult
 from submissions.store.base import Changes, Snapshot, Store, transact
+from submissions.store.folders import check_room
 from submissions.store.index import parse_record, queue_reader, with_requests, with_result
-from submissions.store.shards import check_room
+from submissions.texts.errors import LostLeaseError, QueueError, RefusedError
+from submissions.texts.failure_codes import FailureCode
 
 SKEW = timedelta(minutes=2)
 MAX_PARSED = 1000
@@ -36,7 +38,7 @@ class _Form:
     requests: Sequence[EvalRequest]
     quota: Quota | None
     decided: bool = False
-    refusals: list[QueueError | None] = field(default_factory=list)
+    refusals: list[Check | None] = field(default_factory=list)
     error: Exception | None = None
 
 
@@ -63,26 +65,25 @@ class Queue:
         return sorted(self._reader.read(snapshot or self.store.snapshot())[0], key=lambda r: (r.submitted_at, r.key))
 
     def get(self, key: str, snapshot: Snapshot | None = None) -> EvalRequest:
-        """Raises QueueError where no request has this key or its record is unreadable."""
-        snapshot = snapshot or self.store.snapshot()
-        path = _path_of(key, snapshot)
-        if path is None:
+        """Return the request with this key. Raises QueueError if there is none or its record is unreadable."""
+        request = self.find(key, snapshot or self.store.snapshot())
+        if request is None:
             raise QueueError(f"no request {key}")
-        return self._load(path, snapshot)
+        return request
 
     def find(self, key: str, snapshot: Snapshot) -> EvalRequest | None:
-        """The request with this key, in whatever state; None if there is none. Raises QueueError if it is unreadable."""
-        path = _path_of(key, snapshot)
-        return self._load(path, snapshot) if path else None
+        """Return the request with this key in any state, None if there is none. Raises QueueError if unreadable."""
+        status = status_of(key, snapshot)
+        return self._load(EvalRequest.path_of(key, status), snapshot) if status else None
 
     def submit(self, request: EvalRequest, quota: Quota | None = None) -> None:
-        """Queue a request. Raises AlreadySubmittedError where it is there in any state, OptedOutError, or QuotaSpentError."""
-        (refusal,) = self.submit_all([request], quota)
-        if refusal:
-            raise refusal
+        """Queue one request. Raises RefusedError if it was submitted before, its owner opted out or the quota is spent."""
+        (refused,) = self.submit_all([request], quota)
+        if refused and refused.refusal:
+            raise RefusedError(refused.refusal, refused.detail)
 
-    def submit_all(self, requests: Sequence[EvalRequest], quota: Quota | None = None) -> list[QueueError | None]:
-        """Queue the requests of one form in one commit; for each, why it is not queued, or None.
+    def submit_all(self, requests: Sequence[EvalRequest], quota: Quota | None = None) -> list[Check | None]:
+        """Queue the requests of one form in one commit; return for each the check it failed, or None.
 
         Forms that arrive while a commit is under way share the next one. This returns once the commit has landed, and
         all is decided in it: of many submissions at once, no more than the quota come through.
@@ -104,87 +105,19 @@ class Queue:
         return own.refusals
 
     def _queue_forms(self, forms: list["_Form"], snapshot: Snapshot) -> tuple[Changes, str, None]:
-        rows, queued = self.rows(snapshot), dict[str, EvalRequest]()
+        rows, queued = self.rows(snapshot), list[EvalRequest]()
         for form in forms:
             form.refusals = []
             for request in form.requests:
-                refusal = self._refusal(request, form.quota, rows, queued, snapshot)
-                form.refusals.append(refusal)
-                if refusal is None:
-                    queued[request.key] = request
+                refused = first_refusal(request, snapshot, rows, form.quota)
+                form.refusals.append(refused)
+                if refused is None:
+                    queued.append(request)
                     rows.append(queue_row(request, ""))
         if not queued:
             return {}, "", None
-        what = next(iter(queued)) if len(queued) == 1 else f"{len(queued)} requests"
-        return self._move(snapshot, [], queued.values()), f"Submit {what}", None
-
-    def _refusal(
-        self,
-        request: EvalRequest,
-        quota: Quota | None,
-        rows: list[QueueRow],
-        queued: Mapping[str, EvalRequest],
-        snapshot: Snapshot,
-    ) -> QueueError | None:
-        try:
-            known = queued.get(request.key) or self.find(request.key, snapshot)
-        except QueueError as error:  # its record is unreadable: of no other form's concern
-            return error
-        if known:
-            return AlreadySubmittedError(known)
-        if owner := opted_out(request.model_id, snapshot):
-            return OptedOutError(f"{owner} has asked not to be evaluated here")
-        if quota and (free_at := quota.free_at(rows, request)):
-            return QuotaSpentError(f"no submission to {request.benchmark} is left until {free_at:%Y-%m-%d %H:%M} UTC")
-        return None
-
-    def opt_out(self, name: str, now: datetime) -> list[str]:
-        """Keep an owner's wish, and take its pending requests out. Returns their keys."""
-
-        def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
-            wish = OptOut(name=name, since=now)
-            ended = Snapshot(snapshot.head, {**snapshot.files, wish.path_of(name): ""})
-            rows = [row for row in self.rows(snapshot) if row.status == Status.PENDING]
-            gone = [self._load(row.path, snapshot) for row in rows if opted_out(row.model_id, ended)]
-            changes = {wish.path_of(name): wish.to_bytes(), **(self._move(snapshot, gone, []) if gone else {})}
-            return changes, f"Opt out {name}", [request.key for request in gone]
-
-        return transact(self.store, decide)
-
-    def opt_in(self, name: str) -> None:
-        """Drop that wish. Raises QueueError if there is none."""
-
-        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-            if (path := OptOut.path_of(name)) not in snapshot.files:
-                raise QueueError(f"{name} has not opted out")
-            return {path: None}, f"Opt in {name}", None
-
-        transact(self.store, decide)
-
-    def approve_code(self, approval: CodeApproval) -> None:
-        """Let the code of a model at a commit run. The approval stands in the public store."""
-        path = approval.path_of(approval.model_id, approval.revision)
-        transact(self.store, lambda _: ({path: approval.to_bytes()}, f"Approve the code of {approval.model_id}", None))
-
-    def withdraw_approval(self, model_id: str, revision: str) -> None:
-        """Raises QueueError where there is none."""
-        path = CodeApproval.path_of(model_id, revision)
-
-        def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-            if path not in snapshot.files:
-                raise QueueError(f"the code of {model_id}@{revision} is not approved")
-            return {path: None}, f"Withdraw the approval of the code of {model_id}", None
-
-        transact(self.store, decide)
-
-    def approval(self, model_id: str, revision: str) -> CodeApproval | None:
-        """Of a model's code at a commit; None where there is none that can be read."""
-        path, snapshot = CodeApproval.path_of(model_id, revision), self.store.snapshot()
-        try:
-            content = self.store.read(path, snapshot.head) if path in snapshot.files else b""
-            return CodeApproval.model_validate_json(content) if content else None
-        except ValueError:
-            return None
+        what = queued[0].key if len(queued) == 1 else f"{len(queued)} requests"
+        return self._move(snapshot, [], queued), f"Submit {what}", None
 
     def claim(self, worker: str, now: datetime) -> EvalRequest | None:
         """Take the next pending request: round-robin over submitters, oldest first. None if there is none.
@@ -369,12 +302,6 @@ class Queue:
             return self._load(path, snapshot)
         except QueueError:
             return None
-
-
-def _path_of(key: str, snapshot: Snapshot) -> str | None:
-    """Where a request stands, whatever its state."""
-    paths = (EvalRequest.path_of(key, status) for status in Status)
-    return next((path for path in paths if path in snapshot.files), None)
 
 
 def _pending(request: EvalRequest, attempt: int) -> EvalRequest:

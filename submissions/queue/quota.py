@@ -1,12 +1,11 @@
-"""How much of the machine one person may ask for, and whose models are not to be evaluated."""
+"""How many evaluations a person may ask for."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from submissions.records import EvalRequest, OptOut
-from submissions.rows import QueueRow
-from submissions.store.base import Snapshot
+from submissions.records.index_rows import QueueRow
+from submissions.records.request import EvalRequest
 
 
 @dataclass(frozen=True)
@@ -27,8 +26,8 @@ class Submitter:
 class Quota:
     """Evaluations a submitter, and an organisation for its own models, may have of a benchmark within a window.
 
-    One of KorQuAD's own rules (https://korquad.github.io): one submission in 7 days. What failed counts, too: a
-    model can arrange to fail as if through a fault of ours. The operator gives such a one back by cancelling it.
+    One of KorQuAD's own rules (https://korquad.github.io): one submission in 7 days. Failed ones count too, since a
+    model can provoke what looks like an infrastructure failure; the operator gives one back by cancelling it.
     """
 
     limits: Mapping[str, int]
@@ -75,9 +74,3 @@ def _other_mode(row: QueueRow, request: EvalRequest) -> bool:
     """Whether it is the same model, asked to reason where the request is not, or the other way round."""
     alike = (row.model_id, row.revision, row.precision) == (request.model_id, request.revision, request.precision)
     return alike and row.thinking != request.thinking
-
-
-def opted_out(model_id: str, snapshot: Snapshot) -> str | None:
-    """Who has asked that this model not be evaluated: its owner, for all models or for this one; or None."""
-    owner = model_id.partition("/")[0]
-    return next((name for name in (owner, model_id) if OptOut.path_of(name) in snapshot.files), None)

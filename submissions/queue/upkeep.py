@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from submissions.records import Upkeep
+from submissions.records.worker import Upkeep
 from submissions.store.base import Store, transact
 from submissions.store.index import compacted
 from submissions.store.private import PrivateStore

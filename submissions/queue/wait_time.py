@@ -7,8 +7,8 @@ from itertools import groupby
 from math import inf
 from statistics import median
 
-from submissions.records import Status
-from submissions.rows import QueueRow
+from submissions.records.index_rows import QueueRow
+from submissions.records.request import Status
 
 SIZES = (1e9, 4e9, 10e9, 40e9)  # parameters at which a model falls into the next class
 

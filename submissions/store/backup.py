@@ -7,9 +7,9 @@ where they are missing, the backup was not finished. `sha256sum --check ../priva
 import hashlib
 from pathlib import Path
 
-from submissions.errors import StoreError
-from submissions.settings import Settings
-from submissions.store.migrate import migrate
+from submissions.config.settings import Settings
+from submissions.store.copy import copy_store
+from submissions.texts.errors import StoreError
 
 PUBLIC, PRIVATE, CHECKSUMS = "store.git", "private", "private.sha256"
 
@@ -19,7 +19,7 @@ def backup(folder: Path, settings: Settings) -> dict[str, int]:
     checksums = folder / CHECKSUMS
     checksums.unlink(missing_ok=True)
     copied = {
-        url: migrate(url, str(folder / name), settings)
+        url: copy_store(url, str(folder / name), settings)
         for url, name in ((settings.store, PUBLIC), (settings.private_store, PRIVATE))
     }
     partial = checksums.with_suffix(".part")
@@ -33,7 +33,7 @@ def restore(folder: Path, settings: Settings) -> dict[str, int]:
     """How many files each store has now. Raises StoreError where the backup is not whole, before anything is written."""
     _check(folder)
     return {
-        url: migrate(str(folder / name), url, settings)
+        url: copy_store(str(folder / name), url, settings)
         for url, name in ((settings.store, PUBLIC), (settings.private_store, PRIVATE))
     }
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from hashlib import sha1, sha256
 from typing import Protocol, TypeVar
 
-from submissions.errors import ConflictError
+from submissions.texts.errors import ConflictError
 
 MAIN = "main"
 TRIES = 30

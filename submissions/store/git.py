@@ -32,7 +32,6 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 from filelock import FileLock, Timeout
 
-from submissions.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 from submissions.store.base import MAIN, PASSING, Changes, Commit, Snapshot
 from submissions.store.objects import (
     DAMAGE,
@@ -44,6 +43,7 @@ from submissions.store.objects import (
     remove_unreachable,
     repack,
 )
+from submissions.texts.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 _FILE = 0o100644

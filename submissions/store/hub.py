@@ -36,11 +36,11 @@ from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError
 from huggingface_hub.utils._http import default_client_factory, hf_raise_for_status, parse_ratelimit_headers
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
-from submissions.backoff import wait_retry_after
-from submissions.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 from submissions.store.base import MAIN, Changes, Commit, Snapshot, blob_id, pointer, unchanged
 from submissions.store.hub_api import HubApi, TokenReader, no_token
 from submissions.store.mirror import Mirror
+from submissions.store.retry_after import wait_retry_after
+from submissions.texts.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 
 log = logging.getLogger(__name__)
 

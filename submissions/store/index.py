@@ -17,9 +17,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from submissions.records import EvalRequest, Status
-from submissions.results import EvalResult
-from submissions.rows import BoardRow, QueueRow, board_row, queue_row
+from submissions.records.index_rows import BoardRow, QueueRow, board_row, queue_row
+from submissions.records.request import EvalRequest, Status
+from submissions.records.result import EvalResult
 from submissions.store.base import Changes, Snapshot, Store, blob_id, transact, unchanged
 
 log = logging.getLogger(__name__)

@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
-from submissions.errors import StoreError
-from submissions.settings import Settings
+from submissions.config.settings import Settings
 from submissions.store.base import Store
 from submissions.store.git import GitStore
 from submissions.store.private import BUCKETS, PrivateStore
+from submissions.texts.errors import StoreError
 
 DATASETS = "hf://datasets/"
 
@@ -27,39 +27,25 @@ def open_store(url: str, settings: Settings | None = None) -> Store:
 
 
 def open_private_store(settings: Settings) -> PrivateStore:
-    """The store of names, answers and heartbeats.
-
-    Raises StoreError where it cannot be opened, where anybody could read it, and where an older version kept it in git.
-    """
-    url = settings.private_store
-    if not is_remote(url):
-        path = local_path(url)
-        before = path.with_name(f"{path.name}.git")
-        if not path.exists() and (before / "HEAD").is_file():
-            raise StoreError(f"{before} {_OLDER} {before} {path}")
-    return open_files(url, settings)
+    """Open the store of names, answers and heartbeats. Raises StoreError if it cannot be opened or is public."""
+    return open_files(settings.private_store, settings)
 
 
 def open_files(url: str, settings: Settings) -> PrivateStore:
-    """The private files at an address. Raises StoreError."""
-    if url.startswith(DATASETS):
-        raise StoreError(f"{url} {_OLDER} {url} {BUCKETS}OWNER/NAME, and set HANNUN_PRIVATE_STORE to that bucket")
+    """Open the private files at an address. Raises StoreError."""
     if url.startswith("hf://") and not re.fullmatch(f"{BUCKETS}[^/]+/[^/]+(/.*)?", url):
-        raise StoreError(f"{url} is no private store: a folder, {BUCKETS}OWNER/NAME, or an address that fsspec knows")
+        raise StoreError(
+            f"{url} is not a private store: name a folder, {BUCKETS}OWNER/NAME, or an address that fsspec knows"
+        )
     if not is_remote(url):
         path = local_path(url)
         if (path / "HEAD").is_file():
-            raise StoreError(
-                f"{path} {_OLDER} {path} {path.with_suffix('')}, and set HANNUN_PRIVATE_STORE to that folder"
-            )
+            raise StoreError(f"{path} is a git repository, whose history would keep what is erased: name a folder")
         url = str(path)
     store = PrivateStore(url, lambda: settings.hub_token_value)
     if not store.is_private():
         raise StoreError(f"{store.url} is public: HANNUN_PRIVATE_STORE holds answers, so make it private first")
     return store
-
-
-_OLDER = "is a git repository, as an older version kept it: run python -m submissions migrate"
 
 
 def is_remote(url: str) -> bool:

@@ -20,10 +20,10 @@ from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.utils.tqdm import disable_progress_bars
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-from submissions.errors import StoreError, StoreUnavailableError
-from submissions.records import Record
+from submissions.records.base import Record
 from submissions.store.base import PASSING
 from submissions.store.hub_api import HubApi, TokenReader, no_token
+from submissions.texts.errors import StoreError, StoreUnavailableError
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)

@@ -2,7 +2,7 @@
 
 from typing import Generic, TypeVar
 
-from submissions.records import Record
+from submissions.records.base import Record
 from submissions.store.base import Snapshot, Store
 
 R = TypeVar("R", bound=Record)

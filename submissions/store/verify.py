@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from submissions.errors import DamagedError
-from submissions.records import Status
+from submissions.records.request import Status
 from submissions.store.base import Snapshot, Store, blob_id, pointer
+from submissions.store.folders import ENTRIES_PER_FOLDER, folder_sizes, sharded
 from submissions.store.index import Unreadable, reindexed
 from submissions.store.private import PrivateStore
-from submissions.store.shards import ENTRIES_PER_FOLDER, folder_sizes, sharded
+from submissions.texts.errors import DamagedError
 
 NEARLY_FULL = 0.9
 

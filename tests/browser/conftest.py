@@ -15,10 +15,10 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.views.texts import Language, text
 from leaderboard.web.language import ADDRESSES
 from scripts.chromium import CHROMIUM, launch
+from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest
-from submissions.settings import Settings
+from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
 from tests.support.evaluated import evaluated, of_each_kind

@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from leaderboard.views.render import milliseconds
-from submissions.results import EvalResult
-from submissions.settings import Settings
+from submissions.config.settings import Settings
+from submissions.records.result import EvalResult
 from submissions.store.open import open_store
 from tests.browser.conftest import EmptyBoard, running_app
 

@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, Locator, expect
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.views.texts import Language, text
 from leaderboard.web.language import ADDRESSES
-from submissions.failure_codes import FailureCode
-from submissions.messages import FAILURES
-from submissions.records import Progress, Stage
+from submissions.records.request import Progress, Stage
+from submissions.texts.failure_codes import FailureCode
+from submissions.texts.failures import FAILURES
 from tests.browser.conftest import DESKTOP, PHONE, WIDTHS, Seen, Site, drawn_charts
 from tests.support.evaluated import evaluated
 from tests.support.records import request_numbered

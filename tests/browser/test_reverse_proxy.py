@@ -13,8 +13,8 @@ import pytest
 from gradio_client import Client
 from playwright.sync_api import Page, expect
 
-from submissions.paths import ROOT
-from submissions.settings import Settings
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
 from tests.browser.test_sign_in import fill, requests_in
 from tests.browser.test_sign_in import space as space
 

@@ -15,9 +15,9 @@ from gradio_client import Client
 from itsdangerous import TimestampSigner
 from playwright.sync_api import Page, expect
 
+from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms
-from submissions.records import EvalRequest
-from submissions.settings import Settings
+from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from tests.browser.conftest import running_app
 from tests.support.hub.identity import CLIENT, SECRET, build_provider

@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.views.texts import Language, text
 from leaderboard.web.language import ADDRESSES
-from submissions.records import EvalRequest, Lease
-from submissions.results import EvalResult
-from submissions.settings import Settings
+from submissions.config.settings import Settings
+from submissions.records.request import EvalRequest, Lease
+from submissions.records.result import EvalResult
 from submissions.store.open import open_store
 from tests.browser.conftest import EmptyBoard, running_app
 from tests.support.records import NOW, result_of

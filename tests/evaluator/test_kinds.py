@@ -15,16 +15,16 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import Prompt
-from evaluator.engines import load_engine
+from evaluator.core.data_types import Prompt
+from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
-from evaluator.worker import Worker
+from evaluator.worker.loop import Worker
 from submissions.__main__ import main
-from submissions.models.repository import content_revision
+from submissions.config.settings import Settings
+from submissions.hub_models.repository import content_revision
 from submissions.queue.queue import Queue
-from submissions.results import EvalResult
-from submissions.rows import BoardRow
-from submissions.settings import Settings
+from submissions.records.index_rows import BoardRow
+from submissions.records.result import EvalResult
 from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_private_store

@@ -14,18 +14,19 @@ from typing import Any
 
 import pytest
 
-from evaluator.worker import Worker
+from evaluator.engines.registry import REGISTRY
+from evaluator.worker.loop import Worker
 from submissions.checks.model_checks import inspect_folder
 from submissions.checks.request import build_request
-from submissions.errors import AlreadySubmittedError
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest
-from submissions.settings import Settings
+from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
+from submissions.texts.errors import RefusedError
 from tests.faults.worker import EARLY, INFERENCE, LAST, LATE, PAUSED
 from tests.support.engines import ASKED, STOP
 
@@ -57,7 +58,7 @@ def submit(store: Store, models: Path, name: str, submitter: str = "someone") ->
     """A request for a model of its own: the answers of another are of no use to it."""
     shutil.copytree(models / "tiny/extractive", models / name)
     (models / name / "README.md").write_text(f"---\nlicense: mit\n---\n{name}\n")
-    request = build_request(inspect_folder(name, models / name), "korquad-2", submitter)
+    request = build_request(inspect_folder(name, models / name, REGISTRY), "korquad-2", REGISTRY, submitter)
     Queue(store).submit(request)
     return request
 
@@ -168,14 +169,15 @@ def test_submissions_side_by_side_are_all_accepted_or_told_to_be_double(own: dic
     count = SUBMISSIONS if own["HANNUN_STORE"].endswith(".git") else SUBMISSIONS // 5
     link = models / "tiny/extractive"
     requests = [
-        build_request(inspect_folder(f"owner/{n % (count * 9 // 10)}", link), "korquad-2", "x") for n in range(count)
+        build_request(inspect_folder(f"owner/{n % (count * 9 // 10)}", link, REGISTRY), "korquad-2", REGISTRY, "x")
+        for n in range(count)
     ]
 
     def one(request: EvalRequest) -> str:
         try:
             queue.submit(request)
-        except AlreadySubmittedError as error:
-            return f"double {error.request.key}"
+        except RefusedError as error:
+            return f"double {request.key}" if error.code == "submitted" else str(error)
         return f"accepted {request.key}"
 
     with ThreadPoolExecutor(count) as side_by_side:
@@ -202,7 +204,7 @@ def test_a_worker_whose_clock_is_wrong_neither_loses_nor_steals(
         def now(cls, tz: Any = None) -> Any:
             return datetime.now(tz) + timedelta(minutes=minutes)
 
-    for module in ("submissions.store.git", "submissions.store.hub", "evaluator.worker"):
+    for module in ("submissions.store.git", "submissions.store.hub", "evaluator.worker.loop"):
         monkeypatch.setattr(f"{module}.datetime", Wrong)
     monkeypatch.setattr("time.time", lambda: real.timestamp() + 60 * minutes)
     fresh = open_store(own["HANNUN_STORE"])

@@ -12,12 +12,13 @@ from collections import Counter
 
 import pytest
 
+from evaluator.engines.registry import REGISTRY
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest
-from submissions.settings import Settings
+from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from tests.conftest import environment_of
 from tests.faults.worker import EARLY, INFERENCE, LATE
@@ -36,7 +37,7 @@ def free_port() -> int:
 
 
 def submitted(settings: Settings, store: Store, benchmark: str, model: str) -> EvalRequest:
-    request = build_request(inspect_model(model, None, settings.models_dir), benchmark, "someone")
+    request = build_request(inspect_model(model, None, settings.models_dir, REGISTRY), benchmark, REGISTRY, "someone")
     Queue(store).submit(request)
     return request
 

@@ -16,8 +16,9 @@ from typing import Any
 import httpx
 import pytest
 
+from evaluator.engines.registry import REGISTRY
 from submissions.checks.submit import Submission, SubmissionService
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
 from submissions.store.hub import PATIENCE, TIMEOUT
@@ -106,7 +107,7 @@ def test_a_board_told_to_end_hands_its_evaluation_back(
     settings = settings_in(tmp_path, models_dir)
     queue = Queue(open_store(settings.store, settings))
     submission = Submission("tiny/image-text", ("ko-vqa",))
-    (outcome,), _ = SubmissionService(queue, settings).submit(submission, Submitter("x", authenticated=False))
+    (outcome,), _ = SubmissionService(queue, settings, REGISTRY).submit(submission, Submitter("x", authenticated=False))
     assert outcome.key
     with serving(["app.py"], environment_of(settings) | {"HANNUN_WORKER_EVERY": "1s"}) as server:
         while queue.get(outcome.key).status != "running":

@@ -17,11 +17,11 @@ from typing import Any
 from dulwich.refs import DiskRefsContainer
 from huggingface_hub import HfApi
 
-from evaluator import claimed_run
 from evaluator.__main__ import main
-from evaluator.run import evaluate as evaluation
-from evaluator.run import process
-from submissions.catalog import ENGINES
+from evaluator.engines.registry import ENGINES
+from evaluator.job import process
+from evaluator.results import evaluate as evaluation
+from evaluator.worker import claimed_run
 from submissions.queue.queue import Queue
 from submissions.store.git import GitStore
 from submissions.store.hub import HubStore

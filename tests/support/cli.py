@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from evaluator.__main__ import main
-from submissions.catalog import ENGINES
+from evaluator.engines.registry import ENGINES
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.data_types import Answer, Prompt
+from evaluator.core.data_types import Answer, Prompt
 from evaluator.engines.dummy import DummyEngine
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.options import EngineOptions
-from submissions.catalog import ENGINES
-from submissions.records import MAX_PIXELS
+from evaluator.engines.registry import ENGINES
+from submissions.records.base import MAX_PIXELS
 
 OPENERS, BATCH = 4, 16  # threads and prompts, the chat engine's on a CPU
 MARKUP = "<script>alert(1)</script>\x1b[2J\x1b]0;owned\x07 HANNUN-CANARY-77aa"

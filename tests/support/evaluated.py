@@ -7,12 +7,12 @@ from functools import cache
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.confidence_interval import wilson
-from submissions.failure_codes import FailureCode
-from submissions.paths import SAMPLES
+from evaluator.statistics.intervals import wilson
+from submissions.config.paths import SAMPLES
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, Failure, Progress, Stage, Status
-from submissions.results import EvalResult
+from submissions.records.request import EvalRequest, Failure, Progress, Stage, Status
+from submissions.records.result import EvalResult
+from submissions.texts.failure_codes import FailureCode
 from tests.support.records import NOW, result_of
 
 

@@ -8,8 +8,8 @@ import pytest
 import ray
 from ray.cluster_utils import Cluster
 
-from submissions.settings import Settings
-from tests.evaluator.launchers.conftest import Place
+from submissions.config.settings import Settings
+from tests.evaluator.worker.launchers.conftest import Place
 from tests.support.engines import ASKED
 
 NODE = {"num_cpus": 2, "num_gpus": 1}

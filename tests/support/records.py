@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from submissions.catalog import BENCHMARKS
-from submissions.records import EvalRequest, request_key
-from submissions.results import Dataset, EvalResult, Latency, Provenance, ResultConfig
+from evaluator.benchmarks import BENCHMARKS
+from submissions.records.request import EvalRequest, request_key
+from submissions.records.result import Dataset, EvalResult, Latency, Provenance, ResultConfig
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

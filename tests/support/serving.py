@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
 
 
 @dataclass(frozen=True)

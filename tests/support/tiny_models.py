@@ -26,7 +26,7 @@ from transformers import (
     RobertaForQuestionAnswering,
 )
 
-from submissions.paths import SAMPLES
+from submissions.config.paths import SAMPLES
 
 # Sample sets that tokenizers are learned from: the same ones, whatever benchmark is added, for the models to stay as they are.
 CORPUS = ("infochartqa", "ko-vdc", "ko-vqa", "korquad-2")

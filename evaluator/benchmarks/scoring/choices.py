@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from evaluator.benchmarks.base import Row, checked_text
 from evaluator.benchmarks.scoring.thinking import after_thinking
-from evaluator.data_types import Item
+from evaluator.core.data_types import Item
 
 LETTERS = "ABCD"
 ORDER_KEY = "order_key"  # of an item's extra

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.errors import EvaluationError
-from submissions.failure_codes import FailureCode
-from submissions.settings import load_settings
+from evaluator.core.errors import EvaluationError
+from submissions.config.settings import load_settings
+from submissions.texts.failure_codes import FailureCode
 
 BATCH = 64  # texts in a request
 LONGEST = 4000  # characters of a text; servers refuse what is longer than their context

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import Answer
-from evaluator.errors import DataError
-from submissions.paths import SAMPLES
+from evaluator.core.data_types import Answer
+from evaluator.core.errors import DataError
+from submissions.config.paths import SAMPLES
 from tests.conftest import SHARED
 
 

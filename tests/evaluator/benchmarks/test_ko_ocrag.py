@@ -11,10 +11,10 @@ from fastapi import FastAPI, Request
 from PIL import Image
 
 from evaluator.benchmarks.ko_ocrag import INSTRUCTION, KoOCRAG, character_accuracy, split_output, word_accuracy
-from evaluator.data_types import Answer, Item, Score
+from evaluator.core.data_types import Answer, Item, Score
+from evaluator.core.errors import EvaluationError
 from evaluator.datasets.import_dataset import import_dataset
-from evaluator.errors import EvaluationError
-from submissions.paths import SAMPLES
+from submissions.config.paths import SAMPLES
 from tests.conftest import SHARED
 from tests.support.hub.server import serve
 from tests.support.vectors import vectors

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.scoring.final_answer import strict_match
 from evaluator.benchmarks.scoring.quantities import UNITS, quantities
-from submissions.paths import SAMPLES
+from submissions.config.paths import SAMPLES
 
 READ: list[tuple[str, list[tuple[str, str]]]] = [
     ("24,347천 명", [("24347000", "명")]),

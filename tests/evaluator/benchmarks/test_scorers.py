@@ -10,15 +10,15 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.ko_vdc import KoVDC
-from evaluator.benchmarks.korquad2 import KorQuAD2
+from evaluator.benchmarks.korquad_2 import KorQuAD2
 from evaluator.benchmarks.scoring import chart_answers, strict_chart_answers
 from evaluator.benchmarks.scoring.choices import LETTERS, ORDER_KEY, asserted_letter, order
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize, normalize_many
 from evaluator.benchmarks.scoring.published_quantities import quantity_f1
-from evaluator.data_types import Answer, Item, Score
+from evaluator.core.data_types import Answer, Item, Score
 from evaluator.engines.options import EngineOptions
-from evaluator.run.job import Job, config_fingerprint
-from submissions.paths import SAMPLES
+from evaluator.job.folder import Job, config_fingerprint
+from submissions.config.paths import SAMPLES
 from tests.conftest import SHARED
 from tests.support.oracles import korquad_mutants, korquad_normalize
 from tests.support.vectors import vectors

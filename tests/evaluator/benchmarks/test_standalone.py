@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
 
 HEAVY = (
     *("torch", "transformers", "pandas", "numpy", "scipy", "gradio", "fastapi", "pydantic", "PIL", "datasets", "lxml"),

@@ -6,9 +6,9 @@ from datetime import date
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.errors import DataError
 from evaluator.datasets.croissant import croissant
-from evaluator.errors import DataError
-from submissions.paths import SAMPLES
+from submissions.config.paths import SAMPLES
 
 LICENCE, URL = "https://creativecommons.org/publicdomain/zero/1.0/", "https://example.org/set"
 

@@ -15,9 +15,9 @@ import yaml
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.errors import DataError
 from evaluator.datasets.import_dataset import Imported, import_dataset
-from evaluator.errors import DataError
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
 from tests.conftest import SHARED
 
 

@@ -11,16 +11,16 @@ import pytest
 from pydantic import SecretStr
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import Item
+from evaluator.core.data_types import Item
+from evaluator.core.errors import LeakError
 from evaluator.datasets.leak_check import check_public
-from evaluator.errors import LeakError
-from evaluator.worker import Worker
-from submissions.errors import SettingsError
-from submissions.paths import SAMPLES
+from evaluator.worker.loop import Worker
+from submissions.config.paths import SAMPLES
+from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
-from submissions.settings import Settings
 from submissions.store.open import open_store
-from tests.evaluator.test_worker import submit
+from submissions.texts.errors import SettingsError
+from tests.evaluator.worker.test_loop import submit
 from tests.support.engines import LoggingEngine, use_engine
 from tests.support.hub.repos import TOKEN, Hub
 
@@ -93,7 +93,7 @@ def test_nothing_of_the_items_leaves_this_machine(
     hub: Hub, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a model that says the question again, with data and answers on this machine and results on the Hub."""
-    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
     use_engine(monkeypatch, LoggingEngine)
     data = tmp_path / "data"
     shutil.copytree(SAMPLES / "ko-vqa", data)

@@ -14,8 +14,8 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.source import open_source
-from submissions.paths import ROOT, SAMPLES
-from submissions.settings import Settings
+from submissions.config.paths import ROOT, SAMPLES
+from submissions.config.settings import Settings
 from tests.support.hub.server import build, commit_of, serve
 
 pytestmark = pytest.mark.integration
@@ -62,7 +62,7 @@ def _write_shards(folder: Path) -> None:
 def _fetched(name: str, hub: str, tmp_path: Path, token: str = TOKEN) -> subprocess.CompletedProcess[str]:
     code = (
         "import sys; from evaluator.__main__ import main; from evaluator.datasets.source import open_source;"
-        "from submissions.settings import load_settings;"
+        "from submissions.config.settings import load_settings;"
         f"s = open_source('ko-vqa', '{name}', load_settings()); print(s.path, s.split, s.revision)"
     )
     environment = {k: v for k, v in os.environ.items() if not k.startswith("HF_")}

@@ -19,13 +19,13 @@ from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.data_types import PAGE, Prompt
-from evaluator.engines import load_engine
+from evaluator.core.data_types import PAGE, Prompt
+from evaluator.core.errors import EvaluationError
+from evaluator.engines.load import load_engine
 from evaluator.engines.options import ApiOptions, EngineOptions
-from evaluator.errors import EvaluationError
-from submissions import backoff
-from submissions.paths import ROOT, SAMPLES
-from submissions.results import EvalResult
+from submissions.config.paths import ROOT, SAMPLES
+from submissions.records.result import EvalResult
+from submissions.store import retry_after as backoff
 from tests.support.hub.server import serve
 
 SERVE = "transformers serve {model} --device cpu --dtype float32 --host 127.0.0.1 --port {port}"

@@ -9,12 +9,12 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from evaluator.data_types import Answer, Prompt
-from evaluator.engines import load_engine
+from evaluator.core.data_types import Answer, Prompt
 from evaluator.engines.decoding import Budgets
 from evaluator.engines.generation_config import dropped_settings
+from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
-from submissions.models.reasoning import THINK
+from submissions.hub_models.reasoning import THINK
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import change_json
 

@@ -12,12 +12,12 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-from evaluator.data_types import PAGE, Prompt
-from evaluator.engines import load_engine
+from evaluator.core.data_types import PAGE, Prompt
+from evaluator.core.errors import EvaluationError
+from evaluator.engines.load import load_engine
 from evaluator.engines.loading import from_pretrained, placement
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page, page_windows, rank
-from evaluator.errors import EvaluationError
 from tests.support.tiny_models import make_extractive, make_image_text
 
 pytestmark = pytest.mark.model

@@ -9,19 +9,21 @@ import pytest
 from filelock import FileLock
 from PIL import Image
 
-from evaluator.data_types import PAGE, Answer, Prompt
-from evaluator.engines import load_engine
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.data_types import PAGE, Answer, Prompt
+from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
+from evaluator.engines.registry import REGISTRY
 from scripts.architecture_imports import missing
-from submissions.catalog import BENCHMARKS, THINKING
-from submissions.checks.benchmark_checks import check_benchmark
+from submissions.checks.benchmark_checks import benchmark_checks
 from submissions.checks.model_checks import check_repository
 from submissions.checks.request import build_request
-from submissions.models.chat_template import TemplateRenderer
-from submissions.models.model_facts import ModelFacts, folder_template
-from submissions.models.quantization import QUANTIZATIONS
-from submissions.models.reasoning import values_of
-from submissions.models.repository import folder_repository
+from submissions.hub_models.chat_template import TemplateRenderer
+from submissions.hub_models.model_facts import ModelFacts, folder_template
+from submissions.hub_models.quantization import QUANTIZATIONS
+from submissions.hub_models.reasoning import values_of
+from submissions.hub_models.repository import folder_repository
+from submissions.records.options import THINKING
 from tests.support.zoo import Family, all_families
 
 pytestmark = pytest.mark.model
@@ -66,7 +68,7 @@ def built(zoo: Path, family: Family) -> Path:
 
 
 def facts_of_family(zoo: Path, family: Family) -> ModelFacts:
-    report = check_repository(folder_repository(f"zoo/{family.name}", built(zoo, family)), 10**9)
+    report = check_repository(folder_repository(f"zoo/{family.name}", built(zoo, family)), REGISTRY, max_bytes=10**9)
     assert not report.refusals(), report.refusals()
     assert report.facts is not None
     return report.facts
@@ -83,7 +85,7 @@ def prompts(family: Family, images: list[Path]) -> list[Prompt]:
 
 def asked(folder: Path, facts: ModelFacts, questions: list[Prompt]) -> Iterator[dict[str, Answer]]:
     """The answers to all questions together, then to each alone."""
-    precision = facts.dtype if facts.dtype in QUANTIZATIONS else "float32"
+    precision = facts.precision if facts.precision in QUANTIZATIONS else "float32"
     options = EngineOptions(folder, precision, 6, thinking=facts.thinking, max_reasoning_tokens=12)
     engine = load_engine(facts.engine, options)
     try:
@@ -98,8 +100,8 @@ def test_a_family_gets_its_row(family: Family, zoo: Path, images: list[Path]) ->
     facts = facts_of_family(zoo, family)
     assert (facts.engine, facts.takes_images) == (family.engine, family.takes_images)
     benchmark = next(b for b, spec in BENCHMARKS.items() if (spec.inputs == "image") == family.takes_images)
-    assert not [c for c in check_benchmark(facts, benchmark) if c.refusal]
-    assert build_request(facts, benchmark, "zoo").model_type == facts.model_type
+    assert not [c for c in benchmark_checks(facts, benchmark, REGISTRY) if c.refusal]
+    assert build_request(facts, benchmark, REGISTRY, "zoo").model_type == facts.model_type
     together, alone = asked(zoo / family.name, facts, prompts(family, images))
     assert {i: (a.text, a.status, a.raw) for i, a in together.items()} == {
         i: (a.text, a.status, a.raw) for i, a in alone.items()
@@ -111,10 +113,10 @@ def test_a_family_gets_its_row(family: Family, zoo: Path, images: list[Path]) ->
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_run_is_refused_by_the_check(name: str, zoo: Path) -> None:
     family = all_families()[name]
-    report = check_repository(folder_repository(f"zoo/{name}", built(zoo, family)), 10**9)
+    report = check_repository(folder_repository(f"zoo/{name}", built(zoo, family)), REGISTRY, max_bytes=10**9)
     found = [c.refusal for c in report.checks if c.refusal]
     if report.facts:
-        found += [c.refusal for b in BENCHMARKS for c in check_benchmark(report.facts, b) if c.refusal]
+        found += [c.refusal for b in BENCHMARKS for c in benchmark_checks(report.facts, b, REGISTRY) if c.refusal]
     assert REFUSED[name] in found
 
 

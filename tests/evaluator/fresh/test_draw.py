@@ -12,11 +12,11 @@ from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.ko_fresh import gold_answer
-from evaluator.data_types import Answer, Item
+from evaluator.core.data_types import Answer, Item
 from evaluator.fresh.draw import draw_set, pair_of, set_hash, shuffled_rows
 from evaluator.fresh.facts import LAYOUTS, Facts
 from evaluator.fresh.questions import icon_value
-from submissions.paths import ROOT, SAMPLES
+from submissions.config.paths import ROOT, SAMPLES
 
 FIGURES = 60
 DRAW = "import sys; from pathlib import Path; from evaluator.fresh.draw import draw_set; print(draw_set('s', Path(sys.argv[1]), 20))"

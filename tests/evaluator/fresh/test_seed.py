@@ -8,20 +8,21 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from evaluator.__main__ import main as evaluator
-from evaluator.errors import DataError
+from evaluator.core.errors import DataError
+from evaluator.engines.registry import REGISTRY
 from evaluator.fresh.seed import commitment, differences, drawn_set, other_versions, reveal
-from evaluator.worker import Worker
+from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.record import record_json
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
-from submissions.errors import SettingsError
+from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest
-from submissions.results import EvalResult
-from submissions.settings import Settings
+from submissions.records.request import EvalRequest
+from submissions.records.result import EvalResult
 from submissions.store.base import Store
 from submissions.store.private import PrivateStore
+from submissions.texts.errors import SettingsError
 from tests.support.engines import LetterEngine, use_engine
 from tests.support.evaluated import evaluated
 
@@ -90,10 +91,12 @@ def test_only_what_was_committed_to_is_revealed(own: Settings) -> None:
 def test_a_model_gets_a_rank_on_it_out_of_the_box(
     own: Settings, store: Store, private: PrivateStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
     use_engine(monkeypatch, LetterEngine)
     queue = Queue(store)
-    queue.submit(build_request(inspect_model("tiny/image-text", None, own.models_dir), "ko-fresh", "x"))
+    queue.submit(
+        build_request(inspect_model("tiny/image-text", None, own.models_dir, REGISTRY), "ko-fresh", REGISTRY, "x")
+    )
     assert Worker(own).run_pending() == 1
     (ranked,) = LiveBoard(store).view().boards["ko-fresh"]
     assert (ranked.rank, ranked.row.split, ranked.row.n) == (1, QUARTER, 16)

@@ -11,10 +11,10 @@ import yaml
 
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.jobs import cron
-from submissions.errors import SettingsError
+from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms
-from submissions.records import EvalRequest
-from submissions.settings import Settings
+from submissions.records.request import EvalRequest
+from submissions.texts.errors import SettingsError
 from tests.support.cli import Done, in_process
 from tests.support.hub.jobs import SPACE_COMMIT
 from tests.support.hub.repos import TOKEN, Hub

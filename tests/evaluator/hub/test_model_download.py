@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.errors import EvaluationError
+from evaluator.core.errors import EvaluationError
 from evaluator.hub.model_download import check_fetched, fetch_model
-from submissions.settings import Settings
+from submissions.config.settings import Settings
 from tests.support.hub.server import build, commit_of, serve
 
 pytestmark = pytest.mark.integration

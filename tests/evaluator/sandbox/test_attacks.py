@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.data_types import Prompt
+from evaluator.core.data_types import Prompt
+from evaluator.core.errors import EvaluationError
 from evaluator.engines.chat import ChatEngine
 from evaluator.engines.extractive import ExtractiveEngine
 from evaluator.engines.options import EngineOptions
-from evaluator.errors import EvaluationError
-from evaluator.worker import Worker
-from submissions.paths import ROOT
-from submissions.settings import Settings
+from evaluator.worker.loop import Worker
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
 from submissions.store.open import open_private_store, open_store
-from tests.evaluator.test_worker import submit
+from tests.evaluator.worker.test_loop import submit
 from tests.support.engines import MarkupEngine, use_engine
 
 pytestmark = pytest.mark.integration
@@ -41,7 +41,7 @@ EVIL_CHANGES: list[tuple[str, dict[str, object]]] = [
 ANSWER_ALL = """
 import json, sys
 from pathlib import Path
-from evaluator.data_types import Prompt
+from evaluator.core.data_types import Prompt
 from evaluator.engines.chat import ChatEngine
 from evaluator.engines.options import EngineOptions
 for folder in map(Path, sys.argv[1:]):
@@ -103,7 +103,7 @@ def test_what_a_model_says_stays_private(
     shutil.copytree(ROOT / "assets/samples/korquad-2", data)
     (data / "canary.txt").write_text("HANNUN-CANARY-77aa")
     use_engine(monkeypatch, MarkupEngine, "extractive")
-    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda command, policy: command)
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
     caplog.set_level("INFO")
     own = settings.model_copy(update={"data": {"korquad-2": f"{data}#sample"}})
     request = submit(own, "tiny/extractive", "korquad-2")

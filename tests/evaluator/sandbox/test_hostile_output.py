@@ -10,23 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.claimed_run import coarse
-from evaluator.data_types import MAX_ANSWER, Answer, Prompt
+from evaluator.core.data_types import MAX_ANSWER, Answer, Prompt
+from evaluator.core.errors import EvaluationError, EvaluationStopped
+from evaluator.core.files import keep_newest, remove_path, size_of
 from evaluator.engines.options import EngineOptions
-from evaluator.errors import EvaluationError, EvaluationStopped
-from evaluator.files import keep_newest, remove_path, size_of
-from evaluator.run.evaluate import check_times
-from evaluator.run.job import Job
-from evaluator.run.process import run_inference
-from evaluator.run.scoring import ScoredAnswers
+from evaluator.job.folder import Job
+from evaluator.job.process import run_inference
+from evaluator.results.evaluate import check_times
+from evaluator.results.score_answers import ScoredAnswers
 from evaluator.sandbox.control_group import control_group
 from evaluator.sandbox.policy import SandboxPolicy, sandbox_command
-from evaluator.worker import Worker
+from evaluator.worker.claimed_run import coarse
+from evaluator.worker.loop import Worker
+from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
-from submissions.results import EvalResult
-from submissions.settings import Settings
+from submissions.records.result import EvalResult
 from submissions.store.open import open_private_store, open_store
-from tests.evaluator.test_worker import submit
+from tests.evaluator.worker.test_loop import submit
 
 pytestmark = pytest.mark.integration
 
@@ -43,7 +43,7 @@ def job(tmp_path: Path) -> Iterator[Job]:
 
 
 def says(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
 
 
 def events(*told: Mapping[str, object], exit_code: int = 0) -> str:
@@ -61,8 +61,8 @@ FLOODS = {
 
 @pytest.mark.parametrize("flood", FLOODS)
 def test_a_flood_of_files_ends_the_run(job: Job, monkeypatch: pytest.MonkeyPatch, flood: str) -> None:
-    monkeypatch.setattr("evaluator.run.process.OUT_BYTES", 32 * 2**20)
-    monkeypatch.setattr("evaluator.run.process.LOOK_SECONDS", 0.1)
+    monkeypatch.setattr("evaluator.job.process.OUT_BYTES", 32 * 2**20)
+    monkeypatch.setattr("evaluator.job.process.LOOK_SECONDS", 0.1)
     says(monkeypatch, f"import os, time\n{FLOODS[flood].format(out=str(job.out.resolve()))}\ntime.sleep(600)")
     with pytest.raises(EvaluationError, match="wrote more than") as error:
         run_inference(job, 0, 8, 0, lambda *_: None)
@@ -86,7 +86,7 @@ def test_killed_inference_process_is_an_infrastructure_failure(
     def killed_inside(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
         return sandbox_command([sys.executable, "-c", f"print({lines!r}, end='', flush=True); {KILL}"], policy)
 
-    monkeypatch.setattr("evaluator.run.process.sandbox_command", killed_inside)
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", killed_inside)
     with pytest.raises(EvaluationError, match="signal 9") as error:
         run_inference(job, 0, 8, 0, lambda *_: None)
     assert error.value.code == "process_killed"
@@ -105,14 +105,14 @@ def test_memory_limit_of_the_group_is_told_from_other_kills(
             pytest.skip("no control group can be made here")
     told = events(ENVIRONMENT, *([LOADED] if loaded else [])).replace("sys.exit(0)", FULL)
     says(monkeypatch, told)
-    monkeypatch.setattr("evaluator.run.process.control_group", lambda *_: control_group(2**28, 100))
+    monkeypatch.setattr("evaluator.job.process.control_group", lambda *_: control_group(2**28, 100))
     with pytest.raises(EvaluationError, match="memory") as error:
         run_inference(job, 0, 8, 0, lambda *_: None)
     assert error.value.code == code
 
 
 def test_model_that_does_not_finish_loading_is_ended(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.run.process.LOAD_SECONDS", 0.5)
+    monkeypatch.setattr("evaluator.job.process.LOAD_SECONDS", 0.5)
     says(monkeypatch, events(ENVIRONMENT).replace("sys.exit(0)", "import time; time.sleep(600)"))
     with pytest.raises(EvaluationError, match="not loaded within") as error:
         run_inference(job, 0, 8, 0, lambda *_: None)
@@ -195,8 +195,8 @@ def test_folders_in_place_of_marks_are_removed(job: Job) -> None:
 
 
 def test_what_stderr_is_flooded_with_counts(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.run.process.OUT_BYTES", 32 * 2**20)
-    monkeypatch.setattr("evaluator.run.process.LOOK_SECONDS", 0.1)
+    monkeypatch.setattr("evaluator.job.process.OUT_BYTES", 32 * 2**20)
+    monkeypatch.setattr("evaluator.job.process.LOOK_SECONDS", 0.1)
     says(monkeypatch, "import sys\nwhile True: sys.stderr.write('x' * 2**20)")
     with pytest.raises(EvaluationError, match="wrote more than"):
         run_inference(job, 0, 8, 0, lambda *_: None)

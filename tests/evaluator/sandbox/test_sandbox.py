@@ -13,20 +13,20 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.data_types import Prompt
+from evaluator.core.data_types import Prompt
+from evaluator.core.errors import EvaluationError, SandboxError
 from evaluator.engines.options import EngineOptions
-from evaluator.errors import EvaluationError, SandboxError
-from evaluator.run import process
-from evaluator.run.job import MAX_LINE, Job
-from evaluator.run.process import run_inference
+from evaluator.job import process
+from evaluator.job.folder import MAX_LINE, Job
+from evaluator.job.process import run_inference
 from evaluator.sandbox import policy as sandbox
 from evaluator.sandbox.control_group import ControlGroup, control_group
 from evaluator.sandbox.policy import PROCESSES, SandboxPolicy, grant_access, new_user, sandbox_command
 from evaluator.sandbox.unshare import TOOLS
-from evaluator.worker import Worker
-from submissions.paths import ROOT
-from submissions.results import EvalResult
-from submissions.settings import Settings
+from evaluator.worker.loop import Worker
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
+from submissions.records.result import EvalResult
 
 pytestmark = pytest.mark.integration
 
@@ -70,7 +70,7 @@ def test_what_is_needed_is_there(inside: Inside, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out/answers").read_text() == "{}"
-    assert inside("import evaluator.run.job").returncode == 0
+    assert inside("import evaluator.job.folder").returncode == 0
 
 
 @pytest.fixture
@@ -338,7 +338,7 @@ def test_a_link_among_the_answers_is_not_followed(job: Job, tmp_path: Path) -> N
 )
 def test_events_that_are_none_end_the_run(job: Job, event: str, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [sys.executable, "-c", f"print({event!r}, flush=True); import time; time.sleep(600)"]
-    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda *_: command)
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: command)
     with pytest.raises(EvaluationError) as error:
         run_inference(job, 0, 1, 0, lambda *_: None)
     assert error.value.code == "model_error"
@@ -348,7 +348,7 @@ def test_a_model_cannot_speak_through_the_environment(job: Job, monkeypatch: pyt
     """What hardware a result names is told before the model is read; a second telling counts for nothing."""
     first, second = ({"event": "environment", "values": {"hardware": name}} for name in ("real", "leaked question"))
     code = f"print({json.dumps(first)!r}); print({json.dumps(second)!r})"
-    monkeypatch.setattr("evaluator.run.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
     run_inference(job, 0, 1, 0, lambda *_: None)
     assert job.environment() == {"hardware": "real", "sandbox": "bubblewrap", "cgroup": available()}
 

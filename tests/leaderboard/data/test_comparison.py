@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from leaderboard.data.comparison import compare, difference_interval
+from evaluator.statistics.intervals import Interval, difference_interval, wilson
+from leaderboard.data.comparison import compare
 from leaderboard.data.live_board import LiveBoard
-from submissions.confidence_interval import Interval, wilson
-from submissions.records import EvalRequest
+from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from tests.support.evaluated import evaluated
 

@@ -11,8 +11,8 @@ import pytest
 
 from leaderboard.data.export import to_csv, to_json, to_parquet
 from leaderboard.data.ranking import RankedRow
-from submissions.records import EvalRequest
-from submissions.rows import board_row
+from submissions.records.index_rows import board_row
+from submissions.records.request import EvalRequest
 from tests.support.evaluated import evaluated
 
 

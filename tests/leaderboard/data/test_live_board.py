@@ -14,16 +14,17 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query, select
 from leaderboard.data.rank_changes import RankChange, rank_changes
-from submissions.errors import StoreUnavailableError
-from submissions.failure_codes import FailureCode
-from submissions.paths import PUBLISHED
+from submissions.config.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, Pause, Presence
-from submissions.results import EvalResult
-from submissions.rows import BoardRow
+from submissions.records.index_rows import BoardRow
+from submissions.records.request import EvalRequest
+from submissions.records.result import EvalResult
+from submissions.records.worker import Pause, Presence
 from submissions.store.base import Store
 from submissions.store.open import open_store
+from submissions.texts.errors import StoreUnavailableError
+from submissions.texts.failure_codes import FailureCode
 from tests.conftest import SHARED
 from tests.support.records import NOW, result_of
 

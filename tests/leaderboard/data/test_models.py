@@ -19,8 +19,8 @@ from leaderboard.data.ranking import Boards, RankedRow, ranked, score_of
 from leaderboard.pages.overview import sorted_models
 from leaderboard.views.figures import figure
 from leaderboard.views.texts import Language
-from submissions.records import EvalRequest
-from submissions.rows import BoardRow, board_row
+from submissions.records.index_rows import BoardRow, board_row
+from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from tests.support.evaluated import evaluated
 

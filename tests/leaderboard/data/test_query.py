@@ -12,8 +12,8 @@ from leaderboard.data.columns import DEFAULT, OPTIONAL
 from leaderboard.data.query import PAGE, SIZES, Query, find, select
 from leaderboard.data.ranking import RankedRow
 from scripts.visits import table_fields
-from submissions.records import EvalRequest
-from submissions.rows import board_row
+from submissions.records.index_rows import board_row
+from submissions.records.request import EvalRequest
 from tests.support.records import result_of
 
 Make = Callable[..., EvalRequest]

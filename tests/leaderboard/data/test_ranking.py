@@ -12,9 +12,9 @@ import pytest
 from leaderboard.data.comparison import base_difference
 from leaderboard.data.rank_changes import rank_changes
 from leaderboard.data.ranking import RankedRow, is_outdated, ranked
-from submissions.records import EvalRequest
-from submissions.results import Generation
-from submissions.rows import BoardRow, board_row
+from submissions.records.index_rows import BoardRow, board_row
+from submissions.records.request import EvalRequest
+from submissions.records.result import Generation
 from tests.support.evaluated import evaluated
 
 Make = Callable[..., EvalRequest]

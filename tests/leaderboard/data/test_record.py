@@ -8,11 +8,11 @@ import pytest
 from leaderboard.data.live_board import LiveBoard, View
 from leaderboard.data.query import Query, select
 from leaderboard.data.record import record_json
-from submissions.errors import QueueError
-from submissions.records import EvalRequest
-from submissions.results import EvalResult
-from submissions.retirement import reinstate, retire
+from submissions.operator.retirement import reinstate, retire
+from submissions.records.request import EvalRequest
+from submissions.records.result import EvalResult
 from submissions.store.base import Store
+from submissions.texts.errors import QueueError
 from tests.support.evaluated import evaluated
 from tests.support.records import NOW
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from evaluator.statistics.holm import holm
 from leaderboard.data.ranking import ranked
-from leaderboard.data.significance import holm, paired_verdicts
-from submissions.records import EvalRequest
-from submissions.rows import BoardRow, board_row
+from leaderboard.data.significance import paired_verdicts
+from submissions.records.index_rows import BoardRow, board_row
+from submissions.records.request import EvalRequest
 from tests.support.evaluated import evaluated
 
 Make = Callable[..., EvalRequest]

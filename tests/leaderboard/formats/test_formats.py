@@ -6,13 +6,13 @@ from collections.abc import Callable
 import jsonschema
 import pytest
 
+from evaluator.benchmarks import BENCHMARKS
 from leaderboard.formats import RESULT_FORMATS
 from leaderboard.formats.every_eval_ever import to_every_eval_ever
 from leaderboard.formats.inspect_log import to_inspect
-from submissions.catalog import BENCHMARKS
-from submissions.paths import PUBLISHED, ROOT
-from submissions.records import EvalRequest
-from submissions.results import EvalResult
+from submissions.config.paths import PUBLISHED, ROOT
+from submissions.records.request import EvalRequest
+from submissions.records.result import EvalResult
 from tests.support.evaluated import evaluated
 
 Make = Callable[..., EvalRequest]

@@ -16,6 +16,7 @@ import pytest
 
 from app import main
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.engines.registry import REGISTRY
 from leaderboard.app import build_app
 from leaderboard.data.columns import OPTIONAL, columns_of
 from leaderboard.data.live_board import LiveBoard
@@ -27,16 +28,18 @@ from leaderboard.views.outcomes import outcome_message
 from leaderboard.views.render import render
 from leaderboard.views.texts import TEXTS, Language
 from leaderboard.web.auth import ANYONE
-from submissions.checks.check import Check
 from submissions.checks.submit import Submission, SubmissionService, can_be_submitted
-from submissions.messages import CheckName, RefusalCode, Text
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest, Progress, Stage
-from submissions.rows import board_row
-from submissions.settings import Settings
+from submissions.records.check import Check
+from submissions.records.index_rows import board_row
+from submissions.records.request import EvalRequest, Progress, Stage
 from submissions.store.base import Store
+from submissions.texts.check_names import CheckName
+from submissions.texts.refusals import RefusalCode
+from submissions.texts.text import Text
 from tests.conftest import settings_in
 from tests.support.hub.server import serve
 from tests.support.records import result_of
@@ -145,7 +148,9 @@ def queue(store: Store) -> Queue:
 def form(
     queue: Queue, settings: Settings, model: str, benchmarks: list[str], revision: str = ""
 ) -> list[tuple[bool, str]]:
-    outcomes, _ = SubmissionService(queue, settings).submit(Submission.parse(model, benchmarks, revision), ANYONE)
+    outcomes, _ = SubmissionService(queue, settings, REGISTRY).submit(
+        Submission.parse(model, benchmarks, revision), ANYONE
+    )
     return [(one.code == "accepted", outcome_message(one, "en")) for one in outcomes]
 
 
@@ -175,7 +180,7 @@ def test_the_form_refuses_and_queues_nothing(
 
 
 def test_checking_queues_nothing_and_tells_everything(queue: Queue, settings: Settings) -> None:
-    service = SubmissionService(queue, settings)
+    service = SubmissionService(queue, settings, REGISTRY)
     report = service.check(Submission.parse("tiny/extractive", []))
     assert can_be_submitted(report, ()), "one benchmark would take it"
     assert [c.benchmark for c in report.checks if c.refusal] == [

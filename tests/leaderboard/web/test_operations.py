@@ -12,17 +12,18 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.web.operations import operations
-from submissions import backoff
-from submissions.errors import StoreUnavailableError
-from submissions.failure_codes import FailureCode
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.queue.upkeep import UPKEEP, tidy_if_due
-from submissions.records import EvalRequest, Pause, Upkeep
+from submissions.records.request import EvalRequest
+from submissions.records.worker import Pause, Upkeep
+from submissions.store import retry_after as backoff
 from submissions.store.base import Store
 from submissions.store.hub import TRIES
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
+from submissions.texts.errors import StoreUnavailableError
+from submissions.texts.failure_codes import FailureCode
 from tests.support.evaluated import of_each_kind
 from tests.support.hub.repos import Fault, Hub
 

@@ -21,11 +21,11 @@ from mcp.types import CallToolResult, TextContent
 from evaluator.__main__ import main as evaluator
 from leaderboard.app import build_app
 from leaderboard.web.language import preferred
-from submissions.paths import ASSETS
+from submissions.config.paths import ASSETS
+from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest
-from submissions.settings import Settings
+from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from tests.conftest import settings_in
 from tests.support.evaluated import of_each_kind

@@ -28,13 +28,13 @@ from leaderboard.data.export import FORMULA, LINE, to_csv
 from leaderboard.web import security as guard
 from leaderboard.web.auth import SUBMIT_RATE, Visitors
 from leaderboard.web.protocol import BoundedHttpProtocol
-from submissions.errors import SettingsError
-from submissions.logs import Redacting
-from submissions.paths import ROOT
-from submissions.records import EvalRequest
-from submissions.rows import board_row
-from submissions.settings import Settings
+from submissions.config.logs import Redacting
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
+from submissions.records.index_rows import board_row
+from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
+from submissions.texts.errors import SettingsError
 from tests.conftest import settings_in
 from tests.support.hub.server import serve
 from tests.support.records import result_of

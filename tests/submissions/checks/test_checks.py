@@ -11,19 +11,22 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
+from evaluator.engines.registry import REGISTRY
 from submissions.__main__ import main
-from submissions.checks.check import Report
 from submissions.checks.model_checks import check_model, inspect_folder, inspect_model
+from submissions.checks.report import Report
 from submissions.checks.submit import Submission, SubmissionService
-from submissions.errors import RefusedError
-from submissions.messages import CHECKS, REFUSALS, CheckName, RefusalCode
-from submissions.models.architectures import ARCHITECTURES
-from submissions.models.repository import content_revision
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
+from submissions.hub_models.architectures import ARCHITECTURES
+from submissions.hub_models.repository import content_revision
+from submissions.operator.opt_out import opt_in, opt_out
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
-from submissions.settings import Settings
 from submissions.store.base import Store
+from submissions.texts.check_names import CHECKS, CheckName
+from submissions.texts.errors import RefusedError
+from submissions.texts.refusals import REFUSALS, RefusalCode
 from tests.support.cli import Cli, in_process
 from tests.support.hub.server import build, commit_of, older_commit_of, pull_request_of, serve
 
@@ -34,7 +37,7 @@ Break = Callable[[Path], object]
 
 def check(model_id: str, models_dir: Path | None, store: Store, benchmark: str = "korquad-2") -> Report:
     settings = Settings(models_dir=models_dir)
-    return SubmissionService(Queue(store), settings).check(Submission(model_id, (benchmark,)))
+    return SubmissionService(Queue(store), settings, REGISTRY).check(Submission(model_id, (benchmark,)))
 
 
 def refusals(report: Report) -> dict[CheckName, RefusalCode]:
@@ -59,12 +62,17 @@ def test_malformed_ids(model_id: str, models_dir: Path, store: Store) -> None:
 
 
 def test_facts_of_a_local_model(models_dir: Path) -> None:
-    facts = inspect_model("tiny/extractive", None, models_dir)
-    assert (facts.engine, facts.takes_images, facts.model_type, facts.dtype) == ("extractive", False, "bert", "float32")
+    facts = inspect_model("tiny/extractive", None, models_dir, REGISTRY)
+    assert (facts.engine, facts.takes_images, facts.model_type, facts.precision) == (
+        "extractive",
+        False,
+        "bert",
+        "float32",
+    )
     assert facts.license == "apache-2.0"
     assert facts.params and 100_000 < facts.params < 400_000
     assert facts.context == 512
-    image_text = inspect_model("tiny/image-text", None, models_dir)
+    image_text = inspect_model("tiny/image-text", None, models_dir, REGISTRY)
     assert (image_text.engine, image_text.takes_images, image_text.context) == ("chat", True, 4096)
     assert image_text.template and "message['role']" in image_text.template
 
@@ -211,7 +219,7 @@ def test_broken_local_models(
     assert {name: code for name, code in found.items() if name != C.CODE or name in refused} == refused
     if set(refused) & {C.WEIGHTS, C.CONFIG, C.CODE}:
         with pytest.raises(RefusedError):
-            inspect_model("m/x", None, tmp_path)
+            inspect_model("m/x", None, tmp_path, REGISTRY)
 
 
 def test_what_old_versions_of_transformers_wrote_is_no_code(models_dir: Path, tmp_path: Path, store: Store) -> None:
@@ -227,7 +235,7 @@ def test_an_architecture_of_transformers_runs_by_its_own_code(models_dir: Path, 
     _configure(folder, auto_map={"AutoModelForQuestionAnswering": "modeling_bert.Bert"})
     _configure(folder, "tokenizer_config.json", auto_map={"AutoTokenizer": ["t.T", None]})
     assert refusals(check("m/x", tmp_path, store)) == {}
-    assert not inspect_model("m/x", None, tmp_path).custom_code
+    assert not inspect_model("m/x", None, tmp_path, REGISTRY).custom_code
 
 
 PRINTS = "{% for m in messages %}<user>{{ m.content }}{% endfor %}"
@@ -286,19 +294,21 @@ def test_text_model_that_transformers_lists_with_image_models(models_dir: Path, 
     _configure(folder, model_type="mistral4", architectures=["Mistral4ForCausalLM"])
     (folder / "chat_template.jinja").write_text("{{ messages[0].content }}")
     assert refusals(check("m/x", tmp_path, store)) == {}
-    assert not inspect_model("m/x", None, tmp_path).takes_images
+    assert not inspect_model("m/x", None, tmp_path, REGISTRY).takes_images
 
 
 def test_size_and_number_of_files_end_somewhere(models_dir: Path, tmp_path: Path) -> None:
     folder = _local(models_dir, tmp_path)
     (folder / "pytorch_model.bin").write_bytes(bytes(10**6))
     fetched = sum(p.stat().st_size for p in folder.iterdir() if p.suffix in (".safetensors", ".json"))
-    assert refusals(check_model("m/x", None, tmp_path, fetched)) == {}, "what is not fetched has no weight"
-    assert refusals(check_model("m/x", None, tmp_path, fetched - 1)) == {C.SIZE: R.TOO_LARGE}
+    assert refusals(check_model("m/x", None, tmp_path, REGISTRY, max_bytes=fetched)) == {}, (
+        "what is not fetched has no weight"
+    )
+    assert refusals(check_model("m/x", None, tmp_path, REGISTRY, max_bytes=fetched - 1)) == {C.SIZE: R.TOO_LARGE}
     (folder / "pieces").mkdir()
     for n in range(1000):
         (folder / f"pieces/{n}.txt").touch()
-    assert refusals(check_model("m/x", None, tmp_path, 10**12)) == {C.SIZE: R.TOO_LARGE}
+    assert refusals(check_model("m/x", None, tmp_path, REGISTRY, max_bytes=10**12)) == {C.SIZE: R.TOO_LARGE}
 
 
 def test_link_that_leaves_the_models_folder_is_refused(models_dir: Path, tmp_path: Path, store: Store) -> None:
@@ -313,7 +323,7 @@ def test_link_that_leaves_the_models_folder_is_refused(models_dir: Path, tmp_pat
     (folder / "merges.txt").symlink_to("/etc/passwd")
     assert refusals(check("m/x", tmp_path, store)) == {C.PUBLIC: R.OUTSIDE_LINK}
     with pytest.raises(RefusedError, match=r"merges\.txt"):
-        inspect_folder("m/x", folder)
+        inspect_folder("m/x", folder, REGISTRY)
 
 
 @pytest.mark.parametrize(
@@ -333,7 +343,7 @@ def test_adapter_does_not_inherit_the_approval_of_its_bases_code(
     (adapter / "adapter_config.json").write_text('{"peft_type": "LORA", "base_model_name_or_path": "m/x"}')
     (adapter / name).write_text(json.dumps({"auto_map": auto_map} if auto_map else {}))
     shutil.copy(base / "model.safetensors", adapter / "adapter_model.safetensors")
-    report = check_model("m/adapter", None, tmp_path, 10**9, lambda *_: True)
+    report = check_model("m/adapter", None, tmp_path, REGISTRY, max_bytes=10**9, is_approved=lambda *_: True)
     assert (C.CODE in refusals(report)) is not passes
     assert passes or refusals(report)[C.CODE] == R.CODE_SETTING
 
@@ -349,9 +359,9 @@ def test_adapter_settings_that_take_for_ever_are_refused(
     known = {"peft_type": "LORA", "base_model_name_or_path": "m/x", "r": 8, "init_lora_weights": "pissa"}
     shutil.copy(base / "model.safetensors", adapter / "adapter_model.safetensors")
     (adapter / "adapter_config.json").write_text(json.dumps(known))
-    assert C.BASE not in refusals(check_model("m/adapter", None, tmp_path, 10**9))
+    assert C.BASE not in refusals(check_model("m/adapter", None, tmp_path, REGISTRY, max_bytes=10**9))
     (adapter / "adapter_config.json").write_text(json.dumps(known | settings))
-    assert refusals(check_model("m/adapter", None, tmp_path, 10**9))[C.BASE] == R.ADAPTER_KIND
+    assert refusals(check_model("m/adapter", None, tmp_path, REGISTRY, max_bytes=10**9))[C.BASE] == R.ADAPTER_KIND
 
 
 def test_an_index_names_files_of_the_repository_only(models_dir: Path, tmp_path: Path) -> None:
@@ -360,18 +370,18 @@ def test_an_index_names_files_of_the_repository_only(models_dir: Path, tmp_path:
     index = {"weight_map": {"a": "model-1.safetensors", "b": "../../../etc/passwd", "c": "http://127.0.0.1/x"}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
     with pytest.raises(RefusedError) as error:
-        inspect_folder("m/x", folder)
+        inspect_folder("m/x", folder, REGISTRY)
     assert error.value.code == R.MISSING_SHARD and "etc/passwd" in error.value.detail
     (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "model-1.safetensors"}}')
-    assert (inspect_folder("m/x", folder).params or 0) > 100_000
+    assert (inspect_folder("m/x", folder, REGISTRY).params or 0) > 100_000
     (folder / "model.safetensors.index.json").write_text('{"weight_map": [1]}')
     with pytest.raises(RefusedError) as error:
-        inspect_folder("m/x", folder)
+        inspect_folder("m/x", folder, REGISTRY)
     assert error.value.code == R.NO_WEIGHTS
 
 
 def test_what_was_submitted_is_not_submitted_again(models_dir: Path, settings: Settings, store: Store) -> None:
-    service = SubmissionService(Queue(store), settings)
+    service = SubmissionService(Queue(store), settings, REGISTRY)
     asked = Submission("tiny/extractive", ("korquad-2",))
     (outcome,), _ = service.submit(asked, ANYONE)
     report = service.check(asked)
@@ -381,15 +391,15 @@ def test_what_was_submitted_is_not_submitted_again(models_dir: Path, settings: S
 
 def test_an_owner_may_opt_out(models_dir: Path, settings: Settings, store: Store) -> None:
     queue = Queue(store)
-    service = SubmissionService(queue, settings)
+    service = SubmissionService(queue, settings, REGISTRY)
     asked = Submission("tiny/extractive", ("korquad-2",))
     (outcome,), _ = service.submit(asked, ANYONE)
     now = datetime.now(UTC)
-    assert queue.opt_out("Tiny", now) == [outcome.key] and queue.rows() == []
+    assert opt_out(queue, "Tiny", now) == [outcome.key] and queue.rows() == []
     refused = next(c for c in service.check(asked).checks if c.refusal)
     assert (refused.name, refused.refusal, refused.detail) == (C.OPT_OUT, R.OPTED_OUT, "tiny")
-    queue.opt_in("tiny")
-    queue.opt_out("tiny/image-text", now)
+    opt_in(queue, "tiny")
+    opt_out(queue, "tiny/image-text", now)
     assert refusals(service.check(asked)) == {}
     assert refusals(service.check(Submission("tiny/image-text", ("ko-vqa",)))) == {C.OPT_OUT: R.OPTED_OUT}
 

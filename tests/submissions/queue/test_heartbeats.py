@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from submissions.failure_codes import FailureCode
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import SKEW, Queue
-from submissions.records import EvalRequest, Lease, Pause, Presence, Progress, Stage
+from submissions.records.request import EvalRequest, Lease, Progress, Stage
+from submissions.records.worker import Pause, Presence
 from submissions.store.base import Store
 from submissions.store.private import PrivateStore
+from submissions.texts.failure_codes import FailureCode
 from tests.submissions.queue.test_queue import LEASE, Make, claimed
 from tests.support.records import NOW, result_of
 

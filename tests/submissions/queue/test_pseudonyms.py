@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from dulwich.repo import Repo
 
+from evaluator.engines.registry import REGISTRY
 from submissions.__main__ import main
 from submissions.checks.submit import Submission, SubmissionService
+from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms, forget_erased
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
-from submissions.settings import Settings
 from submissions.store.base import Store
 from submissions.store.private import PrivateStore
 
@@ -42,7 +43,7 @@ def has_name(store: Path) -> bool:
 
 @pytest.fixture
 def service(store: Store, settings: Settings) -> SubmissionService:
-    return SubmissionService(Queue(store), settings)
+    return SubmissionService(Queue(store), settings, REGISTRY)
 
 
 def test_the_name_is_in_no_public_object(service: SubmissionService, settings: Settings) -> None:
@@ -99,7 +100,7 @@ def test_an_erased_name_is_in_no_file_of_the_private_store(
     assert main(["submitter", key]) == 0 and NAME in capsys.readouterr().out
     assert main(["erase", NAME]) == 0 and "erased" in capsys.readouterr().out
     assert not has_name(Path(settings.private_store))
-    assert main(["submitter", key]) == 0 and "nobody knows" in capsys.readouterr().out
+    assert main(["submitter", key]) == 0 and "unknown" in capsys.readouterr().out
     assert main(["erase", NAME]) == 2 and "nothing under that name" in capsys.readouterr().err
     pseudonyms = Pseudonyms(settings)
     assert pseudonyms.find("another"), "who did not ask is still known"

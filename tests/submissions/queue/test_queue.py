@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from submissions.errors import AlreadySubmittedError, LostLeaseError, QueueError, StoreUnavailableError
-from submissions.failure_codes import FailureCode
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import SKEW, Queue
 from submissions.queue.wait_time import waits
-from submissions.records import EvalRequest, Failure, Stage, Status
+from submissions.records.request import EvalRequest, Failure, Stage, Status
 from submissions.store.base import Store
 from submissions.store.git import GitStore
+from submissions.texts.errors import LostLeaseError, QueueError, RefusedError, StoreUnavailableError
+from submissions.texts.failure_codes import FailureCode
+from submissions.texts.refusals import RefusalCode
 from tests.support.records import NOW, result_of
 
 LEASE = timedelta(minutes=30)
@@ -54,10 +55,10 @@ def test_the_whole_way_of_a_request(queue: Queue, make_request: Make) -> None:
 def test_the_same_submission_twice_is_told_as_such(queue: Queue, make_request: Make) -> None:
     request = make_request()
     queue.submit(request)
-    with pytest.raises(AlreadySubmittedError, match="pending"):
+    with pytest.raises(RefusedError, match="pending"):
         queue.submit(request)
     claimed(queue)
-    with pytest.raises(AlreadySubmittedError, match="running"):
+    with pytest.raises(RefusedError, match="running"):
         queue.submit(request)
     assert len(queue.rows()) == 1
 
@@ -87,7 +88,7 @@ def test_the_benchmarks_of_a_form_are_one_commit(queue: Queue, make_request: Mak
     known, first, second = make_request(), make_request(), make_request()
     queue.submit(known)
     refusals = queue.submit_all([first, known, second, first])
-    assert [type(refusal) for refusal in refusals] == [type(None), AlreadySubmittedError] * 2
+    assert [refusal and refusal.refusal for refusal in refusals] == [None, RefusalCode.SUBMITTED] * 2
     assert len(list(queue.store.history(queue.store.head()))) == before + 2
     assert {row.key for row in queue.rows()} == {known.key, first.key, second.key}
 

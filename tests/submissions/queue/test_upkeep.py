@@ -13,10 +13,9 @@ from dulwich.objects import Blob
 from dulwich.repo import Repo
 from filelock import FileLock
 
-from submissions.errors import ConflictError
 from submissions.queue.queue import Queue
 from submissions.queue.upkeep import EVERY, tidy_if_due, tidy_now
-from submissions.results import EvalResult
+from submissions.records.result import EvalResult
 from submissions.store import git
 from submissions.store.base import Store, blob_id, transact
 from submissions.store.git import GitStore
@@ -24,6 +23,7 @@ from submissions.store.index import board_reader, compacted, reindexed
 from submissions.store.objects import FEW_PACKS
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
+from submissions.texts.errors import ConflictError
 from tests.support.evaluated import evaluated
 from tests.support.records import NOW, request_numbered, result_of
 

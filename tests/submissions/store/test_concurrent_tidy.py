@@ -14,7 +14,7 @@ from dulwich.object_store import DiskObjectStore
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
 from submissions.store import git as git_store
 from submissions.store.base import blob_id
 from submissions.store.git import GitStore

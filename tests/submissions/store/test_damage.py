@@ -15,15 +15,15 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from leaderboard.data.live_board import LiveBoard
-from submissions.errors import DamagedError, StoreError, StoreUnavailableError
-from submissions.failure_codes import FailureCode
+from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
-from submissions.records import Failure, Stage
-from submissions.settings import Settings
+from submissions.records.request import Failure, Stage
 from submissions.store.git import GitStore
 from submissions.store.index import FEW, QUEUE, board_reader, queue_reader, reindexed, with_result
 from submissions.store.objects import MAX_PACKS, loose_path, merge_packs
 from submissions.store.open import open_store
+from submissions.texts.errors import DamagedError, StoreError, StoreUnavailableError
+from submissions.texts.failure_codes import FailureCode
 from tests.support.hub.repos import Hub
 from tests.support.records import NOW, request_numbered, result_of
 

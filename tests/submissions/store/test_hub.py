@@ -14,15 +14,15 @@ from fastapi import FastAPI
 from fastapi.responses import Response, StreamingResponse
 from huggingface_hub import HfApi, set_client_factory
 
-from submissions import backoff
-from submissions.errors import ConflictError, StoreError, StoreUnavailableError
+from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest
-from submissions.settings import Settings
+from submissions.records.request import EvalRequest
 from submissions.store import hub as hub_store
+from submissions.store import retry_after as backoff
 from submissions.store.index import board_reader, queue_reader
 from submissions.store.open import open_private_store, open_store
+from submissions.texts.errors import ConflictError, StoreError, StoreUnavailableError
 from tests.support.hub.repos import TOKEN, Fault, Hub
 from tests.support.hub.server import serve
 from tests.support.hub.xet_client import own_xet_session

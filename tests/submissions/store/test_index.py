@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from submissions.queue.queue import Queue
-from submissions.records import EvalRequest
-from submissions.results import EvalResult
+from submissions.records.request import EvalRequest
+from submissions.records.result import EvalResult
 from submissions.store import index
 from submissions.store.base import Store
 from submissions.store.index import BOARD, QUEUE, board_reader, queue_reader, rebuild_index, reindexed

@@ -13,11 +13,11 @@ import pytest
 from huggingface_hub import HfApi
 from pydantic import SecretStr
 
-from submissions.errors import StoreError, StoreUnavailableError
-from submissions.paths import ROOT
-from submissions.settings import Settings
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
+from submissions.texts.errors import StoreError, StoreUnavailableError
 from tests.support.hub.repos import TOKEN, Fault, Hub
 from tests.support.hub.xet_client import own_xet_session
 
@@ -151,13 +151,11 @@ def test_an_address_that_cannot_be_used_is_refused(address: str, settings: Setti
         open_private_store(settings.model_copy(update={"private_store": address}))
 
 
-def test_the_git_repository_of_older_versions_is_pointed_out(settings: Settings, tmp_path: Path) -> None:
-    older = tmp_path / "private.git"
-    subprocess.run(["git", "init", "--quiet", "--bare", str(older)], check=True)
-    with pytest.raises(StoreError, match=f"migrate {older} {tmp_path / 'private'}"):
-        open_private_store(settings)
-    with pytest.raises(StoreError, match=f"migrate {older} {tmp_path / 'private'}, and set"):
-        open_private_store(settings.model_copy(update={"private_store": str(older)}))
+def test_private_store_in_git_is_rejected(settings: Settings, tmp_path: Path) -> None:
+    repository = tmp_path / "private.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(repository)], check=True)
+    with pytest.raises(StoreError, match="is a git repository"):
+        open_private_store(settings.model_copy(update={"private_store": str(repository)}))
 
 
 def test_what_a_killed_writer_has_begun_goes_a_day_later(settings: Settings, private: PrivateStore) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from submissions.errors import ConflictError, StoreError, StoreUnavailableError
-from submissions.paths import ROOT
+from submissions.config.paths import ROOT
 from submissions.store import git
 from submissions.store.base import Snapshot, blob_id, transact
 from submissions.store.open import open_store
+from submissions.texts.errors import ConflictError, StoreError, StoreUnavailableError
 
 
 def test_a_new_store_is_empty(url: str) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 if (location := os.environ.get("TESTS_ENGINE")) and "evaluator" in sys.orig_argv:
     sys.path.insert(0, str(Path(__file__).parents[3]))
-    from evaluator.run import process
-    from submissions.catalog import ENGINES
+    from evaluator.engines.registry import ENGINES
+    from evaluator.job import process
 
     for name in ("chat", "extractive"):
         ENGINES[name] = ENGINES[name]._replace(location=location)

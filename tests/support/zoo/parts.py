@@ -10,7 +10,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-from submissions.paths import SAMPLES
+from submissions.config.paths import SAMPLES
 from tests.support.tiny_models import CORPUS
 
 CARD = "---\nlicense: apache-2.0\n---\nA tiny model with random weights, for tests.\n"

@@ -1,0 +1,156 @@
+"""KorQuAD 2.0: answers in whole Wikipedia pages of HTML, from a word to a whole table.
+
+source: "KorQuAD 2.0: Korean QA Dataset for Web Document Machine Comprehension" (Kim et al., HCLT 2019) and the
+rules of its official evaluation script. Latency there is (preprocessing + inference) / questions.
+"""
+
+import json
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+
+from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, build_items, checked_text, file_in, text_in
+from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
+from evaluator.core.data_types import PAGE, Answer, Item, Prompt, Score
+from evaluator.core.errors import DataError
+from submissions.texts.text import Text
+
+INSTRUCTION = (
+    "다음은 위키백과 문서의 HTML입니다. 질문의 답을 문서에서 찾아, 문서에 적힌 그대로 옮겨 쓰세요. "
+    f"설명은 쓰지 말고 답만 쓰세요.\n\n<문서>\n{PAGE}\n</문서>\n\n질문: {{question}}\n답:"
+)
+
+_LONG = re.compile(r"<(?:p|table|ul|ol|dl)\b", re.IGNORECASE)
+_BLOCK = re.compile(r"<(/?)(table|ul|ol|dl)\b", re.IGNORECASE)
+
+
+class KorQuAD2(Benchmark):
+    name, version, inputs, min_context = "korquad-2", "1", "page", 256
+    prompt_tokens, answer_tokens = 9000, 30
+    latency_protocol = "total"
+    card = Card(
+        title="KorQuAD 2.0",
+        split="test",
+        n=9309,
+        axes=(
+            Axis("length", Text("정답 길이", "Answer length")),
+            Axis("form", Text("정답 형태", "Answer form")),
+            Axis("length_form", Text("정답 길이·형태", "Answer length and form")),
+        ),
+        data_terms=Text(
+            "한국어 위키백과 문서이며 CC BY-ND 2.0 KR로 공개되었습니다. 평가 세트는 제작사가 공개하지 않습니다.",
+            "Pages of the Korean Wikipedia, published as CC BY-ND 2.0 KR; its makers keep the test set to themselves.",
+        ),
+        access=Text(
+            "제작: LG CNS. 평가 세트는 제작사만 보유하고, 학습·개발 세트는 공개되어 대부분의 모델이 학습에 씁니다. 지문인 위키백과는 언어 모델의 사전 학습 데이터에 들어 있습니다.",
+            "Made by LG CNS, who alone hold the test set. The training and development sets are public, and most models are trained on the former. Language models have read the Wikipedia pages in pretraining.",
+        ),
+        hub_task="korquad2",
+        headline="f1",
+        headline_title="F1",
+        summary=Text(
+            "위키백과 한 페이지 전체(HTML)에서 답을 찾습니다. 문단·표·리스트 전체가 정답인 경우도 있습니다.",
+            "Find the answer in the full HTML of a Wikipedia page. It may be a phrase or a whole paragraph, table or list.",
+        ),
+        source_url="https://korquad.github.io/",
+    )
+
+    def load(self, source: Path) -> list[Item]:
+        """Items of a folder in the documented schema, or of KorQuAD 2.x JSON as published (file, folder or zip)."""
+        if source.is_dir() and not any(source.glob("*.json")):
+            return super().load(source)
+        return build_items(
+            source, ((row.where, partial(self._published_item, row)) for row in self.source_rows(source))
+        )
+
+    def _published_item(self, source_row: SourceRow) -> Item:
+        return _item(self.convert_row(source_row), source_row.row["title"])
+
+    def item(self, row: Row, folder: Path) -> Item:
+        return _item({**row, "page": _page(file_in(folder, row["page"]))}, row["page"])
+
+    def source_rows(self, source: Path) -> Iterator[SourceRow]:
+        """The questions of KorQuAD 2.x JSON as published: a file, a folder or a zip of such files."""
+        for file, content in _published_files(source):
+            try:
+                documents = json.loads(content)["data"]
+                questions = [{**document, "qa": qa} for document in documents for qa in document["qas"]]
+            except (ValueError, KeyError, TypeError) as error:
+                raise DataError(f"{file}: no KorQuAD 2.x file: {error}") from None
+            yield from (SourceRow(file, number, row) for number, row in enumerate(questions, 1))
+
+    def convert_row(self, source_row: SourceRow, images: ImageFolder | None = None) -> Row:
+        """A question; whether its answer is long and where it stands are read from the page."""
+        page, qa = source_row.row["context"], source_row.row["qa"]
+        text, start = qa["answer"]["text"], qa["answer"]["answer_start"]
+        return {
+            "id": str(qa["id"]),
+            "question": checked_text("question", qa["question"]),
+            "answer": checked_text("answer", text),
+            "page": checked_text("context", page),
+            "length": "long" if _LONG.search(text) else "short",
+            "form": _form(page, text, start),
+        }
+
+    def prompts(self, item: Item) -> list[Prompt]:
+        text = INSTRUCTION.replace("{question}", item.question)
+        return [Prompt(item.id, text, question=item.question, page=item.page)]
+
+    def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
+        from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many  # the board has no lxml
+
+        # All at once: over many short texts the calls cost, not the work.
+        texts = [own[0].text for own in answers] + [item.answer for item in items]
+        normalized = normalize_many(texts)
+        given, gold = normalized[: len(items)], normalized[len(items) :]
+        return [
+            Score(item.id, float(g == w), f1, own[0].status)
+            for item, own, g, w, f1 in zip(items, answers, given, gold, character_f1(given, gold), strict=True)
+        ]
+
+
+def _item(row: Row, cluster: str) -> Item:
+    buckets = {axis: text_in(row, axis) for axis in ("length", "form")}
+    return Item(
+        id=text_in(row, "id"),
+        question=text_in(row, "question"),
+        answer=text_in(row, "answer"),
+        page=row["page"],
+        buckets=buckets | {"length_form": "/".join(buckets.values())},  # as in its paper's table
+        cluster=cluster,
+    )
+
+
+@lru_cache(maxsize=16)  # the questions on a page stand together: one text for all of them
+def _page(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
+def _published_files(source: Path) -> Iterator[tuple[Path, bytes]]:
+    try:
+        if source.suffix == ".zip":
+            with zipfile.ZipFile(source) as archive:
+                for name in sorted(n for n in archive.namelist() if n.endswith(".json")):
+                    yield source / name, archive.read(name)
+        else:
+            for path in sorted(source.rglob("*.json")) if source.is_dir() else [source]:
+                yield path, path.read_bytes()
+    except (OSError, zipfile.BadZipFile) as error:
+        raise DataError(f"{source}: {error}") from None
+
+
+def _form(page: str, answer: str, start: int) -> str:
+    """Whether an answer is, or stands in, a table or a list. Otherwise it is a paragraph."""
+    depth: Counter[str] = Counter()
+    for closing, tag in _BLOCK.findall(page[:start]):
+        depth[tag.lower()] += -1 if closing else 1
+    own = _BLOCK.match(answer)
+    if depth["table"] > 0 or (own and own[2].lower() == "table"):
+        return "table"
+    return "list" if own or any(depth[tag] > 0 for tag in ("ul", "ol", "dl")) else "paragraph"
+
+
+BENCHMARK = KorQuAD2()

@@ -1,0 +1,117 @@
+"""The inference process: `python -m evaluator.job.child JOB_DIR`. It sees prompts and images, and no gold answers.
+
+Events go to stdout as JSON lines; everything the libraries print goes to stderr. The process ends when its stdin
+closes, so it never outlives the one that started it.
+"""
+
+import json
+import os
+import re
+import resource
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TextIO
+
+from filelock import FileLock
+
+from evaluator.core.data_types import MAX_MESSAGE, Answer
+from evaluator.core.errors import EvaluationError
+from evaluator.engines.load import engine_class, load_engine
+from evaluator.job.folder import REMOTE_MEMORY, Job
+from evaluator.job.latency import WARM_UP, one_at_a_time
+from submissions.config.garbage_collection import no_garbage_collection
+from submissions.texts.failure_codes import FailureCode
+
+
+def main(folder: str) -> int:
+    events = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    job = Job(Path(folder))
+    if job.options().remote:  # outside of the sandbox, and what a server sends may be of any size
+        resource.setrlimit(resource.RLIMIT_DATA, (REMOTE_MEMORY, REMOTE_MEMORY))
+    with FileLock(job.lock):  # a killed parent's child may still be writing its last line
+        try:
+            _answer(job, events)
+        except EvaluationError as error:
+            _emit_event(events, event="failed", code=error.code, message=first_sentence(str(error)))
+            sys.stderr.write(f"{error}\n")
+            return 3
+        except Exception as error:
+            message = first_sentence(f"{type(error).__name__}: {error}")
+            _emit_event(events, event="failed", code=_failure_code(error), message=message)
+            raise
+    return 0
+
+
+def _answer(job: Job, events: TextIO) -> None:
+    answers = job.answers()
+    done = {key for key, answer in answers.items() if answer.status != "infra_error"}
+    paid = [*answers.values(), *job.latency_answers().values()]
+    spent = sum(a.prompt_tokens or 0 for a in paid), sum(a.tokens or 0 for a in paid)
+    options = replace(job.options(), spent=spent)
+    with no_garbage_collection():
+        engine_type = engine_class(options.engine)  # imports torch and transformers
+    _emit_event(events, event="environment", values=engine_type.environment(options))  # before the model is read
+    engine = load_engine(options.engine, options)
+    _emit_event(
+        events,
+        event="loaded",
+        batch_size=engine.batch_size,
+        params=engine.params,
+        image_processor=None if options.custom_code else getattr(engine, "image_processor", None),
+    )
+
+    def keep(file: TextIO, answer: Answer) -> None:
+        file.write(job.row(answer))
+        file.flush()
+
+    try:
+        with job.answers_file.open("a", encoding="utf-8") as file:
+            for answer in engine.answer(p for p in job.prompts() if p.id not in done):
+                keep(file, answer)
+                _emit_event(events, event="answered")
+        if not job.measured_mark.exists():  # else measured already, and asked again in other batches
+            with job.latency_file.open("w", encoding="utf-8") as file:
+                failed = False
+                # A server elsewhere is warm, and asks money for each question.
+                warm_up = 0 if options.remote else WARM_UP
+                for answer in one_at_a_time(engine, job.latency_prompts(), warm_up):
+                    keep(file, answer)
+                    failed |= answer.status == "infra_error"
+                    _emit_event(events, event="measured")
+            if not failed:
+                job.measured_mark.touch()
+    finally:
+        engine.close()
+    job.done_mark.touch()
+
+
+def _emit_event(events: TextIO, **event: Any) -> None:
+    events.write(json.dumps(event) + "\n")
+    events.flush()
+
+
+def _failure_code(error: Exception) -> FailureCode:
+    if isinstance(error, ImportError):
+        return FailureCode.MISSING_LIBRARY
+    torch = sys.modules.get("torch")
+    short = isinstance(error, MemoryError) or (torch is not None and isinstance(error, torch.OutOfMemoryError))
+    return FailureCode.OUT_OF_MEMORY if short else FailureCode.MODEL_ERROR
+
+
+def first_sentence(message: str) -> str:
+    """What libraries say first is what is wrong; how to install this or that comes later."""
+    return re.split(r"(?<=[.!?])\s", " ".join(message.split()), maxsplit=1)[0][:MAX_MESSAGE]
+
+
+def _end_with_parent() -> None:
+    while os.read(0, 1):  # unbuffered: a buffered reader's lock would abort the interpreter's own exit
+        pass
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

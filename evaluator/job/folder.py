@@ -1,0 +1,208 @@
+"""A job folder: all that the inference process sees, and what it writes. Gold answers never enter it.
+
+job.json        the EngineOptions
+prompts.jsonl   what to ask, under ids that are hashes over all that the answer depends on, and tell nothing else
+images/ pages/  the files the prompts name
+batches.json    batch sizes that were discarded, see Job.discarded_batch_sizes
+environment.json  library versions and device, as told before the model was loaded; batch size, parameters
+model/          the model's folder with a plain generation config, for a server that would take settings from it
+inference.log   what the inference process and its libraries print
+out/            all that the inference process can write, and nothing in it is believed to be well-formed:
+  answers.jsonl   one line an answer, appended as they come
+  single.jsonl    the latency samples: some prompts asked again, one at a time
+  measured        there once that has been done
+  done            there once everything has been asked
+  lock            held by the inference process
+"""
+
+import filecmp
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, fields
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from evaluator.core.data_types import MAX_ANSWER, Answer, Box, Prompt, cleaned
+from evaluator.core.errors import EvaluationError
+from evaluator.core.files import open_regular_file, remove_path, write_content_addressed
+from evaluator.engines.hardware import LIBRARIES, library_versions
+from evaluator.engines.options import NON_SEMANTIC_API_OPTIONS, NON_SEMANTIC_OPTIONS, EngineOptions
+from submissions.texts.failure_codes import FailureCode
+
+_ANSWER = TypeAdapter(Answer)
+_OPTIONS = TypeAdapter(EngineOptions)
+MAX_LINE = 16 * MAX_ANSWER  # bytes of an answer in its file: text and raw output are JSON, up to 6 bytes a character
+REMOTE_MEMORY = 4 * 2**30  # bytes of the process that asks a server elsewhere, which has no sandbox
+KEY_LENGTH = 32  # hex digits of a hash over all that an answer depends on
+REMOTE_LIBRARIES = ("pillow",)  # the same, where a server elsewhere answers
+
+
+class Job:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.ids: dict[str, str] = {}  # of the prompts it was prepared with: prompt id → id in here
+        self.out = folder / "out"
+        self.answers_file = self.out / "answers.jsonl"
+        self.latency_file = self.out / "single.jsonl"
+        self.done_mark = self.out / "done"
+        self.measured_mark = self.out / "measured"
+        self.lock = self.out / "lock"
+        self.prompts_file = folder / "prompts.jsonl"
+        self._environment_file = folder / "environment.json"
+        self.batches_file = folder / "batches.json"
+        self.log = folder / "inference.log"
+
+    @classmethod
+    def prepare(
+        cls, folder: Path, options: EngineOptions, prompts: Iterable[Prompt], latency_samples: Collection[str] = ()
+    ) -> "Job":
+        """Write a job, or write it over one that is there: answers to prompts that are the same are kept.
+
+        `latency_samples` are the ids of the prompts that are to be asked again one at a time.
+        """
+        job = cls(folder)
+        job.out.mkdir(parents=True, exist_ok=True)
+        (folder / "job.json").write_bytes(_OPTIONS.dump_json(options))
+        fingerprint, repeated = config_fingerprint(options), Counter[str]()
+        unfinished = folder / "prompts.part"
+        with unfinished.open("w", encoding="utf-8") as file:
+            for prompt in prompts:
+                row = job._packed(prompt)
+                asked = json.dumps({k: v for k, v in row.items() if k != "id"}, ensure_ascii=False)
+                key = hashlib.sha256(f"{fingerprint}\n{asked}".encode()).hexdigest()[:KEY_LENGTH]
+                job.ids[prompt.id] = f"{key}-{repeated[key]}"
+                repeated[key] += 1
+                row |= {"id": job.ids[prompt.id], "latency_sample": prompt.id in latency_samples}
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        if not (job.prompts_file.exists() and filecmp.cmp(unfinished, job.prompts_file, shallow=False)):
+            remove_path(job.done_mark)
+            remove_path(job.measured_mark)
+        unfinished.replace(job.prompts_file)
+        return job
+
+    def discarded_batch_sizes(self) -> list[int]:
+        """Batch sizes whose answers were thrown away, because other batches gave other scores."""
+        if not self.batches_file.exists():
+            return []
+        sizes: list[int] = json.loads(self.batches_file.read_text(encoding="utf-8"))
+        return sizes
+
+    def discard_answers(self, batch_size: int) -> None:
+        """Throw away the answers that were given in batches of this size; the latency samples stay."""
+        self.batches_file.write_text(json.dumps([*self.discarded_batch_sizes(), batch_size]), encoding="utf-8")
+        remove_path(self.answers_file)
+        remove_path(self.done_mark)
+
+    def options(self) -> EngineOptions:
+        return _OPTIONS.validate_json((self.folder / "job.json").read_bytes())
+
+    def prompts(self) -> Iterator[Prompt]:
+        """What to ask."""
+        return (self._unpacked(row) for row in self._rows())
+
+    def latency_prompts(self) -> Iterator[Prompt]:
+        """What of it to ask again, one at a time."""
+        return (self._unpacked(row) for row in self._rows() if row["latency_sample"])
+
+    @cached_property
+    def prompt_ids(self) -> list[str]:
+        """In the order of the prompts; read once, for a job that is prepared anew is another Job."""
+        return [row["id"] for row in self._rows()]
+
+    def answers(self) -> dict[str, Answer]:
+        """Answers so far to the prompts as they are now, by their ids in here; a later one replaces an earlier one.
+
+        A line torn by a killed writer is cut off and will be asked again. Raises EvaluationError for a file that the
+        engine did not write.
+        """
+        return self._read_answers(self.answers_file)
+
+    def latency_answers(self) -> dict[str, Answer]:
+        """The same of the latency samples."""
+        return self._read_answers(self.latency_file)
+
+    @staticmethod
+    def row(answer: Answer) -> str:
+        """An answer as a line of its file."""
+        return json.dumps(asdict(cleaned(answer)), ensure_ascii=False) + "\n"
+
+    def _read_answers(self, file: Path) -> dict[str, Answer]:
+        answers: dict[str, Answer] = {}
+        known, size = set(self.prompt_ids), 0
+        try:
+            with open_regular_file(file) as lines:
+                for line in iter(partial(lines.readline, MAX_LINE), b""):
+                    if not line.endswith(b"\n"):
+                        if len(line) == MAX_LINE:
+                            raise ValueError(f"a line is longer than {MAX_LINE:,} bytes")
+                        break
+                    size += len(line)
+                    row = json.loads(line)
+                    if row["id"] in known:
+                        answers[row["id"]] = cleaned(_ANSWER.validate_python(row))
+                lines.truncate(size)
+        except FileNotFoundError:
+            return {}
+        except ValidationError as error:  # without the input, which is private
+            first = error.errors(include_input=False, include_url=False)[0]
+            raise EvaluationError(
+                FailureCode.MODEL_ERROR, f"{file.name} is not as the engine writes it: {first['loc']}: {first['msg']}"
+            ) from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise EvaluationError(
+                FailureCode.MODEL_ERROR, f"{file.name} is not as the engine writes it: {type(error).__name__}"
+            ) from None
+        return answers
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        with self.prompts_file.open(encoding="utf-8") as lines:
+            for line in lines:
+                yield json.loads(line)
+
+    def environment(self) -> dict[str, Any]:
+        environment: dict[str, Any] = json.loads(self._environment_file.read_text(encoding="utf-8"))
+        return environment
+
+    def write_environment(self, environment: dict[str, Any]) -> None:
+        self._environment_file.write_text(json.dumps(environment), encoding="utf-8")
+
+    def _packed(self, prompt: Prompt) -> dict[str, Any]:
+        def write(folder: str, suffix: str, content: bytes) -> str:
+            return write_content_addressed(self.folder, folder, suffix, content)
+
+        page = None if prompt.page is None else write("pages", ".html", prompt.page.encode())
+        images = [write("images", image.suffix, image.read_bytes()) for image in prompt.images]
+        images += [write("images", ".png", _crop(prompt.images[0], box)) for box in prompt.crops]
+        return {**asdict(prompt), "page": page, "images": images, "crops": ()}
+
+    def _unpacked(self, row: dict[str, Any]) -> Prompt:
+        page = (self.folder / row["page"]).read_text(encoding="utf-8") if row["page"] else None
+        known = {f.name: row[f.name] for f in fields(Prompt)}
+        images = tuple(self.folder / name for name in row["images"])
+        return Prompt(**{**known, "page": page, "crops": (), "images": images, "links": tuple(row["links"])})
+
+
+def config_fingerprint(options: EngineOptions) -> str:
+    """All that every answer of a job depends on besides its prompt, as JSON."""
+    values = {name: value for name, value in asdict(options).items() if name not in NON_SEMANTIC_OPTIONS}
+    if values["api"]:
+        values["api"] = {k: v for k, v in values["api"].items() if k not in NON_SEMANTIC_API_OPTIONS}
+    libraries = REMOTE_LIBRARIES if options.remote else LIBRARIES
+    return json.dumps([values, library_versions(libraries)])
+
+
+def _crop(image: Path, box: Box) -> bytes:
+    """A piece of an image as PNG."""
+    from PIL import Image
+
+    x, y, width, height = box
+    piece = io.BytesIO()
+    with Image.open(image) as whole:
+        whole.crop((x, y, x + width, y + height)).save(piece, "PNG")
+    return piece.getvalue()

@@ -1,0 +1,270 @@
+"""From scored answers to the public result record: percentages with 4 decimals, milliseconds with 3."""
+
+import math
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from evaluator.benchmarks.base import Benchmark
+from evaluator.core.data_types import Answer, AnswerStatus, Item, Score
+from evaluator.engines.generation_config import dropped_settings
+from evaluator.engines.hardware import LIBRARIES
+from evaluator.engines.options import ApiOptions
+from evaluator.engines.registry import ENGINES
+from evaluator.results.reproduce import git_hash, reproduce, server_name
+from evaluator.results.score_answers import ScoredAnswers
+from evaluator.results.task import Task
+from evaluator.statistics.intervals import mean_interval
+from submissions.hub_models.devices import visible_devices
+from submissions.records.request import DEFAULT_REVISION
+from submissions.records.result import (
+    SINGLE_PROTOCOL,
+    AnswerCounts,
+    BatchInvariance,
+    Bucket,
+    Cost,
+    Dataset,
+    EvalResult,
+    Generation,
+    Inputs,
+    Latency,
+    Provenance,
+    Reasoning,
+    ResultConfig,
+)
+
+# Scores over so many items are published in steps of one item. With more digits a sum of unlike scores, such as F1, would say
+# which items they were of (docs/security.md); a smaller set is a trial.
+ROUNDED_FROM = 100
+# What a result says of the machine and its software.
+ENVIRONMENT = ("python", *LIBRARIES, "image_processor", "sandbox", "cgroup")
+# Loading the model is in neither protocol. This one is (preprocessing + inference) / questions over the whole run in batches.
+TOTAL_PROTOCOL = "total/questions"
+
+
+def coarse(result: EvalResult) -> EvalResult:
+    """Return a result whose measures have two significant digits.
+
+    Approved custom code runs in the process that measures, and could say something with the others (docs/security.md).
+    """
+
+    def rounded(record: BaseModel | None, *names: str) -> dict[str, Any] | None:
+        values = record.model_dump() if record else None
+        return values and {**values, **{name: _two_digits(values[name]) for name in names}}
+
+    return result.evolve(
+        config={**result.config.model_dump(), "batch_size": _two_digits(result.config.batch_size)},
+        latency=rounded(result.latency, "mean_ms", "p50_ms", "p95_ms"),
+        reasoning=rounded(result.reasoning, "tokens_mean", "tokens_per_right"),
+        cost=rounded(result.cost, "prompt_tokens", "completion_tokens", "device_seconds", "total"),
+        inputs=None,
+        total_evaluation_time_seconds=_two_digits(result.total_evaluation_time_seconds),
+    )
+
+
+def _two_digits(value: float | None) -> float | None:
+    return None if value is None else type(value)(float(f"{value:.2g}"))
+
+
+def build_result(
+    task: Task,
+    items: Sequence[Item],
+    scored: ScoredAnswers,
+    dataset: Dataset,
+    environment: Mapping[str, Any],
+    invariance: BatchInvariance | None,
+    worker: str | None,
+) -> EvalResult:
+    """The public record of a scored evaluation."""
+    scores, answers, singly = scored.scores, list(scored.answers.values()), list(scored.singly.values())
+    name, n = task.benchmark.name, len(scores)
+    counts = {status: sum(s.status == status for s in scores) for status in get_args(AnswerStatus)}
+    seconds = [a.seconds for a in answers]
+    metrics = task.benchmark.metrics(scores) | task.benchmark.extra_metrics(scores)
+    steps = n if n >= ROUNDED_FROM else None
+    binary = {s.em for s in scores} <= {0.0, 1.0}  # then it follows from the score
+    stderr = {"em_stderr": _percent(_stderr([s.em for s in scores]), None if binary else steps)}
+    means = {
+        "em": [s.em for s in scores],
+        "f1": [s.f1 for s in scores] if task.benchmark.f1_is_mean else [],
+        "em_strict": [s.em_strict for s in scores if s.em_strict is not None],
+    }
+    clusters = [item.cluster for item in items]
+    api, remote = task.options.api, task.remote
+    reasoning = _reasoning(scores, answers)
+    asked = task.request.requested_revision
+    return EvalResult(
+        request_key=task.request.key,
+        config=ResultConfig(
+            model_name=task.request.model_id,
+            # A server does not tell which weights it holds or in what precision; one of our own has the folder's.
+            model_sha=None if remote else task.request.revision,
+            model_dtype=task.request.precision if _known_precision(api) else None,
+            model_type=task.request.model_type,
+            params=task.request.params or environment["params"],
+            license=task.request.license,
+            weights="closed" if task.request.api else None if remote else "open",
+            engine="api" if api else task.request.engine,
+            server=server_name(api.spawn) if api and api.spawn else None,
+            api_model=_api_model(answers) if remote else None,
+            thinking=task.request.thinking,
+            base_model=task.request.base_model,
+            base_sha=task.request.base_revision,
+            custom_code=task.request.custom_code,
+            requested_revision=None if asked == DEFAULT_REVISION else asked,
+            batch_size=environment["batch_size"],
+            max_new_tokens=task.options.max_new_tokens,
+        ),
+        results={name: {metric: _percent(value, steps) for metric, value in metrics.items()} | stderr},
+        intervals={
+            metric: (_percent(interval.low, steps), _percent(interval.high, steps))
+            for metric, values in means.items()
+            if values and (interval := mean_interval(values, clusters))
+        },
+        versions={name: task.benchmark.version},
+        n_samples={name: {"original": dataset.n, "effective": n}},
+        date=round(time.time(), 3),
+        git_hash=git_hash(),
+        total_evaluation_time_seconds=round(sum(seconds), 3),
+        dataset=dataset,
+        breakdown={
+            **{axis: _breakdown(task.benchmark, axis, items, scores, rounded=bool(steps)) for axis in items[0].buckets},
+            **_histogram(task.benchmark, scores),
+        },
+        answers=AnswerCounts(**counts),
+        inputs=_inputs(answers),
+        latency=_latency(task, answers, singly, environment),
+        batch_invariance=invariance,
+        generation=Generation(
+            decoding="provider" if any(a.sampled for a in answers) else task.options.decoding,
+            max_answer_tokens=task.options.max_new_tokens,
+            max_reasoning_tokens=_reasoning_budget(task) if reasoning else None,
+            dropped=[] if remote or task.options.decoding == "repository" else dropped_settings(task.options.model),
+        )
+        if ENGINES[task.request.engine].generates
+        else None,
+        reasoning=reasoning,
+        cost=_cost(task, [*answers, *singly]),
+        environment={k: str(v) for k, v in environment.items() if k in ENVIRONMENT},
+        provenance=Provenance(kind="verified", worker=worker)
+        if worker
+        else Provenance(kind="reported", source="python -m evaluator run"),
+        reproduce=reproduce(task),
+    )
+
+
+def _latency(
+    task: Task, answers: Sequence[Answer], singly: Sequence[Answer], environment: Mapping[str, Any]
+) -> Latency:
+    """By the latency samples, or as the benchmark's own protocol has it: the mean over the whole run in batches."""
+    single = [answer.seconds for answer in singly]
+    whole = [answer.seconds for answer in answers]
+    total = task.benchmark.latency_protocol == "total" or not single
+    ordered = sorted(single or whole)
+    return Latency(
+        protocol=TOTAL_PROTOCOL if total else SINGLE_PROTOCOL,
+        n=len(ordered),
+        mean_ms=_ms(_mean(whole if total else single)),
+        p50_ms=_ms(statistics.median(ordered)),
+        p95_ms=_ms(ordered[math.ceil(0.95 * len(ordered)) - 1]),  # the nearest rank
+        hardware=environment.get("hardware", "remote server"),
+        calibration_ms=environment.get("calibration_ms"),
+    )
+
+
+def _reasoning(scores: Sequence[Score], answers: Sequence[Answer]) -> Reasoning | None:
+    """None where no answer came with any."""
+    tokens = [a.reasoning_tokens for a in answers if a.reasoning_tokens is not None]
+    if not tokens:
+        return None
+    right = round(sum(s.em for s in scores)) * len(answers) / len(scores)
+    return Reasoning(
+        tokens_mean=round(sum(tokens) / len(answers), 1),
+        tokens_per_right=round(sum(tokens) / right, 1) if right else None,
+        unfinished=sum(a.reasoning_tokens is not None and a.status == "truncated" and not a.text for a in answers),
+    )
+
+
+def _cost(task: Task, answers: Sequence[Answer]) -> Cost | None:
+    """By the tokens that the engine or the server counts; None where a server elsewhere does not tell what it used."""
+    asked = [(a.prompt_tokens, a.tokens) for a in answers if a.prompt_tokens is not None and a.tokens is not None]
+    prompt, completion = sum(p for p, _ in asked), sum(c for _, c in asked)
+    tokens = {"prompt_tokens": prompt, "completion_tokens": completion} if asked else {}
+    if task.remote:
+        prices = task.options.api.prices if task.options.api else (0.0, 0.0)
+        total = (prompt * prices[0] + completion * prices[1]) / 1e6 if any(prices) else None
+        return Cost(**tokens, total=None if total is None else round(total, 6)) if asked else None
+    own = visible_devices() if task.devices is None else task.devices  # of a job: those that it was given
+    seconds, devices = sum(a.seconds for a in answers), len(own) or 1
+    price = None if task.price_per_hour is None else round(task.price_per_hour * seconds / 3600, 6)
+    return Cost(**tokens, device_seconds=round(seconds * devices, 3), devices=devices, total=price)
+
+
+def _api_model(answers: Sequence[Answer]) -> str | None:
+    """What the server says has answered; all of them, should it have changed meanwhile."""
+    names = sorted({a.model for a in answers if a.model})
+    return ", ".join(names)[:200] or None
+
+
+def _reasoning_budget(task: Task) -> int:
+    """Return the tokens that requests had for reasoning beside the answer: none if a server elsewhere was not said to reason."""
+    return 0 if task.remote and not task.options.asks_for_reasoning else task.options.max_reasoning_tokens
+
+
+def _known_precision(api: ApiOptions | None) -> bool:
+    return api is None or (api.spawn is not None and "{precision}" in api.spawn)
+
+
+def _inputs(answers: Sequence[Answer]) -> Inputs:
+    visual = [a.visual_tokens for a in answers if a.visual_tokens is not None]
+    return Inputs(
+        visual_tokens_mean=round(_mean(visual), 1) if visual else None,
+        resized=sum(a.resize is not None and a.resize < 1 for a in answers),
+        windowed=sum(a.windows is not None for a in answers),
+    )
+
+
+def _breakdown(
+    benchmark: Benchmark, axis: str, items: Sequence[Item], scores: Sequence[Score], *, rounded: bool
+) -> dict[str, Bucket]:
+    by_bucket: dict[str, list[Score]] = {}
+    for item, score in zip(items, scores, strict=True):
+        by_bucket.setdefault(item.buckets[axis], []).append(score)
+    return {bucket: _bucket(benchmark, own, rounded=rounded) for bucket, own in sorted(by_bucket.items())}
+
+
+def _bucket(benchmark: Benchmark, scores: Sequence[Score], *, rounded: bool) -> Bucket:
+    steps = len(scores) if rounded else None
+    headline = benchmark.card.headline
+    own = benchmark.metrics(scores).get(headline) if headline not in ("em", "f1") else None
+    return Bucket(
+        n=len(scores),
+        em=_percent(_mean([s.em for s in scores]), steps),
+        f1=_percent(_mean([s.f1 for s in scores]), steps),
+        score=None if own is None else _percent(own, steps),
+    )
+
+
+def _histogram(benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, dict[str, Bucket]]:
+    axis, counts = benchmark.card.histogram, benchmark.histogram(scores)
+    return {axis.name: {kind: Bucket(n=n) for kind, n in counts.items()}} if axis else {}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _stderr(values: Sequence[float]) -> float:
+    return statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+
+
+def _percent(share: float, steps: int | None = None) -> float:
+    """Return a share in percent; with `steps` as if it were a whole number of so many items."""
+    return round(100 * (round(share * steps) / steps if steps else share), 4)
+
+
+def _ms(seconds: float) -> float:
+    return round(1000 * seconds, 3)

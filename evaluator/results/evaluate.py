@@ -1,0 +1,158 @@
+"""From a model and a benchmark to a result: prompts, the inference process, scores, one record."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from evaluator.core.data_types import Answer, Item, Score
+from evaluator.core.errors import Details, EvaluationError, IncompleteRunError
+from evaluator.engines.generation_config import greedy_view
+from evaluator.engines.load import engine_location
+from evaluator.job.folder import Job
+from evaluator.job.limited_process import run_limited
+from evaluator.job.process import OnProgress, run_inference
+from evaluator.results.build_result import build_result, coarse
+from evaluator.results.score_answers import ScoredAnswers, count_answers, keep_answers, score_answers
+from evaluator.results.task import Task, evenly_spaced, prompts_of
+from evaluator.sandbox.policy import make_readable
+from submissions.records.result import Dataset, EvalResult
+from submissions.texts.failure_codes import FailureCode
+
+MIN_TIME_SHARE, TIME_SLACK_S = 0.4, 10.0  # of the time that passed; seconds
+BATCH_SIZE_DIVISOR = 8  # batches are so many times smaller after some that changed scores
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    result: EvalResult
+    details: Details
+
+
+def evaluate(
+    task: Task,
+    items: Sequence[Item],
+    dataset: Dataset,
+    job_dir: Path,
+    *,
+    on_progress: OnProgress = lambda *_: None,
+    stop: threading.Event | None = None,
+    worker: str | None = None,
+) -> Evaluation:
+    """Ask, score and build the result. Continues where an earlier run of the same job stopped.
+
+    Raises EvaluationError where there can be no result, EvaluationStopped once `stop` is set.
+    """
+    asked = {item.id: [prompt.id for prompt in prompts_of(task, item)] for item in items}
+    total = sum(map(len, asked.values()))
+    sampled = evenly_spaced(items, -(-task.latency_samples // len(asked[items[0].id])))
+    sample_ids = frozenset(own for item in sampled for own in asked[item.id])
+    prepare = partial(_prepare, task, job_dir, items, sample_ids)
+    job = prepare()
+    ids = {key: [job.ids[own] for own in prompts] for key, prompts in asked.items()}
+    cache = None if job.discarded_batch_sizes() else task.cache
+    answered = run_limited(count_answers, job.folder, cache, stop=stop)
+    bare = [replace(item, page=None, images=(), links=()) for item in items]  # a score needs none of them
+    elapsed = 0.0
+    while True:
+        if answered < total or not job.done_mark.exists():
+            elapsed = _ask(task, job, answered, len(sample_ids), on_progress, stop)
+        on_progress("score", total, total)
+        scored = run_limited(
+            score_answers, job.folder, task.benchmark, bare, ids, [item.id for item in sampled], stop=stop
+        )
+        check_times(scored, elapsed)
+        invariance = scored.invariance
+        batch_size = int(job.environment()["batch_size"])
+        varies = invariance is not None and invariance.scores_changed > task.max_score_changes * invariance.n
+        # A server elsewhere has batches that nobody here decides on, and each answer is paid for.
+        if not varies or batch_size == 1 or task.remote:
+            break
+        job.discard_answers(batch_size)
+        job, answered = prepare(), 0
+    if task.cache:
+        run_limited(keep_answers, job.folder, task.cache, stop=stop)
+    details = _details(items, [[scored.answers[own] for own in ids[item.id]] for item in items], scored.scores)
+    if failed := sum(score.status == "infra_error" for score in scored.scores):
+        raise IncompleteRunError(
+            f"{failed} of {len(items)} questions have no answer, through no fault of the model; run again to ask them again",
+            details,
+            served=task.options.api is not None,
+        )
+    if invariance and (discarded := job.discarded_batch_sizes()):
+        invariance = invariance.evolve(batches_tried=discarded)
+    result = build_result(task, items, scored, dataset, job.environment(), invariance, worker)
+    return Evaluation(coarse(result) if task.request.custom_code else result, details)
+
+
+def answer_shard(
+    task: Task,
+    items: Sequence[Item],
+    job_dir: Path,
+    *,
+    on_progress: OnProgress = lambda *_: None,
+    stop: threading.Event | None = None,
+) -> None:
+    """Ask the questions of a shard, all but the latency samples, which belong to the run over the whole set.
+
+    Raises as `evaluate` does.
+    """
+    job = _prepare(task, job_dir, items, frozenset())
+    answered = run_limited(count_answers, job.folder, None, stop=stop)
+    if answered < len(job.ids):
+        _ask(task, job, answered, 0, on_progress, stop)
+
+
+def _ask(
+    task: Task, job: Job, answered: int, latency_samples: int, on_progress: OnProgress, stop: threading.Event | None
+) -> float:
+    sandbox = task.sandbox and not task.remote
+    return run_inference(
+        job, answered, len(job.ids), latency_samples, on_progress, stop, sandbox=sandbox, devices=task.devices
+    )
+
+
+def check_times(scored: ScoredAnswers, elapsed: float) -> None:
+    """Raises EvaluationError where answers claim much less time than passed on our own clock: a model's code can say
+    anything. What is not in their times is a warm-up and the writing."""
+    claimed = sum(answer.seconds for answer in (*scored.answers.values(), *scored.singly.values()))
+    if claimed < MIN_TIME_SHARE * elapsed - TIME_SLACK_S:
+        message = f"its answers took {elapsed:.0f} s, and claim {claimed:.0f} s"
+        raise EvaluationError(FailureCode.MODEL_ERROR, message)
+
+
+def _prepare(task: Task, job_dir: Path, items: Sequence[Item], sample_ids: frozenset[str]) -> Job:
+    discarded = Job(job_dir).discarded_batch_sizes()
+    options = replace(
+        task.options,
+        engine=engine_location(task.options.engine),
+        model=task.options.model.resolve(),
+        adapter=task.options.adapter.resolve() if task.options.adapter else None,
+        batch_size=max(1, min(discarded) // BATCH_SIZE_DIVISOR) if discarded else task.options.batch_size,
+    )
+    if options.api and options.api.spawn and options.decoding == "greedy":
+        if task.sandbox:
+            make_readable(options.model)  # the view holds links, through which nothing is made readable
+        options = replace(options, model=greedy_view(options.model, job_dir.resolve() / "model"))
+    return Job.prepare(job_dir, options, (p for item in items for p in prompts_of(task, item)), sample_ids)
+
+
+def _details(items: Sequence[Item], answers: Sequence[Sequence[Answer]], scores: Sequence[Score]) -> Details:
+    """What is private: each item's answers and scores."""
+    details: Details = []
+    for item, own, score in zip(items, answers, scores, strict=True):
+        raw = [answer.raw for answer in own]
+        details.append(
+            {
+                "id": item.id,
+                "answers": [answer.text for answer in own],
+                **({"raw": raw} if any(raw) else {}),
+                "status": score.status,
+                "em": score.em,
+                "f1": score.f1,
+                "em_strict": score.em_strict,
+                **score.extra,
+            }
+        )
+    return details

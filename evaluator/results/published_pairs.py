@@ -1,0 +1,30 @@
+"""A new result beside those that are published already."""
+
+import logging
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.results.item_scores import MAX_PAIRS, ItemScores, are_related, opponents, paired_scores
+from evaluator.results.private_records import read_item_scores
+from submissions.records.result import EvalResult, PairedScores
+from submissions.store.base import Store
+from submissions.store.index import board_reader
+from submissions.store.private import PrivateStore
+
+log = logging.getLogger(__name__)
+
+
+def with_pairs(result: EvalResult, own: ItemScores, store: Store, private: PrivateStore) -> EvalResult:
+    """Return the result with its paired scores. Raises StoreError."""
+    rows, _ = board_reader(store).read(store.snapshot())
+    headline = BENCHMARKS[result.benchmark].card.headline
+    pairs: list[PairedScores] = []
+    for row in opponents(result, rows, headline):
+        if len(pairs) == MAX_PAIRS:
+            break
+        if are_related(result, own.submitter, row, ""):  # without a look at its scores
+            continue
+        other = read_item_scores(private, row.key)
+        if other and not are_related(result, own.submitter, row, other.submitter):
+            pairs += [pair] if (pair := paired_scores(own, other, row.key)) else []
+    log.info("compared %s with %d results", result.request_key, len(pairs))
+    return result.evolve(paired=[pair.model_dump() for pair in pairs])

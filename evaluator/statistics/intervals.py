@@ -1,0 +1,58 @@
+"""What a number of items can tell: the interval of an accuracy, and how small a difference shows. Shares are from 0 to 1."""
+
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Interval(NamedTuple):
+    low: float
+    high: float
+
+
+def wilson(share: float, n: float, confidence: float = 0.95, quantile: float | None = None) -> Interval:
+    """Return Wilson's two-sided score interval for an accuracy. Source: Wilson, JASA 22 (1927).
+
+    `n` may be an effective number of items. `quantile` replaces that of the normal distribution. For the mean of scores
+    between 0 and 1 the interval is conservative: their variance is at most that of right and wrong.
+    """
+    z = quantile or NormalDist().inv_cdf((1 + confidence) / 2)
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * (max(0.0, share * (1 - share)) / n + z * z / (4 * n * n)) ** 0.5
+    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+
+
+def mean_interval(scores: Sequence[float], clusters: Sequence[str]) -> Interval:
+    """Return Wilson's interval of a mean score on the effective number of items.
+
+    That is the number of right-or-wrong items whose mean would vary as much as this one, by the spread of its clusters (Korn &
+    Graubard, Survey Methodology 24 (1998)). With the quantile of a t distribution for the number of clusters.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    n, mean = len(values), min(1.0, max(0.0, float(values.mean())))
+    _, member = np.unique(np.asarray(clusters), return_inverse=True)
+    groups = int(member.max()) + 1
+    if groups == 1:
+        return wilson(mean, 1)
+    if groups == n and set(np.unique(values)) <= {0.0, 1.0}:
+        return wilson(mean, n)
+    from scipy.stats import t
+
+    quantile = float(t.ppf(0.975, groups - 1))
+    residuals = np.bincount(member, values - mean, groups)
+    variance = max(
+        groups / (groups - 1) * float((residuals**2).sum()) / n**2,
+        float(values.var(ddof=1)) / n,  # clusters that balance each other by chance add no items
+    )
+    effective = mean * (1 - mean) / variance if variance else groups  # if all are alike, as many as there are clusters
+    return wilson(mean, effective, quantile=quantile)
+
+
+def difference_interval(scores: tuple[float, float], first: Interval, second: Interval) -> Interval:
+    """Of the first minus the second, from each one's own interval; all in percent (Newcombe 1998, method 10)."""
+    a, b = scores
+    down = ((a - first.low) ** 2 + (second.high - b) ** 2) ** 0.5
+    up = ((first.high - a) ** 2 + (b - second.low) ** 2) ** 0.5
+    return Interval(a - b - down, a - b + up)

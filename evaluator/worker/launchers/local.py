@@ -1,0 +1,153 @@
+"""`HANNUN_LAUNCHER=local`: evaluations on this machine's devices, one on each, or on several where a model is large."""
+
+import logging
+import math
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+
+from filelock import FileLock, Timeout
+
+from evaluator.results.shard import Shard
+from evaluator.worker.claimed_run import ClaimedRun
+from evaluator.worker.launchers.held_claims import HeldClaims
+from evaluator.worker.work_dir import make_room, prepare_work_dir
+from submissions.config.settings import Settings
+from submissions.hub_models.devices import Device, visible_devices
+from submissions.hub_models.model_facts import memory_needed
+from submissions.queue.queue import Queue
+from submissions.records.request import EvalRequest, Progress, Stage
+from submissions.store.open import open_private_store
+from submissions.texts.errors import LostLeaseError, StoreError
+from submissions.texts.failure_codes import FailureCode
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 1.0  # between looks for a device that another worker has
+
+
+class LocalLauncher:
+    def __init__(self, settings: Settings, queue: Queue) -> None:
+        """Raises SandboxError, SettingsError, StoreError."""
+        prepare_work_dir(settings)
+        self._settings = settings
+        self._queue = queue
+        self._private = open_private_store(settings)
+        self._devices = visible_devices()
+        self._pool = DevicePool([])
+        self._running: set[ClaimedRun] = set()
+        self._stopped = threading.Event()
+        self._claims = HeldClaims(settings.work_dir / "claims")
+
+    @contextmanager
+    def slots(self) -> Iterator[int]:
+        """Yield the number of devices that no other worker of this host has; a host without GPUs counts as one.
+
+        Requests of killed workers of this host go back to the queue first.
+        """
+        self._take_back_abandoned()
+        folder = self._settings.work_dir
+        with ExitStack() as held:
+            own: list[Device] = []
+            while not own and not self._stopped.is_set():
+                for device in self._devices or [Device("")]:
+                    name = (device.uuid or device.name).replace("/", "-")
+                    lock = FileLock(folder / (f"device-{name}.lock" if name else "device.lock"))
+                    try:
+                        held.enter_context(lock.acquire(timeout=0))
+                    except Timeout:
+                        continue
+                    own.append(device)
+                if not own:
+                    self._stopped.wait(LOOK_SECONDS)
+            self._pool = DevicePool(own)
+            yield len(own)
+
+    def _take_back_abandoned(self) -> None:
+        if nonces := self._claims.abandoned():
+            for key in self._queue.take_back(nonces):
+                log.info("took back %s of a worker that was killed", key)
+            for nonce in nonces:
+                self._claims.forget(nonce)
+
+    def run(self, request: EvalRequest, shard: Shard | None = None) -> FailureCode | None:
+        assert request.lease
+        if shard:
+            return self._run(request, shard)
+        with self._claims.hold(request.lease.nonce):
+            return self._run(request, None)
+
+    def _run(self, request: EvalRequest, shard: Shard | None) -> FailureCode | None:
+        needed = memory_needed(request.params, request.precision)
+
+        def hold() -> None:
+            try:
+                self._queue.heartbeat(request, self._queue.store.now(), Progress(stage=Stage.LAUNCH))
+            except StoreError as error:
+                log.warning("heartbeat of %s: %s", request.key, error)
+
+        try:
+            with self._pool.take(needed, self._settings.heartbeat, hold) as devices:
+                names = [device.name for device in devices] if self._devices else None
+                run = ClaimedRun(self._settings, self._queue, self._private, request, shard=shard, devices=names)
+                self._running.add(run)
+                try:
+                    if self._stopped.is_set():
+                        run.stop()
+                    return run.run()
+                finally:
+                    self._running.discard(run)
+                    make_room(self._settings)
+        except LostLeaseError as error:  # while it waited
+            log.warning("dropped %s: %s", request.key, error)
+            return None
+
+    def stop(self) -> None:
+        self._stopped.set()
+        for run in self._running.copy():
+            run.stop()
+
+
+class DevicePool:
+    """Devices that evaluations take and give back."""
+
+    def __init__(self, devices: Sequence[Device]) -> None:
+        self._count = len(devices)
+        self._least = min((device.memory for device in devices if device.memory), default=None)
+        self._free = list(devices)
+        self._turns: deque[object] = deque()  # who waits for several is not passed by who wants one
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def take(
+        self, memory: int | None, every: timedelta, waiting: Callable[[], None] = lambda: None
+    ) -> Iterator[list[Device]]:
+        """Devices with that many bytes together, once they are free; one where that is not known, all where that is too
+        much: the device then says so. `waiting` is called now and then until they are free."""
+        turn = object()
+        wanted = min(self._count, math.ceil(memory / self._least) if memory and self._least else 1)
+        with self._changed:
+            self._turns.append(turn)
+        try:
+            while (taken := self._taken(turn, wanted, every)) is None:
+                waiting()
+        finally:
+            with self._changed:
+                self._turns.remove(turn)
+                self._changed.notify_all()
+        try:
+            yield taken
+        finally:
+            with self._changed:
+                self._free += taken
+                self._changed.notify_all()
+
+    def _taken(self, turn: object, wanted: int, every: timedelta) -> list[Device] | None:
+        with self._changed:
+            if not self._changed.wait_for(
+                lambda: self._turns[0] is turn and len(self._free) >= wanted, every.total_seconds()
+            ):
+                return None
+            return [self._free.pop(0) for _ in range(wanted)]

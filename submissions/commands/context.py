@@ -1,0 +1,35 @@
+"""What every command is given."""
+
+import sys
+from argparse import Namespace
+from dataclasses import dataclass
+from functools import cached_property
+
+from submissions.config.settings import Settings
+from submissions.queue.queue import Queue
+from submissions.records.registry import Registry
+from submissions.store.open import open_private_store, open_store
+from submissions.store.private import PrivateStore
+
+
+@dataclass(frozen=True)
+class Context:
+    args: Namespace
+    settings: Settings
+    registry: Registry
+
+    @cached_property
+    def queue(self) -> Queue:
+        """The queue of the public store. Raises StoreError."""
+        store = open_store(self.settings.store, self.settings)
+        return Queue(store, self.settings.lease, self.settings.max_attempts)
+
+    @cached_property
+    def private(self) -> PrivateStore:
+        return open_private_store(self.settings)
+
+
+def fail(message: str) -> int:
+    """Print what is wrong. Return the exit code."""
+    print(f"submissions: {message}", file=sys.stderr)
+    return 2

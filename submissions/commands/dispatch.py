@@ -1,0 +1,46 @@
+"""Run the command that the arguments name."""
+
+import argparse
+from collections.abc import Callable
+
+from submissions.commands import owners, requests, stores, submit
+from submissions.commands.context import Context, fail
+from submissions.config.settings import load_settings
+from submissions.records.registry import Registry
+from submissions.store.open import check_there
+from submissions.texts.errors import QueueError, RefusedError, SettingsError, StoreError
+
+COMMANDS: dict[str, Callable[[Context], int]] = {
+    "submit": submit.submit,
+    "check": submit.check,
+    "list": requests.list_requests,
+    "show": requests.show,
+    "requeue": requests.requeue,
+    "cancel": requests.cancel,
+    "submitter": requests.submitter,
+    "erase": requests.erase,
+    "approve-code": owners.approve,
+    "opt-out": owners.opt_out_owner,
+    "retire": owners.retire_result,
+    "migrate": stores.migrate_store,
+    "backup": stores.make_backup,
+    "restore": stores.restore_backup,
+    "status": stores.status,
+    "verify": stores.verify_stores,
+    "tidy": stores.tidy_store,
+    "reindex": stores.reindex,
+}
+CREATES_STORE = ("submit", "check", "approve-code", "opt-out", "migrate", "restore")
+
+
+def dispatch(args: argparse.Namespace, registry: Registry) -> int:
+    """Run a command and return its exit code."""
+    try:
+        settings = load_settings(registry.benchmarks).with_store(args.store)
+        if args.command not in CREATES_STORE:
+            check_there(settings.store)
+        return COMMANDS[args.command](Context(args, settings, registry))
+    except (QueueError, RefusedError, SettingsError, StoreError) as error:
+        return fail(str(error))
+    except EOFError:
+        return fail("this command asks a question, and there is no terminal to answer it; pass --yes")

@@ -1,0 +1,58 @@
+"""Commands by which the operator decides about a model or a result: code, opt-outs, retirement."""
+
+import re
+
+from submissions.commands.context import Context, fail
+from submissions.operator.code_approval import approval_of, approve_code, withdraw_approval
+from submissions.operator.opt_out import opt_in, opt_out
+from submissions.operator.retirement import reinstate, retire
+from submissions.records.base import MODEL_ID, OWNER
+from submissions.texts.errors import QueueError
+
+
+def approve(context: Context) -> int:
+    """Print every file that would run with its size and hash, ask, and record the approval."""
+    args, store = context.args, context.queue.store
+    model_id, _, revision = args.model.partition("@")
+    if not re.fullmatch(MODEL_ID, model_id) or not re.fullmatch("[0-9a-f]{40}", revision):
+        return fail(f"{args.model!r} is not OWNER/NAME@COMMIT with the 40 digits of a commit")
+    if args.undo:
+        withdraw_approval(store, model_id, revision)
+        print(f"the code of {args.model} is no longer approved")
+        return 0
+    approval, sizes = approval_of(model_id, revision, context.settings.models_dir, store.now())
+    for name, digest in approval.files.items():
+        print(f"{digest}  {sizes[name]:>9,}  {name}")
+    print(f"{len(approval.files)} files of {model_id} at {revision} would run, in the sandbox, without a network.")
+    if not args.yes and input("Have you read them, and may they run? [y/N] ").strip().lower() not in ("y", "yes"):
+        print("nothing approved")
+        return 2
+    approve_code(store, approval)
+    print(f"approved {args.model}")
+    return 0
+
+
+def opt_out_owner(context: Context) -> int:
+    args, queue = context.args, context.queue
+    if not re.fullmatch(f"{OWNER}(/{OWNER})?", args.name):
+        raise QueueError(f"{args.name!r} is neither an owner nor owner/name")
+    if args.undo:
+        opt_in(queue, args.name)
+        print(f"{args.name} may be evaluated again")
+    else:
+        cancelled = opt_out(queue, args.name, queue.store.now())
+        print(f"{args.name} is not evaluated any more; {len(cancelled)} pending requests are cancelled")
+    return 0
+
+
+def retire_result(context: Context) -> int:
+    args, store = context.args, context.queue.store
+    if args.undo:
+        reinstate(store, args.key, store.now())
+        print(f"{args.key} is ranked again")
+    elif not args.reason.strip():
+        return fail("give a reason, in words that everybody may read: --reason TEXT")
+    else:
+        retire(store, args.key, args.reason.strip(), store.now())
+        print(f"{args.key} is not ranked any more; the result remains public, with the reason")
+    return 0

@@ -1,0 +1,48 @@
+"""Commands about single requests and who submitted them."""
+
+from submissions.commands.context import Context, fail
+from submissions.commands.submit import checked_name
+from submissions.queue.pseudonyms import Pseudonyms
+from submissions.texts.failure_codes import FailureCode
+from submissions.texts.failures import FAILURES
+
+
+def list_requests(context: Context) -> int:
+    for row in context.queue.rows():
+        reason = f"  {FAILURES[FailureCode(row.failure_code)].en}" if row.failure_code else ""
+        print(f"{row.key}  {row.status:<11}  {row.benchmark:<11}  {row.model_id}@{row.revision[:8]}{reason}")
+    return 0
+
+
+def show(context: Context) -> int:
+    print(context.queue.get(context.args.key).to_bytes().decode(), end="")
+    return 0
+
+
+def requeue(context: Context) -> int:
+    args, queue = context.args, context.queue
+    if not args.all and not args.key:
+        return fail("name a request, or --all for every quarantined one")
+    for key in queue.requeue_all() if args.all else [queue.requeue(args.key).key]:
+        print(f"{key} is pending again")
+    return 0
+
+
+def cancel(context: Context) -> int:
+    context.queue.cancel(context.args.key)
+    print(f"{context.args.key} is cancelled")
+    return 0
+
+
+def submitter(context: Context) -> int:
+    name = Pseudonyms(context.settings).name_of(context.queue.get(context.args.key).submitted_by)
+    print(name or "unknown: the name was erased")
+    return 0
+
+
+def erase(context: Context) -> int:
+    name = checked_name(context.args.name)
+    if (pseudonym := Pseudonyms(context.settings).erase(name, context.queue.store.now())) is None:
+        return fail(f"{name!r} has submitted nothing under that name")
+    print(f"{name} is erased; the requests of {pseudonym} remain, and no record says whose they were")
+    return 0

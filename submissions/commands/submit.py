@@ -1,0 +1,91 @@
+"""`check` and `submit`."""
+
+import getpass
+
+from submissions.checks.request import build_request
+from submissions.checks.submit import Submission, SubmissionService
+from submissions.commands.context import Context, fail
+from submissions.hub_models.model_facts import facts_of_server
+from submissions.queue.pseudonyms import Pseudonyms
+from submissions.queue.quota import Submitter
+from submissions.texts.check_names import CHECKS
+from submissions.texts.errors import QueueError, RefusedError, SettingsError
+from submissions.texts.refusals import REFUSALS
+
+
+def check(context: Context) -> int:
+    """Print every check. Return 2 if one failed."""
+    report = _service(context).check(_submission(context))
+    for one in report.checks:
+        mark = "-" if one.skipped else "✗" if one.refusal else "✓"
+        benchmark = f" [{one.benchmark}]" if one.benchmark else ""
+        print(f"{mark} {CHECKS[one.name].en}{benchmark}{f': {one.detail}' if one.detail else ''}")
+        if one.refusal:
+            print(f"    {REFUSALS[one.refusal].en}")
+    return 2 if any(one.refusal for one in report.checks) else 0
+
+
+def submit(context: Context) -> int:
+    """Queue a model. Return 2 if a benchmark was refused."""
+    args, code = context.args, 0
+    if args.api:
+        return _submit_api(context)
+    if not args.model:
+        return fail("name a model, or --api and a name that HANNUN_APIS has")
+    submission = _submission(context)
+    outcomes, report = _service(context).submit(submission, Submitter(_submitter(context), authenticated=False))
+    for outcome in outcomes:
+        for benchmark in [outcome.benchmark] if outcome.benchmark else submission.benchmarks:
+            if outcome.code == "accepted" and report:
+                print(f"accepted {outcome.key} {report.model_id} {benchmark}")
+            elif outcome.code == "refused":
+                reasons = " ".join(str(RefusedError(c.refusal, c.detail)) for c in outcome.refusals if c.refusal)
+                known = f" (request {outcome.key})" if outcome.key else ""
+                code = fail(f"{args.model!r} on {benchmark}: {reasons}{known}")
+            else:
+                code = fail(f"{args.model!r} on {benchmark}: the store is out of reach; try again later")
+    return code
+
+
+def _submit_api(context: Context) -> int:
+    """Queue a model behind an API. Only an operator can: the worker asks it with the operator's key and money."""
+    args, apis, code = context.args, context.settings.apis, 0
+    if (known := apis.get(args.api)) is None:
+        return fail(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(apis) or 'nothing'}")
+    facts = facts_of_server(known.model_id, f"{known.base_url} {known.model}", args.api, known.efforts)
+    for benchmark in args.benchmark:
+        try:
+            submitter = Pseudonyms(context.settings).find_or_make(_submitter(context))
+            request = build_request(facts, benchmark, context.registry, submitter, thinking=args.thinking)
+            context.queue.submit(request)
+            print(f"accepted {request.key} {request.model_id} {benchmark}")
+        except (QueueError, RefusedError) as error:
+            code = fail(f"{args.api} on {benchmark}: {error}")
+    return code
+
+
+def _service(context: Context) -> SubmissionService:
+    return SubmissionService(context.queue, context.settings, context.registry)
+
+
+def _submission(context: Context) -> Submission:
+    args = context.args
+    benchmarks = tuple(dict.fromkeys(args.benchmark or context.registry.benchmarks))
+    return Submission(
+        args.model, benchmarks, args.revision, args.precision, args.thinking, getattr(args, "share", False)
+    )
+
+
+def _submitter(context: Context) -> str:
+    """Return who submits. Raises SettingsError if nobody is named and this user has no name."""
+    try:
+        return checked_name(context.args.submitter or getpass.getuser())
+    except (KeyError, OSError):  # as in some containers
+        raise SettingsError("this user has no name here: say who submits with --as NAME") from None
+
+
+def checked_name(name: str) -> str:
+    """Return a name as it is. Raises SettingsError for one that could not be stored or shown."""
+    if not name.isprintable() or len(name) > 200:
+        raise SettingsError("a name is at most 200 characters that can be printed")
+    return name

@@ -1,0 +1,159 @@
+"""Reads a model's repository, from the Hub or a folder: of the weights their headers only."""
+
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from httpx2 import HTTPError
+from huggingface_hub import HfApi, get_session, hf_hub_download, hf_hub_url
+from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+
+from submissions.hub_models.repository import (
+    ADAPTER,
+    LENGTH_BYTES,
+    Header,
+    Repository,
+    card_words,
+    folder_repository,
+    is_adapter,
+    json_or_nothing,
+    local_model,
+    parsed_json,
+    read_header,
+    readable_texts,
+    weight_files,
+)
+from submissions.records.base import MODEL_ID
+from submissions.records.request import DEFAULT_REVISION
+from submissions.texts.errors import RefusedError
+from submissions.texts.refusals import RefusalCode
+
+CONNECTIONS = 8
+MAX_BRANCHES = 20  # whose history a commit is looked for in
+MAX_HEADERS = 20_000_000  # bytes of all weight files' headers; 50,000 tensors take 7 MB
+TIMEOUT = 30.0  # seconds
+
+
+def open_repository(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:
+    """A model on the Hub, or under `models_dir` where it is there. An adapter comes with its base model.
+
+    Raises RefusedError where it cannot be read.
+    """
+    repository = _open(model_id, revision, models_dir)
+    if local_model(model_id, models_dir):
+        check_folder_revision(repository, revision)
+    return with_base(repository, models_dir)
+
+
+def check_folder_revision(repository: Repository, revision: str | None) -> None:
+    """Raises RefusedError where another revision is asked of a folder than what lies there."""
+    if revision not in (None, DEFAULT_REVISION, repository.revision):
+        raise RefusedError(RefusalCode.REVISION_NOT_FOUND, "the model is a folder, which has no others")
+
+
+def with_base(repository: Repository, models_dir: Path | None) -> Repository:
+    """An adapter with its base model; any other as it is. Raises RefusedError where the base cannot be read."""
+    if not is_adapter(repository.sizes):
+        return repository
+    settings = parsed_json(ADAPTER, repository.texts.get(ADAPTER, b""))
+    base_id, base_revision = settings.get("base_model_name_or_path"), settings.get("revision")
+    if not isinstance(base_id, str) or not re.fullmatch(MODEL_ID, base_id, re.ASCII):
+        raise RefusedError(RefusalCode.NO_BASE, f"{ADAPTER}: base_model_name_or_path {str(base_id)[:100]!r}")
+    try:
+        base = _open(base_id, base_revision if isinstance(base_revision, str) else None, models_dir)
+    except RefusedError as refused:
+        if refused.code == RefusalCode.HUB_UNREACHABLE:
+            raise
+        raise RefusedError(RefusalCode.NO_BASE, f"{base_id}: {refused.code}") from refused
+    if is_adapter(base.sizes):
+        raise RefusedError(RefusalCode.NO_BASE, f"{base_id}: {ADAPTER}")
+    return replace(repository, base=base)
+
+
+def _open(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:
+    if not re.fullmatch(MODEL_ID, model_id, re.ASCII):
+        raise RefusedError(RefusalCode.MALFORMED_ID)
+    if folder := local_model(model_id, models_dir):
+        return folder_repository(model_id, folder)
+    try:
+        return _hub_repository(model_id, revision)
+    except GatedRepoError as error:
+        raise RefusedError(RefusalCode.GATED) from error
+    except RevisionNotFoundError as error:
+        raise RefusedError(RefusalCode.REVISION_NOT_FOUND) from error
+    except RepositoryNotFoundError as error:
+        raise RefusedError(RefusalCode.NOT_FOUND) from error
+    except (HTTPError, OSError) as error:
+        raise RefusedError(RefusalCode.HUB_UNREACHABLE) from error
+
+
+def _hub_repository(model_id: str, revision: str | None) -> Repository:
+    api = HfApi()
+    info = api.model_info(model_id, revision=revision, files_metadata=True)
+    if info.gated:
+        raise RefusedError(RefusalCode.GATED)
+    if info.private or info.disabled or not info.sha:
+        raise RefusedError(RefusalCode.NOT_FOUND)
+    sha = info.sha
+    if revision is not None and not _in_a_branch(api, model_id, revision, sha):
+        raise RefusedError(RefusalCode.REVISION_NOT_FOUND, "no branch, no tag, and in no branch's history")
+    model_id = info.id  # as its owner writes it: a renamed model, or one in other letter case, is still the same
+    if not re.fullmatch(MODEL_ID, model_id, re.ASCII):
+        raise RefusedError(RefusalCode.NOT_FOUND)
+    sizes = {s.rfilename: s.size or 0 for s in info.siblings or []}
+
+    with TemporaryDirectory() as scratch, ThreadPoolExecutor(CONNECTIONS) as pool:  # nothing of it stays on the disk
+
+        def read(name: str) -> bytes:
+            return Path(hf_hub_download(model_id, name, revision=sha, cache_dir=scratch)).read_bytes()
+
+        names = readable_texts(sizes)
+        texts = dict(zip(names, pool.map(read, names), strict=True))
+        config = json_or_nothing("config.json", texts)
+
+        def header(name: str) -> Header | None:
+            parse = partial(api.parse_safetensors_file_metadata, model_id, name, revision=sha)
+            return read_header(sizes, name, lengths.get(name, 0), parse, config)
+
+        weights = weight_files(sizes, texts)
+        lengths = _header_lengths(model_id, [name for name in weights if name in sizes], sha, pool)
+        headers = dict(zip(weights, pool.map(header, weights), strict=True))
+    license, base_model = card_words(info.card_data, "license"), card_words(info.card_data, "base_model")
+    return Repository(model_id, sha, license, sizes, texts, headers, base_model)
+
+
+def _in_a_branch(api: HfApi, model_id: str, revision: str, sha: str) -> bool:
+    """Whether a revision is the owner's: a branch, a tag, or a commit in a branch's history. The Hub also gives the
+    commits of pull requests, which anybody may open."""
+    refs = api.list_repo_refs(model_id)
+    if revision in {ref.name for ref in (*refs.branches, *refs.tags)}:
+        return True
+    if sha in {ref.target_commit for ref in (*refs.branches, *refs.tags)}:
+        return True
+    branches = sorted((ref.name for ref in refs.branches), key=lambda name: name != "main")
+    histories = (api.list_repo_commits(model_id, revision=name) for name in branches[:MAX_BRANCHES])
+    return any(commit.commit_id == sha for history in histories for commit in history)
+
+
+def _header_lengths(model_id: str, names: Sequence[str], sha: str, pool: ThreadPoolExecutor) -> dict[str, int]:
+    """Return the bytes of each weight file's header.
+
+    What describes tensors takes kilobytes for a thousand of them. Raises RefusedError before more is read.
+    """
+
+    def length(name: str) -> int:
+        url = hf_hub_url(model_id, name, revision=sha)
+        headers = {**build_hf_headers(), "Range": f"bytes=0-{LENGTH_BYTES - 1}"}
+        response = get_session().get(url, headers=headers, timeout=TIMEOUT)
+        response.raise_for_status()
+        return int.from_bytes(response.content[:LENGTH_BYTES], "little")
+
+    lengths = dict(zip(names, pool.map(length, names), strict=True))
+    if (total := sum(lengths.values())) > MAX_HEADERS:
+        raise RefusedError(RefusalCode.BROKEN_WEIGHTS, f"{total:,} > {MAX_HEADERS:,} bytes of headers")
+    return lengths

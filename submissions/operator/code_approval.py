@@ -1,0 +1,69 @@
+"""Approval of the Python files of a model's repository at one commit, byte by byte."""
+
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from httpx2 import HTTPError
+from huggingface_hub import snapshot_download
+
+from submissions.hub_models.open_repository import open_repository
+from submissions.hub_models.repository import CODE, code_digests, local_model
+from submissions.records.operator import CodeApproval
+from submissions.store.base import Changes, Snapshot, Store, transact
+from submissions.texts.errors import QueueError, RefusedError
+from submissions.texts.refusals import RefusalCode
+
+
+def approval_of(
+    model_id: str, revision: str, models_dir: Path | None, now: datetime
+) -> tuple[CodeApproval, dict[str, int]]:
+    """Return the approval of a repository's code as it is now, and the size of each file in bytes.
+
+    Raises RefusedError if there is no code.
+    """
+    repository = open_repository(model_id, revision, models_dir)
+    if repository.revision != revision:
+        raise RefusedError(RefusalCode.REVISION_NOT_FOUND, repository.revision)
+    if folder := local_model(model_id, models_dir):
+        files, sizes = code_digests(folder), _sizes(folder)
+    else:
+        with TemporaryDirectory() as scratch:
+            try:
+                snapshot_download(model_id, revision=revision, allow_patterns=[CODE], local_dir=scratch)
+            except (HTTPError, OSError) as error:
+                raise RefusedError(RefusalCode.HUB_UNREACHABLE) from error
+            files, sizes = code_digests(Path(scratch)), _sizes(Path(scratch))
+    if not files:
+        raise RefusedError(RefusalCode.NO_CODE)
+    return CodeApproval(model_id=repository.model_id, revision=revision, files=files, approved_at=now), sizes
+
+
+def approve_code(store: Store, approval: CodeApproval) -> None:
+    """Let the code of a model at a commit run. The approval is public."""
+    transact(store, lambda _: ({approval.path: approval.to_bytes()}, f"Approve the code of {approval.model_id}", None))
+
+
+def withdraw_approval(store: Store, model_id: str, revision: str) -> None:
+    """Raises QueueError if the code is not approved."""
+    path = CodeApproval.path_of(model_id, revision)
+
+    def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+        if path not in snapshot.files:
+            raise QueueError(f"the code of {model_id}@{revision} is not approved")
+        return {path: None}, f"Withdraw the approval of the code of {model_id}", None
+
+    transact(store, decide)
+
+
+def find_approval(store: Store, model_id: str, revision: str) -> CodeApproval | None:
+    """Return the approval of a model's code at a commit, None if there is none that can be read."""
+    path, snapshot = CodeApproval.path_of(model_id, revision), store.snapshot()
+    try:
+        return CodeApproval.model_validate_json(store.read(path, snapshot.head)) if path in snapshot.files else None
+    except ValueError:
+        return None
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    return {path.relative_to(folder).as_posix(): path.stat().st_size for path in sorted(folder.rglob(CODE))}

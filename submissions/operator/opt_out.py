@@ -1,0 +1,36 @@
+"""Owners who ask that their models not be evaluated."""
+
+from datetime import datetime
+
+from submissions.queue.admission import opted_out
+from submissions.queue.queue import Queue
+from submissions.records.operator import OptOut
+from submissions.records.request import Status
+from submissions.store.base import Changes, Snapshot, transact
+from submissions.store.index import with_requests
+from submissions.texts.errors import QueueError
+
+
+def opt_out(queue: Queue, name: str, now: datetime) -> list[str]:
+    """Record the opt-out of an owner or a model and cancel its pending requests. Return their keys."""
+    wish = OptOut(name=name, since=now)
+
+    def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
+        rows, paths = queue.rows(snapshot), {*snapshot.files, wish.path}
+        pending = [row for row in rows if row.status == Status.PENDING and opted_out(row.model_id, paths)]
+        gone = [queue.get(row.key, snapshot) for row in pending]
+        changes = with_requests(rows, gone, []) if gone else {}
+        return {wish.path: wish.to_bytes(), **changes}, f"Opt out {name}", [request.key for request in gone]
+
+    return transact(queue.store, decide)
+
+
+def opt_in(queue: Queue, name: str) -> None:
+    """Remove an opt-out. Raises QueueError if there is none."""
+
+    def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+        if (path := OptOut.path_of(name)) not in snapshot.files:
+            raise QueueError(f"{name} has not opted out")
+        return {path: None}, f"Opt in {name}", None
+
+    transact(queue.store, decide)

@@ -1,0 +1,47 @@
+"""Results that are taken out of the ranking: for a reason that everybody can read, and nothing is deleted."""
+
+from datetime import datetime
+
+from submissions.records.operator import Retirement
+from submissions.store.base import Changes, Snapshot, Store, transact
+from submissions.store.index import board_reader
+from submissions.texts.errors import QueueError
+
+MAX_REASON = 200  # characters
+
+
+def retire(store: Store, key: str, reason: str, now: datetime) -> None:
+    """Raises QueueError where there is no such result, it is retired already, or the reason is too long."""
+    if len(reason) > MAX_REASON:
+        raise QueueError(f"a reason has {MAX_REASON} characters at most")
+
+    def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+        if all(row.key != key for row in board_reader(store).read(snapshot)[0]):
+            raise QueueError(f"there is no result {key}")
+        known = _retirement(store, key, snapshot)
+        if known and known.until is None:
+            raise QueueError(f"{key} is retired already")
+        return (
+            {Retirement.path_of(key): Retirement(key=key, reason=reason, since=now).to_bytes()},
+            f"Retire {key}",
+            None,
+        )
+
+    transact(store, decide)
+
+
+def reinstate(store: Store, key: str, now: datetime) -> None:
+    """Undo it; the record stays, and says since when. Raises QueueError where it is not retired."""
+
+    def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+        known = _retirement(store, key, snapshot)
+        if known is None or known.until:
+            raise QueueError(f"{key} is not retired")
+        return {Retirement.path_of(key): known.evolve(until=now).to_bytes()}, f"Reinstate {key}", None
+
+    transact(store, decide)
+
+
+def _retirement(store: Store, key: str, snapshot: Snapshot) -> Retirement | None:
+    path = Retirement.path_of(key)
+    return Retirement.model_validate_json(store.read(path, snapshot.head)) if path in snapshot.files else None

@@ -1,0 +1,49 @@
+"""The state of stores, queue and workers, for one screen."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+
+from submissions.config.settings import Settings
+from submissions.queue.heartbeats import Heartbeats
+from submissions.queue.queue import Queue
+from submissions.records.request import Status
+from submissions.store.folders import ENTRIES_PER_FOLDER, FILES, folder_sizes
+
+SHOWN_WORKERS = 5
+
+
+def status_lines(queue: Queue, settings: Settings) -> Iterator[str]:
+    """Yield the lines of `python -m submissions status`. Raises StoreError."""
+    store, heartbeats = queue.store, Heartbeats(settings)
+    now, snapshot = store.now(), store.snapshot()
+    rows = queue.rows(snapshot)
+    counts = Counter(row.status for row in rows)
+    files = len(snapshot.files)
+    fullest = max(folder_sizes(snapshot).values(), default=0)
+    yield f"store     {store.url} at {snapshot.head[:12]}"
+    yield f"          {files:,} files ({files / FILES:.0%} of what the Hub recommends), {fullest:,} entries in the"
+    yield f"          fullest folder ({fullest / ENTRIES_PER_FOLDER:.0%} of what it allows)"
+    yield f"private   {settings.private_store}"
+    yield "queue     " + ", ".join(f"{counts[status]} {status}" for status in Status)
+    if pending := [row.submitted_at for row in rows if row.status == Status.PENDING]:
+        yield f"          oldest pending since {_ago(min(pending), now)}"
+    for key, lease in heartbeats.of(row.key for row in rows if row.status == Status.RUNNING).items():
+        at = lease.progress
+        progress = f", {at.stage} {at.done}/{at.total}" if at else ""
+        yield f"running   {key} by {lease.worker}, heartbeat {_ago(lease.heartbeat_at, now)} ago{progress}"
+    for pause in heartbeats.pauses(now):
+        yield f"paused    {pause.worker} after {pause.code}, since {_ago(pause.since, now)}"
+    workers = sorted(heartbeats.workers(), key=lambda worker: worker.seen_at)
+    for worker in workers[-SHOWN_WORKERS:]:
+        yield f"worker    {worker.worker}, seen {_ago(worker.seen_at, now)} ago"
+    if not workers:
+        yield "worker    none seen yet"
+
+
+def _ago(then: datetime, now: datetime) -> str:
+    seconds = max(0, int((now - then).total_seconds()))
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"

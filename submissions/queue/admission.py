@@ -1,0 +1,62 @@
+"""Whether a request may join the queue. The report shows these checks, and the commit that queues it decides by them."""
+
+from collections.abc import Container, Iterable, Iterator
+
+from submissions.queue.quota import Quota
+from submissions.records.check import Check
+from submissions.records.index_rows import QueueRow
+from submissions.records.operator import OptOut
+from submissions.records.request import EvalRequest, Status
+from submissions.store.base import Snapshot
+from submissions.texts.check_names import CheckName
+from submissions.texts.refusals import RefusalCode
+
+
+def opted_out(model_id: str, paths: Container[str]) -> str | None:
+    """Return who asked that this model not be evaluated, its owner or itself by name; None if nobody did.
+
+    `paths` are those of the store.
+    """
+    owner = model_id.partition("/")[0]
+    return next((name for name in (owner, model_id) if OptOut.path_of(name) in paths), None)
+
+
+def opt_out_check(model_id: str, snapshot: Snapshot) -> Check:
+    owner = opted_out(model_id, snapshot.files)
+    return Check(CheckName.OPT_OUT, RefusalCode.OPTED_OUT if owner else None, owner or "")
+
+
+def request_checks(
+    request: EvalRequest, snapshot: Snapshot, rows: Iterable[QueueRow], quota: Quota | None
+) -> Iterator[Check]:
+    """Yield whether a request is new, and whether its submitter's quota allows it. `rows` may be ahead of `snapshot`."""
+    benchmark, rows = request.benchmark, list(rows)
+    status = status_of(request.key, snapshot)
+    if status is None and any(row.key == request.key for row in rows):
+        status = Status.PENDING
+    if status:
+        detail = f"{status}, {request.key[:8]}"
+        yield Check(CheckName.NEW, RefusalCode.SUBMITTED, detail, benchmark, request=request.key)
+    else:
+        yield Check(CheckName.NEW, benchmark=benchmark)
+    if quota is None:
+        yield Check(CheckName.QUOTA, benchmark=benchmark, skipped=True)
+    elif free_at := quota.free_at(rows, request):
+        yield Check(CheckName.QUOTA, RefusalCode.QUOTA_SPENT, f"{free_at:%Y-%m-%d %H:%M} UTC", benchmark)
+    else:
+        left = f"{quota.left(rows, request)} / {quota.limit(benchmark)}"
+        yield Check(CheckName.QUOTA, detail=left, benchmark=benchmark)
+
+
+def first_refusal(
+    request: EvalRequest, snapshot: Snapshot, rows: Iterable[QueueRow], quota: Quota | None
+) -> Check | None:
+    """Return the first reason not to queue a request, None if there is none."""
+    opt_out = opt_out_check(request.model_id, snapshot)
+    checks = [*request_checks(request, snapshot, rows, quota), opt_out]
+    return next((check for check in checks if check.refusal), None)
+
+
+def status_of(key: str, snapshot: Snapshot) -> Status | None:
+    """Return the status of the request with this key, None if there is none."""
+    return next((status for status in Status if EvalRequest.path_of(key, status) in snapshot.files), None)

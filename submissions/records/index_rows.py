@@ -1,0 +1,205 @@
+"""Flat rows that summarise results and requests: what the board and the queue view are drawn from."""
+
+import json
+from dataclasses import fields
+from functools import lru_cache
+
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from submissions.records.base import Key, Label, Name, Time
+from submissions.records.request import EvalRequest, Status
+from submissions.records.result import SINGLE_PROTOCOL, EvalResult, Latency
+
+STANDARD_METRICS = ("em", "f1", "em_strict")  # that have a field of their own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class BoardRow:
+    """What the board needs of a result, flat: one row of a segment below `index/board/`.
+
+    A dataclass with slots: the board holds tens of thousands, and each takes a third of a model's memory.
+    """
+
+    path: str
+    blob: str  # the git blob id of the record this row was made from: how a stale row is noticed
+    key: Key
+    benchmark: Name
+    benchmark_version: str
+    model: Label
+    revision: str | None = None
+    organisation: Label | None = None
+    role: str
+    params: int | None = None
+    license: Label | None = None
+    precision: str | None = None
+    split: str
+    dataset: str
+    n: int | None = None
+    em: float | None = None
+    f1: float | None = None
+    em_strict: float | None = None
+    em_low: float | None = None
+    em_high: float | None = None
+    f1_low: float | None = None
+    f1_high: float | None = None
+    em_strict_low: float | None = None
+    em_strict_high: float | None = None
+    latency_ms: float | None = (
+        None  # of a measured row: the median if questions were asked one at a time, else the mean
+    )
+    hardware: Label | None = None
+    date: float | None = None
+    released: str | None = None  # the month of the model's release, if it is known: 2025-11
+    outcome: str
+    kind: str
+    source: Label | None = None
+    source_url: str | None = None
+    breakdown: str  # JSON, as in the result, without what is not known
+    metrics: str = "{}"  # JSON: what the benchmark has beside these, in percent
+    weights: str | None = None
+    thinking: str | None = None
+    base_model: str | None = None
+    custom_code: bool | None = None
+    requested_revision: str | None = None
+    server: Label | None = None
+    decoding: str | None = None
+    max_answer_tokens: int | None = None
+    max_reasoning_tokens: int | None = None
+    reasoning_tokens: float | None = None  # per answer
+    reasoning_per_right: float | None = None  # tokens per right answer
+    published_as: Label | None = None
+    paired: str | None = None  # JSON: [[another result's key, 1 if this one is ahead or -1, p value at most], …]
+
+    # What the board finds out itself; in no segment.
+    retired: str | None = None  # why the result has no rank any more
+    attempt: tuple[int, int] | None = None  # which of how many results of its model on this test set
+    reproduction: str | None = None  # of a reported number or its measurement: see leaderboard.data.reproductions
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the row is a trial on the sample set, which says nothing about a model."""
+        return self.split.startswith("sample")
+
+    def metric(self, name: str) -> float | None:
+        """A metric in percent, one of the benchmark's own included; None where it is not known."""
+        if name in STANDARD_METRICS:
+            value: float | None = getattr(self, name)
+            return value
+        return parse_metrics(self.metrics).get(name)
+
+
+@lru_cache(maxsize=100_000)
+def parse_metrics(metrics: str) -> dict[str, float]:
+    """A row's metrics beside EM and F1, in percent."""
+    found: dict[str, float] = json.loads(metrics)
+    return found
+
+
+def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
+    scores = result.results[result.benchmark]
+    em_low, em_high = result.intervals.get("em", (None, None))
+    f1_low, f1_high = result.intervals.get("f1", (None, None))
+    em_strict_low, em_strict_high = result.intervals.get("em_strict", (None, None))
+    return BoardRow(
+        path=path,
+        blob=blob,
+        key=result.request_key,
+        benchmark=result.benchmark,
+        benchmark_version=result.versions[result.benchmark],
+        model=result.config.model_name,
+        revision=result.config.model_sha,
+        organisation=result.config.organisation,
+        role=result.config.role,
+        params=result.config.params,
+        weights=result.config.weights,
+        license=result.config.license,
+        precision=result.config.model_dtype,
+        split=result.dataset.split,
+        dataset=result.dataset.id,
+        n=result.dataset.n,
+        em=scores.get("em"),
+        f1=scores.get("f1"),
+        em_strict=scores.get("em_strict"),
+        em_low=em_low,
+        em_high=em_high,
+        f1_low=f1_low,
+        f1_high=f1_high,
+        em_strict_low=em_strict_low,
+        em_strict_high=em_strict_high,
+        latency_ms=_typical_ms(result.latency) if result.latency and result.provenance.kind == "verified" else None,
+        hardware=result.latency.hardware if result.latency else None,
+        date=result.date,
+        released=result.config.released,
+        outcome=result.outcome,
+        kind=result.provenance.kind,
+        source=result.provenance.source,
+        source_url=result.provenance.source_url,
+        breakdown=_compact(
+            {
+                axis: {name: bucket.model_dump(exclude_none=True) for name, bucket in buckets.items()}
+                for axis, buckets in result.breakdown.items()
+            }
+        ),
+        metrics=_compact(
+            {name: v for name, v in scores.items() if name not in (*STANDARD_METRICS, "em_stderr") and v is not None}
+        ),
+        thinking=result.config.thinking,
+        base_model=result.config.base_model,
+        custom_code=result.config.custom_code or None,
+        requested_revision=result.config.requested_revision,
+        server=result.config.server,
+        decoding=result.generation.decoding if result.generation else None,
+        max_answer_tokens=result.generation.max_answer_tokens if result.generation else None,
+        max_reasoning_tokens=result.generation.max_reasoning_tokens if result.generation else None,
+        reasoning_tokens=result.reasoning.tokens_mean if result.reasoning else None,
+        reasoning_per_right=result.reasoning.tokens_per_right if result.reasoning else None,
+        published_as=result.config.published_as,
+        paired=_compact([[p.other, p.sign, p.p_at_most] for p in result.paired]) if result.paired else None,
+    )
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _typical_ms(latency: Latency) -> float:
+    return latency.mean_ms if latency.protocol != SINGLE_PROTOCOL or latency.p50_ms is None else latency.p50_ms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class QueueRow:
+    """What the queue view needs of a request: one row of a segment below `index/queue/`."""
+
+    blob: str
+    key: Key
+    model_id: str
+    revision: str
+    precision: str
+    benchmark: str
+    params: int | None = None
+    thinking: str | None = None
+    custom_code: bool | None = None
+    submitted_by: str
+    organisation: str | None = None
+    submitted_at: Time
+    status: str
+    attempt: int
+    started_at: Time | None = None
+    finished_at: Time | None = None
+    failure_stage: str | None = None
+    failure_code: str | None = None
+
+    @property
+    def path(self) -> str:
+        return EvalRequest.path_of(self.key, Status(self.status))
+
+
+def queue_row(request: EvalRequest, blob: str) -> QueueRow:
+    own = {"blob", "failure_stage", "failure_code"}
+    return QueueRow(
+        blob=blob,
+        failure_stage=request.failure.stage if request.failure else None,
+        failure_code=request.failure.code if request.failure else None,
+        **request.model_dump(include={field.name for field in fields(QueueRow)} - own),
+    )

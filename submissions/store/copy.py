@@ -1,0 +1,92 @@
+"""Copying a store to another place and comparing every file afterwards.
+
+A public store goes from git to git (a folder here, a dataset on the Hub, and back) as it is now, without its history; a
+private one from one fsspec address to another.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+from typing import TypeVar
+
+from tqdm import tqdm
+
+from submissions.config.settings import Settings
+from submissions.store.base import Changes, Snapshot, Store, transact, unchanged
+from submissions.store.open import DATASETS, is_remote, local_path, open_files, open_store
+from submissions.store.private import PrivateStore
+from submissions.texts.errors import StoreError
+
+T = TypeVar("T")
+FILES_PER_COMMIT = 500
+VOLATILE = ("answers/", "leases/", "paused/", "workers/")  # of running evaluations
+HUB_FILE = ".gitattributes"  # the Hub writes it into every dataset
+
+
+def copy_store(source: str, target: str, settings: Settings) -> int:
+    """Copy a store and return its number of files. A copy that was interrupted is continued.
+
+    Raises StoreError if the copy would be incomplete.
+    """
+    _check_places(source, target)
+    if _is_git(source):
+        return _copy_git(open_store(source, settings), target, settings)
+    return _copy_private(open_files(source, settings), target, settings)
+
+
+def _check_places(source: str, target: str) -> None:
+    """Raises StoreError if the source does not exist, or one place is inside the other."""
+    here, there = (None if is_remote(url) else local_path(url).resolve() for url in (source, target))
+    if here and not here.exists():
+        raise StoreError(f"{source} does not exist")
+    if here and there and (here.is_relative_to(there) or there.is_relative_to(here)):
+        raise StoreError(f"one of {source} and {target} is inside the other: name another place")
+
+
+def _is_git(url: str) -> bool:
+    return url.startswith(DATASETS) or (not is_remote(url) and (local_path(url) / "HEAD").is_file())
+
+
+def _copy_private(files: PrivateStore, target: str, settings: Settings) -> int:
+    paths = [path for path in files.paths("") if not path.startswith(VOLATILE)]
+    if not paths:
+        raise StoreError(f"{files.url} has no files: name a store that has")
+    private = open_files(target, settings)
+    there = {path for path in private.paths("") if not path.startswith(VOLATILE)}
+    if others := sorted(there.difference(paths)):
+        raise StoreError(f"{target} has files of its own ({others[0]}): name an empty place")
+    for path in _shown(paths):
+        try:
+            content = files.read(path)
+        except KeyError:  # erased meanwhile
+            continue
+        if path not in there or private.read(path) != content:
+            private.write(path, content)
+        if private.read(path) != content:
+            raise StoreError(f"{target}: {path} is not what was written; run migrate again")
+    return len(paths)
+
+
+def _copy_git(store: Store, target: str, settings: Settings) -> int:
+    copy, snapshot = open_store(target, settings), store.snapshot()
+    paths = [path for path in snapshot.files if path != HUB_FILE]
+    if other := [path for path in copy.snapshot().files if path not in snapshot.files and path != HUB_FILE]:
+        raise StoreError(f"{target} has records of its own ({other[0]}): name an empty store")
+    for start in _shown(range(0, len(paths), FILES_PER_COMMIT)):
+        contents = {path: store.read(path, snapshot.head) for path in paths[start : start + FILES_PER_COMMIT]}
+        transact(copy, partial(_add_missing, contents))
+    after = copy.snapshot()
+    for path in paths:
+        if not unchanged(after, path, store.read(path, snapshot.head)):
+            raise StoreError(f"{target}: {path} is not what was written; run migrate again")
+    return len(paths)
+
+
+def _add_missing(contents: Mapping[str, bytes], there: Snapshot) -> tuple[Changes, str, None]:
+    missing = {path: content for path, content in contents.items() if not unchanged(there, path, content)}
+    return missing, f"Copy {len(missing)} records", None
+
+
+def _shown(steps: Collection[T]) -> Iterable[T]:
+    """Show a progress bar on a terminal."""
+    shown: Iterable[T] = tqdm(steps, disable=None)
+    return shown

@@ -1,0 +1,43 @@
+"""Limits on the folders of a store.
+
+The Hub allows 10,000 files a folder (https://huggingface.co/docs/hub/storage-limits), so records that become many are in
+folders named by the first two digits of their key.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from submissions.store.base import Snapshot, Store
+from submissions.texts.errors import StoreError
+
+ENTRIES_PER_FOLDER = 10_000
+FILES = 100_000  # in a repository, as the Hub recommends
+
+
+def folder_sizes(snapshot: Snapshot) -> Counter[str]:
+    """Return how many files and folders are in each folder, by its path."""
+    seen: set[str] = set()
+    sizes: Counter[str] = Counter()
+    for path in snapshot.files:
+        while path and path not in seen:
+            seen.add(path)
+            path = path.rpartition("/")[0]
+            sizes[path] += 1
+    return sizes
+
+
+def check_room(store: Store, paths: Iterable[str], snapshot: Snapshot) -> None:
+    """Raises StoreError if a folder that one of these new paths would be in is full."""
+    for path in paths:
+        folder, entries = path, 0
+        while folder and not entries:  # the deepest folder that exists gets one more entry
+            folder = folder.rpartition("/")[0]
+            entries = store.entries(folder, snapshot.head)
+        if path not in snapshot.files and entries >= ENTRIES_PER_FOLDER:
+            raise StoreError(f"/{folder} of the store has {entries:,} entries, as many as the Hub allows a folder")
+
+
+def sharded(path: str) -> str:
+    """Return `folder/abcd.json` as `folder/ab/abcd.json`."""
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/{name[:2]}/{name}"

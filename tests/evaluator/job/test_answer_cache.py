@@ -1,0 +1,151 @@
+"""Answers are kept by all that they depend on, and compared with those to questions asked alone."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.data_types import Answer, Prompt
+from evaluator.datasets.source import Source
+from evaluator.engines.options import ApiOptions, EngineOptions
+from evaluator.job.answer_cache import AnswerCache
+from evaluator.job.folder import Job
+from evaluator.results.evaluate import evaluate
+from evaluator.results.score_answers import batch_invariance
+from evaluator.results.task import Task, evenly_spaced, load_items, options_of
+from submissions.config.paths import SAMPLES
+from submissions.records.request import EvalRequest
+from tests.support.engines import BatchVariantEngine, use_engine
+
+OPTIONS = EngineOptions(Path("m"), "float32", 16, revision="0" * 40)
+
+
+def _answered(job: Job, text: str = "답") -> Job:
+    answers = (Answer(own, f"{text} {prompt}", "ok", 0.5) for prompt, own in job.ids.items())
+    job.answers_file.write_text("".join(map(job.row, answers)), encoding="utf-8")
+    return job
+
+
+def _prompts(image: Path) -> list[Prompt]:
+    return [Prompt(str(n), f"질문 {n}", (image,)) for n in range(4)]
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    Image.new("RGB", (9, 9)).save(tmp_path / "a.png")
+    return tmp_path / "a.png"
+
+
+def test_answers_outlive_their_job(tmp_path: Path, image: Path) -> None:
+    cache = AnswerCache(tmp_path / "answers")
+    cache.keep(_answered(Job.prepare(tmp_path / "one", OPTIONS, _prompts(image))))
+    cache.keep(Job(tmp_path / "one"))
+    (file,) = (tmp_path / "answers").glob("*.jsonl")
+    assert file.read_text().count("\n") == 4
+    more = [*_prompts(image), Prompt("new", "새 질문", (image,))]
+    job = Job.prepare(tmp_path / "two", replace(OPTIONS, batch_size=3), [replace(p, id=f"other {p.id}") for p in more])
+    assert cache.fill(job) == 4
+    assert {k: a.text for k, a in job.answers().items()} == {job.ids[f"other {n}"]: f"답 {n}" for n in range(4)}
+    assert cache.fill(job) == 0, "what is there is not asked for"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"engine": "api"},
+        {"revision": "1" * 40},
+        {"precision": "float16"},
+        {"max_new_tokens": 17},
+        {"max_pixels": 1000},
+        {"api": ApiOptions(base_url="https://a.example")},
+    ],
+)
+def test_other_settings_are_other_answers(tmp_path: Path, image: Path, change: dict[str, object]) -> None:
+    cache = AnswerCache(tmp_path / "answers")
+    cache.keep(_answered(Job.prepare(tmp_path / "one", OPTIONS, _prompts(image))))
+    assert cache.fill(Job.prepare(tmp_path / "two", replace(OPTIONS, **change), _prompts(image))) == 0  # type: ignore[arg-type]
+
+
+def test_budgets_change_no_answer(tmp_path: Path, image: Path) -> None:
+    spec = replace(OPTIONS, api=ApiOptions(base_url="https://a.example", max_requests=5))
+    _answered(Job.prepare(tmp_path / "one", spec, _prompts(image)))
+    more = replace(spec, api=ApiOptions(base_url="https://a.example", max_requests=50))
+    assert len(Job.prepare(tmp_path / "one", more, _prompts(image)).answers()) == 4
+
+
+def test_other_bytes_and_words_are_other_answers(tmp_path: Path, image: Path) -> None:
+    cache = AnswerCache(tmp_path / "answers")
+    before = _prompts(image)
+    cache.keep(_answered(Job.prepare(tmp_path / "one", OPTIONS, before)))
+    Image.new("RGB", (9, 9), "red").save(image)
+    assert cache.fill(Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))) == 0
+    Image.new("RGB", (9, 9)).save(image)
+    reworded = [replace(p, text=p.text + "?") if p.id == "2" else p for p in before]
+    assert cache.fill(Job.prepare(tmp_path / "three", OPTIONS, reworded)) == 3
+
+
+def test_a_torn_line_is_repaired(tmp_path: Path, image: Path) -> None:
+    cache = AnswerCache(tmp_path / "answers")
+    cache.keep(_answered(Job.prepare(tmp_path / "one", OPTIONS, _prompts(image)[:3])))
+    (file,) = (tmp_path / "answers").glob("*.jsonl")
+    file.write_bytes(file.read_bytes()[:-5])
+    job = Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))
+    assert cache.fill(job) == 2
+    cache.keep(_answered(job))
+    assert cache.fill(Job.prepare(tmp_path / "three", OPTIONS, _prompts(image))) == 4
+
+
+def test_what_failed_through_our_fault_is_not_kept(tmp_path: Path, image: Path) -> None:
+    cache = AnswerCache(tmp_path / "answers")
+    job = Job.prepare(tmp_path / "one", OPTIONS, _prompts(image)[:1])
+    job.answers_file.write_text(job.row(Answer(job.ids["0"], "", "infra_error", 0.1)))
+    cache.keep(job)
+    assert cache.fill(Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))) == 0
+
+
+def _gate(changed: int, of: int) -> object:
+    benchmark = BENCHMARKS["ko-vqa"]
+    items = evenly_spaced(benchmark.load(SAMPLES / "ko-vqa"), of)
+    right = {item.id: Answer(item.id, item.answer, "ok", 0.1) for item in items}
+    alone = right | {item.id: Answer(item.id, "모름", "ok", 0.1) for item in items[:changed]}
+    alone[items[-1].id] = Answer(items[-1].id, f"{items[-1].answer} ", "ok", 0.1)  # other text, the same score
+    return batch_invariance(benchmark, [(item, [item.id]) for item in items], right, alone)
+
+
+def test_how_many_scores_hang_on_the_batch() -> None:
+    outcome = _gate(2, 40)
+    assert (outcome.n, outcome.answers_changed, outcome.scores_changed) == (40, 3, 2)  # type: ignore[attr-defined]
+
+
+@pytest.mark.integration
+def test_scores_that_hang_on_the_batch_are_measured_again_in_smaller_ones(
+    make_request: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_engine(monkeypatch, BatchVariantEngine, "extractive")
+    benchmark, source = BENCHMARKS["korquad-2"], Source(SAMPLES / "korquad-2", "x", "test")
+    request: EvalRequest = make_request(benchmark="korquad-2")  # type: ignore[operator]
+    (tmp_path / "model").mkdir()
+    task = Task(
+        request,
+        options_of(request, tmp_path / "model", benchmark),
+        benchmark,
+        source,
+        limit=12,
+        sandbox=False,
+        cache=tmp_path / "cache",
+    )
+    items, dataset = load_items(task)
+    result = evaluate(task, items, dataset, tmp_path / "job").result
+    assert result.batch_invariance and result.batch_invariance.batches_tried == [64, 8]
+    assert (result.config.batch_size, result.batch_invariance.scores_changed) == (1, 0)
+    assert (result.results["korquad-2"]["f1"] or 0) > 0, "the answers of the batched passes were thrown away"
+    again = evaluate(task, items, dataset, tmp_path / "again").result
+    assert again.results == result.results, "and are not kept for other runs"
+
+
+def test_the_questions_asked_alone_are_spread_over_all(image: Path) -> None:
+    items = BENCHMARKS["ko-vqa"].load(SAMPLES / "ko-vqa")
+    assert [items.index(item) for item in evenly_spaced(items, 5)] == [0, 9, 18, 27, 36]
+    assert evenly_spaced(items, 100) == items and evenly_spaced(items, 0) == []

@@ -1,0 +1,157 @@
+"""The numbers of a result, from answers whose scores and times are known."""
+
+import random
+from collections.abc import Callable
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.data_types import Answer, Item
+from evaluator.datasets.source import Source
+from evaluator.job.folder import Job
+from evaluator.results.build_result import build_result, coarse
+from evaluator.results.score_answers import ScoredAnswers
+from evaluator.results.task import Task, options_of
+from submissions.records.request import EvalRequest
+from submissions.records.result import Dataset, EvalResult
+
+Make = Callable[..., EvalRequest]
+SECONDS = [0.1, 0.2, 0.3, 0.4, 2.0]  # of the whole run's answers
+SINGLE = [0.5, 0.6, 1.0, 0.7]  # of those asked one at a time
+
+
+def result_of(
+    make_request: Make,
+    folder: Path,
+    benchmark: str,
+    items: list[Item],
+    texts: list[str],
+    single: list[float],
+    revision: str = "main",
+) -> EvalResult:
+    request = make_request(benchmark=benchmark, engine="chat", requested_revision=revision)
+    bench = BENCHMARKS[benchmark]
+    options = options_of(request, folder / "model", bench)
+    (folder / "model").mkdir()
+    task = Task(request, options, bench, Source(folder, "x", "test"))
+    prompts = [prompt for item in items for prompt in bench.prompts(item)]
+    job = Job.prepare(folder / "job", options, prompts, {p.id for p in prompts[: len(single)]})
+    answers = [Answer(job.ids[p.id], t, "ok", s) for p, t, s in zip(prompts, texts, cycle(SECONDS), strict=False)]
+    alone = [Answer(job.ids[p.id], t, "ok", s) for p, t, s in zip(prompts, texts, single, strict=False)]
+    job.latency_file.write_text("".join(map(job.row, alone)), encoding="utf-8")
+    job.write_environment({"hardware": "abacus", "calibration_ms": 2.5, "batch_size": 4, "params": 7, "python": "3.11"})
+    scores = bench.score(items, [[answer] for answer in answers])
+    dataset = Dataset(id="x", revision=None, split="test", n=len(items))
+    scored = ScoredAnswers({a.id: a for a in answers}, job.latency_answers(), scores, None)
+    return build_result(task, items, scored, dataset, job.environment(), None, None)
+
+
+def vqa_items() -> list[Item]:
+    return [
+        Item(str(n), "얼마?", f"{n + 10}억", buckets={"domain": "가" if n < 2 else "나"}, cluster=str(n))
+        for n in range(5)
+    ]
+
+
+@pytest.mark.parametrize(("asked", "told"), [("main", None), ("v1.0", "v1.0")])
+def test_another_revision_than_the_newest_is_told(
+    make_request: Make, tmp_path: Path, asked: str, told: str | None
+) -> None:
+    result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["10억"] * 5, SINGLE, asked)
+    assert result.config.requested_revision == told
+
+
+def test_scores_latency_and_breakdown(make_request: Make, tmp_path: Path) -> None:
+    texts = ["10억", "99억", "12억", "13억", "98억"]
+    result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), texts, SINGLE)
+    scores = result.results["ko-vqa"]
+    assert scores["em"] == 60.0 and scores["f1"] == 60.0 and scores["em_strict"] == 60.0
+    # The sample's standard deviation of 1, 0, 1, 1, 0 over the root of 5.
+    assert scores["em_stderr"] == pytest.approx(100 * 0.3**0.5 / 5**0.5, abs=1e-4)
+    assert result.intervals["em"] == pytest.approx((23.07, 88.24), abs=0.01)  # Wilson, 3 of 5
+    assert {k: (b.n, b.em) for k, b in result.breakdown["domain"].items()} == {"가": (2, 50.0), "나": (3, 66.6667)}
+    assert result.total_evaluation_time_seconds == 3.0
+    latency = result.latency
+    assert latency and (latency.protocol, latency.n, latency.hardware) == ("one at a time", 4, "abacus")
+    assert (latency.mean_ms, latency.p50_ms, latency.p95_ms, latency.calibration_ms) == (700.0, 650.0, 1000.0, 2.5)
+    assert result.answers and result.answers.ok == 5
+    assert (result.config.params, result.config.batch_size, result.config.max_new_tokens) == (7, 4, 1024)
+
+
+def test_without_latency_samples_the_whole_runs_time_counts(make_request: Make, tmp_path: Path) -> None:
+    result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["x"] * 5, [])
+    assert result.latency and (result.latency.protocol, result.latency.n) == ("total/questions", 5)
+    assert (result.latency.mean_ms, result.latency.p50_ms, result.latency.p95_ms) == (600.0, 300.0, 2000.0)
+
+
+def test_korquads_latency_is_all_of_the_time_by_all_questions(make_request: Make, tmp_path: Path) -> None:
+    items = [
+        Item(str(n), "?", "답", page="<p>답</p>", buckets={"length": "short", "form": "table"}, cluster="p")
+        for n in range(5)
+    ]
+    result = result_of(make_request, tmp_path, "korquad-2", items, ["답", "답", "x", "답", ""], SINGLE)
+    latency = result.latency
+    assert latency and (latency.protocol, latency.mean_ms) == ("total/questions", 600.0), "its own rule"
+    assert (latency.p50_ms, latency.p95_ms, latency.n) == (650.0, 1000.0, 4), "of those asked one at a time"
+    assert result.results["korquad-2"]["em"] == 60.0
+
+
+def test_infochartqas_f1_is_that_of_the_parts(make_request: Make, tmp_path: Path) -> None:
+    golds = [(1, "287"), (41, "Gaon,Nuri"), (60, "North line"), (202, "B,D"), (71, "A1,B2,C3")]
+    items = [
+        Item(str(n), "?", gold, extra={"question_type_id": kind}, buckets={"question_type": str(kind)}, cluster=str(n))
+        for n, (kind, gold) in enumerate(golds)
+    ]
+    said = ["287", "Gaon,Dasom", "South", "B,C", "A1,B2"]
+    result = result_of(make_request, tmp_path, "infochartqa", items, said, SINGLE)
+    by_type = {kind: (bucket.em, bucket.f1) for kind, bucket in result.breakdown["question_type"].items()}
+    assert by_type["1"] == (100.0, 100.0)
+    assert by_type["41"] == (0.0, 50.0)  # one of two parts
+    assert by_type["60"] == (0.0, 0.0)
+    assert by_type["202"] == (0.0, 50.0)
+    assert by_type["71"] == (100.0, 100.0)  # compared as far as the shorter list goes: F1 is at least EM
+
+
+def test_a_remote_result_names_no_library_of_ours(make_request: Make, tmp_path: Path) -> None:
+    result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["x"] * 5, SINGLE)
+    assert result.environment == {"python": "3.11"}
+
+
+def test_measures_of_custom_code_are_coarse(make_request: Make, tmp_path: Path) -> None:
+    """The code runs where they are measured: with all their digits they could carry a message."""
+    result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["x"] * 5, SINGLE)
+    assert result.latency and result.cost
+    exact = result.evolve(
+        latency={**result.latency.model_dump(), "mean_ms": 123.456, "p50_ms": 0.98765, "p95_ms": 123456.789},
+        cost={**result.cost.model_dump(), "prompt_tokens": 123456, "completion_tokens": 7, "device_seconds": 98.76},
+        total_evaluation_time_seconds=98.765,
+    )
+    rough = coarse(exact)
+    assert rough.latency and (rough.latency.mean_ms, rough.latency.p50_ms, rough.latency.p95_ms) == (120, 0.99, 120000)
+    assert rough.cost and (rough.cost.prompt_tokens, rough.cost.completion_tokens) == (120000, 7)
+    assert (rough.cost.device_seconds, rough.total_evaluation_time_seconds, rough.inputs) == (99, 99, None)
+    assert rough.results == exact.results and rough.intervals == exact.intervals
+
+
+def test_scores_of_a_whole_set_do_not_say_which_items_they_are_of(make_request: Make, tmp_path: Path) -> None:
+    """A right guess beside j other quantities earns an F1 of 2 / (2 + j): exact sums of unlike ones would have one solution."""
+    rng = random.Random(4)
+    items = [Item(str(n), "값은?", f"{n + 1000}원", buckets={"domain": str(n // 100)}) for n in range(200)]
+    texts = [
+        ""
+        if n % 100 > 11
+        else f"{n + 1000 if rng.random() < 0.5 else 7}원 " + " ".join(f"{k + 50}원" for k in range(n % 100))
+        for n in range(200)
+    ]
+    result = result_of(make_request, tmp_path, "ko-vqa", items, texts, [])
+    published = [*result.results["ko-vqa"].items()]
+    shares = [value for name, value in published if name != "em_stderr" and value is not None]
+    shares += [end for interval in result.intervals.values() for end in interval]
+    assert all(round(share * 200 / 100, 6).is_integer() for share in shares), "steps of one item"
+    buckets = [bucket for axis in result.breakdown.values() for bucket in axis.values() if bucket.em is not None]
+    assert len(buckets) == 2
+    assert all(
+        round(value, 6).is_integer() for bucket in buckets for value in (bucket.em, bucket.f1) if value is not None
+    )

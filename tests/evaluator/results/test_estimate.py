@@ -1,0 +1,79 @@
+"""What an evaluation will take, from a model of the device and from past runs."""
+
+import random
+
+import pytest
+
+from evaluator.results.estimate import DEVICES, answer_seconds, device_named, estimate
+from submissions.records.result import EvalResult
+from tests.support.cli import in_process
+from tests.support.evaluated import evaluated
+from tests.support.records import request_numbered
+
+A100 = next(device for device in DEVICES if device.name == "A100")
+
+
+def test_devices_are_known_by_the_names_that_drivers_tell() -> None:
+    told = {
+        "NVIDIA A100-SXM4-80GB": "A100",
+        "NVIDIA L4": "L4",
+        "NVIDIA L40S": "L40S",
+        "NVIDIA H200": "H200",
+        "Tesla T4": "T4",
+        "NVIDIA A10G": "A10G",
+        "AMD EPYC 9B14 × 2": "CPU",
+        "some accelerator": None,
+    }
+    assert {name: (found.name if (found := device_named(name)) else None) for name in told} == told
+
+
+def test_larger_models_and_smaller_devices_take_longer() -> None:
+    sizes = [estimate(p, 2 * p, "infochartqa", A100) for p in (10**9, 7 * 10**9, 70 * 10**9)]
+    assert [e.seconds for e in sizes] == sorted(e.seconds for e in sizes)
+    assert [e.devices for e in sizes] == [1, 1, 3], "70 billion parameters in bfloat16 fill two and a half"
+    by_device = {d.name: estimate(7 * 10**9, 14 * 10**9, "ko-vqa", d).seconds for d in DEVICES}
+    assert by_device["H200"] < by_device["A100"] < by_device["L4"] < by_device["CPU"]
+    reasons = estimate(7 * 10**9, 14 * 10**9, "ko-vqa", A100, reasons=True)
+    assert reasons.seconds > 3 * by_device["A100"]
+
+
+def past_run(number: int, params: int, factor: float) -> EvalResult:
+    """A run that took that many times longer than the model of the device says."""
+    result = evaluated(request_numbered(number, benchmark="ko-vqa", params=params), 50.0)
+    assert result.latency and result.dataset.n
+    seconds = answer_seconds(params, 2 * params, "ko-vqa", A100, 1, reasons=False, batch=32) * result.dataset.n
+    return result.evolve(
+        config=result.config.evolve(params=params, model_dtype="bfloat16"),
+        latency=result.latency.evolve(hardware="NVIDIA A100-SXM4-80GB"),
+        total_evaluation_time_seconds=factor * seconds,
+        reasoning=None,
+    )
+
+
+def test_past_runs_correct_the_estimate_and_say_how_far_it_is_off() -> None:
+    rng = random.Random(1)
+    past = [past_run(n, rng.choice([2, 4, 8]) * 10**9, 2.5 * rng.lognormvariate(0, 0.2)) for n in range(40)]
+    bare = estimate(4 * 10**9, 8 * 10**9, "ko-vqa", A100)
+    told = estimate(4 * 10**9, 8 * 10**9, "ko-vqa", A100, past=past)
+    loading = 8.0
+    assert (told.seconds - loading) / (bare.seconds - loading) == pytest.approx(2.5, rel=0.15)
+    assert told.runs == 40 and told.error and 1.2 < told.error < 1.6
+    assert bare.error is None and bare.runs == 0
+    elsewhere = next(device for device in DEVICES if device.name == "L4")
+    assert estimate(4 * 10**9, 8 * 10**9, "ko-vqa", elsewhere, past=past).runs == 0, "another device tells nothing"
+
+
+def test_the_command_says_what_a_model_will_take(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli = in_process(environment, monkeypatch, capsys)
+    done = cli("estimate", "tiny/image-text", "ko-vqa", "--device", "A100", "--price", "2.5")
+    assert done.returncode == 0, done.stderr
+    assert "1 × A100" in done.stdout and "$0.0" in done.stdout and "too few" in done.stdout
+    assert "korquad-2" in cli("estimate", "tiny/image-text", "--device", "L4").stdout
+    pages_only = cli("estimate", "tiny/extractive", "--device", "L4")
+    assert [line.partition(":")[0] for line in pages_only.stdout.splitlines()] == ["korquad-2"]
+    refused = cli("estimate", "tiny/extractive", "ko-vqa", "--device", "L4")
+    assert refused.returncode == 2 and refused.stdout == "" and "korquad-2" in refused.stderr
+    unknown = cli("estimate", "tiny/image-text", "--device", "TPU")
+    assert unknown.returncode == 2 and "H200" in unknown.stderr

@@ -1,0 +1,372 @@
+"""`python -m evaluator run`: real processes, real models, killed and started again."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.data_types import Answer, Prompt
+from evaluator.core.errors import EvaluationError
+from evaluator.engines.options import EngineOptions
+from evaluator.job.folder import Job
+from evaluator.job.latency import WARM_UP
+from evaluator.job.process import child_environment
+from scripts.demo import make_smollm2
+from submissions.config.paths import ROOT, SAMPLES
+from submissions.records.request import EvalRequest
+from submissions.records.result import EvalResult
+from submissions.texts.refusals import REFUSALS, RefusalCode
+from tests.conftest import SHARED
+from tests.support.cli import Cli, Done, in_process
+from tests.support.engines import STOP, LoggingEngine
+
+pytestmark = pytest.mark.integration
+
+
+def run(environment: dict[str, str], *args: str, timeout: int = 300) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "evaluator", *args],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+def timeless(result: Path) -> dict[str, Any]:
+    """A result without what differs from run to run."""
+    content = json.loads(result.read_text(encoding="utf-8"))
+    for field in ("date", "latency", "total_evaluation_time_seconds", "git_hash"):
+        content.pop(field)
+    content["cost"].pop("device_seconds")
+    return dict(content)
+
+
+@pytest.fixture
+def cli(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    return in_process(environment, monkeypatch, capsys)
+
+
+def check_outputs(done: Done, out: Path, benchmark: str, n: int, split: str = "sample") -> EvalResult:
+    """What holds of every run, whatever the model and the benchmark."""
+    assert done.returncode == 0, done.stderr
+    assert f"n = {n}" in done.stdout
+    result = EvalResult.model_validate_json((out / "result.json").read_bytes())
+    card = BENCHMARKS[benchmark].card
+    assert (result.dataset.n, result.dataset.split) == (n, split)
+    assert result.answers and sum(result.answers.model_dump().values()) == n
+    assert result.latency and result.latency.mean_ms > 0 and result.latency.hardware and result.latency.calibration_ms
+    assert (result.latency.protocol == "total/questions") == (BENCHMARKS[benchmark].latency_protocol == "total")
+    assert result.batch_invariance and result.batch_invariance.n == min(n, 25 if benchmark == "ko-vdc" else 100)
+    assert {"em", "em_stderr", "f1"} <= set(result.results[benchmark])
+    for metric, (low, high) in result.intervals.items():
+        assert low <= (result.results[benchmark][metric] or 0) <= high and low < high
+    assert ("f1" in result.intervals) == BENCHMARKS[benchmark].f1_is_mean
+    for axis, buckets in result.breakdown.items():
+        counted = 4 * n if card.histogram and axis == card.histogram.name else n
+        assert sum(b.n or 0 for b in buckets.values()) == counted
+    assert set(result.breakdown) == {a.name for a in (*card.axes, *((card.histogram,) if card.histogram else ()))}
+    details = (out / "details.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(details) == n
+    assert sorted(p.name for p in out.iterdir()) == ["details.jsonl", "result.json"]
+    return result
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_each_benchmark_on_its_samples(cli: Cli, dummy_engine: None, tmp_path: Path, benchmark: str) -> None:
+    n = len(BENCHMARKS[benchmark].load(SAMPLES / benchmark))
+    model = "tiny/image-text" if BENCHMARKS[benchmark].inputs == "image" else "tiny/extractive"
+    done = cli("run", "--model", model, "--benchmark", benchmark, "--out", str(tmp_path / "out"))
+    check_outputs(done, tmp_path / "out", benchmark, n)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("model", "benchmark", "limit"), [("image-text", "ko-vqa", 12), ("extractive", "korquad-2", 20)]
+)
+def test_real_models_in_a_process_of_their_own(
+    environment: dict[str, str], models_dir: Path, tmp_path: Path, model: str, benchmark: str, limit: int
+) -> None:
+    done = run(
+        environment, "run", "--model", str(models_dir / "tiny" / model), "--benchmark", benchmark,
+        "--precision", "float32", "--limit", str(limit), "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    ended = Done(done.returncode, done.stdout, done.stderr)
+    result = check_outputs(ended, tmp_path / "out", benchmark, limit, f"sample[:{limit}]")
+    assert result.inputs and (result.inputs.visual_tokens_mean is None) == (benchmark == "korquad-2")
+    assert result.environment["torch"] and result.config.params
+    assert result.environment.keys() >= {"tokenizers", "pillow", "torchvision", "transformers", "python"}
+    images = result.environment.get("image_processor")
+    assert images == {"image-text": "CLIPImageProcessor", "extractive": None}[model], images
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--model", "no such folder", "--benchmark", "ko-vqa"], "not a model ID"),
+        (["--model", "tiny/extractive", "--benchmark", "ko-vqa"], "(korquad-2)"),
+        (["--model", "tiny/image-text", "--benchmark", "ko-vqa", "--engine", "extractive"], "only korquad-2"),
+        (["--model", "tiny/extractive", "--benchmark", "korquad-2", "--data", "/nowhere"], "/nowhere"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(cli: Cli, tmp_path: Path, args: list[str], said: str) -> None:
+    done = cli("run", *args, "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert said in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_a_revision_of_a_folder_and_a_file_for_a_folder_are_refused(cli: Cli, models_dir: Path, tmp_path: Path) -> None:
+    asked = ("run", "--model", str(models_dir / "tiny/extractive"), "--benchmark", "korquad-2")
+    revised = cli(*asked, "--revision", "v2", "--out", str(tmp_path / "out"))
+    assert revised.returncode == 2 and REFUSALS[RefusalCode.REVISION_NOT_FOUND].en in revised.stderr
+    (tmp_path / "file").touch()
+    (tmp_path / "taken" / "details.jsonl").mkdir(parents=True)
+    for out in ("file", "taken"):
+        refused = cli(*asked, "--out", str(tmp_path / out))
+        assert refused.returncode == 2 and refused.stderr.startswith("evaluator: --out ")
+
+
+@pytest.mark.parametrize(("code", "exit_code"), [("no_chat_template", 2), ("out_of_memory", 1)])
+def test_a_models_fault_is_code_2_and_ours_1(
+    cli: Cli, dummy_engine: None, models_dir: Path, tmp_path: Path, code: str, exit_code: int
+) -> None:
+    shutil.copytree(models_dir / "tiny/extractive", tmp_path / "model")
+    (tmp_path / "model/dummy.json").write_text(json.dumps({"fail": code}))
+    done = cli("run", "--model", str(tmp_path / "model"), "--benchmark", "korquad-2", "--out", str(tmp_path / "out"))
+    assert done.returncode == exit_code and f"evaluator: {code}: " in done.stderr
+
+
+def test_half_a_surrogate_pair_in_a_question_names_its_row(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(SAMPLES / "ko-vqa", folder)
+    first, *others = (folder / "items.jsonl").read_text(encoding="utf-8").splitlines()
+    broken = json.dumps({**json.loads(first), "question": "몇 명\ud83d"})
+    (folder / "items.jsonl").write_text("\n".join([*others, broken]), encoding="utf-8")
+    where = ("--data", str(folder), "--out", str(tmp_path / "out"))
+    done = cli("run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", *where)
+    assert done.returncode == 2 and f"row {len(others) + 1}: 'question' holds half" in done.stderr
+
+
+def test_a_broken_row_stops_the_run_before_inference(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    (folder / "pages").mkdir(parents=True)
+    (folder / "pages/1.html").write_text("<p>가</p>")
+    good = {"id": "1", "question": "?", "answer": "가", "page": "pages/1.html", "length": "short", "form": "paragraph"}
+    rows = [good, {**good, "id": "2", "answer": ""}]
+    (folder / "items.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    where = ("--data", str(folder), "--out", str(tmp_path / "out"))
+    done = cli("run", "--model", "tiny/extractive", "--benchmark", "korquad-2", *where)
+    assert done.returncode == 2
+    assert "items.jsonl, row 2" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str, str], tmp_path: Path) -> None:
+    engine = f"{LoggingEngine.__module__}:{LoggingEngine.__name__}"
+    arguments = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--sandbox", "none", "--alone", "5"]
+    command = [sys.executable, "-m", "tests.support.cli", engine, *arguments, "--fresh", "--out"]
+    out, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
+    answers = out / "job/out/answers.jsonl"
+    out.mkdir()
+
+    def ended(folder: Path) -> None:
+        subprocess.run([*command, str(folder)], cwd=ROOT, env=environment, check=True, capture_output=True)
+
+    ended(undisturbed)
+    for lines, stop_after in ((5, 5), (17, 12)):
+        (out / STOP).write_text(str(stop_after))
+        with (
+            subprocess.Popen(
+                [*command, str(out)], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            ) as running,
+            subprocess.Popen(
+                ["tail", "-n", "+1", "-s", "0.05", "-F", str(answers)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            ) as tail,
+        ):
+            assert tail.stdout is not None
+            for _ in range(lines):
+                tail.stdout.readline()
+            running.send_signal(signal.SIGKILL)
+            running.wait()
+            tail.kill()
+        assert running.returncode == -signal.SIGKILL
+        assert not (out / "result.json").exists(), "killed in the middle"
+    assert answers.read_bytes().count(b"\n") == 17
+    (out / STOP).unlink()
+    ended(out)
+    assert timeless(out / "result.json") == timeless(undisturbed / "result.json")
+    assert (out / "details.jsonl").read_bytes() == (undisturbed / "details.jsonl").read_bytes()
+    asked = (out / "asked.log").read_text().split()
+    assert len(asked) == 44 + 5 + WARM_UP, "each question once, and again those that are measured"
+
+
+def test_a_longer_run_uses_the_answers_of_a_shorter_one(cli: Cli, dummy_engine: None, tmp_path: Path) -> None:
+    def seconds(*more: str) -> float:
+        out = tmp_path / "-".join(more or ["whole"])
+        args = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--alone", "0", "--out", str(out)]
+        assert cli(*args, *more).returncode == 0
+        return float(json.loads((out / "result.json").read_text())["total_evaluation_time_seconds"])
+
+    first = seconds("--limit", "10")
+    whole = seconds()
+    assert whole > first
+    assert seconds("--limit", "44") == whole, "the answers and the time they took are those of the run before"
+    kept = next((tmp_path / "work/answers").glob("*.jsonl"))
+    kept.write_text(kept.read_text().replace('"seconds": 0.001', '"seconds": 0.5'))
+    assert seconds("--limit", "43") > 20, "read from there"
+    assert seconds("--fresh") == whole
+
+
+def _job(folder: Path, model: Path, prompts: list[Prompt]) -> Job:
+    options = EngineOptions(model, "float32", 16, engine="evaluator.engines.dummy:DummyEngine")
+    return Job.prepare(folder, options, prompts)
+
+
+def _infer(job: Job) -> list[dict[str, Any]]:
+    """Run the inference process itself and give its events."""
+    done = subprocess.Popen(
+        [sys.executable, "-m", "evaluator.job.child", str(job.folder)],
+        cwd=ROOT, env=child_environment(job.options()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert done.stdout and done.stdin and done.stderr
+    events = [json.loads(line) for line in done.stdout]
+    code = done.wait()
+    done.stdin.close()
+    assert code == 0, done.stderr.read().decode()
+    return events
+
+
+def test_answered_items_are_not_asked_again(models_dir: Path, tmp_path: Path) -> None:
+    prompts = [Prompt(str(n), "", question=f"질문 {n}", page=f"<p>문단 {n}</p>") for n in range(6)]
+    model = models_dir / "tiny/extractive"
+    job = _job(tmp_path / "job", model, prompts)
+    assert [e["event"] for e in _infer(job)] == ["environment", "loaded"] + ["answered"] * 6
+    whole = job.answers_file.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    job.answers_file.write_bytes(b"".join(lines[:3]) + lines[3][:10])  # killed while writing the fourth
+    again = _job(tmp_path / "job", model, prompts)
+    assert list(again.answers()) == again.prompt_ids[:3]
+    assert [e["event"] for e in _infer(again)] == ["environment", "loaded"] + ["answered"] * 3
+    assert again.answers_file.read_bytes().startswith(b"".join(lines[:3]))
+    assert [a.text for a in again.answers().values()] == [json.loads(line)["text"] for line in lines]
+
+
+def test_answers_may_hold_any_line_separator(tmp_path: Path) -> None:
+    texts = ["가\u2028나", "가\x85나", "가\x0b\x0c\x1c나", "줄\n바꿈\r\n"]
+    job = _job(tmp_path / "job", tmp_path, [Prompt(str(n), f"{n}") for n in range(len(texts))])
+    answers = [Answer(own, text, "ok", 0.1) for own, text in zip(job.prompt_ids, texts, strict=True)]
+    job.answers_file.write_text("".join(map(job.row, answers)), encoding="utf-8")
+    assert list(job.answers().values()) == answers
+
+
+def test_private_text_is_in_no_error(models_dir: Path, tmp_path: Path) -> None:
+    """Errors are logged, and pydantic's quote their input unless told not to."""
+    prompts = [Prompt("1", "비밀 질문")]
+    job = _job(tmp_path / "job", models_dir, prompts)
+    row = {"id": job.ids["1"], "text": ["비밀 답변"], "status": "ok", "seconds": 0.1}
+    job.answers_file.write_text(json.dumps(row, ensure_ascii=False) + "\n")
+    with pytest.raises(EvaluationError) as error:
+        job.answers()
+    assert "비밀" not in str(error.value) and "answers.jsonl" in str(error.value)
+    with pytest.raises(ValueError, match="model_id") as invalid:
+        EvalRequest.model_validate({"model_id": "비밀"})
+    assert "비밀" not in str(invalid.value)
+
+
+def test_a_changed_prompt_never_keeps_an_old_answer(models_dir: Path, tmp_path: Path) -> None:
+    model = models_dir / "tiny/extractive"
+    job = _job(tmp_path / "job", model, [Prompt("1", "", question="하나", page="<p>가</p>")])
+    _infer(job)
+    assert job.answers()
+    same = _job(tmp_path / "job", model, [Prompt("1", "", question="하나", page="<p>가</p>")])
+    assert same.answers()
+    changed = _job(tmp_path / "job", model, [Prompt("1", "", question="둘", page="<p>가</p>")])
+    assert not changed.answers()
+
+
+def test_the_inference_process_sees_no_gold_answer_and_no_token(
+    environment: dict[str, str], models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    monkeypatch.setenv("HANNUN_DETAILS_KEY", "secret")
+    assert not {"HF_TOKEN", "HANNUN_DETAILS_KEY", "HOME"} & set(
+        child_environment(EngineOptions(Path("m"), "float32", 16))
+    )
+    benchmark = BENCHMARKS["ko-vqa"]
+    items = benchmark.load(SAMPLES / "ko-vqa")
+    job = Job.prepare(
+        tmp_path / "job",
+        EngineOptions(Path("m"), "float32", 16),
+        (p for i in items for p in benchmark.prompts(i)),
+    )
+    written = b"".join(p.read_bytes() for p in job.folder.rglob("*") if p.suffix in (".json", ".jsonl"))
+    assert items[0].question.encode() in written
+    assert not [i.id for i in items if i.answer.encode() in written]
+
+
+def test_the_inference_process_ends_with_its_parent(models_dir: Path, tmp_path: Path) -> None:
+    prompts = [Prompt(str(n), "", question=f"질문 {n}") for n in range(500)]
+    (tmp_path / "dummy.json").write_text('{"seconds": 0.05}')
+    job = _job(tmp_path / "job", tmp_path, prompts)
+    reader, writer = os.pipe()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "evaluator.job.child", str(job.folder)],
+        cwd=ROOT, env=child_environment(job.options()), stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert child.stdout is not None
+    assert [json.loads(child.stdout.readline())["event"] for _ in range(2)] == ["environment", "loaded"]
+    os.close(reader)
+    os.close(writer)
+    assert child.wait(timeout=60) == 1
+    child.stdout.close()
+    assert len(job.answers()) < 500
+
+
+@pytest.mark.faults
+def test_smollm2_reads_a_real_page(
+    environment: dict[str, str], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A real language model, past its context on a real page. All four pages: see the README's commands."""
+    pages = SHARED / "data/korquad2_docs.json"
+    if not pages.exists():
+        pytest.skip("the real KorQuAD pages are not here (CC BY-ND: they stay out of the project)")
+    make_smollm2(tmp_path / "SmolLM2-135M-Instruct")
+    done = run(
+        environment, "run", "--model", str(tmp_path / "SmolLM2-135M-Instruct"), "--benchmark", "korquad-2",
+        "--data", f"{pages}#dev", "--limit", "1", "--alone", "0", "--out", str(tmp_path / "out"), timeout=900,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
+    assert (result.dataset.split, result.config.params) == ("dev[:1]", 134515008)
+
+
+def test_extra_figures_are_cut_out_and_shown_after_the_image(tmp_path: Path) -> None:
+    image = tmp_path / "chart.png"
+    picture = Image.new("RGB", (100, 60), "white")
+    picture.paste((255, 0, 0), (10, 20, 40, 50))
+    picture.save(image)
+    options = EngineOptions(Path("m"), "float32", 16)
+    job = Job.prepare(tmp_path / "job", options, [Prompt("1", "?", (image,), crops=((10, 20, 30, 30),))])
+    (prompt,) = job.prompts()
+    assert [Image.open(p).size for p in prompt.images] == [(100, 60), (30, 30)]
+    assert Image.open(prompt.images[1]).getcolors() == [(900, (255, 0, 0))]
+
+
+def test_a_blind_run_sees_no_image(cli: Cli, dummy_engine: None, tmp_path: Path) -> None:
+    args = ["run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", "--limit", "4", "--no-images"]
+    done = cli(*args, "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
+    assert result.dataset.split == "sample[:4]/blind"
+    assert result.reproduce and "--limit 4" in result.reproduce and result.reproduce.endswith("--no-images")

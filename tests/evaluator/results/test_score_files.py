@@ -1,0 +1,195 @@
+"""`python -m evaluator score` as other programs call it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.__main__ import main
+from submissions.config.paths import ROOT
+
+
+def write(path: Path, rows: list[Any]) -> Path:
+    lines = (row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def score(tmp_path: Path, benchmark: str, items: list[Any], answers: list[Any], *more: str) -> int:
+    files = [
+        "--items",
+        str(write(tmp_path / "items.jsonl", items)),
+        "--answers",
+        str(write(tmp_path / "answers.jsonl", answers)),
+    ]
+    return main(["score", benchmark, *files, *more])
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "items", "answers", "metrics"),
+    [
+        (
+            "ko-vqa",
+            [{"id": "1", "answer": "61.5조 원", "question": "얼마?"}, {"id": "2", "answer": "15개"}],
+            [{"id": "2", "text": "10개, 15개"}, {"id": "1", "text": "61.5 조 원"}],
+            {"em": 50.0, "f1": 33.3333, "em_strict": 50.0},
+        ),
+        (
+            "ko-vdc",
+            [{"id": "1", "answer": "A"}, {"id": "2", "answer": "B"}],
+            [{"id": "1", "text": "A. 설명"}, {"id": "2", "text": "정답은 B"}],
+            {"em": 50.0, "f1": 50.0, "em_strict": 100.0},
+        ),
+        (
+            "korquad-2",
+            [{"id": "1", "answer": "<td>332cm</td>"}, {"id": "2", "answer": "1위"}],
+            [{"id": "1", "text": "332 cm"}, {"id": "2", "text": "2위"}],
+            {"em": 50.0, "f1": 75.0},
+        ),
+        (
+            "infochartqa",
+            [
+                {"id": "1", "answer": "76.4%", "question_type_id": 50},
+                {"id": "2", "answer": "B", "question_type_id": 202},
+            ],
+            [{"id": "1", "text": "7640"}, {"id": "2", "text": "(B)"}],
+            {"em": 100.0, "f1": 100.0, "em_strict": 50.0},
+        ),
+    ],
+)
+def test_each_benchmark(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    benchmark: str,
+    items: list[Any],
+    answers: list[Any],
+    metrics: dict[str, float],
+) -> None:
+    assert score(tmp_path, benchmark, items, answers, "--per-item", str(tmp_path / "per.jsonl")) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result == {"benchmark": benchmark, "n": 2, "metrics": metrics, "answers": {**ZERO, "ok": 2}}
+    per_item = [json.loads(line) for line in (tmp_path / "per.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["id"] for row in per_item] == ["1", "2"], "in item order, whatever the answers' order"
+    assert set(per_item[0]) == {"id", "em", "f1", "em_strict", "status"}
+    assert 100 * sum(row["em"] for row in per_item) / 2 == metrics["em"]
+
+
+ZERO = {"ok": 0, "empty": 0, "refused": 0, "truncated": 0, "infra_error": 0}
+ITEM, ANSWER = {"id": "1", "answer": "15개"}, {"id": "1", "text": "15개"}
+
+
+def test_a_missing_answer_is_empty_and_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert score(tmp_path, "ko-vqa", [ITEM, {"id": "2", "answer": "3명"}], [ANSWER]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["n"], result["metrics"]["em"]) == (2, 50.0)
+    assert result["answers"] == {**ZERO, "ok": 1, "empty": 1}
+
+
+@pytest.mark.parametrize(
+    ("items", "answers", "said"),
+    [
+        ([ITEM], [ANSWER, ANSWER], "answers.jsonl, line 2: the id '1' is answered twice"),
+        ([ITEM], [ANSWER, {"id": "9", "text": "x"}], "answers.jsonl, line 2: the id '9' is not among the items"),
+        ([ITEM], [{"id": "1", "text": None}], "line 1: 'text' must be text"),
+        ([ITEM], [{"id": "1", "text": 15}], "line 1: 'text' must be text"),
+        ([ITEM], [{"id": "1"}], "line 1: 'text' must be text"),
+        ([ITEM], [{"id": 1, "text": "x"}], "line 1: 'id' must be text"),
+        ([ITEM], ['{"id": "1", "text": NaN}'], "line 1: no JSON: NaN"),
+        ([ITEM], ["{"], "line 1: no JSON"),
+        ([ITEM], ["[]"], "line 1: no JSON object"),
+        ([ITEM, ITEM], [ANSWER], "items.jsonl, line 2: the id '1' stands twice"),
+        ([{"id": "1"}], [], "items.jsonl, line 1: 'answer' must be text"),
+        ([], [], "has no items"),
+        ([ITEM], [], "answers.jsonl: has no answers"),
+        (["\ufeff"], [], "has no items"),
+    ],
+)
+def test_bad_input_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], items: list[Any], answers: list[Any], said: str
+) -> None:
+    assert score(tmp_path, "ko-vqa", items, answers) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and said in captured.err and len(captured.err.splitlines()) == 1
+
+
+def test_a_line_in_another_encoding_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert score(tmp_path, "ko-vqa", [ITEM], [ANSWER]) == 0
+    (tmp_path / "answers.jsonl").write_bytes('\n{"id": "1", "text": "오"}\n'.encode("cp949"))
+    words = ["--items", str(tmp_path / "items.jsonl"), "--answers", str(tmp_path / "answers.jsonl")]
+    capsys.readouterr()
+    assert main(["score", "ko-vqa", *words]) == 2
+    assert capsys.readouterr().err.endswith("answers.jsonl, line 2: not in UTF-8\n")
+
+
+def test_infochartqa_needs_its_question_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert score(tmp_path, "infochartqa", [ITEM], [ANSWER]) == 2
+    assert "question_type_id" in capsys.readouterr().err
+
+
+PEAK = """
+import sys
+from pathlib import Path
+from evaluator.__main__ import main
+code = main(sys.argv[1:])
+print(next(l.split()[1] for l in Path("/proc/self/status").read_text().splitlines() if l.startswith("VmHWM")))
+sys.exit(code)
+"""
+
+
+def test_memory_does_not_grow_with_the_answers(tmp_path: Path) -> None:
+    if not Path("/proc/self/status").exists():
+        pytest.skip("peak memory is read from /proc")
+    peaks = []
+    for length in (10, 20_000):  # 1 MB and 42 MB of answers
+        items = write(tmp_path / "items.jsonl", [{"id": str(n), "answer": "15개"} for n in range(700)])
+        answers = write(tmp_path / "answers.jsonl", [{"id": str(n), "text": "가" * length} for n in range(700)])
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK, "score", "ko-vqa", "--items", str(items), "--answers", str(answers)],
+            cwd=ROOT, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        peaks.append(int(done.stdout.splitlines()[-1]))
+    assert peaks[1] - peaks[0] < 15_000, "kB: a chunk of answers at a time, not the file"
+
+
+def test_reasoning_is_taken_out_of_raw_transcripts_where_that_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = [{"id": str(n), "answer": "A"} for n in range(3)]
+    texts = ("<think>B?</think>\n\nA", "<think>A, because", "A")
+    answers = [{"id": str(n), "text": text} for n, text in enumerate(texts)]
+    assert score(tmp_path, "ko-vdc", items, answers, "--strip-reasoning") == 0
+    stripped = json.loads(capsys.readouterr().out)
+    assert stripped["metrics"]["em"] == pytest.approx(66.6667)
+    assert (stripped["answers"]["ok"], stripped["answers"]["truncated"]) == (2, 1)
+    assert score(tmp_path, "ko-vdc", items, answers) == 0
+    assert json.loads(capsys.readouterr().out)["metrics"]["em"] == pytest.approx(33.3333), "as the vectors do"
+
+
+def test_items_are_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    items = [{"id": "1", "answer": "5개"}]
+    assert score(tmp_path, "ko-vqa", items, [], "--per-item", str(tmp_path / "items.jsonl")) == 2
+    assert "name another one" in capsys.readouterr().err
+    assert json.loads((tmp_path / "items.jsonl").read_text(encoding="utf-8")) == items[0]
+    assert score(tmp_path, "ko-vqa", items, [ANSWER], "--per-item", str(tmp_path / "none" / "x.jsonl")) == 2
+    assert "--per-item" in capsys.readouterr().err
+
+
+def test_half_a_surrogate_pair_and_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").write_text('\ufeff{"id": "\\ud800", "answer": "5개"}\n', encoding="utf-8")
+    (tmp_path / "answers.jsonl").write_text('{"id": "\\ud800", "text": "5개 \\ud83d"}\n', encoding="utf-8")
+    words = ["--items", str(tmp_path / "items.jsonl"), "--answers", str(tmp_path / "answers.jsonl")]
+    assert main(["score", "ko-vqa", *words, "--per-item", str(tmp_path / "scores.jsonl")]) == 0
+    row = json.loads((tmp_path / "scores.jsonl").read_text(encoding="utf-8"))
+    assert (row["id"], row["em"]) == ("\ud800", 1.0)
+
+
+@pytest.mark.parametrize("described", [0, ["a"], "나무 그림", "나무 [image] 그림"])
+def test_descriptions_that_are_none_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], described: object
+) -> None:
+    item = {"id": "1", "answer": "글", "images_described": described}
+    assert score(tmp_path, "ko-ocrag", [item], []) == 2
+    assert "images_described" in capsys.readouterr().err

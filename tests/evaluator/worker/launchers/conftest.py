@@ -1,0 +1,187 @@
+"""A place to launch evaluations at, for each launcher."""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from huggingface_hub import HfApi
+
+from submissions.config.paths import ROOT
+from submissions.config.settings import HubJobs, LaunchCommands, Settings
+from tests.conftest import environment_of
+from tests.support.engines import ASKED, STOP, LoggingEngine, use_engine
+from tests.support.hub.repos import TOKEN, Hub
+from tests.support.hub.xet_client import own_xet_session
+from tests.support.scheduler import main as scheduler
+from tests.support.slurm import INSTALLED, slurm
+
+SITE = ROOT / "tests/support/site"
+SCALE = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
+# As an operator copies them.
+SLURM, KUBERNETES = (
+    LaunchCommands.model_validate_json(block) for block in re.findall(r"```json\n(\{.*?\})\n```", SCALE, re.DOTALL)
+)
+(MANIFEST,) = re.findall(r"```yaml\n(.*?)```", SCALE, re.DOTALL)
+IMAGE = f"python:3.11@sha256:{'d' * 64}"
+
+
+class Place:
+    """Where evaluations run: in processes of their own, by an engine that writes down what it was asked."""
+
+    def __init__(self, settings: Settings, *folders: Path) -> None:
+        self.settings = settings
+        self.folders = folders or (settings.work_dir,)  # the work folders of its machines
+
+    def kill(self, key: str) -> None:
+        """End the job that evaluates a request, without a word."""
+        for pid in self.jobs(key):
+            os.kill(pid, signal.SIGKILL)
+
+    def jobs(self, key: str) -> list[int]:
+        """The processes that evaluate a request, here and in no test beside this one."""
+        own = [str(folder).encode() for folder in self.folders]
+        found = processes("--claimed", f"{key}:")
+        return [pid for pid in found if any(folder in _environment(pid) for folder in own)]
+
+    preempt: Callable[[], None] | None = None  # the same by a scheduler that tells so
+
+    def answers_end_after(self, count: int | None) -> None:
+        """From then on the engine is silent; None: never."""
+        for folder in self.folders:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / STOP).unlink(missing_ok=True)
+            if count is not None:
+                (folder / STOP).write_text(str(count))
+
+    def asked(self) -> list[str]:
+        """The prompts so far, by their ids."""
+        return [key for f in self.folders if (f / ASKED).exists() for key in (f / ASKED).read_text().split()]
+
+
+class Local(Place):
+    def kill(self, key: str) -> None:
+        """The inference process: the job itself is this process."""
+        for pid in processes("evaluator.job.child", str(self.settings.work_dir)):
+            os.kill(pid, signal.SIGKILL)
+
+
+class StandIn(Place):
+    """Commands of a scheduler that tests/support/scheduler.py stands in for."""
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        own = f"{sys.executable} -m tests.support.scheduler {shlex.quote(str(folder))}"
+        commands = LaunchCommands(
+            start=f"{own} sbatch {{command}}", state=f"{own} squeue {{job}}", cancel=f"{own} scancel {{job}}"
+        )
+        super().__init__(settings.model_copy(update={"launcher": "command", "commands": commands}))
+        self.preempt = lambda: scheduler(folder, "preempt", str(len(list(folder.glob("*.pid")))))
+
+
+def processes(*words: str) -> list[int]:
+    """Those whose command line has all of these words."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            command = (folder / "cmdline").read_text()
+            if command.startswith(sys.executable) and all(word in command for word in words):
+                found.append(int(folder.name))
+    return found
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
+
+
+def ray_place(settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch, stack: ExitStack) -> Place:
+    """A head without CPUs, and two nodes with work folders of their own."""
+    pytest.importorskip("ray", reason="Ray has an environment of its own: make test-ray")
+    from tests.support.ray_cluster import RayPlace
+
+    return stack.enter_context(RayPlace.started(settings, folder, monkeypatch))
+
+
+@pytest.fixture
+def quick(settings: Settings) -> Settings:
+    """Settings under which every look is soon, for this process and for jobs."""
+    soon = timedelta(milliseconds=100)
+    return settings.model_copy(update={"heartbeat": soon, "worker_every": soon, "alone": 0})
+
+
+@pytest.fixture(
+    params=[
+        "local",
+        "command",
+        *(pytest.param(name, marks=pytest.mark.faults) for name in ("slurm", "kubernetes", "hf-jobs", "ray")),
+    ]
+)
+def place(
+    request: pytest.FixtureRequest, quick: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Place]:
+    monkeypatch.chdir(ROOT)
+    use_engine(monkeypatch, LoggingEngine)
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    for name, value in environment_of(quick).items():
+        monkeypatch.setenv(name, value)
+    jobs = {
+        "PYTHONPATH": str(SITE),
+        "TESTS_ENGINE": f"{LoggingEngine.__module__}:{LoggingEngine.__name__}",
+        "HANNUN_HEARTBEAT": "0.1s",
+        "HANNUN_ALONE": "0",
+    }
+    for name, value in jobs.items():
+        monkeypatch.setenv(name, value)
+    with ExitStack() as stack:
+        if request.param == "local":
+            yield Local(quick)
+        elif request.param == "command":
+            yield StandIn(quick, tmp_path / "scheduler")
+        elif request.param == "slurm":
+            if not INSTALLED:
+                pytest.skip("no Slurm here: apt-get install --no-install-recommends slurmctld slurmd slurm-client")
+            for name, value in stack.enter_context(slurm(tmp_path / "slurm")).items():
+                monkeypatch.setenv(name, value)
+            start = SLURM.start.replace("hannun-%j.log", str(tmp_path / "hannun-%j.log"))
+            commands = SLURM.model_copy(update={"start": start})
+            yield Place(quick.model_copy(update={"launcher": "command", "commands": commands}))
+        elif request.param == "kubernetes":
+            if not shutil.which("envsubst"):
+                pytest.skip("no envsubst here: apt-get install gettext-base")
+            (tmp_path / "bin").mkdir()
+            kubectl = tmp_path / "bin/kubectl"
+            kubectl.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.support.kubectl {tmp_path / "pods"} "$@"\n')
+            kubectl.chmod(0o755)
+            python = tmp_path / "bin/python"  # of the image
+            python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+            python.chmod(0o755)
+            monkeypatch.setenv("PATH", f"{kubectl.parent}:{os.environ['PATH']}")
+            start = KUBERNETES.start.replace("job.yaml", str(tmp_path / "job.yaml"))
+            (tmp_path / "job.yaml").write_text(MANIFEST)
+            commands = KUBERNETES.model_copy(update={"start": start})
+            yield Place(quick.model_copy(update={"launcher": "command", "commands": commands}))
+        elif request.param == "hf-jobs":
+            hub: Hub = request.getfixturevalue("hub")
+            hub.runner.environment = {"HF_ENDPOINT": os.environ["HF_ENDPOINT"]}
+            HfApi(os.environ["HF_ENDPOINT"], TOKEN).create_bucket("org/private", private=True)
+            own_xet_session(monkeypatch, tmp_path / "xet")
+            monkeypatch.setenv("HANNUN_WORK_DIR", str(quick.work_dir))
+            jobs_on_hub = HubJobs(image=IMAGE, space="org/board", commit="c" * 40, max_price=20)
+            own = Settings(
+                **quick.model_dump() | {
+                    "launcher": "hf-jobs", "jobs": jobs_on_hub, "store": "hf://datasets/org/store",
+                    "private_store": "hf://buckets/org/private", "hub_token": os.environ["HANNUN_HUB_TOKEN"],
+                }
+            )  # fmt: skip
+            yield Place(own)
+        else:
+            yield ray_place(quick, tmp_path, monkeypatch, stack)

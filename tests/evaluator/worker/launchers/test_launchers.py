@@ -1,0 +1,152 @@
+"""What an operator's review of the launchers found, each held."""
+
+import threading
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from evaluator.__main__ import main
+from evaluator.hub import model_download
+from evaluator.worker.claimed_run import ClaimedRun
+from evaluator.worker.launchers.local import DevicePool
+from evaluator.worker.loop import Worker
+from submissions.config.settings import LaunchCommands, Settings
+from submissions.hub_models.devices import Device
+from submissions.queue.heartbeats import Heartbeats
+from submissions.queue.queue import Queue
+from submissions.records.request import EvalRequest, Lease, Progress, Stage
+from submissions.store.base import Store
+from submissions.store.open import open_private_store
+from tests.evaluator.worker.test_loop import submit
+
+MISSPELT = '{"start": "x {gpu} ${HOME}", "state": "y {job}", "cancel": "z {job}"}'
+NO_JOB = '{"start": "x", "state": "squeue", "cancel": "z {job}"}'
+
+
+def claimed(settings: Settings, store: Store) -> tuple[Queue, EvalRequest, Lease]:
+    queue = Queue(store, timedelta(seconds=60), 3, Heartbeats(settings))
+    submit(settings, "tiny/image-text", "ko-vdc")
+    request = queue.claim("w", store.now())
+    assert request and request.lease
+    return queue, request, request.lease
+
+
+def test_a_job_that_starts_late_keeps_what_its_launcher_has_extended(
+    settings: Settings, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue, request, lease = claimed(settings, store)
+    late = store.now() + timedelta(minutes=30)
+    queue.heartbeat(request, late, Progress(stage=Stage.LAUNCH))  # by its launcher, the last of many
+    monkeypatch.setattr(type(store), "now", lambda _: late)
+    began: list[Lease | None] = []
+    monkeypatch.setattr(ClaimedRun, "_evaluate", lambda *_: began.append(Heartbeats(settings).last(request.key, lease)))
+    ClaimedRun(settings, queue, open_private_store(settings), request).run()
+    assert began[0] and began[0].expires_at == late + timedelta(seconds=60)
+    assert began[0].progress and began[0].progress.stage == Stage.FETCH
+
+
+def test_who_waits_for_devices_is_not_passed_and_says_that_it_lives() -> None:
+    gigabyte = 10**9
+    pool, soon = DevicePool([Device(str(n), 80 * gigabyte) for n in range(3)]), timedelta(milliseconds=5)
+    order: list[str] = []
+    waited = threading.Event()
+
+    def run(name: str, memory: int) -> None:
+        with pool.take(memory, soon, waited.set) as devices:
+            order.append(f"{name} {len(devices)}")
+
+    with pool.take(None, soon):
+        large = threading.Thread(target=run, args=("large", 500 * gigabyte))
+        large.start()
+        assert waited.wait(10), "its lease is extended meanwhile"
+        waited.clear()
+        small = threading.Thread(target=run, args=("small", gigabyte))
+        small.start()
+        assert waited.wait(10)
+        assert order == []
+    large.join(10)
+    small.join(10)
+    assert order == ["large 3", "small 1"]
+
+
+def test_a_model_is_fetched_once_by_many(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched: list[int] = []
+
+    def download(model_id: str, revision: str, folder: Path, *_: object) -> None:
+        fetched.append(1)
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text("{}")
+
+    monkeypatch.setattr(model_download, "_download", download)
+    monkeypatch.setattr(model_download, "check_fetched", lambda _: None)
+    own = settings.model_copy(update={"models_dir": None})
+    errors: list[BaseException] = []
+
+    def fetch() -> None:
+        try:
+            model_download.fetch_model("owner/name", "a" * 40, own)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=fetch) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors and fetched == [1]
+
+
+def test_a_cluster_on_which_nothing_starts_makes_the_worker_pause(
+    settings: Settings, store: Store, heartbeats: Heartbeats
+) -> None:
+    commands = LaunchCommands(start="echo job1", state="true {job}", cancel="true {job}")
+    broken = settings.model_copy(
+        update={"launcher": "command", "commands": commands, "slots": 1, "worker_every": timedelta(seconds=0.05)}
+    )
+    requests = [submit(settings, "tiny/image-text", benchmark) for benchmark in ("ko-vdc", "ko-vqa")]
+    worker = Worker(broken)
+    assert worker.run_pending() == 1 and worker.run_pending() == 0, "one try, then a pause"
+    queue = Queue(store)
+    assert [queue.get(request.key).status for request in requests] == ["pending", "pending"]
+
+
+def test_commands_are_told_which_stores_are_meant(settings: Settings, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    start = f'echo "$HANNUN_STORE $HANNUN_PRIVATE_STORE" > {told}; exit 1'
+    commands = LaunchCommands(start=start, state="true {job}", cancel="true {job}")
+    submit(settings, "tiny/image-text", "ko-vdc")
+    Worker(settings.model_copy(update={"launcher": "command", "commands": commands})).run_pending()
+    assert told.read_text().split() == [settings.store, settings.private_store]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "said"),
+    [
+        (["--claimed", ""], {}, "KEY:NONCE"),
+        (["--claimed", "nonsense"], {}, "KEY:NONCE"),
+        (["--claimed", f"{'a' * 32}:{'b' * 32}"], {}, "no request"),
+        (["--shard", "0/2"], {}, "--shard needs --claimed"),
+        (["--once"], {"HANNUN_LAUNCHER": "ray"}, "make ray"),
+        (["--once"], {"HANNUN_LAUNCHER": "command"}, "HANNUN_COMMANDS"),
+        (["--once"], {"HANNUN_LAUNCHER": "hf-jobs"}, "HANNUN_JOBS"),
+        (["--once"], {"HANNUN_LAUNCHER": "command", "HANNUN_COMMANDS": MISSPELT}, "{gpu} stands for nothing"),
+        (["--once"], {"HANNUN_LAUNCHER": "command", "HANNUN_COMMANDS": NO_JOB}, "it does not name {job}"),
+    ],
+)
+def test_wrong_usage_is_told_in_one_line(
+    arguments: list[str],
+    environment: dict[str, str],
+    said: str,
+    settings_here: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if "HANNUN_LAUNCHER" in environment and find_spec("ray"):
+        pytest.skip("Ray is installed here")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert main(["worker", *arguments]) in (1, 2)
+    error = capsys.readouterr().err.strip().splitlines()
+    assert len(error) == 1 and said in error[0]

@@ -1,0 +1,101 @@
+"""Shards: several processes answer parts of a set, and the result is the one that a single process gives."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluator.core.data_types import Item
+from evaluator.results.private_records import AnswerBackup
+from evaluator.results.shard import Shard, parse_shard
+from evaluator.worker.loop import Worker
+from submissions.config.settings import Settings
+from submissions.queue.queue import Queue
+from submissions.records.result import EvalResult
+from submissions.store.open import open_private_store, open_store
+from tests.evaluator.worker.launchers.conftest import Place
+from tests.evaluator.worker.launchers.test_contract import nothing_asked_twice, when_answered
+from tests.evaluator.worker.test_loop import submit
+
+pytestmark = pytest.mark.integration
+
+OF_TIME = {"date", "total_evaluation_time_seconds", "latency", "cost"}
+
+
+def result_of(settings: Settings, key: str) -> dict[str, Any]:
+    """Without what is measured in time."""
+    store = open_store(settings.store)
+    snapshot = store.snapshot()
+    (path,) = [path for path in snapshot.files if path.startswith("results/") and key in path]
+    result = EvalResult.model_validate_json(store.read(path, snapshot.head)).model_dump(mode="json", by_alias=True)
+    return {name: value for name, value in result.items() if name not in OF_TIME}
+
+
+def details_of(settings: Settings, key: str) -> bytes:
+    rows = open_private_store(settings).read(f"details/{key[:2]}/{key}.jsonl").splitlines()
+    return b"\n".join(json.dumps({**json.loads(row), "id": ""}).encode() for row in rows)  # ids are keyed by store
+
+
+def test_a_set_in_shards_has_the_same_result(place: Place, tmp_path: Path) -> None:
+    whole = place.settings.model_copy(
+        update={"store": str(tmp_path / "whole.git"), "private_store": str(tmp_path / "apart"), "launcher": "local"}
+    )
+    request = submit(whole, "tiny/image-text", "ko-vdc")
+    Worker(whole).run_pending()
+    for folder in place.folders:
+        (folder / "asked.log").unlink(missing_ok=True)
+        for kept in folder.glob("answers/*"):
+            kept.unlink()
+    shards = place.settings.model_copy(update={"shards": {"ko-vdc": 3}})
+    assert submit(shards, "tiny/image-text", "ko-vdc").key == request.key
+    assert Worker(shards).run_pending() == 1
+    nothing_asked_twice(place)
+    one, other = result_of(whole, request.key), result_of(shards, request.key)
+    assert one.pop("provenance")["kind"] == other.pop("provenance")["kind"] == "verified"
+    assert one == other
+    assert details_of(whole, request.key) == details_of(shards, request.key)
+
+
+def test_what_a_lost_shard_has_answered_survives(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = place.settings.model_copy(update={"shards": {"ko-vdc": 2}, "slots": 2})
+    place.settings = settings
+    place.answers_end_after(7)
+    request, worker = submit(settings, "tiny/image-text", "ko-vdc"), Worker(settings)
+
+    def kill() -> None:
+        place.answers_end_after(None)
+        place.kill(request.key)
+
+    when_answered(place, 14 if settings.launcher != "local" else 7, kill, monkeypatch)
+    worker.run_pending()
+    assert Queue(open_store(settings.store)).get(request.key).status == "finished"
+    nothing_asked_twice(place)
+
+
+def test_every_item_is_in_one_shard_with_its_cluster() -> None:
+    items = [Item(str(number), "", "", cluster=f"page {number // 5}") for number in range(103)]
+    for count in (1, 2, 3, 7, 30):
+        parts = [Shard(number, count).of(items) for number in range(count)]
+        assert [one.id for part in parts for one in part] == [one.id for one in items], "in order, each once"
+        assert not any({a.cluster for a in x} & {b.cluster for b in y} for x in parts for y in parts if x is not y)
+    for wrong in ("1", "2/2", "a/b", "-1/2"):
+        with pytest.raises(ValueError, match="is no shard"):
+            parse_shard(wrong)
+
+
+def test_answers_of_several_machines_are_put_together(settings: Settings, tmp_path: Path) -> None:
+    private = open_private_store(settings)
+    key = "a" * 32
+    lines = [f'{{"id": "{number:032x}-0", "text": "x"}}\n'.encode() for number in range(6)]
+    for number in range(2):
+        backup = AnswerBackup(private, key, 1, tmp_path / f"shard-{number}", Shard(number, 2))
+        backup.restore()
+        with (tmp_path / f"shard-{number}/out/answers.jsonl").open("ab") as answers:
+            answers.writelines(lines[3 * number : 3 * number + 3])
+        backup.update()
+    here = tmp_path / "here/out/answers.jsonl"
+    here.parent.mkdir(parents=True)
+    here.write_bytes(lines[0] + lines[4] + lines[5][:9])  # the last was torn by a killed writer
+    AnswerBackup(private, key, 2, tmp_path / "here").restore()
+    assert sorted(here.read_bytes().splitlines(keepends=True)) == lines

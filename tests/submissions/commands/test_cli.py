@@ -1,0 +1,85 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from submissions.__main__ import main
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
+
+pytestmark = pytest.mark.usefixtures("settings_here")
+
+
+def test_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa", "--benchmark", "ko-vdc"]) == 0
+    keys = [line.split()[1] for line in capsys.readouterr().out.splitlines()]
+    assert len(keys) == 2
+    assert main(["list"]) == 0
+    listed = capsys.readouterr().out
+    assert all(key in listed for key in keys) and listed.count("pending") == 2
+    assert main(["show", keys[0]]) == 0
+    assert json.loads(capsys.readouterr().out)["benchmark"] == "ko-vqa"
+    assert main(["requeue", keys[0]]) == 2
+    assert "is pending" in capsys.readouterr().err
+    assert main(["reindex"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"segments_changed": 0, "unreadable": {}}
+
+
+def test_a_second_submission_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
+    assert main(["show", "0" * 32]) == 2
+    assert "no request" in capsys.readouterr().err
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 2
+    assert "submitted before" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["submit", "tiny/extractive", "--benchmark", "ko-vqa"], "(korquad-2)"),
+        (["--store", "hf://models/a/b", "list"], "names no dataset"),
+        (["--store", "/nowhere/store.git", "list"], "no store is there"),
+        (["--store", "/nowhere/store.git", "verify"], "no store is there"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(args: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(args) == 2
+    error = capsys.readouterr().err
+    assert said in error and len(error.splitlines()) == 1
+
+
+def test_a_user_without_a_name_is_asked_for_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_name() -> str:
+        raise KeyError("getpwuid(): uid not found: 4711")
+
+    monkeypatch.setattr("getpass.getuser", no_name)
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 2
+    assert "--as NAME" in capsys.readouterr().err
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa", "--as", "kim"]) == 0
+    assert main(["list"]) == 0
+
+
+def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("HANNUN_LEASE", "soon")
+    assert main(["list"]) == 2
+    assert "HANNUN_LEASE" in capsys.readouterr().err
+
+
+def test_the_store_is_where_the_setting_says(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 2 and not Path(settings.store).exists(), "a command that reads makes none"
+    assert "no store is there" in capsys.readouterr().err
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
+    assert main(["list"]) == 0 and Path(settings.store).is_dir()
+
+
+@pytest.mark.integration
+def test_the_process_ends_cleanly_each_time(environment: dict[str, str]) -> None:
+    """Reading Parquet with threads aborted every other process at its exit."""
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
+    command = [sys.executable, "-m", "submissions", "list"]
+    codes = [subprocess.run(command, cwd=ROOT, env=environment, capture_output=True).returncode for _ in range(6)]
+    assert codes == [0] * 6

@@ -1,0 +1,171 @@
+"""What an operator does with the stores as a whole."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from submissions.__main__ import main
+from submissions.config.settings import Settings
+from submissions.queue.heartbeats import Heartbeats
+from submissions.queue.pseudonyms import Pseudonyms
+from submissions.queue.queue import Queue
+from submissions.records.request import EvalRequest, Progress, Stage
+from submissions.records.worker import Pause, Presence
+from submissions.store.base import Store
+from submissions.store.folders import sharded
+from submissions.store.open import open_store
+from submissions.store.private import PrivateStore
+from submissions.texts.failure_codes import FailureCode
+from tests.support.evaluated import of_each_kind
+from tests.support.records import request_numbered
+
+pytestmark = pytest.mark.usefixtures("settings_here")
+
+
+@pytest.fixture
+def queue(store: Store, heartbeats: Heartbeats) -> Queue:
+    return Queue(store, heartbeats=heartbeats)
+
+
+@pytest.fixture
+def filled(queue: Queue, private: PrivateStore, make_request: Callable[..., EvalRequest]) -> dict[str, EvalRequest]:
+    requests = of_each_kind(queue, make_request)
+    private.write(sharded(f"details/{requests['done'].key}.jsonl"), b"{}\n")
+    return requests
+
+
+def test_the_status_is_one_screen(
+    filled: dict[str, EvalRequest], heartbeats: Heartbeats, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = datetime.now(UTC)
+    heartbeats.present(Presence(worker="gpu-1", seen_at=now - timedelta(hours=3)))
+    heartbeats.pause(
+        Pause(
+            worker="gpu-1", code=FailureCode.DISK_FULL, since=now - timedelta(hours=3), until=now + timedelta(hours=1)
+        )
+    )
+    assert main(["status"]) == 0
+    said = capsys.readouterr().out
+    assert "1 pending, 1 running, 1 finished, 1 failed, 1 quarantined" in said
+    assert f"running   {filled['busy'].key} by w" in said and "infer 30/45" in said
+    assert "paused    gpu-1 after disk_full, since 3h" in said and "worker    gpu-1, seen 3h ago" in said
+    assert len(said.splitlines()) <= 24
+
+
+def test_a_whole_store_is_verified(filled: dict[str, EvalRequest], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify"]) == 0
+    assert capsys.readouterr().out == "no problems\n"
+
+
+def test_what_is_wrong_is_named(
+    store: Store, filled: dict[str, EvalRequest], private: PrivateStore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = store.snapshot().files
+    done, wrong = filled["done"], filled["wrong"]
+    result = next(path for path in files if path.startswith("results/"))
+    failed = next(path for path in files if path.startswith("requests/failed/"))
+    twice = {failed.replace("failed", "quarantined"): store.read(failed, store.head())}
+    bad = {"results/o/bad/" + "e" * 32 + ".json": b"{}", f"index/queue/{wrong.key[0]}/{wrong.key[1]}.jsonl": b"x"}
+    store.commit({result: None, **twice, **bad}, store.head(), "break")
+    private.delete(sharded(f"details/{done.key}.jsonl"))
+    assert main(["verify"]) == 1
+    said = capsys.readouterr().out
+    assert f"request {done.key} is finished and has no result" in said
+    assert "results/o/bad/" in said and "unreadable" in said
+    assert "run python -m submissions reindex" in said and "problems" in said
+    assert main(["reindex"]) == 0
+
+
+def test_a_damaged_object_is_named(
+    settings: Settings, store: Store, filled: dict[str, EvalRequest], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, blob = next((p, b) for p, b in store.snapshot().files.items() if p.startswith("results/"))
+    loose = Path(settings.store) / "objects" / blob[:2] / blob[2:]
+    loose.chmod(0o644)
+    loose.write_bytes(b"garbage")
+    assert main(["verify"]) == 1
+    assert f"{path} is damaged" in capsys.readouterr().out
+
+
+def test_a_backup_is_restored(
+    settings: Settings,
+    queue: Queue,
+    filled: dict[str, EvalRequest],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By docs/operate.md alone."""
+    pseudonym = Pseudonyms(settings).find_or_make("kim")
+    before = queue.store.snapshot().files
+    assert main(["backup", str(tmp_path / "backup")]) == 0
+    queue.submit(request_numbered(900))  # afterwards
+    assert main(["restore", str(tmp_path / "backup")]) == 2, "over what is there"
+    for path in (settings.store, settings.private_store):
+        shutil.rmtree(path)
+    assert main(["restore", str(tmp_path / "backup")]) == 0
+    assert main(["verify"]) == 0
+    restored = open_store(settings.store)
+    assert restored.snapshot().files == before and Pseudonyms(settings).find("kim") == pseudonym
+    Queue(restored).submit(request_numbered(901))
+    subprocess.run(["git", "-C", settings.store, "fsck", "--strict"], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (lambda backup: shutil.rmtree(backup), "store.git is not there: name a folder that `backup` has made"),
+        (lambda backup: shutil.rmtree(backup / "private"), "private is not there"),
+        (lambda backup: (backup / "private.sha256").unlink(), "private.sha256 is not there"),
+        (lambda backup: (backup / "private/x.json").symlink_to("/etc/passwd"), "x.json is a link or a pipe, which no"),
+        (lambda backup: os.mkfifo(backup / "private/pipe"), "pipe is a link or a pipe, which no backup has"),
+        (
+            lambda backup: (backup / "store.git/objects/info/alternates").write_text("/elsewhere"),
+            "takes objects from another repository",
+        ),
+        (lambda backup: _people(backup).unlink(), "people/.* is missing"),
+        (lambda backup: os.truncate(_people(backup), 3), "people/.* is not what was backed up"),
+        (lambda backup: _people(backup).with_name("more.json").write_text("{}"), "more.json is not what was backed up"),
+    ],
+)
+def test_a_backup_that_is_not_whole_restores_nothing(
+    settings: Settings,
+    queue: Queue,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    harm: Callable[[Path], Any],
+    said: str,
+) -> None:
+    queue.submit(request_numbered(900))
+    Pseudonyms(settings).find_or_make("kim")
+    assert main(["backup", str(tmp_path / "backup")]) == 0
+    harm(tmp_path / "backup")
+    for path in (settings.store, settings.private_store):
+        shutil.rmtree(path)
+    assert main(["restore", str(tmp_path / "backup")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.search(said, line) and not Path(settings.store).exists()
+
+
+def _people(backup: Path) -> Path:
+    return next(path for path in (backup / "private/people").rglob("*") if path.is_file())
+
+
+def test_the_progress_in_the_status_needs_no_progress(
+    queue: Queue, make_request: Callable[..., EvalRequest], capsys: pytest.CaptureFixture[str]
+) -> None:
+    queue.submit(make_request())
+    running = queue.claim("w", queue.store.now())
+    assert running
+    queue.heartbeat(running, queue.store.now())
+    assert main(["status"]) == 0
+    assert "by w, heartbeat" in capsys.readouterr().out
+    queue.heartbeat(running, queue.store.now(), Progress(stage=Stage.LOAD))
+    assert main(["status"]) == 0
+    assert "load 0/0" in capsys.readouterr().out

@@ -1,0 +1,55 @@
+"""Settings that are wrong stop a program with one line that names the variable."""
+
+import pytest
+
+from evaluator.benchmarks import BENCHMARKS
+from submissions.config.settings import Settings, load_settings
+from submissions.store.open import open_store
+from submissions.texts.errors import SettingsError, StoreError
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("HANNUN_DATA", "{bad", "HANNUN_DATA: no JSON"),
+        ("HANNUN_APIS", "x", "HANNUN_APIS: no JSON"),
+        ("HANNUN_DATA", '{"ko-vaq": "/data"}', "HANNUN_DATA: unknown benchmark 'ko-vaq'; available: ko-vqa"),
+        ("HANNUN_QUOTA", '{"ko-vaq": 2}', "HANNUN_QUOTA: unknown benchmark 'ko-vaq'"),
+        ("HANNUN_COMMANDS", '{"start": "x", "state": "y"}', "HANNUN_COMMANDS: cancel: Field required"),
+        ("HANNUN_APIS", '{"a": {"base_url": 5}}', "HANNUN_APIS: a.model_id: Field required"),
+        ("HANNUN_LEASE", "ten", "HANNUN_LEASE: 'ten' is not a duration"),
+        ("HANNUN_PORT", "0", "HANNUN_PORT"),
+        ("HANNUN_FRESH_SEED", "2026-q4", "HANNUN_FRESH_SEED: a seed has at least 32 characters, this one has 7"),
+        ("HANNUN_HUB_TOKEN_FILE", "/nowhere/token", "HANNUN_HUB_TOKEN_FILE: /nowhere/token cannot be read"),
+        (
+            "HANNUN_PRIVATE_STORE",
+            "file://.hannun/store.git",
+            "HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores",
+        ),
+    ],
+)
+def test_a_wrong_one_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match=said) as error:
+        load_settings(BENCHMARKS)
+    assert "\n" not in str(error.value)
+
+
+def test_an_empty_one_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HANNUN_STORE", "")
+    assert load_settings() == Settings()
+
+
+def test_a_misspelt_one_is_warned_of_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setenv("HANNUN_PRIVAT_STORE", "/elsewhere")
+    monkeypatch.setenv("HANNUN_OWN_KEY", "named by a setting")
+    monkeypatch.setenv("HANNUN_API_KEY", "the usual one")
+    monkeypatch.setenv("HANNUN_EMBEDDINGS", '{"base_url": "x", "model": "y", "key": "HANNUN_OWN_KEY"}')
+    load_settings()
+    load_settings()
+    assert caplog.messages == ["HANNUN_PRIVAT_STORE is no setting; is HANNUN_PRIVATE_STORE meant?"]
+
+
+def test_a_store_elsewhere_is_refused() -> None:
+    with pytest.raises(StoreError, match="http://x is no store"):
+        open_store("http://x")

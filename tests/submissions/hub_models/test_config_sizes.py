@@ -1,0 +1,59 @@
+"""Tests of the comparison of a config's sizes with the weights: real configs pass, whatever they share or leave out."""
+
+import pytest
+
+from submissions.hub_models.config_sizes import oversized, oversized_images
+
+# Sizes as their makers publish them, and the parameters there are.
+REAL: dict[str, tuple[dict[str, object], int]] = {
+    "bert-base": ({"hidden_size": 768, "num_hidden_layers": 12, "intermediate_size": 3072, "vocab_size": 30522}, 109_482_240),
+    "albert-xlarge": (
+        {"hidden_size": 2048, "num_hidden_layers": 24, "intermediate_size": 8192, "embedding_size": 128, "vocab_size": 30000},
+        58_724_864,
+    ),
+    "albert-xxlarge": (
+        {"hidden_size": 4096, "num_hidden_layers": 12, "intermediate_size": 16384, "embedding_size": 128, "vocab_size": 30000},
+        222_595_584,
+    ),
+    "mobilebert": ({"hidden_size": 512, "num_hidden_layers": 24, "intermediate_size": 512, "vocab_size": 30522}, 24_581_888),
+    "qwen3-30b-a3b": (
+        {"hidden_size": 2048, "num_hidden_layers": 48, "intermediate_size": 6144, "moe_intermediate_size": 768, "num_experts": 128, "vocab_size": 151936},
+        30_532_122_624,
+    ),
+    "llama-4-maverick": (
+        {"text_config": {"hidden_size": 5120, "num_hidden_layers": 48, "intermediate_size": 8192, "num_local_experts": 128, "vocab_size": 202048}},
+        401_583_781_376,
+    ),
+    "deepseek-v3": (
+        {"hidden_size": 7168, "num_hidden_layers": 61, "intermediate_size": 18432, "moe_intermediate_size": 2048, "n_routed_experts": 256, "vocab_size": 129280},
+        684_531_386_000,
+    ),
+    "qwen2.5-vl-3b": (
+        {"hidden_size": 2048, "num_hidden_layers": 36, "intermediate_size": 11008, "vocab_size": 151936, "vision_config": {"depth": 32, "hidden_size": 1280, "intermediate_size": 3420}},
+        3_754_622_976,
+    ),
+    "doge-320m": ({"hidden_size": 1024, "num_hidden_layers": 32, "intermediate_size": 2048, "num_experts": 16384, "is_moe": False, "vocab_size": 32768}, 335_000_000),
+    "gemma-3-270m": ({"hidden_size": 640, "num_hidden_layers": 18, "intermediate_size": 2048, "vocab_size": 262144}, 268_098_176),
+    "t5-small": ({"d_model": 512, "num_layers": 6, "d_ff": 2048, "vocab_size": 32128}, 60_506_624),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_published_configs_fit_their_weights(name: str) -> None:
+    config, parameters = REAL[name]
+    assert oversized(config, parameters) == ""
+
+
+def test_oversized_names_what_is_too_much() -> None:
+    config = dict(REAL["bert-base"][0])
+    assert oversized({**config, "num_hidden_layers": 10**9}, 10**6) == "1,000,000,000 > 1,000 layers"
+    assert "parameters" in oversized({**config, "hidden_size": 10**6}, 109_482_240)
+    assert "parameters" in oversized({"hidden_size": 10**4000, "num_layers": 1}, 1), "no number is too long to print"
+    assert oversized({"text_config": [{"num_layers": True, "hidden_size": "x"}], "vocab_size": -1}, 1) == ""
+
+
+def test_oversized_images_are_named() -> None:
+    real = {"size": {"shortest_edge": 3136, "longest_edge": 12845056}, "crop_size": {"height": 336, "width": 336}}
+    assert oversized_images(real) == ""
+    assert oversized_images({"image_processor": {"size": {"height": 30000, "width": 30}}}) == "height: 30,000 > 16,384"
+    assert "num_additional_image_tokens" in oversized_images({"num_additional_image_tokens": 10**9})

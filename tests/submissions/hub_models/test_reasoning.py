@@ -1,0 +1,135 @@
+"""Reasoning and answer, told apart in texts and by templates."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from submissions.hub_models.chat_template import TemplateRenderer
+from submissions.hub_models.reasoning import (
+    TAGS,
+    THINK,
+    find_tags,
+    learn_tags,
+    split,
+    strip_reasoning,
+    switches,
+    thinking_modes,
+    values_of,
+)
+
+QUESTION = {"role": "user", "content": "합계는?"}
+HYBRID = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n"
+    "{% if m.reasoning_content is defined %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}"
+    "{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
+    "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}{% endif %}"
+)
+# Its separator is no tag at all, as HyperCLOVA X has it.
+TURNS = (
+    "{% for m in messages %}{% if m.role == 'user' %}<user>{{ m.content }}<end>{% else %}"
+    "{% if m.thinking is defined %}<assistant>/think {{ m.thinking }}<end>{% endif %}<assistant>{{ m.content }}<end>"
+    "{% endif %}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "reasoned", "answer"),
+    [
+        ("12억 원", False, "12억 원"),
+        ("<think>표를 보면</think>\n\n12억 원", True, "12억 원"),
+        ("표를 보면</think>12억 원", True, "12억 원"),
+        ("<think>끝나지 않는", True, ""),
+        ("<think>a</think>7개<think>42개", True, ""),
+        ("<think>a</think>7개<think>b</think>42개", True, "42개"),
+        ("<think>use [/THINK] here</think>42개", True, "42개"),
+        ("[THINK]a[/THINK]42개</s>", True, "42개"),
+        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>42<|return|>", True, "42"),
+        ("<thinking>q</thinking><answer>42</answer>", True, "42"),
+        ("답은 <think> 태그가 아닙니다", False, "답은 <think> 태그가 아닙니다"),
+    ],
+)
+def test_the_answer_is_what_follows_the_reasoning(text: str, reasoned: bool, answer: str) -> None:
+    found, rest = strip_reasoning(text)
+    assert (found is not None, rest) == (reasoned, answer)
+
+
+@pytest.mark.parametrize("tags", TAGS, ids=lambda tags: tags.closing)
+def test_all_usual_tags_are_known_even_where_the_template_names_none(tags: object) -> None:
+    assert isinstance(tags, type(THINK))
+    output = f"{tags.opening}왜냐하면{tags.closing}42"
+    parts = split(output, None)
+    assert parts.answer is not None and output[parts.answer :] == "42"
+    assert split(f"{tags.opening}왜냐하면", None).answer is None
+
+
+@pytest.fixture
+def renderers() -> Iterator[list[TemplateRenderer]]:
+    made: list[TemplateRenderer] = []
+    yield made
+    for renderer in made:
+        renderer.close()
+
+
+def test_a_template_shows_what_stands_between_reasoning_and_answer(renderers: list[TemplateRenderer]) -> None:
+    renderers += [TemplateRenderer(HYBRID, {}), TemplateRenderer(TURNS, {})]
+    assert learn_tags(HYBRID, renderers[0], QUESTION) == THINK._replace(separator="</think>")
+    learned = learn_tags(TURNS, renderers[1], QUESTION)
+    assert learned and (learned.opening, learned.closing) == ("/think", "<end><assistant>")
+    assert split("/think 왜냐하면<end><assistant>42<end>", learned).answer == len("/think 왜냐하면<end><assistant>")
+    assert find_tags("{{ messages }}") is None
+
+
+def test_a_switch_is_one_the_template_reads_and_that_has_an_effect(renderers: list[TemplateRenderer]) -> None:
+    idle = "{% if thinking is defined and thinking %}{% endif %}{{ messages[0].content }}"
+    spoken = "We are thinking. {{ messages[0].content }} {# enable_thinking #}"
+    renderers += [TemplateRenderer(template, {}) for template in (HYBRID, idle, spoken)]
+    assert (switches(HYBRID), switches(idle), switches(spoken)) == (("enable_thinking",), ("thinking",), ())
+    assert thinking_modes(HYBRID, renderers[0], [QUESTION]) == ("on", ("on", "off"))
+    assert thinking_modes(idle, renderers[1], [QUESTION]) == (None, ())
+
+
+EFFORT_TEMPLATES = {
+    # As gpt-oss: printed, with a default.
+    "printed": (
+        "{% if reasoning_effort is not defined %}{% set reasoning_effort = 'medium' %}{% endif %}"
+        "Reasoning: {{ reasoning_effort }} {{ messages[0].content }}",
+        ("medium", ("low", "medium", "high")),
+    ),
+    # As Mistral: one value beside the default, others raise.
+    "raises": (
+        "{% set effort = reasoning_effort | default('none') %}{% if effort not in ('none', 'high') %}"
+        "{{ raise_exception('unknown effort') }}{% endif %}[{{ effort }}]{{ messages[0].content }}",
+        (None, ("high",)),
+    ),
+    "ignored": ("{% if reasoning_effort %}{% endif %}{{ messages[0].content }}", (None, ())),
+    "with a switch": (
+        "{{ 'off' if enable_thinking is defined and not enable_thinking else reasoning_effort | default('low') }}"
+        "{{ messages[0].content }}",
+        ("on", ("on", "off", "low", "medium", "high")),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EFFORT_TEMPLATES)
+def test_efforts_are_found_by_rendering(name: str) -> None:
+    template, expected = EFFORT_TEMPLATES[name]
+    renderer = TemplateRenderer(template, {})
+    try:
+        assert thinking_modes(template, renderer, [QUESTION]) == expected
+    finally:
+        renderer.close()
+
+
+def test_values_of_an_effort_turn_reasoning_on() -> None:
+    both = EFFORT_TEMPLATES["with a switch"][0]
+    assert values_of(both, "high") == {"enable_thinking": True, "reasoning_effort": "high"}
+    assert values_of(both, "off") == {"enable_thinking": False}
+    assert values_of(HYBRID, "low") == {"enable_thinking": True}
+
+
+def test_transcripts_are_split_by_the_tags_of_the_template() -> None:
+    """A server's answers by the same rule as the built-in engine's, which knows the template."""
+    text = "a</think>b"
+    assert strip_reasoning(text) == ("a</think>", "b")
+    assert strip_reasoning(text, None) == (None, text), "a template without tags: nothing was opened"
+    assert strip_reasoning(text, THINK, opened=True) == ("a</think>", "b")

@@ -1,0 +1,128 @@
+"""Signed statements: they hold for the record they are of, and for no other, by that key alone."""
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
+
+from evaluator.__main__ import main as evaluator
+from submissions.config.settings import load_settings
+from submissions.records.request import EvalRequest
+from submissions.records.result import EvalResult
+from submissions.records.statement import sign, statement_of, verify_statement
+from submissions.texts.errors import SettingsError, StatementError
+from tests.support.evaluated import evaluated
+
+Make = Callable[..., EvalRequest]
+
+
+def pems(key: Ed25519PrivateKey) -> tuple[str, bytes]:
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    return private, key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+
+@pytest.fixture(scope="module")
+def keys() -> tuple[str, bytes]:
+    return pems(Ed25519PrivateKey.generate())
+
+
+@pytest.fixture
+def result(make_request: Make) -> EvalResult:
+    return evaluated(make_request(benchmark="ko-vqa"), 61.5)
+
+
+def test_a_statement_holds_for_its_record(result: EvalResult, keys: tuple[str, bytes]) -> None:
+    statement = verify_statement(result.to_bytes(), sign(result, keys[0]), keys[1])
+    assert statement == statement_of(result)
+    assert statement["predicate"]["model"]["commit"] == result.config.model_sha
+    assert statement["predicate"]["data"]["split"] == result.dataset.split
+
+
+def test_a_changed_record_is_noticed(result: EvalResult, keys: tuple[str, bytes]) -> None:
+    changed = result.to_bytes().replace(b"61.5", b"91.5", 1)
+    with pytest.raises(StatementError, match="changed"):
+        verify_statement(changed, sign(result, keys[0]), keys[1])
+
+
+def test_another_key_does_not_do(result: EvalResult, keys: tuple[str, bytes]) -> None:
+    with pytest.raises(StatementError, match="has not signed"):
+        verify_statement(result.to_bytes(), sign(result, pems(Ed25519PrivateKey.generate())[0]), keys[1])
+
+
+@pytest.mark.parametrize("part", ["payload", "payloadType"])
+def test_a_changed_envelope_is_noticed(result: EvalResult, keys: tuple[str, bytes], part: str) -> None:
+    envelope = json.loads(sign(result, keys[0]))
+    other = base64.b64encode(json.dumps(statement_of(result) | {"more": 1}).encode()).decode()
+    envelope[part] = other if part == "payload" else "text/plain"
+    with pytest.raises(StatementError, match="has not signed"):
+        verify_statement(result.to_bytes(), json.dumps(envelope).encode(), keys[1])
+
+
+@pytest.mark.parametrize("envelope", [b"", b"[]", b"{}", b'{"payload": 1, "signatures": 2}', b"\xff"])
+def test_what_is_no_envelope_is_told(result: EvalResult, keys: tuple[str, bytes], envelope: bytes) -> None:
+    with pytest.raises(StatementError, match="DSSE"):
+        verify_statement(result.to_bytes(), envelope, keys[1])
+
+
+def test_only_ed25519_signs(result: EvalResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told when the settings are read, not when hours of an evaluation are to be published."""
+    rsa = generate_private_key(65537, 2048).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    locked = Ed25519PrivateKey.generate().private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"passphrase")
+    )
+    for pem in (rsa, "no key", locked.decode()):
+        with pytest.raises(ValueError, match="Ed25519"):
+            sign(result, pem)
+        monkeypatch.setenv("HANNUN_SIGNING_KEY", pem)
+        with pytest.raises(SettingsError, match="setting HANNUN_SIGNING_KEY: no Ed25519 key") as error:
+            load_settings()
+        assert pem not in str(error.value)
+
+
+def test_the_command_checks_files(
+    result: EvalResult, keys: tuple[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record, key = tmp_path / "r.json", tmp_path / "key.pem"
+    record.write_bytes(result.to_bytes())
+    (tmp_path / "r.intoto.json").write_bytes(sign(result, keys[0]))
+    key.write_bytes(keys[1])
+    assert evaluator(["verify", str(record), "--key", str(key)]) == 0
+    assert result.config.model_name in capsys.readouterr().out
+    record.write_bytes(result.to_bytes().replace(b"61.5", b"91.5", 1))
+    assert evaluator(["verify", str(record), "--key", str(key)]) == 1
+    assert "changed" in capsys.readouterr().err
+    key.write_text("no key")
+    assert evaluator(["verify", str(record), "--key", str(key)]) == 2
+    assert capsys.readouterr().err == f"evaluator: --key {key}: no public Ed25519 key in PEM\n"
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"payload": ' * 50_000])
+def test_verify_of_deep_or_endless_input_ends(
+    content: str, result: EvalResult, keys: tuple[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record, key = tmp_path / "r.json", tmp_path / "key.pem"
+    record.write_bytes(result.to_bytes())
+    key.write_bytes(keys[1])
+    (tmp_path / "r.intoto.json").write_text(content)
+    assert evaluator(["verify", str(record), "--key", str(key)]) == 1
+    assert "not a DSSE envelope" in capsys.readouterr().err
+    assert evaluator(["verify", "/dev/zero", "--key", str(key)]) == 2
+    assert "more than 16,777,216 bytes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["http://127.0.0.1:1/r.json", "https://a b/r.json", f"https://{'a' * 64}/r.json"])
+def test_verify_of_unreachable_address_is_bad_input(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluator(["verify", place, "--key", "key.pem"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"evaluator: {place}: ") and said.count("\n") == 1

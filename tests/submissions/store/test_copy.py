@@ -1,0 +1,107 @@
+"""Copying stores."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from submissions.__main__ import main
+from submissions.config.settings import Settings
+from submissions.queue.pseudonyms import Pseudonyms
+from submissions.queue.queue import Queue
+from submissions.store.base import Store
+from submissions.store.copy import copy_store
+from submissions.store.git import GitStore
+from submissions.store.open import open_store
+from submissions.store.private import PrivateStore
+from submissions.texts.errors import StoreError
+from tests.support.hub.repos import Hub
+from tests.support.records import NOW, request_numbered, result_of
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    queue = Queue(store)
+    for number in range(1, 4):
+        queue.submit(request_numbered(number))
+    running = queue.claim("w", NOW)
+    assert running
+    queue.publish(running, result_of(running), NOW)
+    return store
+
+
+def test_records_go_to_the_hub_and_back(
+    hub: Hub, filled: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("submissions.store.copy.FILES_PER_COMMIT", 3)
+    own = Settings()
+    count = copy_store(settings.store, "hf://datasets/org/store", own)
+    assert count == len(filled.snapshot().files)
+    before = filled.snapshot()
+    there = open_store("hf://datasets/org/store")
+    assert Queue(there).rows() == Queue(filled).rows()
+    head = there.head()
+    copy_store(settings.store, "hf://datasets/org/store", own)
+    assert there.head() == head, "a second time there is nothing to do"
+    back = tmp_path / "back.git"
+    copy_store("hf://datasets/org/store", str(back), own)
+    assert GitStore(back).snapshot().files == before.files
+
+
+def test_a_store_with_other_records_is_not_written_over(filled: Store, settings: Settings, tmp_path: Path) -> None:
+    other = GitStore(tmp_path / "other.git")
+    Queue(other).submit(request_numbered(9))
+    before = other.snapshot()
+    with pytest.raises(StoreError, match="records of its own"):
+        copy_store(settings.store, str(tmp_path / "other.git"), settings)
+    assert other.snapshot() == before
+
+
+def test_private_files_never_go_into_git(
+    tmp_path: Path, private: PrivateStore, settings_here: None, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    private.write("details.key", b"secret")
+    assert main(["migrate", private.url, store.url]) == 2
+    assert "is a git repository" in capsys.readouterr().err
+    assert not store.snapshot().files
+
+
+def test_a_source_without_files_is_told(
+    tmp_path: Path, settings_here: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["migrate", str(tmp_path / "nothing"), str(tmp_path / "there")]) == 2
+    assert "does not exist" in capsys.readouterr().err and not list(tmp_path.glob("*th*"))
+    (tmp_path / "empty").mkdir()
+    assert main(["migrate", str(tmp_path / "empty"), str(tmp_path / "there")]) == 2
+    assert "has no files" in capsys.readouterr().err
+
+
+def test_a_clone_of_a_dataset_goes_to_another_dataset(
+    hub: Hub, filled: Store, settings: Settings, tmp_path: Path
+) -> None:
+    copy_store(settings.store, "hf://datasets/org/store", Settings())
+    clone = tmp_path / "clone.git"
+    subprocess.run(["git", "clone", "-q", "--bare", str(hub.root / "git/org/store.git"), str(clone)], check=True)
+    copy_store(str(clone), "hf://datasets/org/private", Settings())
+    assert open_store("hf://datasets/org/private").snapshot().files == filled.snapshot().files
+
+
+def test_a_copy_keeps_no_name_that_was_erased(tmp_path: Path, settings: Settings, private: PrivateStore) -> None:
+    pseudonyms = Pseudonyms(settings)
+    for name in ("alice", "bob"):
+        pseudonyms.find_or_make(name)
+    private.write("leases/x-y.json", b"{}")
+    copy = str(tmp_path / "copy")
+    assert copy_store(private.url, copy, settings) == 2 and PrivateStore(copy).paths("leases") == []
+    pseudonyms.erase("alice", NOW)
+    with pytest.raises(StoreError, match="files of its own"):
+        copy_store(private.url, copy, settings)
+
+
+def test_no_place_lies_in_the_other(private: PrivateStore, settings: Settings) -> None:
+    private.write("details.key", b"x")
+    for target in (private.url, f"{private.url}/backup", f"file://{private.url}/"):
+        with pytest.raises(StoreError, match="inside the other"):
+            copy_store(private.url, target, settings)
+    with pytest.raises(StoreError, match="name a store"):
+        copy_store(private.url, "", settings)
