@@ -230,6 +230,7 @@ def _result(number: int) -> EvalResult:
         request_key=f"{number:032x}",
         config=ResultConfig(model_name=f"bench/model-{number}", model_sha=f"{number:040x}", model_dtype="float32"),
         results={"ko-vqa": {"em": number % 100, "f1": number % 100}},
+        headline="em",
         versions={"ko-vqa": "1"},
         n_samples={"ko-vqa": {"original": 1500, "effective": 1500}},
         date=1_760_000_000 + 3600 * number,

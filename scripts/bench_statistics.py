@@ -5,7 +5,6 @@ difficulty, plus noise of its own is positive. Seeds are fixed, so that the numb
 """
 
 import itertools
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -17,7 +16,7 @@ from evaluator.results.item_scores import MAX_PAIRS, rounded_up
 from evaluator.statistics.intervals import mean_interval
 from evaluator.statistics.paired import paired_comparison, paired_p_value
 from evaluator.statistics.power import smallest_difference
-from leaderboard.data.ranking import interval_of, ranked
+from leaderboard.data.ranking import ranked
 from leaderboard.data.significance import paired_verdicts
 from submissions.records.index_rows import BoardRow
 
@@ -109,9 +108,7 @@ def mixed_error_rate(measured: int) -> float:
     wrong, population = 0, Population(200)
     for seed in range(BOARDS):
         rows = _rows(population.rights(np.zeros(MODELS), seed), population)
-        rows[measured:] = [
-            replace(row, kind="reported", em_low=None, em_high=None, paired=None) for row in rows[measured:]
-        ]
+        rows[measured:] = [replace(row, kind="reported", intervals={}, paired=()) for row in rows[measured:]]
         board = ranked(rows, "ko-vqa")
         sizes = {"verified": measured, "reported": MODELS - measured}
         assert all(r.rank for r in board)
@@ -153,7 +150,7 @@ def resolved(population: Population) -> tuple[int, int, int]:
         wrong += any(first > second for first, second in ahead)  # keys are in the order of the abilities
         board = [ranked_row.row for ranked_row in ranked(rows, "ko-vqa")]
         for upper, lower in itertools.pairwise(board):
-            before += (interval_of(upper) or (0, 0))[0] > (interval_of(lower) or (0, 0))[1]
+            before += (upper.interval or (0, 0))[0] > (lower.interval or (0, 0))[1]
             after += (upper.key, lower.key) in ahead
     return before, after, wrong
 
@@ -204,11 +201,10 @@ def _rows(rights: Rights, population: Population) -> list[BoardRow]:
                 dataset="bench",
                 outcome="scored",
                 kind="verified",
-                breakdown="{}",
-                paired=json.dumps(pairs),
-                em=100 * float(own.mean()),
-                em_low=100 * low,
-                em_high=100 * high,
+                paired=tuple((other, sign, p) for other, sign, p in pairs),
+                headline="score",
+                metrics={"score": 100 * float(own.mean())},
+                intervals={"score": (100 * low, 100 * high)},
             )
         )
     return rows

@@ -154,10 +154,10 @@ def _queue(queue: Queue, request: EvalRequest) -> None:
 
 
 def _print(board: LiveBoard, queue: Queue) -> None:
-    table = Table("rank", "benchmark", "model", "split", "n", "EM", "F1", "ms/item", title="한눈 Hannun")
+    table = Table("rank", "benchmark", "model", "split", "n", "score", "ms/item", title="한눈 Hannun")
     for name, rows in board.view().boards.items():
         for ranked, row in ((r, r.row) for r in rows if r.row.kind == "verified"):
-            numbers = [f"{v:,.2f}" if v is not None else "–" for v in (row.em, row.f1, row.latency_ms)]
+            numbers = [f"{v:,.2f}" if v is not None else "–" for v in (row.score, row.latency_ms)]
             table.add_row(str(ranked.rank or "–"), name, row.model, row.split, str(row.n), *numbers)
     Console().print(table)
     for request in queue.rows():

@@ -72,7 +72,7 @@ def _infochartqa(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
             model,
             {"em": values["text_infographic"], "visual_avg": values["visual_avg"], "delta": values["delta"]},
             own[0]["source"],
-            breakdown={"subset": {name: Bucket(em=float(values[name])) for name in subsets}},
+            breakdown={"subset": {name: Bucket(scores={"em": float(values[name])}) for name in subsets}},
             role="human" if model == "Human" else "model",
         )
 
@@ -109,7 +109,9 @@ def _korquad_papers(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
 
 def _table_4(rows: list[dict[str, str]]) -> dict[str, dict[str, Bucket]]:
     """Return the baseline's F1 by length and form, which only the paper has."""
-    by_metric = {row["metric"]: Bucket(f1=float(row["value"])) for row in rows if row["benchmark"] == TABLE_4}
+    by_metric = {
+        row["metric"]: Bucket(scores={"f1": float(row["value"])}) for row in rows if row["benchmark"] == TABLE_4
+    }
     cells = {
         (m[1].lower(), m[2]): b for name, b in by_metric.items() if (m := re.fullmatch(r"F1\[(\w+)/(\w+)\]", name))
     }
@@ -156,6 +158,7 @@ def _result(
     if date is None and (stated := re.search(r"\d{4}-\d{2}-\d{2}", source)):
         date = datetime.fromisoformat(stated[0]).replace(tzinfo=UTC).timestamp()
     values = {name: None if value in ("OOM", "") else float(value) for name, value in scores.items()}
+    headline = card.reported_headline or card.headline
     missing = "out_of_memory" if "OOM" in scores.values() else "not_reported"
     known = IDENTITIES.get(model, {})
     named = known["model_id"] if known.get("way", "api") != "api" else model
@@ -176,10 +179,11 @@ def _result(
             role=role,
         ),
         results={benchmark: values},
+        headline=headline,
         versions={benchmark: "published"},
         n_samples={benchmark: {"original": n, "effective": n}},
         date=date,
-        outcome="scored" if values[card.headline_of(values.get(card.headline))] is not None else missing,
+        outcome="scored" if values.get(headline) is not None else missing,
         dataset=Dataset(id=benchmark, revision=None, split=split, n=n),
         intervals=_intervals(values, n),
         breakdown=breakdown or {},

@@ -123,9 +123,7 @@ def score(benchmark: str, metric: str, item: dict[str, Any], output: str) -> flo
     asked = bench.item_to_score({"id": "1", **item})
     scores = bench.score_flat([asked], [Answer("1", output, "ok" if output else "empty", 0.0)])
     # Macro-F1 and the like are of a set: what a single output earns is its own score.
-    own = scores[0]
-    value = own.extra.get(metric, getattr(own, metric, None))
-    return 100 * (bench.metrics(scores)[metric] if value is None else float(value))
+    return 100 * scores[0].values.get(metric, bench.aggregate(scores)[metric])
 
 
 def table() -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from leaderboard.data.columns import DEFAULT, OPTIONAL, SORTS
+from leaderboard.data.columns import all_choices, default_keys, sort_keys
 from leaderboard.data.query import PAGE
 
 VISITORS = 200
@@ -57,16 +57,16 @@ class Events:
 
 def table_fields(rng: random.Random) -> list[Any]:
     """A benchmark's fields after one thing was done to them: a word, an order, a filter, a column."""
-    fields: list[Any] = [None, "", "score", [], [], False, list(DEFAULT), PAGE, [], False]
+    fields: list[Any] = [None, "", "score", [], [], False, list(default_keys()), PAGE, [], False]
     match rng.randrange(4):
         case 0:
             fields[1] = rng.choice(WORDS)
         case 1:
-            fields[2] = rng.choice(SORTS)
+            fields[2] = rng.choice(sort_keys())
         case 2:
             fields[3], fields[4] = rng.choice([["open"], []]), rng.choice([["4-10"], ["0-4"], []])
         case 3:
-            fields[6] = rng.sample(OPTIONAL, 6)
+            fields[6] = rng.sample(list(all_choices()), 6)
     return fields
 
 

@@ -1,4 +1,4 @@
-"""A new benchmark and a new engine are one class and one line of the catalog each: both are made up here."""
+"""A new benchmark and a new engine are one class and one registration each: both are made up here."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,9 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.benchmarks.base import Axis, Benchmark, Card, ScoreColumn
+from evaluator.benchmarks.base import Benchmark
+from evaluator.benchmarks.card import Axis, Card, ScoreColumn
+from evaluator.benchmarks.metrics import Metric
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.registry import ENGINES, REGISTRY, EngineEntry
@@ -19,7 +21,7 @@ from evaluator.results.score_files import score_files
 from evaluator.worker.loop import Worker
 from leaderboard.app import build_app
 from leaderboard.data.chart_data import chart_data, charts_of
-from leaderboard.data.columns import OPTIONAL, columns_of
+from leaderboard.data.columns import all_choices, columns_of
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.views.figures import figure
 from leaderboard.views.render import render
@@ -36,11 +38,21 @@ pytestmark = pytest.mark.integration
 STARS = ("1", "2", "3")
 
 
+def above_guessing(scores: Sequence[Score], name: str) -> float:
+    """Return the share of right answers above guessing."""
+    return (sum(s.values["right"] for s in scores) / len(scores) - 1 / 3) / (2 / 3)
+
+
 class StarsBenchmark(Benchmark):
     """How many stars are in the picture."""
 
     name, version, inputs, min_context = "stars", "1", "image", 64
     max_new_tokens = 4
+    metrics = (
+        Metric("right", Text("정답률", "Right")),
+        Metric("closeness", Text("가까움", "Closeness")),
+        Metric("above_guessing", Text("보정", "Above guessing"), above_guessing, lowest=-50),
+    )
     card = Card(
         title="Stars",
         split="test",
@@ -49,10 +61,9 @@ class StarsBenchmark(Benchmark):
         summary=Text("별을 셉니다.", "Count the stars."),
         source_url="https://example.org/stars",
         hub_task="stars",
-        headline="mean_closeness",
-        headline_title="Closeness",
+        headline="closeness",
         chance=33.3,
-        columns=(ScoreColumn(Text("빨강", "Red"), bucket=("colour", "red")),),
+        columns=(ScoreColumn(Text("빨강", "Red"), "colour", "red"),),
         histogram=Axis("named", Text("답한 수", "Numbers named")),
     )
 
@@ -62,31 +73,28 @@ class StarsBenchmark(Benchmark):
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         right = float(answers[0].text == item.answer)
         closeness = 1 - abs(int(answers[0].text or 0) - int(item.answer)) / len(STARS)
-        return Score(item.id, right, right, "ok", prediction=answers[0].text, extra={"closeness": closeness})
-
-    def metrics(self, scores: Sequence[Score]) -> dict[str, float]:
-        closeness = sum(s.extra["closeness"] for s in scores) / len(scores)
-        return super().metrics(scores) | {"mean_closeness": closeness}
+        return Score(item.id, {"right": right, "closeness": closeness}, "ok", prediction=answers[0].text)
 
     def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
         return {number: sum(s.prediction == number for s in scores) for number in STARS}
 
 
 class TwoEngine:
-    """Says 2 to everything."""
+    """Answers everything with the last character of the model's card."""
 
     batch_size = 3
     params = None
 
     def __init__(self, options: EngineOptions) -> None:
         assert options.max_new_tokens == StarsBenchmark.max_new_tokens
+        self._answer = (options.model / "README.md").read_text().strip()[-1]
 
     @staticmethod
     def environment(options: EngineOptions) -> dict[str, str | float]:
         return {"hardware": "abacus", "calibration_ms": 1.0}
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
-        return (Answer(prompt.id, "2", "ok", 0.25) for prompt in prompts)
+        return (Answer(prompt.id, self._answer, "ok", 0.25) for prompt in prompts)
 
     def close(self) -> None:
         pass
@@ -94,12 +102,12 @@ class TwoEngine:
 
 @pytest.fixture
 def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Both in the catalog, six items, and a model that only the new engine runs."""
+    """Register both, with six items and two models that only the new engine runs."""
     monkeypatch.setitem(BENCHMARKS, "stars", StarsBenchmark())
     monkeypatch.setitem(ENGINES, "two", EngineEntry(f"{__name__}:TwoEngine", ("image",), class_names=("ForTwo",)))
     # The sandbox shows no tests, where this engine is.
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
-    data, model = tmp_path / "data", tmp_path / "models/o/two"
+    data = tmp_path / "data"
     data.mkdir()
     Image.new("RGB", (8, 8)).save(data / "a.png")
     rows = [
@@ -107,52 +115,63 @@ def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pyt
         for n in range(6)
     ]
     (data / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    model.mkdir(parents=True)
-    for file in (models_dir / "tiny/image-text").iterdir():
-        (model / file.name).write_bytes(file.read_bytes())
-    config = json.loads((model / "config.json").read_text())
-    (model / "config.json").write_text(json.dumps(config | {"architectures": ["LlavaForTwo"]}))
+    for name, says in (("o/two", "2"), ("p/three", "3")):
+        model = tmp_path / "models" / name
+        model.mkdir(parents=True)
+        for file in (models_dir / "tiny/image-text").iterdir():
+            (model / file.name).write_bytes(file.read_bytes())
+        config = json.loads((model / "config.json").read_text())
+        (model / "config.json").write_text(json.dumps(config | {"architectures": ["LlavaForTwo"]}))
+        with (model / "README.md").open("a") as card:
+            card.write(f"\nIt says {says}")
     return settings.model_copy(update={"data": {"stars": str(data)}, "models_dir": tmp_path / "models"})
 
 
 def test_a_benchmark_and_an_engine_need_no_other_file(stars: Settings, store: Store, tmp_path: Path) -> None:
     service = SubmissionService(Queue(store), stars, REGISTRY)
-    (outcome,), report = service.submit(Submission("o/two", ("stars",)), Submitter("x", authenticated=False))
-    assert outcome.code == "accepted", report
-    assert Worker(stars).run_pending() == 1
+    for model, submitter in (("o/two", "x"), ("p/three", "y")):
+        (outcome,), report = service.submit(Submission(model, ("stars",)), Submitter(submitter, authenticated=False))
+        assert outcome.code == "accepted", report
+    assert Worker(stars).run_pending() == 2
 
     board = LiveBoard(store)
-    (ranked,) = board.view().boards["stars"]
+    ranked, other = board.view().boards["stars"]
     assert (ranked.rank, ranked.row.model, ranked.row.hardware) == (1, "o/two", "abacus")
-    assert ranked.row.em == pytest.approx(33.3333)
+    assert ranked.row.score == pytest.approx(77.7778) and other.row.metrics["above_guessing"] == pytest.approx(0.0)
+    assert set(ranked.row.intervals) == {"right", "closeness"}, "of the means"
+    assert (ranked.best, ranked.worst) == (1, 2) == (other.best, other.worst), "six items tell them apart not at all"
+    (pair,) = [*ranked.row.paired, *other.row.paired]
+    assert pair[2] == 1.0, "a paired test of closeness"
     result = json.loads(board.result_json(ranked.row.key) or b"")
-    assert result["results"]["stars"]["mean_closeness"] == pytest.approx(77.7778)
+    assert result["results"]["stars"]["closeness"] == pytest.approx(77.7778)
     assert result["breakdown"]["named"]["2"]["n"] == 6
-    assert result["breakdown"]["colour"]["red"]["score"] == pytest.approx(77.7778, abs=1e-3)
+    assert result["breakdown"]["colour"]["red"]["scores"]["closeness"] == pytest.approx(77.7778, abs=1e-3)
     assert result["config"]["engine"] == "two"
 
     card = StarsBenchmark.card
     for language in get_args(Language):
         table = render(
             "board.html", language, name="stars", rows=[ranked], found=1, total=1, filters="", sort="score", unreadable=0, version="v",
-            columns=columns_of(card, [ranked], OPTIONAL),
+            columns=columns_of("stars", [ranked], list(all_choices())),
         )  # fmt: skip
-        assert "77.78" in table and "Closeness" in table and card.columns[0].title[language == "en"] in table
+        assert "77.78" in table and StarsBenchmark().metric("closeness").title[language == "en"] in table
+        assert card.columns[0].title[language == "en"] in table
         for kind in charts_of("stars"):
             if data := chart_data(kind, [ranked]):
-                figure(kind, data, card, language)
+                figure(kind, data, StarsBenchmark(), language)
         heading = render("chart.html", language, name="stars", kind="letters", filters="")
         assert card.histogram and card.histogram.title[language == "en"] in heading and "25" not in heading
     assert {row["letter"] for row in chart_data("letters", [ranked])} == set(STARS)
     assert {row["score"] for row in chart_data("parts", [ranked])} == {77.7778}, "of the headline, not EM"
-    (own,) = (column for column in columns_of(card, [ranked], OPTIONAL) if column.own and column.own.bucket)
+    (own,) = (column for column in columns_of("stars", [ranked], list(all_choices())) if column.part)
     assert own.value(ranked.row) == pytest.approx(77.7778, abs=1e-3)
     assert estimate(10**9, 2 * 10**9, "stars", DEVICES[0]).seconds > 0
 
     client = TestClient(build_app(stars))
-    assert b"o/two" in client.get("/boards/stars.csv").content
-    assert client.get("/charts/stars/letters.csv").text.count("\n") == 1 + len(STARS)
+    table = client.get("/boards/stars.csv").text
+    assert "o/two" in table and "closeness,closeness_low,closeness_high" in table
+    assert client.get("/charts/stars/letters.csv").text.count("\n") == 1 + 2 * len(STARS)
     (tmp_path / "items.jsonl").write_text('{"id": "1", "answer": "2"}\n')
     (tmp_path / "answers.jsonl").write_text('{"id": "1", "text": "3"}\n')
     scored = score_files("stars", tmp_path / "items.jsonl", tmp_path / "answers.jsonl", None)
-    assert scored["metrics"]["mean_closeness"] == pytest.approx(66.6667)
+    assert scored["metrics"]["closeness"] == pytest.approx(66.6667)

@@ -1,4 +1,4 @@
-"""What a benchmark is: a card, items, prompts and a scorer. A benchmark is one file here and one line in the catalog.
+"""What a benchmark is: a card, metrics, items, prompts and a scorer. One file in this folder each.
 
 The documented data schema, for private test sets and samples alike: a folder with `items.jsonl` or
 `items.parquet`, one row a question, and the images and pages its rows name by relative path. Columns:
@@ -6,91 +6,35 @@ The documented data schema, for private test sets and samples alike: a folder wi
 and one column for each breakdown axis of the benchmark. A benchmark may have columns of its own.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from evaluator.benchmarks.card import Card
+from evaluator.benchmarks.metrics import Metric
 from evaluator.benchmarks.source_rows import TABLES, ImageFolder, SourceRow, json_lines, parquet_rows, table_rows
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.core.errors import DataError
 from submissions.records.options import MAX_REASONING_TOKENS, Inputs
-from submissions.texts.text import Text
 
 Row = dict[str, Any]
 ITEM_FILES = ("items.parquet", "items.jsonl")
 
 
-@dataclass(frozen=True)
-class Axis:
-    """What scores are broken down by: a column of the data, and a key of the result's breakdown."""
-
-    name: str
-    title: Text
-    buckets: Mapping[str, Text] = field(default_factory=dict)  # titles of those whose names are no words to read
-
-
-@dataclass(frozen=True)
-class ScoreColumn:
-    """A column of the board that only this benchmark has: a metric of its own, or a bucket of its breakdown."""
-
-    title: Text
-    metric: str | None = None
-    bucket: tuple[str, str] | None = None  # axis, bucket
-
-
-@dataclass(frozen=True)
-class Card:
-    """What is told about a benchmark; shown on the board."""
-
-    title: str
-    split: str  # the split its published numbers were measured on: only rows of it are ranked
-    n: int  # questions in that split
-    axes: tuple[Axis, ...]
-    summary: Text
-    source_url: str | None  # of its makers; None: it is this board's own
-    hub_task: str  # the id under which its scores are on the Hub's model pages, without the metric
-    hub_metrics: tuple[str, ...] = ("em", "f1")  # those that are put there
-    headline: str = "em"  # the metric that ranks
-    reported_headline: str | None = None  # the one that ranks reported rows, whose makers do not have the headline
-    headline_title: str = "EM"
-    chance: float | None = None  # percent right by guessing, where answers are of a few kinds
-    columns: tuple[ScoreColumn, ...] = ()
-    histogram: Axis | None = None  # counts of answers, where those are of a few kinds; its title is the chart's
-    histogram_note: Text | None = None  # how to read that chart
-    data_terms: Text | None = None  # whose its test set is, and what may be done with it
-    access: Text | None = None  # who made and holds it, and who may have seen or trained on it
-    data_stays: bool = False  # whether those terms keep it in the country
-
-    def headline_of(self, value: float | None) -> str:
-        """Return the metric that ranks a row whose headline has this value, None if it is not known."""
-        return self.reported_headline if self.reported_headline and value is None else self.headline
-
-    def bucket_title(self, bucket: str) -> Text:
-        """The title of a bucket of any axis; its name where the card has none."""
-        known = (axis.buckets[bucket] for axis in self.axes if bucket in axis.buckets)
-        return next(known, Text(bucket, bucket))
-
-    def axis_title(self, name: str) -> Text:
-        """The title of a breakdown axis; its name where the card has none."""
-        known = (*self.axes, *((self.histogram,) if self.histogram else ()))
-        return next((axis.title for axis in known if axis.name == name), Text(name, name))
-
-
 class Benchmark:
-    """One benchmark; subclasses give the card, the prompt and the scoring rule."""
+    """A benchmark; subclasses give the card, the metrics, the prompt and the scoring rule."""
 
     name: str
     version: str  # raised whenever items, prompts or scoring change: scores of two versions are never compared
     inputs: Inputs  # what a model must be able to read
     min_context: int  # tokens for a question, its image and the answer; pages are read in windows
+    metrics: tuple[Metric, ...]
     card: Card
     max_new_tokens = 1024  # of an answer
     # A typical question's, for `evaluator estimate`: of its prompt with images or page, and of its answer.
     prompt_tokens, answer_tokens = 2500, 20
     source_tables: tuple[str, ...] = TABLES  # kinds of files its makers publish it in
-    f1_is_mean = True  # whether F1 over all items is the mean of theirs, so that it has an interval
     examples = 0  # worked ones in the prompt
     drawn = False  # whether its set is drawn from a seed of the operator's, see evaluator.fresh
     # "single": questions asked one at a time; "total": all of the run's time / questions.
@@ -166,19 +110,19 @@ class Benchmark:
         """Scores of items that were asked once each, whatever the benchmark's own number of prompts."""
         return self.score(items, [[answer] for answer in answers])
 
-    def f1(self, scores: Sequence[Score]) -> float:
-        """F1 over all items, from 0 to 1: the mean of the items' unless a benchmark defines another."""
-        return sum(s.f1 for s in scores) / len(scores)
+    def aggregate(self, scores: Sequence[Score]) -> dict[str, float]:
+        """Return every metric over all items, from its lowest to 1, without those that do not apply."""
+        values = {metric.name: metric.aggregate(scores, metric.name) for metric in self.metrics}
+        return {name: value for name, value in values.items() if value is not None}
 
-    def metrics(self, scores: Sequence[Score]) -> dict[str, float]:
-        """The scores over all items, from 0 to 1; `em_strict` where the benchmark has such a rule."""
-        strict = [s.em_strict for s in scores if s.em_strict is not None]
-        metrics = {"em": sum(s.em for s in scores) / len(scores), "f1": self.f1(scores)}
-        return metrics | ({"em_strict": sum(strict) / len(strict)} if strict else {})
+    def metric(self, name: str) -> Metric:
+        """Return a metric by name. Raises KeyError."""
+        return {metric.name: metric for metric in self.metrics}[name]
 
-    def extra_metrics(self, scores: Sequence[Score]) -> dict[str, float]:
-        """Further metrics of an evaluation, at most 1, that a file of answers does not have."""
-        return {}
+    @property
+    def item_metric(self) -> Metric:
+        """The metric that says how right an answer to one item is: the headline, or else the first that is a mean."""
+        return next(metric for metric in (self.metric(self.card.headline), *self.metrics) if metric.is_mean)
 
     def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
         """How often each kind of answer was given; empty unless the card has a histogram."""

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
+from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
+from evaluator.benchmarks.card import Axis, Card, ScoreColumn
+from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, STRICT_RANKING, Metric, not_measured
 from evaluator.benchmarks.scoring.chart_answers import reference_match
 from evaluator.benchmarks.scoring.strict_chart_answers import strict_match
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
@@ -30,6 +32,20 @@ SUBSETS = ("text", "visual_basic", "visual_metaphor")
 class InfoChartQA(Benchmark):
     name, version, inputs, min_context = "infochartqa", "2", "image", 2048
     prompt_tokens, answer_tokens = 2500, 15
+    metrics = (
+        EM,
+        F1,
+        STRICT_EM,
+        Metric("visual_avg", Text("시각 질문 평균", "Visual average"), not_measured, column=False, on_hub=False),
+        Metric(
+            "delta",
+            Text("인포그래픽 − 일반 차트", "Infographic − plain"),
+            not_measured,
+            -100,
+            column=False,
+            on_hub=False,
+        ),
+    )
     card = Card(
         title="InfoChartQA",
         split="text",
@@ -47,13 +63,13 @@ class InfoChartQA(Benchmark):
             "Made by the authors of its paper and public with its answers: any model may have been trained on it.",
         ),
         hub_task="infochartqa",
-        headline="em_strict",  # a list of all numbers or labels would lead by the published rule
+        headline="em_strict",
         reported_headline="em",
-        hub_metrics=("em_strict", "em", "f1"),
+        ranking_note=STRICT_RANKING,
         columns=(
-            ScoreColumn(Text("일반 차트", "Plain"), bucket=("subset", "text_plain")),
-            ScoreColumn(Text("시각 기초", "Visual basic"), bucket=("subset", "visual_basic")),
-            ScoreColumn(Text("시각 은유", "Metaphor"), bucket=("subset", "visual_metaphor")),
+            ScoreColumn(Text("일반 차트", "Plain"), "subset", "text_plain"),
+            ScoreColumn(Text("시각 기초", "Visual basic"), "subset", "visual_basic"),
+            ScoreColumn(Text("시각 은유", "Metaphor"), "subset", "visual_metaphor"),
         ),
         summary=Text(
             "인포그래픽 차트에 대한 질의응답입니다. 공개 수치의 EM은 인포그래픽에 대한 텍스트 기반 질문의 정확도입니다.",
@@ -110,10 +126,12 @@ class InfoChartQA(Benchmark):
         em = float(reference_match(item.extra[TYPE], item.answer, answer.text))
         return Score(
             item.id,
-            em=em,
-            f1=max(em, parts_f1(item.answer, answer.text)),
-            status=answer.status,
-            em_strict=float(strict_match(item.extra[TYPE], item.answer, answer.text)),
+            {
+                "em": em,
+                "f1": max(em, parts_f1(item.answer, answer.text)),
+                "em_strict": float(strict_match(item.extra[TYPE], item.answer, answer.text)),
+            },
+            answer.status,
         )
 
 

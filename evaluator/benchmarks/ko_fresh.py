@@ -5,9 +5,12 @@ same: a model that remembers answers them differently well (after arXiv:2511.037
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
+from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
+from evaluator.benchmarks.card import Axis, Card, ScoreColumn
+from evaluator.benchmarks.metrics import EM, F1, Metric
 from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choices_in, order, with_order_key
 from evaluator.benchmarks.scoring.final_answer import strict_f1
 from evaluator.core.data_types import Answer, Item, Prompt, Score
@@ -48,10 +51,25 @@ DIFFICULTIES = {"easy": Text("쉬움", "Easy"), "medium": Text("보통", "Medium
 TWINS = {"original": Text("원본", "Original"), "twin": Text("쌍둥이", "Twin")}
 
 
+def twins_right(scores: Sequence[Score], name: str) -> float | None:
+    """Return the share of figures that are answered rightly in both versions, among those with both; None without any."""
+    by_pair: dict[str, list[float]] = {}
+    for score in scores:
+        if pair := score.id.rpartition("-")[0]:
+            by_pair.setdefault(pair, []).append(score.values["em"])
+    pairs = [own for own in by_pair.values() if len(own) == 2]
+    return sum(min(own) for own in pairs) / len(pairs) if pairs else None
+
+
 class KoFresh(Benchmark):
     name, version, inputs, min_context = "ko-fresh", VERSION, "image", 2048
     prompt_tokens, answer_tokens = 1500, 15
     drawn = True
+    metrics = (
+        EM,
+        replace(F1, on_hub=False),
+        Metric("twins_right", Text("쌍 모두 정답", "Both twins"), twins_right, on_hub=False),
+    )
     card = Card(
         title="KO-FRESH",
         split=VERSION.partition(".")[0],
@@ -72,12 +90,8 @@ class KoFresh(Benchmark):
             "Drawn from the operator's seed, whose hash is published before any model is asked. Nobody sees the set until the seed is revealed. The code that draws is public, so models can be trained on items like these.",
         ),
         hub_task="ko_fresh",
-        hub_metrics=("em",),
         chance=6.25,  # one item in four has four choices
-        columns=(
-            ScoreColumn(Text("쌍 모두 정답", "Both twins"), metric="twins_right"),
-            *(ScoreColumn(title, bucket=("difficulty", level)) for level, title in DIFFICULTIES.items()),
-        ),
+        columns=tuple(ScoreColumn(title, "difficulty", level) for level, title in DIFFICULTIES.items()),
     )
 
     def complete(self, items: list[Item]) -> list[Item]:
@@ -106,20 +120,12 @@ class KoFresh(Benchmark):
         gold = gold_answer(item)
         if gold in tuple(LETTERS):
             right = float(asserted_letter(answer.text) == gold)
-            return Score(item.id, right, right, answer.status)
+            return Score(item.id, {"em": right, "f1": right}, answer.status)
         f1 = strict_f1(item.question, gold, answer.text)
-        return Score(item.id, float(f1 == 1.0), f1, answer.status)
+        return Score(item.id, {"em": float(f1 == 1.0), "f1": f1}, answer.status)
 
     def gold_output(self, item: Item) -> str | None:
         return gold_answer(item)
-
-    def extra_metrics(self, scores: Sequence[Score]) -> dict[str, float]:
-        """`twins_right`: the share of items that are right with their twins, of those that have one."""
-        by_pair: dict[str, list[float]] = {}
-        for score in scores:
-            by_pair.setdefault(score.id.rpartition("-")[0], []).append(score.em)
-        pairs = [own for own in by_pair.values() if len(own) == 2]
-        return {"twins_right": sum(min(own) for own in pairs) / len(pairs)} if pairs else {}
 
 
 def gold_answer(item: Item) -> str:

@@ -20,7 +20,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, ScoreColumn, images_in, text_in
+from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
+from evaluator.benchmarks.card import Axis, Card
+from evaluator.benchmarks.metrics import EM, F1, Metric, mean
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
@@ -65,10 +67,27 @@ _ENDLESS = re.compile(rf"(\S{{{LONGEST_WORD}}})(?=\S)")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")  # rouge-score's tokenizer drops every other character
 
 
+def average(scores: Sequence[Score], name: str) -> float | None:
+    """Return the mean of the four parts of the score, None if one of them is not known."""
+    parts = [mean(scores, part) for part in ("wer", "cer", "embedding", "rouge1")]
+    known = [part for part in parts if part is not None]
+    return sum(known) / len(parts) if len(known) == len(parts) else None
+
+
 class KoOCRAG(Benchmark):
     name, version, inputs, min_context = "ko-ocrag", "1", "image", 8192
     max_new_tokens = 4096
     prompt_tokens, answer_tokens = 2500, 400
+    metrics = (
+        Metric("average", Text("평균", "Average"), average),
+        replace(EM, on_hub=False),
+        replace(F1, on_hub=False),
+        Metric("wer", Text("1−WER", "1−WER")),
+        Metric("cer", Text("1−CER", "1−CER")),
+        Metric("embedding", Text("임베딩 유사도", "Embedding similarity"), on_hub=False),
+        Metric("rouge1", Text("ROUGE-1", "ROUGE-1")),
+        Metric("rouge1_strict", Text("엄격 ROUGE-1", "Strict ROUGE-1"), on_hub=False),
+    )
     source_tables = (".xlsx", ".csv")
     card = Card(
         title="KO-OCRAG",
@@ -89,16 +108,7 @@ class KoOCRAG(Benchmark):
             "Made and held by Marker-Inc-Korea (MarkrAI), who list a model of their own (Gukbap-Ovis2-16B) on it. Anybody may have trained on the pages that are public.",
         ),
         hub_task="ko_ocrag",
-        hub_metrics=("average", "wer", "cer", "rouge1"),
         headline="average",
-        headline_title="Avg.",
-        columns=(
-            ScoreColumn(Text("1−WER", "1−WER"), metric="wer"),
-            ScoreColumn(Text("1−CER", "1−CER"), metric="cer"),
-            ScoreColumn(Text("임베딩 유사도", "Embedding similarity"), metric="embedding"),
-            ScoreColumn(Text("ROUGE-1", "ROUGE-1"), metric="rouge1"),
-            ScoreColumn(Text("엄격 ROUGE-1", "Strict ROUGE-1"), metric="rouge1_strict"),
-        ),
     )
 
     def item(self, row: Row, folder: Path) -> Item:
@@ -141,7 +151,7 @@ class KoOCRAG(Benchmark):
         scores = super().score(items, answers)
         similarities = _similarities(items, [own[0].text for own in answers])
         return [
-            score if similarity is None else replace(score, extra={**score.extra, "embedding": similarity})
+            score if similarity is None else replace(score, values={**score.values, "embedding": similarity})
             for score, similarity in zip(scores, similarities, strict=True)
         ]
 
@@ -151,21 +161,11 @@ class KoOCRAG(Benchmark):
         text, images = split_output(answer.text)
         gold_images = split_output(item.extra[DESCRIBED])[1]
         wer, cer = word_accuracy(item.answer, text), character_accuracy(item.answer, text)
-        extra = {"wer": wer, "cer": cer}
+        values = {"em": float(wer == 1.0), "f1": _word_f1(item.answer, text), "wer": wer, "cer": cer}
         if gold_images:
-            extra["rouge1"] = mean_of_best(gold_images, images, _ascii_tokens, _recall)
-            extra["rouge1_strict"] = mean_of_best(gold_images, images, _korean_tokens, _recall)
-        return Score(item.id, float(wer == 1.0), _word_f1(item.answer, text), answer.status, extra=extra)
-
-    def metrics(self, scores: Sequence[Score]) -> dict[str, float]:
-        """Each part over the pages that have it; `average` where all four are known."""
-        metrics = super().metrics(scores)
-        for name in ("wer", "cer", "embedding", "rouge1", "rouge1_strict"):
-            if values := [s.extra[name] for s in scores if name in s.extra]:
-                metrics[name] = sum(values) / len(values)
-        parts = [metrics.get(name) for name in ("wer", "cer", "embedding", "rouge1")]
-        known = [part for part in parts if part is not None]
-        return metrics | ({"average": sum(known) / len(parts)} if len(known) == len(parts) else {})
+            values["rouge1"] = mean_of_best(gold_images, images, _ascii_tokens, _recall)
+            values["rouge1_strict"] = mean_of_best(gold_images, images, _korean_tokens, _recall)
+        return Score(item.id, values, answer.status)
 
 
 def _described(row: Row) -> str:

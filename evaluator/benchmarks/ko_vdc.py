@@ -9,20 +9,74 @@ is a hash over the whole set with its right answers, so nobody who lacks those c
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, images_in, text_in
+from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
+from evaluator.benchmarks.card import Axis, Card
+from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, Metric
 from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choices_in, order, with_order_key
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
 
 
+def macro_f1(scores: Sequence[Score], name: str) -> float:
+    """Return macro-F1 over the letters: always answering A earns 10 %, not 25 %."""
+    pairs = Counter((g, p) for s in scores for g, p in zip(s.gold, s.prediction, strict=True))
+    total = 0.0
+    for letter in LETTERS:
+        hits = pairs[letter, letter]
+        named = sum(n for (gold, given), n in pairs.items() if letter in (gold, given))
+        total += 2 * hits / (named + hits) if hits else 0.0
+    return total / len(LETTERS)
+
+
+def chance_corrected(scores: Sequence[Score], name: str) -> float:
+    """Return accuracy above guessing, 0 for guessing and 1 if everything is right."""
+    chance = 1 / len(LETTERS)
+    return (sum(s.values["em"] for s in scores) / len(scores) - chance) / (1 - chance)
+
+
+def consistency(scores: Sequence[Score], name: str) -> float | None:
+    """Return how often the same description is chosen in every rotation; None if items were asked once."""
+    rotated = [s for s in scores if len(s.gold) > 1]
+    steady = sum(len({_offset(*pair) for pair in zip(s.gold, s.prediction, strict=True)}) == 1 for s in rotated)
+    return steady / len(rotated) if rotated else None
+
+
 class KoVDC(Benchmark):
     name, version, inputs, min_context = "ko-vdc", "2", "image", 2048
     prompt_tokens, answer_tokens = 1800, 5
     source_tables = (".csv", ".xlsx")
-    f1_is_mean = False
+    metrics = (
+        EM,
+        Metric("f1", F1.title, macro_f1),
+        replace(STRICT_EM, on_hub=False),
+        Metric(
+            "em_chance_corrected",
+            Text("보정 EM", "Corrected EM"),
+            chance_corrected,
+            lowest=-100,
+            hint=Text(
+                "무작위로 골랐을 때를 0으로 둔 EM입니다.",
+                "EM above guessing: 0 for random choices, 100 if all are right.",
+            ),
+            column=False,
+            on_hub=False,
+        ),
+        Metric(
+            "consistency",
+            Text("일관성", "Consistency"),
+            consistency,
+            hint=Text(
+                "보기 순서와 관계없이 같은 설명을 고른 비율입니다.",
+                "How often the same description is chosen wherever it is listed.",
+            ),
+            column=False,
+            on_hub=False,
+        ),
+    )
     card = Card(
         title="KO-VDC",
         split="test",
@@ -100,10 +154,8 @@ class KoVDC(Benchmark):
         given = [asserted_letter(answer.text) for answer in answers]
         return Score(
             item.id,
-            em,
-            em,
+            {"em": em, "f1": em, "em_strict": float(given == golds)},
             worst.status,
-            em_strict=float(given == golds),
             prediction="".join(letter or "-" for letter in given),
             gold="".join(golds),
         )
@@ -111,23 +163,6 @@ class KoVDC(Benchmark):
     def score_flat(self, items: Sequence[Item], answers: Sequence[Answer]) -> list[Score]:
         """Items whose `answer` is the letter that was right when they were asked."""
         return [_score_letter(item, answer) for item, answer in zip(items, answers, strict=True)]
-
-    def f1(self, scores: Sequence[Score]) -> float:
-        """Macro-F1 over the letters: always answering A earns 10 %, not 25 %."""
-        pairs = Counter((g, p) for s in scores for g, p in zip(s.gold, s.prediction, strict=True))
-        total = 0.0
-        for letter in LETTERS:
-            hits = pairs[letter, letter]
-            named = sum(n for (gold, given), n in pairs.items() if letter in (gold, given))
-            total += 2 * hits / (named + hits) if hits else 0.0
-        return total / len(LETTERS)
-
-    def extra_metrics(self, scores: Sequence[Score]) -> dict[str, float]:
-        """Accuracy above guessing, and how often the same description is chosen wherever it stands."""
-        em = sum(s.em for s in scores) / len(scores)
-        chance = 1 / len(LETTERS)
-        steady = sum(len({_offset(*pair) for pair in zip(s.gold, s.prediction, strict=True)}) == 1 for s in scores)
-        return {"em_chance_corrected": (em - chance) / (1 - chance), "consistency": steady / len(scores)}
 
     def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
         """Letters named, `-` where none is clear: a model that likes one letter shows here."""
@@ -143,7 +178,8 @@ def _offset(gold: str, given: str) -> int | str:
 def _score_letter(item: Item, answer: Answer) -> Score:
     em = float(reference_match(item.answer, answer.text))
     given = asserted_letter(answer.text)
-    return Score(item.id, em, em, answer.status, float(given == item.answer.upper()), given or "-", item.answer.upper())
+    values = {"em": em, "f1": em, "em_strict": float(given == item.answer.upper())}
+    return Score(item.id, values, answer.status, given or "-", item.answer.upper())
 
 
 def reference_match(gold: str, output: str) -> bool:

@@ -5,7 +5,9 @@ source: Marker-Inc-Korea/KO-VQA-Benchmark (1,500 items, 15 domains × 100; promp
 
 from collections.abc import Sequence
 
-from evaluator.benchmarks.base import Axis, Benchmark, Card, Row
+from evaluator.benchmarks.base import Benchmark, Row
+from evaluator.benchmarks.card import Axis, Card
+from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, STRICT_RANKING
 from evaluator.benchmarks.scoring.final_answer import strict_match
 from evaluator.benchmarks.scoring.published_quantities import NUMBER, quantities, quantity_f1
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
@@ -29,6 +31,7 @@ class KoVQA(Benchmark):
     name, version, inputs, min_context = "ko-vqa", "2", "image", 2048
     source_tables = (".csv", ".xlsx")
     examples = 2
+    metrics = (EM, F1, STRICT_EM)
     card = Card(
         title="KO-VQA",
         split="test",
@@ -49,9 +52,9 @@ class KoVQA(Benchmark):
         ),
         data_stays=True,
         hub_task="ko_vqa",
-        headline="em_strict",  # a list of all numbers or labels would lead by the published rule
+        headline="em_strict",
         reported_headline="em",
-        hub_metrics=("em_strict", "em", "f1"),
+        ranking_note=STRICT_RANKING,
     )
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
@@ -74,10 +77,12 @@ class KoVQA(Benchmark):
         (answer,) = answers
         return Score(
             item.id,
-            em=float(reference_match(item.answer, answer.text)),
-            f1=quantity_f1(item.question, item.answer, answer.text),
-            status=answer.status,
-            em_strict=float(strict_match(item.question, item.answer, answer.text)),
+            {
+                "em": float(reference_match(item.answer, answer.text)),
+                "f1": quantity_f1(item.question, item.answer, answer.text),
+                "em_strict": float(strict_match(item.question, item.answer, answer.text)),
+            },
+            answer.status,
         )
 
 

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 
-from evaluator.benchmarks.base import Axis, Benchmark, Card, Row, build_items, checked_text, file_in, text_in
+from evaluator.benchmarks.base import Benchmark, Row, build_items, checked_text, file_in, text_in
+from evaluator.benchmarks.card import Axis, Card
+from evaluator.benchmarks.metrics import EM, F1
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.core.data_types import PAGE, Answer, Item, Prompt, Score
 from evaluator.core.errors import DataError
@@ -31,6 +33,7 @@ class KorQuAD2(Benchmark):
     name, version, inputs, min_context = "korquad-2", "1", "page", 256
     prompt_tokens, answer_tokens = 9000, 30
     latency_protocol = "total"
+    metrics = (EM, F1)
     card = Card(
         title="KorQuAD 2.0",
         split="test",
@@ -50,7 +53,6 @@ class KorQuAD2(Benchmark):
         ),
         hub_task="korquad2",
         headline="f1",
-        headline_title="F1",
         summary=Text(
             "위키백과 한 페이지 전체(HTML)에서 답을 찾습니다. 문단·표·리스트 전체가 정답인 경우도 있습니다.",
             "Find the answer in the full HTML of a Wikipedia page. It may be a phrase or a whole paragraph, table or list.",
@@ -107,7 +109,7 @@ class KorQuAD2(Benchmark):
         normalized = normalize_many(texts)
         given, gold = normalized[: len(items)], normalized[len(items) :]
         return [
-            Score(item.id, float(g == w), f1, own[0].status)
+            Score(item.id, {"em": float(g == w), "f1": f1}, own[0].status)
             for item, own, g, w, f1 in zip(items, answers, given, gold, character_f1(given, gold), strict=True)
         ]
 

@@ -114,23 +114,17 @@ def _is_mark(character: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one item earned, from 0 to 1."""
+    """What one item earned, from 0 to 1, by the names of the benchmark's metrics."""
 
     id: str
-    em: float
-    f1: float
+    values: Mapping[str, float]
     status: AnswerStatus
-    em_strict: float | None = None  # under the mended rule; None where the published one needs no mending
-    prediction: str = ""  # the canonical answer (a letter, say), for metrics over all items
+    prediction: str = ""  # the canonical answer (a letter, say), for metrics that are not a mean over items
     gold: str = ""
-    extra: Mapping[str, float] = field(default_factory=dict)  # further scores of the benchmark's own, from 0 to 1
 
 
-def unless_unanswered(score: Score, answers: Sequence[Answer]) -> Score:
-    """The score of an item, nothing where none of its prompts has an answer: reasoning that was cut off, or an image
-    that the model's processor does not take. Published rules count some empty answers as right."""
+def zero_if_unanswered(score: Score, answers: Sequence[Answer]) -> Score:
+    """Return the score of an item, zeros if none of its prompts has an answer: reasoning that was cut off, or an image that
+    the model's processor does not take. Published rules count some empty answers as right."""
     missing = all(not a.text and (a.status == "refused" or a.reasoning_tokens is not None) for a in answers)
-    if not missing:
-        return score
-    strict = None if score.em_strict is None else 0.0
-    return replace(score, em=0.0, f1=0.0, em_strict=strict, extra=dict.fromkeys(score.extra, 0.0))
+    return replace(score, values=dict.fromkeys(score.values, 0.0)) if missing else score

@@ -115,7 +115,8 @@ def _unmatched(benchmark: Benchmark, items: list[Item]) -> int:
     golds = [(item, gold) for item in items if (gold := benchmark.gold_output(item)) is not None]
     answers = [Answer(item.id, gold, "ok", 0.0) for item, gold in golds]
     scores = benchmark.score_flat([item for item, _ in golds], answers)
-    return sum(score.em < 1 for score in scores)
+    published = next(metric.name for metric in benchmark.metrics if metric.is_mean)  # declared first
+    return sum(score.values[published] < 1 for score in scores)
 
 
 def _card(benchmark: Benchmark, imported: Imported, rows: list[Row]) -> str:

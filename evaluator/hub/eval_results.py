@@ -62,9 +62,9 @@ def variant(result: EvalResult) -> list[str]:
 def benchmark_yaml(name: str) -> str:
     """`eval.yaml` of a dataset repository: the tasks under which results stand on model pages."""
     card = BENCHMARKS[name].card
-    # One value a task, as the format has it.
+    # One value a task, as the format requires.
     tasks = [
-        {"id": f"{card.hub_task}_{metric}", "config": "default", "split": card.split} for metric in card.hub_metrics
+        {"id": f"{card.hub_task}_{metric}", "config": "default", "split": card.split} for metric in _hub_metrics(name)
     ]
     content = {"name": card.title, "description": card.summary.en, "evaluation_framework": "hannun", "tasks": tasks}
     text: str = yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
@@ -86,11 +86,17 @@ def results_yaml(result: EvalResult, dataset: str, store: str) -> str:
             source_name="Hannun",
             notes=", ".join(variant(result)) or None,
         )
-        for metric in card.hub_metrics
+        for metric in _hub_metrics(name)
         if result.results[name].get(metric) is not None
     ]
     text: str = yaml.safe_dump(eval_result_entries_to_yaml(entries), allow_unicode=True, sort_keys=False)
     return text
+
+
+def _hub_metrics(benchmark: str) -> list[str]:
+    """Return the metrics of a benchmark that model pages show, the headline first."""
+    names = [metric.name for metric in BENCHMARKS[benchmark].metrics if metric.on_hub]
+    return sorted(names, key=lambda name: name != BENCHMARKS[benchmark].card.headline)
 
 
 def _commit(result: EvalResult, dataset: str) -> str | None:

@@ -83,18 +83,12 @@ def build_result(
     name, n = task.benchmark.name, len(scores)
     counts = {status: sum(s.status == status for s in scores) for status in get_args(AnswerStatus)}
     seconds = [a.seconds for a in answers]
-    metrics = task.benchmark.metrics(scores) | task.benchmark.extra_metrics(scores)
+    benchmark = task.benchmark
+    metrics = benchmark.aggregate(scores)
     steps = n if n >= ROUNDED_FROM else None
-    binary = {s.em for s in scores} <= {0.0, 1.0}  # then it follows from the score
-    stderr = {"em_stderr": _percent(_stderr([s.em for s in scores]), None if binary else steps)}
-    means = {
-        "em": [s.em for s in scores],
-        "f1": [s.f1 for s in scores] if task.benchmark.f1_is_mean else [],
-        "em_strict": [s.em_strict for s in scores if s.em_strict is not None],
-    }
-    clusters = [item.cluster for item in items]
+    means = [metric.name for metric in benchmark.metrics if metric.is_mean and metric.name in metrics]
     api, remote = task.options.api, task.remote
-    reasoning = _reasoning(scores, answers)
+    reasoning = _reasoning(benchmark, scores, answers)
     asked = task.request.requested_revision
     return EvalResult(
         request_key=task.request.key,
@@ -118,21 +112,19 @@ def build_result(
             batch_size=environment["batch_size"],
             max_new_tokens=task.options.max_new_tokens,
         ),
-        results={name: {metric: _percent(value, steps) for metric, value in metrics.items()} | stderr},
-        intervals={
-            metric: (_percent(interval.low, steps), _percent(interval.high, steps))
-            for metric, values in means.items()
-            if values and (interval := mean_interval(values, clusters))
-        },
-        versions={name: task.benchmark.version},
+        results={name: {metric: _percent(value, steps) for metric, value in metrics.items()}},
+        headline=benchmark.card.headline,
+        intervals={metric: _interval(metric, items, scores, steps) for metric in means},
+        standard_errors={metric: _standard_error(metric, scores, steps) for metric in means},
+        versions={name: benchmark.version},
         n_samples={name: {"original": dataset.n, "effective": n}},
         date=round(time.time(), 3),
         git_hash=git_hash(),
         total_evaluation_time_seconds=round(sum(seconds), 3),
         dataset=dataset,
         breakdown={
-            **{axis: _breakdown(task.benchmark, axis, items, scores, rounded=bool(steps)) for axis in items[0].buckets},
-            **_histogram(task.benchmark, scores),
+            **{axis: _breakdown(benchmark, axis, items, scores, rounded=bool(steps)) for axis in items[0].buckets},
+            **_histogram(benchmark, scores),
         },
         answers=AnswerCounts(**counts),
         inputs=_inputs(answers),
@@ -175,12 +167,13 @@ def _latency(
     )
 
 
-def _reasoning(scores: Sequence[Score], answers: Sequence[Answer]) -> Reasoning | None:
+def _reasoning(benchmark: Benchmark, scores: Sequence[Score], answers: Sequence[Answer]) -> Reasoning | None:
     """None where no answer came with any."""
     tokens = [a.reasoning_tokens for a in answers if a.reasoning_tokens is not None]
     if not tokens:
         return None
-    right = round(sum(s.em for s in scores)) * len(answers) / len(scores)
+    name = benchmark.item_metric.name
+    right = round(sum(s.values[name] for s in scores)) * len(answers) / len(scores)
     return Reasoning(
         tokens_mean=round(sum(tokens) / len(answers), 1),
         tokens_per_right=round(sum(tokens) / right, 1) if right else None,
@@ -238,14 +231,8 @@ def _breakdown(
 
 def _bucket(benchmark: Benchmark, scores: Sequence[Score], *, rounded: bool) -> Bucket:
     steps = len(scores) if rounded else None
-    headline = benchmark.card.headline
-    own = benchmark.metrics(scores).get(headline) if headline not in ("em", "f1") else None
-    return Bucket(
-        n=len(scores),
-        em=_percent(_mean([s.em for s in scores]), steps),
-        f1=_percent(_mean([s.f1 for s in scores]), steps),
-        score=None if own is None else _percent(own, steps),
-    )
+    values = benchmark.aggregate(scores)
+    return Bucket(n=len(scores), scores={name: _percent(value, steps) for name, value in values.items()})
 
 
 def _histogram(benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, dict[str, Bucket]]:
@@ -257,8 +244,18 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _stderr(values: Sequence[float]) -> float:
-    return statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+def _interval(metric: str, items: Sequence[Item], scores: Sequence[Score], steps: int | None) -> tuple[float, float]:
+    """Return the 95 % interval of a mean metric in percent, over the items that have it."""
+    known = [(s.values[metric], item.cluster) for s, item in zip(scores, items, strict=True) if metric in s.values]
+    low, high = mean_interval(*zip(*known, strict=True))
+    return _percent(low, steps), _percent(high, steps)
+
+
+def _standard_error(metric: str, scores: Sequence[Score], steps: int | None) -> float:
+    """Return the standard error of a mean metric in percent."""
+    values = [s.values[metric] for s in scores if metric in s.values]
+    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    return _percent(error, None if set(values) <= {0.0, 1.0} else steps)  # of right and wrong it follows from the score
 
 
 def _percent(share: float, steps: int | None = None) -> float:

@@ -149,10 +149,7 @@ def _details(items: Sequence[Item], answers: Sequence[Sequence[Answer]], scores:
                 "answers": [answer.text for answer in own],
                 **({"raw": raw} if any(raw) else {}),
                 "status": score.status,
-                "em": score.em,
-                "f1": score.f1,
-                "em_strict": score.em_strict,
-                **score.extra,
+                **score.values,
             }
         )
     return details

@@ -39,10 +39,10 @@ class ItemScores:
     ) -> "ItemScores | None":
         """Return the scores of an evaluation, None for a benchmark whose headline is not a mean over items."""
         headline = benchmark.card.headline
-        if headline not in ("em", "em_strict") and not (headline == "f1" and benchmark.f1_is_mean):
+        if not benchmark.metric(headline).is_mean:
             return None
         ids = [_identity(item) for item in items]
-        order = sorted(range(len(items)), key=ids.__getitem__)
+        order = sorted((n for n in range(len(items)) if headline in details[n]), key=ids.__getitem__)
         return cls(
             np.array([ids[n] for n in order]),
             np.array([float(details[n][headline]) for n in order]),
@@ -110,13 +110,14 @@ def are_related(result: EvalResult, submitter: str, row: BoardRow, other_submitt
     )
 
 
-def opponents(result: EvalResult, rows: Iterable[BoardRow], headline: str) -> list[BoardRow]:
+def opponents(result: EvalResult, rows: Iterable[BoardRow]) -> list[BoardRow]:
     """Return the results that a new one is compared with: the leader, baselines, and its neighbours in rank.
 
     The nearest come first, and no more than MAX_PAIRS: what pairs tell of single questions grows with the number of results,
     not with its square. A pair is compared when the later of the two is published.
     """
     benchmark, scores = result.benchmark, result.results[result.benchmark]
+    headline = result.headline
     score = scores.get(headline)
     if score is None:
         return []
@@ -127,9 +128,9 @@ def opponents(result: EvalResult, rows: Iterable[BoardRow], headline: str) -> li
         if (row.benchmark, row.benchmark_version, row.split, row.dataset, row.n) == test_set
         and row.kind == "verified"
         and row.key != result.request_key
-        and row.metric(headline) is not None
+        and row.metrics.get(headline) is not None
     ]
-    alike.sort(key=lambda row: (-(row.metric(headline) or 0.0), row.key))
-    near = sorted(alike, key=lambda row: abs((row.metric(headline) or 0.0) - score))
+    alike.sort(key=lambda row: (-(row.metrics.get(headline) or 0.0), row.key))
+    near = sorted(alike, key=lambda row: abs((row.metrics.get(headline) or 0.0) - score))
     chosen = [*alike[:1], *(row for row in alike if row.role != "model"), *near]
     return list({row.key: row for row in chosen}.values())

@@ -49,7 +49,8 @@ def parity(task: Task, served: Task, items: int, out: Path, show: OnProgress = l
         evaluate(replace(run, latency_samples=0, cache=None), chosen, dataset, out / name, on_progress=show).details
         for name, run in (("built-in", task), ("served", served))
     ]
-    scores = [[float(row["em"]) for row in rows] for rows in details]
+    metric = task.benchmark.item_metric.name
+    scores = [[float(row[metric]) for row in rows] for rows in details]
     different = [
         Difference(a["id"], a["answers"], b["answers"])
         for a, b in zip(*details, strict=True)

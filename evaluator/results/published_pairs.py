@@ -2,7 +2,6 @@
 
 import logging
 
-from evaluator.benchmarks import BENCHMARKS
 from evaluator.results.item_scores import MAX_PAIRS, ItemScores, are_related, opponents, paired_scores
 from evaluator.results.private_records import read_item_scores
 from submissions.records.result import EvalResult, PairedScores
@@ -16,9 +15,8 @@ log = logging.getLogger(__name__)
 def with_pairs(result: EvalResult, own: ItemScores, store: Store, private: PrivateStore) -> EvalResult:
     """Return the result with its paired scores. Raises StoreError."""
     rows, _ = board_reader(store).read(store.snapshot())
-    headline = BENCHMARKS[result.benchmark].card.headline
     pairs: list[PairedScores] = []
-    for row in opponents(result, rows, headline):
+    for row in opponents(result, rows):
         if len(pairs) == MAX_PAIRS:
             break
         if are_related(result, own.submitter, row, ""):  # without a look at its scores

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark
-from evaluator.core.data_types import Answer, Item, Score, unless_unanswered
+from evaluator.core.data_types import Answer, Item, Score, zero_if_unanswered
 from evaluator.core.errors import EvaluationError
 from evaluator.job.answer_cache import AnswerCache
 from evaluator.job.folder import Job
@@ -45,7 +45,7 @@ def score_answers(
     if missing := sum(own not in answers for item in items for own in ids[item.id]):
         raise EvaluationError(FailureCode.MODEL_ERROR, f"{missing} questions were passed over")
     by_item = [[answers[own] for own in ids[item.id]] for item in items]
-    scores = [unless_unanswered(s, own) for s, own in zip(benchmark.score(items, by_item), by_item, strict=True)]
+    scores = [zero_if_unanswered(s, own) for s, own in zip(benchmark.score(items, by_item), by_item, strict=True)]
     chosen = set(sampled)
     samples = [(item, ids[item.id]) for item in items if item.id in chosen]
     return ScoredAnswers(answers, singly, scores, batch_invariance(benchmark, samples, answers, singly))
@@ -68,9 +68,5 @@ def batch_invariance(
     pairs = [[[answered[i] for i in ids] for _, ids in measured] for answered in (answers, singly)]
     changed = sum([a.text for a in x] != [a.text for a in y] for x, y in zip(*pairs, strict=True))
     scored = [benchmark.score(items, own) for own in pairs]
-    differ = sum(_numbers(x) != _numbers(y) for x, y in zip(*scored, strict=True))
+    differ = sum(x.values != y.values for x, y in zip(*scored, strict=True))
     return BatchInvariance(n=len(items), answers_changed=changed, scores_changed=differ)
-
-
-def _numbers(score: Score) -> tuple[object, ...]:
-    return score.em, score.f1, score.em_strict, score.extra

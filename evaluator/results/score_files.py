@@ -17,7 +17,7 @@ import orjson
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark, nonempty_text
-from evaluator.core.data_types import Answer, AnswerStatus, Item, Score, cleaned, unless_unanswered
+from evaluator.core.data_types import Answer, AnswerStatus, Item, Score, cleaned, zero_if_unanswered
 from evaluator.core.errors import DataError
 
 CHUNK = 1000  # answers scored at once, or fewer when they are long
@@ -42,7 +42,7 @@ def score_files(
     for chunk in _chunks(map(_without_reasoning, answers) if raw else answers):
         asked = [items[answer.id] for answer in chunk]
         for score, answer in zip(bench.score_flat(asked, chunk), chunk, strict=True):
-            scores[score.id] = unless_unanswered(score, [answer])
+            scores[score.id] = zero_if_unanswered(score, [answer])
     if not scores:
         raise DataError(f"{answers_file}: has no answers")
     silent = [item for key, item in items.items() if key not in scores]
@@ -59,7 +59,7 @@ def _summary(bench: Benchmark, scores: list[Score]) -> dict[str, Any]:
     return {
         "benchmark": bench.name,
         "n": len(scores),
-        "metrics": {name: round(100 * value, 4) for name, value in bench.metrics(scores).items()},
+        "metrics": {name: round(100 * value, 4) for name, value in bench.aggregate(scores).items()},
         "answers": {status: counts[status] for status in get_args(AnswerStatus)},
     }
 
@@ -154,10 +154,7 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _write(file: Path, scores: list[Score]) -> None:
-    rows = (
-        {"id": s.id, "em": s.em, "f1": s.f1, "em_strict": s.em_strict, "status": s.status} | dict(s.extra)
-        for s in scores
-    )
+    rows = ({"id": s.id, **s.values, "status": s.status} for s in scores)
     try:
         # Half a surrogate pair in an id is written as JSON escapes it.
         with file.open("w", encoding="utf-8", errors="backslashreplace") as lines:

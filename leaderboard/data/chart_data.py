@@ -6,8 +6,8 @@ from itertools import islice
 from typing import Any, Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.breakdown import answer_counts, bucket_scores
-from leaderboard.data.ranking import RankedRow, score_of
+from leaderboard.data.breakdown import parts_of
+from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import BoardRow
 
 Kind = Literal["size", "speed", "parts", "time", "letters"]
@@ -44,7 +44,7 @@ def _speed(rows: Sequence[RankedRow]) -> Data:
 
 
 def _named(ranked: RankedRow) -> dict[str, Any]:
-    return {"model": ranked.row.model, "score": score_of(ranked.row), "weights": ranked.row.weights}
+    return {"model": ranked.row.model, "score": ranked.row.score, "weights": ranked.row.weights}
 
 
 def _with_front(points: Data, cost: str) -> Data:
@@ -58,11 +58,11 @@ def _with_front(points: Data, cost: str) -> Data:
 
 def _parts(rows: Sequence[RankedRow]) -> Data:
     """Scores by bucket of the best models whose parts are known."""
-    known = islice((r for r in rows if bucket_scores(r.row)), MAX_HEATMAP_MODELS)
+    known = islice((r for r in rows if parts_of(r.row)), MAX_HEATMAP_MODELS)
     return [
         {"model": r.row.model, "split": r.row.split, "axis": axis, "bucket": bucket, "score": part.score, "n": part.n}
         for r in known
-        for (axis, bucket), part in bucket_scores(r.row).items()
+        for (axis, bucket), part in parts_of(r.row).items()
     ]
 
 
@@ -72,7 +72,7 @@ def _time(rows: Sequence[RankedRow]) -> Data:
     data: Data = []
     best = 0.0
     for day, row in sorted(dated, key=lambda pair: (pair[0], pair[1].model)):
-        score = score_of(row) or 0.0
+        score = row.score or 0.0
         best = max(best, score)
         data.append({"date": day, "model": row.model, "score": score, "state_of_the_art": best})
     return data
@@ -98,7 +98,8 @@ def _histogram(rows: Sequence[RankedRow]) -> Data:
 
 def _answers(ranked: RankedRow) -> dict[str, int]:
     histogram = BENCHMARKS[ranked.row.benchmark].card.histogram
-    return answer_counts(ranked.row.breakdown, histogram.name) if histogram else {}
+    counted = ranked.row.breakdown.get(histogram.name, {}) if histogram else {}
+    return {kind: bucket.n or 0 for kind, bucket in counted.items()}
 
 
 _DATA: dict[Kind, Callable[[Sequence[RankedRow]], Data]] = {

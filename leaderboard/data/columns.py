@@ -1,12 +1,12 @@
 """The columns of a benchmark's table. One entry drives the board, its sorting and choosing, the address and the files."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.benchmarks.base import Card, ScoreColumn
-from leaderboard.data.breakdown import BucketKey, bucket_scores
+from evaluator.benchmarks.metrics import Metric
 from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import BoardRow
 from submissions.texts.text import Text
@@ -16,15 +16,15 @@ Order = Literal["ascending", "descending"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table. Its value is a field of the BoardRow, or what the benchmark's own ScoreColumn names."""
+    """A column of the table: a field of the BoardRow, a metric, or the headline score of a part of the questions."""
 
     key: str  # in addresses: ?columns=KEY, ?sort=KEY
     label: Text
     field: str = ""  # of a BoardRow
     cell: str = ""  # the macro of cells.html that draws it
-    own: ScoreColumn | None = None
+    metric: str = ""
+    part: tuple[str, str] | None = None  # axis, bucket
     order: Order | None = None  # of sorting by it; None: it is not sorted by
-    sort: str = ""  # in the address where that is not its key
     order_label: Text | None = None
     hint: Text | None = None
     unit: Text | None = None
@@ -35,18 +35,19 @@ class Column:
     export: tuple[str, ...] = ()  # fields of a BoardRow in the files
 
     def value(self, row: BoardRow) -> Any:
-        """What is shown, and sorted by; None where it is not known. Scores are in percent."""
-        if self.own and self.own.metric:
-            return row.metric(self.own.metric)
-        if self.own:
-            part = bucket_scores(row).get(BucketKey(*self.own.bucket)) if self.own.bucket else None
-            return part.score if part else None
+        """Return what is shown and sorted by, None if it is not known. Scores are in percent."""
+        if self.metric:
+            return row.metrics.get(self.metric)
+        if self.part:
+            axis, bucket = self.part
+            found = row.breakdown.get(axis, {}).get(bucket)
+            return found.score if found else None
         return getattr(row, self.field)
 
 
 _TIMED_WHOLE = ", ".join(one.card.title for one in BENCHMARKS.values() if one.latency_protocol == "total")
 
-COLUMNS: tuple[Column, ...] = (
+MODEL_COLUMNS = (
     Column(
         "name",
         Text("모델", "Model"),
@@ -83,39 +84,9 @@ COLUMNS: tuple[Column, ...] = (
             *("max_answer_tokens", "max_reasoning_tokens"),
         ),
     ),
-    Column(
-        "em",
-        Text("EM", "EM"),
-        "em",
-        "em",
-        order="descending",
-        order_label=Text("EM 높은 순", "EM, highest first"),
-        optional=False,
-        export=("em", "em_low", "em_high"),
-    ),
-    Column(
-        "f1",
-        Text("F1", "F1"),
-        "f1",
-        "f1",
-        order="descending",
-        order_label=Text("F1 높은 순", "F1, highest first"),
-        export=("f1", "f1_low", "f1_high"),
-    ),
-    Column(
-        "em_strict",
-        Text("엄격 EM", "Strict EM"),
-        "em_strict",
-        "em_strict",
-        order="descending",
-        order_label=Text("엄격 EM 높은 순", "Strict EM, highest first"),
-        hint=Text(
-            "공식 채점 규칙의 알려진 오류를 바로잡아 계산한 EM입니다.",
-            "EM under rules that correct known errors of the published scorer.",
-        ),
-        export=("em_strict", "em_strict_low", "em_strict_high"),
-    ),
-    Column("parts", Text("영역별 점수", "Scores by category")),  # stands for the columns of the benchmark's own
+)
+PARTS = Column("parts", Text("영역별 점수", "Scores by category"))  # in choices: all columns of parts
+RUN_COLUMNS = (
     Column(
         "reasoning",
         Text("추론 토큰", "Reasoning tokens"),
@@ -172,43 +143,94 @@ COLUMNS: tuple[Column, ...] = (
         export=("kind", "reproduction", "retired", "source", "source_url", "key"),
     ),
 )
-BY_KEY = {column.key: column for column in COLUMNS}
-OPTIONAL = tuple(column.key for column in COLUMNS if column.optional)
-DEFAULT = tuple(column.key for column in COLUMNS if column.optional and column.default)
-BEFORE_SCORES = ("model", "amount", "weights", "plain")  # cells of what a model is
 RANK = "score"  # the order of the ranking itself
 RANK_LABEL = Text("순위", "Rank")
-SORTS = (RANK, "em", "f1", "em_strict", "latency", "date", "name", "params")
-EXPORTED = tuple(name for column in COLUMNS for name in column.export)
 
 
-def columns_of(card: Card, rows: Sequence[RankedRow], chosen: Sequence[str], sort: str = RANK) -> list[Column]:
-    """The columns of a benchmark's table: those chosen; of the default ones those that are not empty in all rows, or that
-    the table is sorted by."""
-    columns: list[Column] = []
-    for column in COLUMNS:
-        if column.optional and column.key not in chosen:
-            continue
-        if column.key == "parts":
-            columns += (Column(f"own-{n}", own.title, cell="score", own=own) for n, own in enumerate(card.columns))
-        else:
-            columns.append(column)
-    kept = (card.reported_headline or card.headline, sort)
-    columns = [column for column in columns if column.key in kept or not _is_empty(column, rows, card)]
-    title = Text(card.headline_title, card.headline_title)
-    if card.reported_headline:
-        return columns
-    if card.headline in BY_KEY:
-        columns = [replace(column, label=title) if column.key == card.headline else column for column in columns]
-    else:
-        own = ScoreColumn(title, card.headline)
-        headline = Column(card.headline, title, cell="headline", own=own, order="descending", sort=RANK)
-        columns.insert(next((n for n, column in enumerate(columns) if column.cell not in BEFORE_SCORES), 0), headline)
-    return columns
+def metric_columns(benchmark: str) -> list[Column]:
+    """Return a column for each metric of a benchmark. Those that rank are always shown."""
+    own = BENCHMARKS[benchmark]
+    ranking = (own.card.headline, own.card.reported_headline)
+    return [_metric_column(metric, optional=metric.name not in ranking) for metric in own.metrics]
 
 
-def _is_empty(column: Column, rows: Sequence[RankedRow], card: Card) -> bool:
-    """Whether a default column says nothing. Out of memory is told in the column of EM, but where the benchmark has a
-    headline of its own that tells it."""
-    told = column.key == "em" and card.headline in BY_KEY and any(r.row.outcome != "scored" for r in rows)
-    return column.default and bool(rows) and not told and all(column.value(r.row) is None for r in rows)
+def _metric_column(metric: Metric, *, optional: bool) -> Column:
+    return Column(
+        metric.name,
+        metric.title,
+        cell="metric",
+        metric=metric.name,
+        order="descending",
+        order_label=Text(f"{metric.title.ko} 높은 순", f"{metric.title.en}, highest first"),
+        hint=metric.hint,
+        optional=optional,
+        default=metric.column,
+    )
+
+
+def choices(benchmark: str) -> list[Column]:
+    """Return the columns that a visitor can choose for a benchmark, one for all of its parts."""
+    parts = [PARTS] if BENCHMARKS[benchmark].card.columns else []
+    every = [*MODEL_COLUMNS, *metric_columns(benchmark), *parts, *RUN_COLUMNS]
+    return [column for column in every if column.optional]
+
+
+def sortable(benchmark: str) -> list[Column]:
+    """Return the columns that a benchmark's table can be sorted by; the ranking is one more order."""
+    metrics = [column for column in metric_columns(benchmark) if column.default or not column.optional]
+    return [*metrics, *(column for column in (*RUN_COLUMNS, *MODEL_COLUMNS) if column.order)]
+
+
+def all_choices() -> dict[str, Column]:
+    """Return every column that can be chosen on some benchmark, by key."""
+    return {column.key: column for column in chain.from_iterable(map(choices, BENCHMARKS))}
+
+
+def default_keys() -> tuple[str, ...]:
+    """Return the keys of the columns that are shown unless chosen otherwise."""
+    return tuple(key for key, column in all_choices().items() if column.default)
+
+
+def sort_keys() -> list[str]:
+    """Return every order that some benchmark's table can have."""
+    return list(dict.fromkeys([RANK, *(column.key for name in BENCHMARKS for column in sortable(name))]))
+
+
+def columns_of(benchmark: str, rows: Sequence[RankedRow], chosen: Sequence[str], sort: str = RANK) -> list[Column]:
+    """Return the columns of a benchmark's table: those chosen, without default ones that are empty in all rows."""
+    card = BENCHMARKS[benchmark].card
+    parts = [Column(f"part-{n}", c.title, cell="score", part=(c.axis, c.bucket)) for n, c in enumerate(card.columns)]
+    every = [
+        *MODEL_COLUMNS,
+        *metric_columns(benchmark),
+        *(parts if PARTS.key in chosen else ()),
+        *RUN_COLUMNS,
+    ]
+    shown = [column for column in every if not column.optional or column.key in chosen or column.part]
+    kept = {sort, card.reported_headline or card.headline}
+    kept |= {r.row.headline for r in rows if r.row.outcome != "scored"}  # its cell says why there is no score
+    return [column for column in shown if column.key in kept or not _is_empty(column, rows)]
+
+
+def _is_empty(column: Column, rows: Sequence[RankedRow]) -> bool:
+    return column.default and bool(rows) and all(column.value(r.row) is None for r in rows)
+
+
+def exported(benchmark: str) -> list[str]:
+    """Return the fields of a benchmark's rows in files: those of BoardRow, and each metric with its 95 % interval."""
+    metrics = [f"{name}{end}" for name in _metric_names(benchmark) for end in ("", "_low", "_high")]
+    own, run = ([name for column in columns for name in column.export] for columns in (MODEL_COLUMNS, RUN_COLUMNS))
+    return [*own, *metrics, *run]
+
+
+def exported_values(row: BoardRow) -> dict[str, Any]:
+    """Return the values of these fields. Scores are in percent."""
+    values: dict[str, Any] = {}
+    for name in _metric_names(row.benchmark):
+        low, high = row.intervals.get(name, (None, None))
+        values |= {name: row.metrics.get(name), f"{name}_low": low, f"{name}_high": high}
+    return {name: values[name] if name in values else getattr(row, name) for name in exported(row.benchmark)}
+
+
+def _metric_names(benchmark: str) -> list[str]:
+    return [metric.name for metric in BENCHMARKS[benchmark].metrics]

@@ -14,8 +14,8 @@ from typing import Literal
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.statistics.intervals import Interval, difference_interval, wilson
-from leaderboard.data.breakdown import BucketScore, bucket_scores
-from leaderboard.data.ranking import RankedRow, headline_of, interval_of, score_of
+from leaderboard.data.breakdown import Part, parts_of
+from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import BoardRow
 from submissions.records.result import PairedScores
 
@@ -31,7 +31,7 @@ ReadPairs = Callable[[str], Sequence[PairedScores]]  # those of a result, by its
 class SharedBucket:
     axis: str
     bucket: str
-    each: list[BucketScore | None]  # in the order of the comparison's rows
+    each: list[Part | None]  # in the order of the comparison's rows
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def compare(
     """A comparison for each benchmark that two of the models at least were measured on alike."""
     found = []
     for name, rows in boards.items():
-        alike = _alike([r for r in rows if r.row.model in models and score_of(r.row) is not None], name)
+        alike = _alike([r for r in rows if r.row.model in models and r.row.score is not None], name)
         if len(alike) < 2:
             continue
         parts = _parts(alike)
@@ -90,9 +90,9 @@ def compare(
 def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDifference | None:
     """A row against that of the model it was made from; None where that was not measured on the same questions in the
     same mode. With the 95% interval, where both are known."""
-    row, score = ranked.row, score_of(ranked.row)
+    row, score = ranked.row, ranked.row.score
     for other in rows:
-        base, against = other.row, score_of(other.row)
+        base, against = other.row, other.row.score
         if base.model != row.base_model or _conditions(base) != _conditions(row) or score is None or against is None:
             continue
         bounds, theirs = _bounds(ranked, 0.95), _bounds(other, 0.95)
@@ -104,7 +104,7 @@ def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDiffere
 def _conditions(row: BoardRow) -> tuple[object, ...]:
     """What a model and the one it was made from must have in common to be compared."""
     budgets = row.decoding, row.max_answer_tokens, row.max_reasoning_tokens
-    return row.split, row.dataset, row.benchmark_version, row.thinking, headline_of(row), *budgets
+    return row.split, row.dataset, row.benchmark_version, row.thinking, row.headline, *budgets
 
 
 def _alike(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:
@@ -130,10 +130,10 @@ def _difference(
     rows: Sequence[RankedRow], other: int, parts: Sequence[SharedBucket], read_pairs: ReadPairs
 ) -> Difference:
     """The first row against another one."""
-    scores = score_of(rows[0].row) or 0.0, score_of(rows[other].row) or 0.0
+    scores = rows[0].row.score or 0.0, rows[other].row.score or 0.0
     error = ERROR / (len(rows) - 1)
     paired = _paired(rows[0].row, rows[other].row, read_pairs)
-    same_rule = headline_of(rows[0].row) == headline_of(rows[other].row)
+    same_rule = rows[0].row.headline == rows[other].row.headline
     if paired:
         interval: Interval | None = _widened(scores[0] - scores[1], paired.interval, 1 - error)
     elif not same_rule:
@@ -152,7 +152,7 @@ def _difference(
 def _paired(leader: BoardRow, other: BoardRow, read_pairs: ReadPairs) -> PairedScores | None:
     """As whichever of the two results was published later has it."""
     for row, against in ((leader, other), (other, leader)):
-        if against.key in (row.paired or ""):
+        if any(key == against.key for key, *_ in row.paired):
             found = next((pair for pair in read_pairs(row.key) if pair.other == against.key), None)
             if found:
                 return found if row is leader else found.seen_from_other(other.key)
@@ -179,7 +179,7 @@ def _parts_ahead(parts: Sequence[SharedBucket], other: int, error: float) -> tup
 
 def _bounds(ranked: RankedRow, confidence: float) -> Interval | None:
     """The headline's 95% interval, widened to the confidence wanted."""
-    score, interval = score_of(ranked.row), interval_of(ranked.row)
+    score, interval = ranked.row.score, ranked.row.interval
     if score is None or interval is None:
         return None
     return _widened(score, interval, confidence)
@@ -191,14 +191,14 @@ def _widened(score: float, interval: tuple[float, float], confidence: float) -> 
     return Interval(score - wider * (score - interval[0]), score + wider * (interval[1] - score))
 
 
-def _wilson(part: BucketScore, confidence: float) -> Interval:
+def _wilson(part: Part, confidence: float) -> Interval:
     low, high = wilson(part.score / 100, part.n or 1, confidence)
     return Interval(100 * low, 100 * high)
 
 
 def _parts(rows: Sequence[RankedRow]) -> list[SharedBucket]:
     """Every bucket that two of them at least have a score of."""
-    known = [bucket_scores(r.row) for r in rows]
+    known = [parts_of(r.row) for r in rows]
     keys = dict.fromkeys(key for own in known for key in own)
     shared = [SharedBucket(*key, [own.get(key) for own in known]) for key in keys]
     return [part for part in shared if sum(own is not None for own in part.each) > 1]

@@ -8,17 +8,17 @@ from typing import Any, get_args, get_type_hints
 
 import pandas as pd
 
-from leaderboard.data.columns import EXPORTED
+from leaderboard.data.columns import exported, exported_values
 from leaderboard.data.ranking import RankedRow
-from submissions.records.index_rows import BoardRow, parse_metrics
+from submissions.records.index_rows import BoardRow
 
 FORMULA = tuple("=+-@＝＋－＠")  # what a spreadsheet takes for the beginning of a formula
 LINE = tuple("\t\r\n")  # what begins another cell or row
 RANKS = ("rank", "rank_best", "rank_worst")
 
 
-def to_csv(rows: Sequence[RankedRow]) -> bytes:
-    return rows_to_csv(flat(rows), (*RANKS, *EXPORTED))
+def to_csv(rows: Sequence[RankedRow], benchmark: str) -> bytes:
+    return rows_to_csv(flat(rows), (*RANKS, *exported(benchmark)))
 
 
 def rows_to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> bytes:
@@ -29,33 +29,31 @@ def rows_to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) 
     return content.encode("utf-8-sig")
 
 
-def to_json(rows: Sequence[RankedRow]) -> bytes:
+def to_json(rows: Sequence[RankedRow], benchmark: str) -> bytes:
     return json.dumps(flat(rows), ensure_ascii=False, allow_nan=False).encode()
 
 
-def to_parquet(rows: Sequence[RankedRow]) -> bytes:
-    """With the same types whatever the rows, so that files of one benchmark can be put together."""
+def to_parquet(rows: Sequence[RankedRow], benchmark: str) -> bytes:
+    """Return a file whose columns have the same types whatever the rows, so that files of one benchmark can be joined."""
     import pyarrow as pa  # 40 MB that a board need not have before somebody downloads this
 
     arrow = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    records, types = flat(rows), _types()
-    names = list(records[0] if records else types)
-    schema = pa.schema([(name, arrow[types.get(name, float)]) for name in names])  # what a benchmark adds is a metric
+    names = [*RANKS, *exported(benchmark)]
+    schema = pa.schema([(name, arrow[_type(name)]) for name in names])
     buffer = io.BytesIO()
-    _frame(records, names).to_parquet(buffer, compression="zstd", index=False, schema=schema)
+    _frame(flat(rows), names).to_parquet(buffer, compression="zstd", index=False, schema=schema)
     return buffer.getvalue()
 
 
-def _types() -> dict[str, type]:
-    """Of the columns that every benchmark has."""
-    types: dict[str, type] = dict.fromkeys(RANKS, int)
-    hints = get_type_hints(BoardRow)
-    for name in EXPORTED:
-        types[name] = next(kind for kind in (str, int, float, bool) if kind in (hints[name], *get_args(hints[name])))
-    return types
+def _type(name: str) -> type:
+    """Return the type of a column: a rank, a field of BoardRow, or a metric."""
+    if name in RANKS:
+        return int
+    hint = get_type_hints(BoardRow).get(name, float)
+    return next(kind for kind in (str, int, float, bool) if kind in (hint, *get_args(hint)))
 
 
-FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow]], bytes]]] = {
+FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow], str], bytes]]] = {
     "csv": ("text/csv; charset=utf-8", to_csv),
     "json": ("application/json", to_json),
     "parquet": ("application/vnd.apache.parquet", to_parquet),
@@ -63,16 +61,8 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow]], bytes]]] = {
 
 
 def flat(rows: Sequence[RankedRow]) -> list[dict[str, Any]]:
-    """Rows as they are in files and answers: all with the same columns, a benchmark's own metrics last. Scores are
-    percentages, latencies milliseconds a question."""
-    metrics = [parse_metrics(ranked.row.metrics) for ranked in rows]
-    own = dict.fromkeys(name for known in metrics for name in known)
-    return [
-        dict(zip(RANKS, (ranked.rank, ranked.best, ranked.worst), strict=True))
-        | {name: getattr(ranked.row, name) for name in EXPORTED}
-        | {name: known.get(name) for name in own}
-        for ranked, known in zip(rows, metrics, strict=True)
-    ]
+    """Return rows as they are in files and answers. Scores are percentages, latencies milliseconds a question."""
+    return [dict(zip(RANKS, (r.rank, r.best, r.worst), strict=True)) | exported_values(r.row) for r in rows]
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None) -> pd.DataFrame:

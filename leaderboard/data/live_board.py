@@ -11,6 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.breakdown import BucketKey, parts_of
 from leaderboard.data.models import ModelRow, Summary, model_rows, summary
 from leaderboard.data.rank_changes import RankChange, rank_changes
 from leaderboard.data.ranking import Boards, ranked
@@ -57,6 +58,19 @@ class View:
     paths: dict[str, str] = field(default_factory=dict)  # result key → path in the store
     retired: list[Retirement] = field(default_factory=list)
     commitments: list[Commitment] = field(default_factory=list)  # by quarter
+    _parts: dict[tuple[str, str, str], dict[BucketKey, list[float]]] = field(default_factory=dict)
+
+    def parts(self, benchmark: str, split: str, headline: str) -> dict[BucketKey, list[float]]:
+        """Return the scores of all rows of a split by part of the questions, sorted; computed once."""
+        key = benchmark, split, headline
+        if key not in self._parts:
+            found: dict[BucketKey, list[float]] = {}
+            for row in (r.row for r in self.boards[benchmark]):
+                if (row.split, row.headline) == (split, headline):
+                    for part, own in parts_of(row).items():
+                        found.setdefault(part, []).append(own.score)
+            self._parts[key] = {part: sorted(own) for part, own in found.items()}
+        return self._parts[key]
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -274,7 +288,8 @@ class LiveBoard:
         requests, broken_requests = self._requests.read(snapshot)
         rows: dict[str, list[BoardRow]] = {name: [] for name in BENCHMARKS}
         for row in (*self._published, *results):
-            rows[row.benchmark].append(row)
+            if row.benchmark in rows:  # else a newer version's
+                rows[row.benchmark].append(row)
         last = self._view
         retired = self._retirements.read(snapshot)
         commitments = self._commitments.read(snapshot)

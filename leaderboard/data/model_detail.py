@@ -1,16 +1,14 @@
 """All that is known of one model: its results, each beside the best and the median of its board."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from statistics import median
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.breakdown import BucketKey, BucketScore, bucket_scores, parse_scores
+from leaderboard.data.breakdown import Part, parts_of
 from leaderboard.data.comparison import BaseDifference, base_difference
 from leaderboard.data.live_board import LiveBoard, View
 from leaderboard.data.models import ModelRow
-from leaderboard.data.ranking import RankedRow, headline_of
+from leaderboard.data.ranking import RankedRow
 from leaderboard.data.reproductions import Reproduction, reproductions
 from submissions.records.index_rows import QueueRow
 from submissions.records.request import Status
@@ -20,7 +18,7 @@ from submissions.records.result import EvalResult
 @dataclass(frozen=True)
 class BucketComparison:
     bucket: str
-    part: BucketScore
+    part: Part
     best: float  # percent, as the median
     median: float
 
@@ -69,24 +67,12 @@ def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
     content = board.result_json(ranked.row.key)
     if content is None:  # gone since
         return None
-    headline, board_rows = headline_of(ranked.row), (r.row for r in view.boards[ranked.row.benchmark])
-    alike = (row.breakdown for row in board_rows if row.split == ranked.row.split and headline_of(row) == headline)
-    others = _statistics(tuple(alike), headline)
+    others = view.parts(ranked.row.benchmark, ranked.row.split, ranked.row.headline)
     parts: dict[str, list[BucketComparison]] = {}
-    for key, part in bucket_scores(ranked.row).items():
-        parts.setdefault(key.axis, []).append(BucketComparison(key.bucket, part, *others[key]))
+    for key, part in parts_of(ranked.row).items():
+        parts.setdefault(key.axis, []).append(BucketComparison(key.bucket, part, others[key][-1], median(others[key])))
     base = base_difference(ranked, view.boards[ranked.row.benchmark])
     rows = [r.row for r in view.boards[ranked.row.benchmark] if r.row.model == ranked.row.model]
     own = [one for one in reproductions(rows) if ranked.row.key in (one.reported.key, one.measured.key)]
     signed = EvalResult.statement_path_of(ranked.row.key) in view.snapshot.files
     return Detail(ranked, EvalResult.model_validate_json(content), parts, base, own, signed)
-
-
-@lru_cache(maxsize=16)
-def _statistics(breakdowns: Sequence[str], headline: str) -> dict[BucketKey, tuple[float, float]]:
-    """The best and the median score of each axis and bucket."""
-    scores: dict[BucketKey, list[float]] = {}
-    for breakdown in breakdowns:
-        for key, own in parse_scores(breakdown, headline).items():
-            scores.setdefault(key, []).append(own.score)
-    return {key: (max(own), median(own)) for key, own in scores.items()}

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.ranking import Boards, RankedRow, score_of
+from leaderboard.data.ranking import Boards, RankedRow
 from submissions.records.options import Inputs
 
 ReferenceKind = Literal["human", "baseline", "blind", "chance"]
@@ -70,7 +70,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
     for group, shared in shared_benchmarks(list(models.values())).items():
         compared = [m for m in models.values() if all(name in m.cells and m.cells[name].rank for name in shared)]
         for name in shared:
-            beaten = _beaten({model.model: score_of(model.cells[name].row) or 0.0 for model in compared}, families)
+            beaten = _beaten({model.model: model.cells[name].row.score or 0.0 for model in compared}, families)
             for model in compared:
                 model.overall[group] = model.overall.get(group, 0.0) + 100 * beaten[model.model] / len(shared)
     return sorted(models.values(), key=overall_order)
@@ -102,7 +102,7 @@ def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
     card = BENCHMARKS[benchmark].card
     best: dict[ReferenceKind, Reference] = {}
     for row in (ranked.row for ranked in rows):
-        score = score_of(row)
+        score = row.score
         kind: ReferenceKind | None = None
         if row.split == f"{card.split}/blind":
             kind = "blind"
@@ -120,7 +120,7 @@ def distribution(rows: Sequence[RankedRow]) -> list[int]:
     counts = [0] * BINS
     for ranked in rows:
         if ranked.rank is not None:
-            counts[min(BINS - 1, int((score_of(ranked.row) or 0.0) * BINS / 100))] += 1
+            counts[min(BINS - 1, int((ranked.row.score or 0.0) * BINS / 100))] += 1
     return counts
 
 

@@ -1,12 +1,12 @@
 """What a visitor wants to see of a benchmark's table: words, filters, order, columns; and the same as an address."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar, get_args
 from urllib.parse import urlencode
 
-from leaderboard.data.columns import BY_KEY, DEFAULT, OPTIONAL, RANK, SORTS
+from leaderboard.data.columns import RANK, Column, all_choices, default_keys, sort_keys, sortable
 from leaderboard.data.hangul import choseong, is_choseong, to_jamo
 from leaderboard.data.korean_names import searchable
 from leaderboard.data.ranking import RankedRow
@@ -31,11 +31,11 @@ T = TypeVar("T", bound=str)
 @dataclass(frozen=True)
 class Query:
     words: str = ""
-    sort: str = RANK  # of SORTS
+    sort: str = RANK  # a key of a column that some benchmark can be sorted by
     weights: tuple[Weights, ...] = ()  # empty: all
     sizes: tuple[str, ...] = ()  # of SIZES; empty: all, and those of unknown size
     verified: bool = False
-    columns: tuple[str, ...] = DEFAULT  # of OPTIONAL
+    columns: tuple[str, ...] = field(default_factory=default_keys)  # keys
     shown: int = PAGE
     thinking: tuple[Thinking, ...] = ()  # empty: all
     reproduced: bool = False  # only reported numbers that were measured here too, and those measurements
@@ -56,7 +56,7 @@ class Query:
         """From a form's fields, whatever they hold: what is unknown is left out."""
         return cls(
             words=clean_words(words),
-            sort=next((s for s in SORTS if s == sort), RANK),
+            sort=next((key for key in sort_keys() if key == sort), RANK),
             weights=_known(weights, get_args(Weights)),
             sizes=_known(sizes, tuple(SIZES)),
             verified=bool(verified),
@@ -112,7 +112,9 @@ def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     if query.weights or query.sizes or query.verified or query.thinking or query.reproduced:
         tests.append(lambda row: _fits(row, query))
     found = [r for r in rows if all(test(r.row) for test in tests)] if tests else list(rows)
-    return found if query.sort == RANK else sorted(found, key=lambda r: _order(r.row, query.sort))
+    columns = sortable(rows[0].row.benchmark) if rows else []
+    column = next((column for column in columns if column.key == query.sort), None)
+    return sorted(found, key=lambda r: _order(r.row, column)) if column else found
 
 
 def find(named: Sequence[N], words: str | None) -> list[N]:
@@ -172,19 +174,18 @@ def _name_test(word: str) -> Callable[[Named], bool]:
     return test
 
 
-def _order(row: BoardRow, sort: str) -> tuple[bool, Any, str]:
-    """What is not known comes last; of equals, by name."""
-    name, column = _jamo(row.model), BY_KEY[sort]
-    if sort == "name":
+def _order(row: BoardRow, column: Column) -> tuple[bool, Any, str]:
+    """Return the key to sort by: unknown values last, equal ones by name."""
+    name, value = _jamo(row.model), column.value(row)
+    if isinstance(value, str):
         return False, 0, name
-    value = column.value(row)
     return value is None, (value or 0.0) if column.order == "ascending" else -(value or 0.0), name
 
 
 def _columns(given: Iterable[str] | None) -> tuple[str, ...]:
     """Those chosen, which may be none; the default ones where none of them is known."""
     chosen = None if given is None else [key for key in given if key]
-    return () if chosen == [] else _known(chosen, OPTIONAL) or DEFAULT
+    return () if chosen == [] else _known(chosen, tuple(all_choices())) or default_keys()
 
 
 def _known(given: Iterable[str] | None, known: Sequence[T]) -> tuple[T, ...]:

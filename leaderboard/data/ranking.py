@@ -40,7 +40,7 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
     Models measured on the benchmark's ranked split by its present version, and decoded like all others, have ranks; ties
     share one. Reported rows are ranked apart from measured ones.
     """
-    scored = [(score_of(row), row) for row in rows]
+    scored = [(row.score, row) for row in rows]
     scored.sort(
         key=lambda pair: (
             *(pair[1].retired is not None, pair[0] is None, pair[1].is_sample),
@@ -50,7 +50,7 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
     found: dict[str, RankedRow] = {}
     for kind in {row.kind for row in rows}:
         entries = [
-            _Entry(row, score, interval_of(row))
+            _Entry(row, score, row.interval)
             for score, row in scored
             if score is not None and row.kind == kind and _may_have_rank(row)
         ]
@@ -113,20 +113,3 @@ def _corrections(
             behind + ((key, other) in verdicts.ahead) - (other_high < low),
         )
     return found
-
-
-def headline_of(row: BoardRow) -> str:
-    """Return the metric that ranks a row."""
-    card = BENCHMARKS[row.benchmark].card
-    return card.headline_of(row.metric(card.headline))
-
-
-def score_of(row: BoardRow) -> float | None:
-    """Return the headline score of a row in percent."""
-    return row.metric(headline_of(row))
-
-
-def interval_of(row: BoardRow, metric: str = "") -> tuple[float, float] | None:
-    """Return the 95 % interval of a metric, by default the headline, in percent; None if it is not known."""
-    low, high = (getattr(row, f"{metric or headline_of(row)}_{end}", None) for end in ("low", "high"))
-    return None if low is None or high is None else (low, high)

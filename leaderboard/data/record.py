@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.attempts import all_attempts
-from leaderboard.data.ranking import Boards, interval_of, score_of
+from leaderboard.data.ranking import Boards
 from leaderboard.data.reproductions import Reproduction, all_reproductions
 from submissions.records.index_rows import BoardRow
 from submissions.records.operator import Commitment, Retirement
@@ -41,7 +41,7 @@ def record_json(
         "commitments": [one.model_dump(mode="json") for one in commitments],
         "retired": [
             {
-                **{"key": row.key, "model": row.model, "benchmark": row.benchmark, "score": score_of(row)},
+                **{"key": row.key, "model": row.model, "benchmark": row.benchmark, "score": row.score},
                 **{"reason": one.reason, "since": one.since.isoformat()},
                 "until": one.until.isoformat() if one.until else None,
             }
@@ -53,9 +53,9 @@ def record_json(
 def _reproduction(one: Reproduction) -> dict[str, Any]:
     return {
         **{"model": one.measured.model, "benchmark": one.measured.benchmark, "split": one.measured.split},
-        **{"published_as": one.reported.published_as, "reported": score_of(one.reported)},
-        **{"metric": one.metric, "measured": one.measured.metric(one.metric)},
-        "interval": interval_of(one.measured, one.metric),
+        **{"published_as": one.reported.published_as, "reported": one.reported.score},
+        **{"metric": one.metric, "measured": one.measured.metrics.get(one.metric)},
+        "interval": one.measured.intervals.get(one.metric),
         **{"difference": round(one.difference, 4), "verdict": one.verdict},
         **{"reported_result": one.reported.key, "measured_result": one.measured.key, **measured_with(one.measured)},
     }

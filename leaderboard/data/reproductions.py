@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from leaderboard.data.attempts import attempts_of
-from leaderboard.data.ranking import Boards, headline_of, interval_of, score_of
+from leaderboard.data.ranking import Boards
 from submissions.records.index_rows import BoardRow
 
 Verdict = Literal["reproduced", "higher", "lower"]  # the measured score, against the reported one
@@ -31,11 +31,11 @@ def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
         if row.kind == "verified" and row.retired is None:
             measured.setdefault((row.model, row.split), []).append(row)
     for row in rows:
-        if row.kind != "reported" or (reported := score_of(row)) is None:
+        if row.kind != "reported" or (reported := row.score) is None:
             continue
         for own in measured.get((row.model, row.split), ()):
-            metric = headline_of(row)  # the rule that the number was reported under
-            score, interval = own.metric(metric), interval_of(own, metric)
+            metric = row.headline  # the rule that the number was reported under
+            score, interval = own.metrics.get(metric), own.intervals.get(metric)
             if score is None or interval is None or (row.thinking and row.thinking != own.thinking):
                 continue
             low, high = interval

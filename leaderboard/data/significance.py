@@ -1,6 +1,5 @@
 """Which of the ranked results are told apart by paired tests, over all that are known of a board."""
 
-import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
@@ -23,8 +22,8 @@ def paired_verdicts(rows: Iterable[BoardRow], keys: Collection[str]) -> PairedVe
     tests = [
         (p_at_most, row.key, other, sign)
         for row in rows
-        if row.paired and row.key in keys
-        for other, sign, p_at_most in json.loads(row.paired)
+        if row.key in keys
+        for other, sign, p_at_most in row.paired
         if other in keys
     ]
     verdicts = PairedVerdicts()

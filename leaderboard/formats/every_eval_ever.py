@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.records.result import EvalResult, ResultConfig, may_be_negative
+from submissions.records.result import EvalResult, ResultConfig
 
 VERSION = "0.3.0"
 
@@ -77,32 +77,31 @@ def _deployment(config: ResultConfig) -> str:
 def _metrics(result: EvalResult) -> Iterator[dict[str, Any]]:
     name, scores = result.benchmark, result.results[result.benchmark]
     card = BENCHMARKS[name].card
-    titles = {column.metric: column.title.en for column in card.columns}  # ko-ocrag's wer is 1−WER
-    for metric, score in scores.items():
-        if score is None or metric.endswith("_stderr"):
+    for metric in BENCHMARKS[name].metrics:
+        if (score := scores.get(metric.name)) is None:
             continue
         yield {
-            "evaluation_result_id": f"{result.request_key}/{metric}",
+            "evaluation_result_id": f"{result.request_key}/{metric.name}",
             "evaluation_name": name,
             "source_data": _source(result),
             "metric_config": {
                 "evaluation_description": card.summary.en,
-                "metric_id": f"{name}.{metric}",
-                "metric_name": titles.get(metric, metric),
+                "metric_id": f"{name}.{metric.name}",
+                "metric_name": metric.title.en,
                 "metric_unit": "percent",
                 "lower_is_better": False,
                 "score_type": "continuous",
-                "min_score": -100 if may_be_negative(metric) else 0,
+                "min_score": metric.lowest,
                 "max_score": 100,
             },
-            "score_details": {"score": score, **_uncertainty(result, metric)},
+            "score_details": {"score": score, **_uncertainty(result, metric.name)},
             **_generation(result),
         }
 
 
 def _uncertainty(result: EvalResult, metric: str) -> dict[str, Any]:
     interval, n = result.intervals.get(metric), result.dataset.n
-    stderr = result.results[result.benchmark].get(f"{metric}_stderr")
+    stderr = result.standard_errors.get(metric)
     known: dict[str, Any] = {"num_samples": n} if n is not None else {}
     if interval:
         known["confidence_interval"] = {"lower": interval[0], "upper": interval[1], "confidence_level": 0.95}

@@ -11,6 +11,8 @@ def to_lm_eval(result: EvalResult) -> dict[str, Any]:
     scores: dict[str, Any] = {"alias": task}
     for metric, value in result.results[task].items():
         scores[f"{metric},none"] = None if value is None else round(value / 100, 8)
+        if metric in result.standard_errors:
+            scores[f"{metric}_stderr,none"] = round(result.standard_errors[metric] / 100, 8)
     arguments = {"pretrained": config.model_name, "revision": config.model_sha, "dtype": config.model_dtype}
     version: float | str = result.versions[task]
     return {
@@ -27,7 +29,7 @@ def to_lm_eval(result: EvalResult) -> dict[str, Any]:
         },
         "versions": {task: version},
         "n-shot": {task: BENCHMARKS[task].examples},
-        "higher_is_better": {task: {metric: True for metric in result.results[task] if not metric.endswith("_stderr")}},
+        "higher_is_better": {task: dict.fromkeys(result.results[task], True)},
         "n-samples": {task: result.n_samples[task]},
         "config": {
             "model": config.engine,

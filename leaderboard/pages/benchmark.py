@@ -8,7 +8,7 @@ import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import chart_data, charts_of
-from leaderboard.data.columns import BY_KEY, DEFAULT, OPTIONAL, RANK, RANK_LABEL, SORTS, columns_of
+from leaderboard.data.columns import RANK, RANK_LABEL, choices, columns_of, default_keys, sortable
 from leaderboard.data.live_board import LiveBoard, View
 from leaderboard.data.query import PAGE, SIZES, Query, select
 from leaderboard.pages.tab import CACHED_VIEWS, COPY, LIVE, QUIET, TabView, search_field
@@ -32,20 +32,26 @@ RESIZE = "() => { setTimeout(() => dispatchEvent(new Event('resize')), 50) }"
 KEPT = ("q", "weights", "size", "verified", "thinking", "reproduced")  # from one benchmark to another
 DEFAULTS = {
     **{"q": "", "sort": RANK, "weights": "", "size": "", "verified": ""},
-    **{"columns": ",".join(DEFAULT), "n": str(PAGE), "thinking": "", "reproduced": ""},
+    **{"n": str(PAGE), "thinking": "", "reproduced": ""},
 }
 
 
 def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
     gr.HTML(render("about.html", language, name=name), apply_default_css=False)
 
-    def choices(prefix: str, values: tuple[str, ...]) -> list[tuple[str, str]]:
+    own = {column.key: column for column in choices(name)}
+    default = [key for key in default_keys() if key in own]
+
+    def labelled(prefix: str, values: tuple[str, ...]) -> list[tuple[str, str]]:
         return [(text(f"{prefix}_{value}", language), value) for value in values]
 
     with gr.Row(elem_classes="hn-controls"):
         words = search_field("search", language, "search_hint", scale=3, elem_id=f"search-{name}")
         order = gr.Dropdown(
-            [(_order_label(sort, language), sort) for sort in SORTS],
+            [
+                (translate(RANK_LABEL, language), RANK),
+                *((translate(c.order_label or c.label, language), c.key) for c in sortable(name)),
+            ],
             value=RANK,
             label=text("sort", language),
             scale=1,
@@ -53,14 +59,14 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
         )
     with gr.Accordion(text("filters", language), open=False, elem_classes="hn-filters"):
         with gr.Row(elem_classes="hn-controls"):
-            weights = gr.CheckboxGroup(choices("weights", ("open", "closed")), label=text("weights", language))
-            sizes = gr.CheckboxGroup([(f"{s} B", s) for s in SIZES], label=translate(BY_KEY["params"].label, language))
-            thinking = gr.CheckboxGroup(choices("thinking", get_args(Thinking)), label=text("thinking", language))
+            weights = gr.CheckboxGroup(labelled("weights", ("open", "closed")), label=text("weights", language))
+            sizes = gr.CheckboxGroup([(f"{s} B", s) for s in SIZES], label=translate(own["params"].label, language))
+            thinking = gr.CheckboxGroup(labelled("thinking", get_args(Thinking)), label=text("thinking", language))
             verified = gr.Checkbox(label=text("verified_only", language), elem_id=f"verified-{name}")
             reproduced = gr.Checkbox(label=text("reproduced_only", language), elem_id=f"reproduced-{name}")
         columns = gr.CheckboxGroup(
-            [(translate(BY_KEY[key].label, language), key) for key in OPTIONAL],
-            value=list(DEFAULT),
+            [(translate(column.label, language), key) for key, column in own.items()],
+            value=default,
             label=text("columns", language),
             elem_id=f"columns-{name}",
         )
@@ -74,7 +80,8 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
 
     def read(params: Mapping[str, str]) -> list[Any]:
         q = Query.of_address(params)
-        chosen = [list(q.weights), list(q.sizes), q.verified, list(q.columns), q.shown, list(q.thinking), q.reproduced]
+        columns = [key for key in q.columns if key in own]
+        chosen = [list(q.weights), list(q.sizes), q.verified, columns, q.shown, list(q.thinking), q.reproduced]
         return [q.words, q.sort, *chosen]
 
     def show(*values: Any) -> str:
@@ -84,11 +91,7 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
     def drawn(query: Query, version: str) -> str:
         return _table(board.view(), name, language, query, version)
 
-    return TabView(name, DEFAULTS, fields, html, read, show, KEPT)
-
-
-def _order_label(sort: str, language: Language) -> str:
-    return translate(RANK_LABEL if sort == RANK else BY_KEY[sort].order_label or BY_KEY[sort].label, language)
+    return TabView(name, {**DEFAULTS, "columns": ",".join(default)}, fields, html, read, show, KEPT)
 
 
 def _charts(board: LiveBoard, name: str, language: Language, fields: list[Any], columns: gr.CheckboxGroup) -> None:
@@ -112,7 +115,7 @@ def _charts(board: LiveBoard, name: str, language: Language, fields: list[Any], 
         data = [chart_data(kind, rows) for kind in kinds]
         drawn: list[Any] = []
         for kind, own in zip(kinds, data, strict=True):
-            plot = gr.Plot(figure(kind, own, BENCHMARKS[name].card, language)) if own else gr.Plot(visible=False)
+            plot = gr.Plot(figure(kind, own, BENCHMARKS[name], language)) if own else gr.Plot(visible=False)
             head = render("chart.html", language, name=name, kind=kind, filters=query.filters())
             drawn += [gr.HTML(head, visible=bool(own)), plot]
         return [*drawn, gr.Markdown(visible=not any(data))]
@@ -136,7 +139,7 @@ def _table(view: View, name: str, language: Language, query: Query, version: str
         rows=rows,
         found=len(found),
         total=len(view.boards[name]),
-        columns=columns_of(BENCHMARKS[name].card, rows, query.columns, query.sort),
+        columns=columns_of(name, rows, query.columns, query.sort),
         filters=query.filters(),
         sort=query.sort,
         unreadable=len(view.unreadable),

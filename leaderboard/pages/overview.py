@@ -10,7 +10,6 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard, View
 from leaderboard.data.models import BINS, ModelRow, shared_benchmarks
 from leaderboard.data.query import PAGE, clean_words, find, page_size
-from leaderboard.data.ranking import score_of
 from leaderboard.pages.benchmark import CLICKS, clicked
 from leaderboard.pages.tab import CACHED_VIEWS, LIVE, QUIET, TabView, search_field
 from leaderboard.views.render import render
@@ -65,7 +64,7 @@ def sorted_models(view: View, words: str, order: str) -> list[ModelRow]:
 
     def place(model: ModelRow) -> tuple[bool, float]:
         cell = model.cells.get(order)
-        score = score_of(cell.row) if cell else None
+        score = cell.row.score if cell else None
         return cell is None or cell.rank is None, -(score or 0.0)
 
     return sorted(found, key=place)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any
 
-from evaluator.benchmarks.base import Card
+from evaluator.benchmarks.base import Benchmark
 from leaderboard.data.chart_data import Data, Kind
-from leaderboard.data.columns import BY_KEY
+from leaderboard.data.columns import MODEL_COLUMNS
 from leaderboard.views.texts import Language, headline_title, text, translate
 
 ACCENT, OTHER, FRONT = "#3b74e8", "#8a94a3", "#d97706"  # seen on white and on black alike
@@ -26,7 +26,7 @@ TICKS = {
 }
 
 
-def figure(kind: Kind, data: Data, card: Card, language: Language) -> Any:
+def figure(kind: Kind, data: Data, benchmark: Benchmark, language: Language) -> Any:
     """The plotly.graph_objects.Figure of a chart's rows, which are not empty."""
     import plotly.graph_objects as go
 
@@ -40,14 +40,14 @@ def figure(kind: Kind, data: Data, card: Card, language: Language) -> Any:
         legend={"orientation": "h", "y": 1.12, "x": 0},
         dragmode=False,  # a finger on a chart scrolls the page
     )
-    _FIGURES[kind](made, data, card, language)
+    _FIGURES[kind](made, data, benchmark, language)
     return made
 
 
-def _scatter(cost: str) -> Callable[[Any, Data, Card, Language], None]:
+def _scatter(cost: str) -> Callable[[Any, Data, Benchmark, Language], None]:
     """Scores against a cost, with the Pareto front."""
 
-    def draw(made: Any, data: Data, card: Card, language: Language) -> None:
+    def draw(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
         points = sorted(data, key=lambda p: -p["score"])[:MAX_POINTS]
         front = sorted((p for p in points if p["front"]), key=lambda p: p[cost])
         _add_line(made, [p[cost] for p in front], [p["score"] for p in front], text("front", language), "hv")
@@ -72,7 +72,7 @@ def _scatter(cost: str) -> Callable[[Any, Data, Card, Language], None]:
         ticks = TICKS[cost]
         title = text(f"axis_{cost}", language)
         made.update_xaxes(type="log", title=title, zeroline=False, tickvals=list(ticks), ticktext=list(ticks.values()))
-        made.update_yaxes(title=f"{headline_title(card, language)} (%)", zeroline=False)
+        made.update_yaxes(title=f"{headline_title(benchmark, language)} (%)", zeroline=False)
 
     return draw
 
@@ -90,13 +90,13 @@ def _labelled_points(front: Data, cost: str) -> Data:
     return labelled
 
 
-def _heatmap(made: Any, data: Data, card: Card, language: Language) -> None:
+def _heatmap(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
     models = list(dict.fromkeys(p["model"] for p in data))
     buckets = list(dict.fromkeys((p["axis"], p["bucket"]) for p in data))
     known = {(p["model"], p["axis"], p["bucket"]): p["score"] for p in data}
     made.add_heatmap(
         z=[[known.get((model, *bucket)) for bucket in buckets] for model in models],
-        x=[_escape(translate(card.bucket_title(bucket), language)) for _, bucket in buckets],
+        x=[_escape(translate(benchmark.card.bucket_title(bucket), language)) for _, bucket in buckets],
         y=[_escape(model if len(model) <= 24 else f"{model[:23]}…") for model in models],
         colorscale=[[0, "rgba(59,116,232,0.06)"], [1, "rgba(59,116,232,1)"]],
         zmin=0,
@@ -111,19 +111,19 @@ def _heatmap(made: Any, data: Data, card: Card, language: Language) -> None:
     made.update_yaxes(type="category", autorange="reversed", automargin=True)
 
 
-def _timeline(made: Any, data: Data, card: Card, language: Language) -> None:
+def _timeline(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
     data = data[-MAX_POINTS:]
     best = [p["state_of_the_art"] for p in data]
     _add_line(made, [p["date"] for p in data], best, text("state_of_the_art", language), "hv")
-    _add_markers(made, data, "date", translate(BY_KEY["name"].label, language), "%{text}<br>%{x}: %{y:.2f}")
+    _add_markers(made, data, "date", translate(MODEL_COLUMNS[0].label, language), "%{text}<br>%{x}: %{y:.2f}")
     made.update_xaxes(type="date", tickformat="%Y-%m", hoverformat="%Y-%m-%d", nticks=6)
     if data[0]["date"] == data[-1]["date"]:  # else the axis would be one of milliseconds
         day = date.fromisoformat(data[0]["date"])
         made.update_xaxes(range=[(day + timedelta(days=days)).isoformat() for days in (-60, 60)])
-    made.update_yaxes(title=f"{headline_title(card, language)} (%)", zeroline=False)
+    made.update_yaxes(title=f"{headline_title(benchmark, language)} (%)", zeroline=False)
 
 
-def _histogram(made: Any, data: Data, card: Card, language: Language) -> None:
+def _histogram(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
     for number, model in enumerate(dict.fromkeys(p["model"] for p in data)):
         own = [p for p in data if p["model"] == model]
         made.add_bar(
@@ -133,8 +133,8 @@ def _histogram(made: Any, data: Data, card: Card, language: Language) -> None:
             hovertemplate="%{x}: %{y:.1f} %<extra></extra>",
             marker={"color": BARS[number], "pattern": {"shape": PATTERNS[number]}},
         )
-    if card.chance is not None:
-        made.add_hline(y=card.chance, line={"color": FRONT, "dash": "dot", "width": 2})
+    if benchmark.card.chance is not None:
+        made.add_hline(y=benchmark.card.chance, line={"color": FRONT, "dash": "dot", "width": 2})
     made.update_layout(barmode="group")
     made.update_xaxes(type="category")
     made.update_yaxes(title=text("axis_percent", language), zeroline=False)
@@ -162,7 +162,7 @@ def _escape(name: str) -> str:
     return name.replace("&", "&amp;").replace("<", "&lt;")
 
 
-_FIGURES: dict[Kind, Callable[[Any, Data, Card, Language], None]] = {
+_FIGURES: dict[Kind, Callable[[Any, Data, Benchmark, Language], None]] = {
     "size": _scatter("params"),
     "speed": _scatter("latency_ms"),
     "parts": _heatmap,

@@ -9,11 +9,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.statistics.power import smallest_difference
-from leaderboard.data.columns import BY_KEY, RANK, RANK_LABEL
-from leaderboard.data.ranking import headline_of, interval_of, is_outdated, score_of
+from leaderboard.data.columns import MODEL_COLUMNS, RANK, RANK_LABEL, RUN_COLUMNS
+from leaderboard.data.ranking import is_outdated
 from leaderboard.views.texts import Language, headline_title, text, translate
 from submissions.records.options import PRECISIONS
 
+_LABELS = {column.key: column.label for column in (*MODEL_COLUMNS, *RUN_COLUMNS)}
 KST = timezone(timedelta(hours=9), "KST")
 
 
@@ -57,7 +58,7 @@ def _environment(language: Language) -> Environment:
     """The templates of a language, with all that every one of them may use."""
 
     def label(key: str) -> str:
-        return translate(BY_KEY[key].label, language)
+        return translate(_LABELS[key], language)
 
     def axis_title(benchmark: str, axis: str) -> str:
         return translate(BENCHMARKS[benchmark].card.axis_title(axis), language)
@@ -90,11 +91,8 @@ def _environment(language: Language) -> Environment:
         bucket_title=bucket_title,
         language=language,
         benchmarks=BENCHMARKS,
-        score_of=score_of,
-        headline_of=headline_of,
         headline_title=partial(headline_title, language=language),
         is_outdated=is_outdated,
-        interval_of=interval_of,
         smallest_difference=smallest_difference,
         float_precisions=PRECISIONS,
         rank_label=RANK_LABEL,

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from evaluator.benchmarks.base import Card
+from evaluator.benchmarks.base import Benchmark
 from leaderboard.views.record_texts import RECORD_TEXTS
 from submissions.texts.text import Text
 
@@ -243,11 +243,6 @@ TEXTS: dict[str, Text] = RECORD_TEXTS | {
     "reported_rank_term": Text("(3)", "(3)"),
     "rank_range_term": Text("순위 아래의 범위", "Range below a rank"),
     "interval_term": Text("점수 아래의 범위", "Range below a score"),
-    "strict_rank_hint": Text(
-        "직접 측정한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 페이지의 숫자나 이름을 모두 나열한 답변도 정답으로 인정하기 때문입니다. 공개 수치에는 공식 EM만 있으므로 그것으로 따로 순위를 매깁니다.",
-        "Rows measured by us are ranked by strict EM, because the published rule (EM) also accepts an answer that lists every number or label of a page. Reported rows have only the published EM and are ranked apart by it.",
-    ),
-    "strict_and_reported": Text("엄격 EM (EM)", "Strict EM (EM)"),
     "outdated": Text("버전 {version}", "version {version}"),
     "outdated_hint": Text(
         "벤치마크의 이전 버전으로 평가한 결과이며, 순위에서 제외합니다.",
@@ -361,9 +356,13 @@ def text(key: str, language: Language, **values: object) -> str:
     return translate(TEXTS[key], language).format(**values)
 
 
-def headline_title(card: Card, language: Language) -> str:
-    """Return the title of the scores that a benchmark is ranked by; measured and reported rows may have different ones."""
-    return text("strict_and_reported", language) if card.reported_headline else card.headline_title
+def headline_title(benchmark: Benchmark, language: Language) -> str:
+    """Return the title of the score that ranks, with that of reported rows in brackets if it is another one."""
+    card = benchmark.card
+    title = translate(benchmark.metric(card.headline).title, language)
+    if not card.reported_headline:
+        return title
+    return f"{title} ({translate(benchmark.metric(card.reported_headline).title, language)})"
 
 
 def translate(of: Text, language: Language) -> str:

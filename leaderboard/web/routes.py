@@ -13,7 +13,6 @@ from leaderboard.data.chart_data import COLUMNS, Kind, chart_data, charts_of
 from leaderboard.data.export import FORMATS, rows_to_csv
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query, select
-from leaderboard.data.ranking import score_of
 from leaderboard.data.record import record_json
 from leaderboard.data.requests import queue_json, request_json
 from leaderboard.formats import RESULT_FORMATS
@@ -63,7 +62,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
             request,
             view.version,
             media_type,
-            lambda: write(select(view.boards[name], wanted)),
+            lambda: write(select(view.boards[name], wanted), name),
             f"hannun-{name}.{kind}",
         )
 
@@ -109,7 +108,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
         view = board.fresh_view()
 
         def write() -> bytes:
-            dated = (r for rows in view.boards.values() for r in rows if r.row.date and score_of(r.row) is not None)
+            dated = (r for rows in view.boards.values() for r in rows if r.row.date and r.row.score is not None)
             rows = heapq.nsmallest(NEWEST, dated, key=lambda r: (-(r.row.date or 0.0), r.row.key))
             return render(
                 "feed.xml",

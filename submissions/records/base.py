@@ -32,7 +32,8 @@ Key = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]  # sha256
 Label = Annotated[str, Field(max_length=200)]  # a name printed by others; escaped wherever it is shown
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
-Metric = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]  # a chance-corrected score may be below 0
+Metric = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]  # a score above chance may be below 0
+MetricName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,59}$")]
 Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 # Quantised checkpoints, by transformers' own names; they are where an unquantised model has its precision.
 Quantization = Literal[

@@ -1,8 +1,7 @@
 """Flat rows that summarise results and requests: what the board and the queue view are drawn from."""
 
-import json
-from dataclasses import fields
-from functools import lru_cache
+from dataclasses import field, fields
+from typing import NamedTuple
 
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
@@ -11,14 +10,19 @@ from submissions.records.base import Key, Label, Name, Time
 from submissions.records.request import EvalRequest, Status
 from submissions.records.result import SINGLE_PROTOCOL, EvalResult, Latency
 
-STANDARD_METRICS = ("em", "f1", "em_strict")  # that have a field of their own
+
+class BucketScore(NamedTuple):
+    """A part of a result: its headline score in percent, None for a count of answers, and its number of items."""
+
+    score: float | None
+    n: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class BoardRow:
-    """What the board needs of a result, flat: one row of a segment below `index/board/`.
+    """What the board needs of a result: one row of a segment below `index/board/`.
 
-    A dataclass with slots: the board holds tens of thousands, and each takes a third of a model's memory.
+    A dataclass with slots, because the board holds tens of thousands: a pydantic model would take three times the memory.
     """
 
     path: str
@@ -36,15 +40,9 @@ class BoardRow:
     split: str
     dataset: str
     n: int | None = None
-    em: float | None = None
-    f1: float | None = None
-    em_strict: float | None = None
-    em_low: float | None = None
-    em_high: float | None = None
-    f1_low: float | None = None
-    f1_high: float | None = None
-    em_strict_low: float | None = None
-    em_strict_high: float | None = None
+    headline: str  # the metric that ranks the row
+    metrics: dict[str, float] = field(default_factory=dict)  # in percent
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)  # 95 %, in percent
     latency_ms: float | None = (
         None  # of a measured row: the median if questions were asked one at a time, else the mean
     )
@@ -55,8 +53,7 @@ class BoardRow:
     kind: str
     source: Label | None = None
     source_url: str | None = None
-    breakdown: str  # JSON, as in the result, without what is not known
-    metrics: str = "{}"  # JSON: what the benchmark has beside these, in percent
+    breakdown: dict[str, dict[str, BucketScore]] = field(default_factory=dict)  # by axis and bucket
     weights: str | None = None
     thinking: str | None = None
     base_model: str | None = None
@@ -69,9 +66,10 @@ class BoardRow:
     reasoning_tokens: float | None = None  # per answer
     reasoning_per_right: float | None = None  # tokens per right answer
     published_as: Label | None = None
-    paired: str | None = None  # JSON: [[another result's key, 1 if this one is ahead or -1, p value at most], …]
+    # Other results on the same items: key, 1 if this one is ahead or -1, and the p value at most.
+    paired: tuple[tuple[str, int, float], ...] = ()
 
-    # What the board finds out itself; in no segment.
+    # Found by the board itself; in no segment.
     retired: str | None = None  # why the result has no rank any more
     attempt: tuple[int, int] | None = None  # which of how many results of its model on this test set
     reproduction: str | None = None  # of a reported number or its measurement: see leaderboard.data.reproductions
@@ -81,26 +79,19 @@ class BoardRow:
         """Whether the row is a trial on the sample set, which says nothing about a model."""
         return self.split.startswith("sample")
 
-    def metric(self, name: str) -> float | None:
-        """A metric in percent, one of the benchmark's own included; None where it is not known."""
-        if name in STANDARD_METRICS:
-            value: float | None = getattr(self, name)
-            return value
-        return parse_metrics(self.metrics).get(name)
+    @property
+    def score(self) -> float | None:
+        """The headline in percent, None if it is not known."""
+        return self.metrics.get(self.headline)
 
-
-@lru_cache(maxsize=100_000)
-def parse_metrics(metrics: str) -> dict[str, float]:
-    """A row's metrics beside EM and F1, in percent."""
-    found: dict[str, float] = json.loads(metrics)
-    return found
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the headline in percent, None if it is not known."""
+        return self.intervals.get(self.headline)
 
 
 def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
-    scores = result.results[result.benchmark]
-    em_low, em_high = result.intervals.get("em", (None, None))
-    f1_low, f1_high = result.intervals.get("f1", (None, None))
-    em_strict_low, em_strict_high = result.intervals.get("em_strict", (None, None))
+    scores, headline = result.results[result.benchmark], result.headline
     return BoardRow(
         path=path,
         blob=blob,
@@ -118,15 +109,9 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         split=result.dataset.split,
         dataset=result.dataset.id,
         n=result.dataset.n,
-        em=scores.get("em"),
-        f1=scores.get("f1"),
-        em_strict=scores.get("em_strict"),
-        em_low=em_low,
-        em_high=em_high,
-        f1_low=f1_low,
-        f1_high=f1_high,
-        em_strict_low=em_strict_low,
-        em_strict_high=em_strict_high,
+        headline=headline,
+        metrics={name: value for name, value in scores.items() if value is not None},
+        intervals=dict(result.intervals),
         latency_ms=_typical_ms(result.latency) if result.latency and result.provenance.kind == "verified" else None,
         hardware=result.latency.hardware if result.latency else None,
         date=result.date,
@@ -135,15 +120,14 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         kind=result.provenance.kind,
         source=result.provenance.source,
         source_url=result.provenance.source_url,
-        breakdown=_compact(
-            {
-                axis: {name: bucket.model_dump(exclude_none=True) for name, bucket in buckets.items()}
-                for axis, buckets in result.breakdown.items()
+        breakdown={
+            axis: {
+                name: BucketScore(bucket.scores.get(headline), bucket.n)
+                for name, bucket in buckets.items()
+                if headline in bucket.scores or not bucket.scores
             }
-        ),
-        metrics=_compact(
-            {name: v for name, v in scores.items() if name not in (*STANDARD_METRICS, "em_stderr") and v is not None}
-        ),
+            for axis, buckets in result.breakdown.items()
+        },
         thinking=result.config.thinking,
         base_model=result.config.base_model,
         custom_code=result.config.custom_code or None,
@@ -155,12 +139,8 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         reasoning_tokens=result.reasoning.tokens_mean if result.reasoning else None,
         reasoning_per_right=result.reasoning.tokens_per_right if result.reasoning else None,
         published_as=result.config.published_as,
-        paired=_compact([[p.other, p.sign, p.p_at_most] for p in result.paired]) if result.paired else None,
+        paired=tuple((p.other, p.sign, p.p_at_most) for p in result.paired),
     )
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _typical_ms(latency: Latency) -> float:

@@ -13,6 +13,7 @@ from submissions.records.base import (
     Key,
     Label,
     Metric,
+    MetricName,
     ModelId,
     Name,
     Percent,
@@ -86,10 +87,10 @@ class Dataset(Record):
 
 
 class Bucket(Record):
+    """The scores of a part of the questions, by metric; only `n` for a count of answers."""
+
     n: int | None = Field(default=None, ge=0)
-    em: Percent | None = None
-    f1: Percent | None = None
-    score: Percent | None = None  # the benchmark's headline, where that is neither
+    scores: dict[MetricName, Metric] = Field(default_factory=dict)
 
 
 class AnswerCounts(Record):
@@ -165,11 +166,6 @@ class Provenance(Record):
     worker: Label | None = None
 
 
-def may_be_negative(metric: str) -> bool:
-    """A chance-corrected score may be."""
-    return metric.endswith("_corrected")
-
-
 class EvalResult(Record):
     """The scores of one request, at `results/{owner}/{name}/{key}.json`.
 
@@ -180,7 +176,8 @@ class EvalResult(Record):
     schema_version: Literal[1] = 1
     request_key: Key
     config: ResultConfig
-    results: dict[Name, dict[str, Metric | None]]
+    results: dict[Name, dict[MetricName, Metric | None]]
+    headline: MetricName  # the metric that this result is ranked by
     versions: dict[Name, str]
     n_samples: dict[Name, dict[Literal["original", "effective"], int | None]] = Field(alias="n-samples")
     date: Positive | None
@@ -188,7 +185,8 @@ class EvalResult(Record):
     total_evaluation_time_seconds: Positive | None = None
     outcome: Literal["scored", "out_of_memory", "not_reported"] = "scored"
     dataset: Dataset
-    intervals: dict[str, tuple[Percent, Percent]] = Field(default_factory=dict)
+    intervals: dict[MetricName, tuple[Percent, Percent]] = Field(default_factory=dict)
+    standard_errors: dict[MetricName, Percent] = Field(default_factory=dict)
     breakdown: dict[str, dict[str, Bucket]] = Field(default_factory=dict)
     answers: AnswerCounts | None = None
     inputs: Inputs | None = None
@@ -207,9 +205,6 @@ class EvalResult(Record):
     def _one_benchmark(cls, value: dict[str, Any]) -> dict[str, Any]:
         if len(value) != 1:
             raise ValueError("a result holds exactly one benchmark")
-        scores = next(iter(value.values()))
-        if any(v is not None and v < 0 and not may_be_negative(name) for name, v in scores.items()):
-            raise ValueError("only a chance-corrected score may be below 0")
         return value
 
     @property

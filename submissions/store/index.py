@@ -59,7 +59,9 @@ _ROWS: dict[Any, TypeAdapter[Any]] = {kind: TypeAdapter(list[kind]) for kind in 
 def to_lines(rows: Iterable[Row], kind: type[Row]) -> bytes:
     """A segment, in the order of the keys."""
     adapter = _ROW[kind]
-    return b"".join(adapter.dump_json(row, exclude_none=True) + b"\n" for row in sorted(rows, key=lambda row: row.key))
+    return b"".join(
+        adapter.dump_json(row, exclude_defaults=True) + b"\n" for row in sorted(rows, key=lambda row: row.key)
+    )
 
 
 def from_lines(content: bytes, kind: type[Row]) -> list[Row]:

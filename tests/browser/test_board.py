@@ -109,7 +109,7 @@ def test_what_is_typed_while_a_tab_is_entered_is_what_is_shown(page: Page, empty
 
 def _of_a_benchmark(request: Request) -> bool:
     """Whether an event has the fields of a benchmark's tab: columns are chosen nowhere else."""
-    return "em_strict" in (request.post_data or "")
+    return "reasoning" in (request.post_data or "")
 
 
 def test_a_long_table_is_shown_a_piece_at_a_time_and_stays_when_the_board_is_gone(

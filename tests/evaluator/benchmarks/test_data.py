@@ -52,7 +52,7 @@ def test_a_gold_answer_scores_itself(name: str) -> None:
     benchmark = BENCHMARKS[name]
     items = benchmark.load(SAMPLES / name)
     scores = benchmark.score(items, [[Answer(item.id, item.answer, "ok", 0)] for item in items])
-    assert [s.id for s in scores if (s.em, s.f1) != (1, 1)] == []
+    assert [s.id for s in scores if (s.values["em"], s.values["f1"]) != (1, 1)] == []
 
 
 def _copy(name: str, tmp_path: Path) -> tuple[Path, list[dict[str, Any]]]:

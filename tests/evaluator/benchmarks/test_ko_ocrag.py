@@ -36,7 +36,7 @@ def test_it_agrees_with_the_published_libraries() -> None:
         Item(str(n), "", row["gold_text"], extra={"images_described": row["gold_images"]}) for n, row in enumerate(rows)
     ]
     answers = [Answer(item.id, row["output"], "ok", 0.0) for item, row in zip(items, rows, strict=True)]
-    ours = [BENCHMARK.score_item(item, [answer]).extra for item, answer in zip(items, answers, strict=True)]
+    ours = [BENCHMARK.score_item(item, [answer]).values for item, answer in zip(items, answers, strict=True)]
     for row, own in zip(rows, ours, strict=True):
         for name, theirs in names.items():
             wanted = row["reference"][theirs]
@@ -74,15 +74,15 @@ def test_error_rates_of_text() -> None:
 
 def test_korean_descriptions_count_under_the_strict_rule_alone() -> None:
     score = scored("글", PICTURES, f"글\n{PICTURES}")
-    assert (score.em, score.f1, score.extra["wer"]) == (1.0, 1.0, 1.0)
-    assert score.extra["rouge1"] == 0.5, "only the second has letters in ASCII"
+    assert (score.values["em"], score.values["f1"], score.values["wer"]) == (1.0, 1.0, 1.0)
+    assert score.values["rouge1"] == 0.5, "only the second has letters in ASCII"
     only_korean = "[image] 빨간 등대가 있는 바다 [/image]"
     same = scored("글", only_korean, f"글\n{only_korean}")
-    assert (same.extra["rouge1"], same.extra["rouge1_strict"]) == (0.0, 1.0)
+    assert (same.values["rouge1"], same.values["rouge1_strict"]) == (0.0, 1.0)
     other = scored("글", only_korean, "글\n[image] 푸른 산 위의 나무 [/image]")
-    assert other.extra["rouge1_strict"] < 0.4
+    assert other.values["rouge1_strict"] < 0.4
     particles = scored("글", "[image] 등대를 그린 그림 [/image]", "글\n[image] 등대가 있는 그림입니다 [/image]")
-    assert particles.extra["rouge1_strict"] >= 0.4, "another particle does not hide a noun"
+    assert particles.values["rouge1_strict"] >= 0.4, "another particle does not hide a noun"
 
 
 def test_parts_are_means_over_the_pages_that_have_them() -> None:
@@ -91,11 +91,11 @@ def test_parts_are_means_over_the_pages_that_have_them() -> None:
         scored("가 나", "", "가 다"),
         scored("가", PICTURES, "가"),
     ]
-    metrics = BENCHMARK.metrics(scores)
+    metrics = BENCHMARK.aggregate(scores)
     assert metrics["wer"] == pytest.approx((1 + 0.5 + 1) / 3) and metrics["rouge1"] == pytest.approx(0.25)
-    assert "rouge1" not in scores[1].extra
+    assert "rouge1" not in scores[1].values
     assert "average" not in metrics and "embedding" not in metrics, "no average is invented"
-    assert set(BENCHMARK.metrics([scores[1]])) == {"em", "f1", "wer", "cer"}
+    assert set(BENCHMARK.aggregate([scores[1]])) == {"em", "f1", "wer", "cer"}
 
 
 @pytest.fixture
@@ -127,9 +127,9 @@ def test_with_an_embedding_server_there_is_an_average(embeddings: list[dict[str,
         scored("글", gold, output)
         for output in ("글\n[image] 빨간 등대 [/image]", "글\n[image] 푸른 산 [/image]", "글")
     )
-    assert [round(s.extra["embedding"], 6) for s in (same, other, none)] == [1.0, 0.0, 0.0]
+    assert [round(s.values["embedding"], 6) for s in (same, other, none)] == [1.0, 0.0, 0.0]
     assert embeddings[0]["model"] == "jina"
-    metrics = BENCHMARK.metrics([same, other])
+    metrics = BENCHMARK.aggregate([same, other])
     parts = [metrics[name] for name in ("wer", "cer", "embedding", "rouge1")]
     assert metrics["average"] == pytest.approx(sum(parts) / 4)
 
@@ -146,7 +146,7 @@ def test_the_samples_and_their_own_answers() -> None:
     assert len(items) >= 6 and any(not i.extra["images_described"] for i in items)
     for item in items:
         score = BENCHMARK.score_item(item, [Answer(item.id, BENCHMARK.gold_output(item), "ok", 0.0)])
-        assert score.em == 1.0 and score.extra.get("rouge1_strict", 1.0) == 1.0
+        assert score.values["em"] == 1.0 and score.values.get("rouge1_strict", 1.0) == 1.0
 
 
 def test_import_of_the_makers_workbook(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_ko_vdc_inside_a_job_nothing_tells_the_right_answer(tmp_path: Path) -> N
             [LETTERS[order(replace(i, extra={ORDER_KEY: keys(i)}), r).index(0)] for r in range(4)] for i in items
         ]
         answers = [[Answer("", letter, "ok", 0.0) for letter in own] for own in guessed]
-        return sum(score.em == 1 for score in benchmark.score(items, answers))
+        return sum(score.values["em"] == 1 for score in benchmark.score(items, answers))
 
     assert right(lambda item: item.extra[ORDER_KEY]) == len(items), "who has the key, and the ids, knows them all"
     public = ["hannun/ko-vdc/1", job.prompt_ids[0], config_fingerprint(job.options()), ""]
@@ -110,26 +110,32 @@ def test_ko_vdc_score_is_the_mean_over_rotations() -> None:
     prompts = benchmark.prompts(item)
     letters = [next(line[0] for line in p.text.splitlines() if line.endswith(". right")) for p in prompts]
     assert sorted(letters) == list("ABCD")
-    assert benchmark.score_item(item, [Answer(p.id, x, "ok", 0) for p, x in zip(prompts, letters, strict=True)]).em == 1
+    assert (
+        benchmark.score_item(item, [Answer(p.id, x, "ok", 0) for p, x in zip(prompts, letters, strict=True)]).values[
+            "em"
+        ]
+        == 1
+    )
     always_a = benchmark.score_item(item, [Answer(p.id, "A. 설명", "ok", 0) for p in prompts])
-    assert always_a.em == 0.25
-    assert benchmark.f1([always_a]) == pytest.approx(0.1)
+    assert always_a.values["em"] == 0.25
+    assert benchmark.aggregate([always_a])["f1"] == pytest.approx(0.1)
 
 
 def test_ko_vdc_tells_a_favourite_letter_from_a_favourite_description() -> None:
     benchmark = KoVDC()
     golds = "".join(LETTERS[order(_vdc_item(), r).index(0)] for r in range(4))
-    letter = Score("x", 0.25, 0.25, "ok", prediction="AAAA", gold=golds)
+    letter = Score("x", {"em": 0.25}, "ok", prediction="AAAA", gold=golds)
     wrong_but_steady = "".join(LETTERS[(LETTERS.index(g) + 1) % 4] for g in golds)
-    description = Score("x", 0.0, 0.0, "ok", prediction=wrong_but_steady, gold=golds)
-    assert benchmark.extra_metrics([letter]) == {"em_chance_corrected": 0.0, "consistency": 0.0}
-    assert benchmark.extra_metrics([description])["consistency"] == 1.0
-    assert benchmark.extra_metrics([Score("x", 0, 0, "ok", prediction="----", gold=golds)])["consistency"] == 0.0
+    description = Score("x", {"em": 0.0}, "ok", prediction=wrong_but_steady, gold=golds)
+    found = benchmark.aggregate([letter])
+    assert (found["em_chance_corrected"], found["consistency"]) == (0.0, 0.0)
+    assert benchmark.aggregate([description])["consistency"] == 1.0
+    assert benchmark.aggregate([Score("x", {"em": 0.0}, "ok", prediction="----", gold=golds)])["consistency"] == 0.0
     assert benchmark.histogram([letter, description]) == {"A": 5, "B": 1, "C": 1, "D": 1, "-": 0}
 
 
 def test_ko_vdc_f1_of_nonsense_is_zero() -> None:
-    assert KoVDC().f1([Score("x", 0, 0, "ok", prediction="----", gold="ABCD")]) == 0
+    assert KoVDC().aggregate([Score("x", {"em": 0.0}, "ok", prediction="----", gold="ABCD")])["f1"] == 0
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_gold_is_right_and_the_twins_answer_wrong() -> None:
     for item in items:
         twin = by_id[item.id[:-1] + ("b" if item.id.endswith("a") else "a")]
         outputs = [benchmark.gold_output(item) or "", benchmark.gold_output(twin) or ""]
-        scores = [benchmark.score_item(item, [Answer(item.id, output, "ok", 0.1)]).em for output in outputs]
+        scores = [benchmark.score_item(item, [Answer(item.id, output, "ok", 0.1)]).values["em"] for output in outputs]
         expected = [1.0, float(bool(item.choices) and gold_answer(item) == gold_answer(twin))]
         assert scores == expected, (item.id, outputs)
 
@@ -158,10 +158,10 @@ def test_items_right_with_their_twins_are_counted() -> None:
         for n, item in enumerate(items)
     ]
     scores = benchmark.score(items, [[answer] for answer in answers])
-    right = {score.id: score.em for score in scores}
+    right = {score.id: score.values["em"] for score in scores}
     pairs = {item.id[:-2] for item in items}
     both = sum(right[f"{pair}-a"] == right[f"{pair}-b"] == 1 for pair in pairs) / len(pairs)
-    assert benchmark.extra_metrics(scores) == {"twins_right": both} and 0 < both < 1
+    assert benchmark.aggregate(scores)["twins_right"] == both and 0 < both < 1
 
 
 def unit_value(facts: Facts, row: str, year: str) -> Decimal:

@@ -69,9 +69,12 @@ def test_scores_latency_and_breakdown(make_request: Make, tmp_path: Path) -> Non
     scores = result.results["ko-vqa"]
     assert scores["em"] == 60.0 and scores["f1"] == 60.0 and scores["em_strict"] == 60.0
     # The sample's standard deviation of 1, 0, 1, 1, 0 over the root of 5.
-    assert scores["em_stderr"] == pytest.approx(100 * 0.3**0.5 / 5**0.5, abs=1e-4)
+    assert result.standard_errors["em"] == pytest.approx(100 * 0.3**0.5 / 5**0.5, abs=1e-4)
     assert result.intervals["em"] == pytest.approx((23.07, 88.24), abs=0.01)  # Wilson, 3 of 5
-    assert {k: (b.n, b.em) for k, b in result.breakdown["domain"].items()} == {"가": (2, 50.0), "나": (3, 66.6667)}
+    assert {k: (b.n, b.scores["em"]) for k, b in result.breakdown["domain"].items()} == {
+        "가": (2, 50.0),
+        "나": (3, 66.6667),
+    }
     assert result.total_evaluation_time_seconds == 3.0
     latency = result.latency
     assert latency and (latency.protocol, latency.n, latency.hardware) == ("one at a time", 4, "abacus")
@@ -106,7 +109,9 @@ def test_infochartqas_f1_is_that_of_the_parts(make_request: Make, tmp_path: Path
     ]
     said = ["287", "Gaon,Dasom", "South", "B,C", "A1,B2"]
     result = result_of(make_request, tmp_path, "infochartqa", items, said, SINGLE)
-    by_type = {kind: (bucket.em, bucket.f1) for kind, bucket in result.breakdown["question_type"].items()}
+    by_type = {
+        kind: (bucket.scores["em"], bucket.scores["f1"]) for kind, bucket in result.breakdown["question_type"].items()
+    }
     assert by_type["1"] == (100.0, 100.0)
     assert by_type["41"] == (0.0, 50.0)  # one of two parts
     assert by_type["60"] == (0.0, 0.0)
@@ -146,12 +151,9 @@ def test_scores_of_a_whole_set_do_not_say_which_items_they_are_of(make_request: 
         for n in range(200)
     ]
     result = result_of(make_request, tmp_path, "ko-vqa", items, texts, [])
-    published = [*result.results["ko-vqa"].items()]
-    shares = [value for name, value in published if name != "em_stderr" and value is not None]
+    shares = [value for value in result.results["ko-vqa"].values() if value is not None]
     shares += [end for interval in result.intervals.values() for end in interval]
     assert all(round(share * 200 / 100, 6).is_integer() for share in shares), "steps of one item"
-    buckets = [bucket for axis in result.breakdown.values() for bucket in axis.values() if bucket.em is not None]
+    buckets = [bucket for axis in result.breakdown.values() for bucket in axis.values()]
     assert len(buckets) == 2
-    assert all(
-        round(value, 6).is_integer() for bucket in buckets for value in (bucket.em, bucket.f1) if value is not None
-    )
+    assert all(round(value, 6).is_integer() for bucket in buckets for value in bucket.scores.values())

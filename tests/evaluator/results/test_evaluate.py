@@ -67,10 +67,12 @@ def check_outputs(done: Done, out: Path, benchmark: str, n: int, split: str = "s
     assert result.latency and result.latency.mean_ms > 0 and result.latency.hardware and result.latency.calibration_ms
     assert (result.latency.protocol == "total/questions") == (BENCHMARKS[benchmark].latency_protocol == "total")
     assert result.batch_invariance and result.batch_invariance.n == min(n, 25 if benchmark == "ko-vdc" else 100)
-    assert {"em", "em_stderr", "f1"} <= set(result.results[benchmark])
+    own = BENCHMARKS[benchmark].metrics
+    assert {"em", "f1"} <= set(result.results[benchmark]) <= {metric.name for metric in own}
     for metric, (low, high) in result.intervals.items():
         assert low <= (result.results[benchmark][metric] or 0) <= high and low < high
-    assert ("f1" in result.intervals) == BENCHMARKS[benchmark].f1_is_mean
+    means = {metric.name for metric in own if metric.is_mean}
+    assert set(result.intervals) == set(result.standard_errors) == means & set(result.results[benchmark])
     for axis, buckets in result.breakdown.items():
         counted = 4 * n if card.histogram and axis == card.histogram.name else n
         assert sum(b.n or 0 for b in buckets.values()) == counted

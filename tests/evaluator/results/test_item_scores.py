@@ -91,7 +91,7 @@ def test_opponents_are_leader_baselines_and_neighbours(make_request: Make) -> No
         made(make_request, "o/sample", 71.0, dataset={"id": "x", "revision": None, "split": "sample", "n": 9})
     )
     rows = [board_row(one, "x", "y") for one in others]
-    found = [row.model for row in opponents(made(make_request, "me/new", 75.04), rows, "em")]
+    found = [row.model for row in opponents(made(make_request, "me/new", 75.04), rows)]
     assert found[0] == "o/000" and "o/sample" not in found
     assert set(found[1:7]) == {"o/147", "o/148", "o/149", "o/150", "o/151", "o/152"}, "the nearest first"
 

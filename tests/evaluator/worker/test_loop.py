@@ -66,13 +66,13 @@ def test_a_request_becomes_a_row_and_its_details_stay_private(
     known = (row.model, row.benchmark, row.split, row.n, row.kind)
     assert known == ("tiny/extractive", "korquad-2", "sample", 44, "verified")
     result = EvalResult.model_validate_json(store.read(row.path, store.head()))
-    assert result.results["korquad-2"]["em"] == row.em and result.latency and result.latency.mean_ms == row.latency_ms
+    assert result.results["korquad-2"] == row.metrics and result.latency and result.latency.mean_ms == row.latency_ms
     left = sorted(p.name for p in settings.work_dir.iterdir())
     assert left == ["answers", "claims", "device.lock"], "nothing of the request is left behind"
 
     lines = private.read(f"details/{request.key[:2]}/{request.key}.jsonl").decode().splitlines()
     details = [json.loads(line) for line in lines]
-    assert len(details) == 44 and set(details[0]) == {"id", "answers", "status", "em", "f1", "em_strict"}
+    assert len(details) == 44 and set(details[0]) == {"id", "answers", "status", "em", "f1"}
     assert not any(d["id"].startswith("korquad") for d in details), "item ids leave keyed"
     public = b"".join(store.read(p, store.head()) for p in store.snapshot().files if p.endswith(".json"))
     longest = max((a for d in details for a in d["answers"]), key=len)

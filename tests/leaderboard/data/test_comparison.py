@@ -40,8 +40,8 @@ def test_the_interval_covers_the_true_difference(a: float, b: float, n: int) -> 
     assert 930 <= covered <= 985
 
 
-def parts(**scores: float) -> dict[str, dict[str, dict[str, float]]]:
-    return {"domain": {name: {"n": 100, "score": score} for name, score in scores.items()}}
+def parts(**scores: float) -> dict[str, dict[str, dict[str, object]]]:
+    return {"domain": {name: {"n": 100, "scores": {"em_strict": score}} for name, score in scores.items()}}
 
 
 @pytest.fixture

@@ -20,24 +20,24 @@ from tests.support.evaluated import evaluated
 def rows(make_request: Callable[..., EvalRequest]) -> list[RankedRow]:
     """A measured row with metrics of its own, and a bare one."""
     known = board_row(evaluated(make_request(benchmark="ko-vdc", model_id="o/known"), 61.5), "p", "b")
-    known = replace(known, metrics='{"consistency": 50.0}', organisation="기관")
-    bare = board_row(evaluated(make_request(benchmark="ko-vdc", model_id="o/bare"), 41.25), "q", "c")
+    known = replace(known, organisation="기관")
+    bare = replace(known, model="o/bare", metrics={"em": 41.25}, intervals={})
     return [RankedRow(1, known), RankedRow(None, bare)]
 
 
 def test_the_three_forms_say_the_same(rows: list[RankedRow]) -> None:
-    records = json.loads(to_json(rows))
+    records = json.loads(to_json(rows, "ko-vdc"))
     assert records[1]["consistency"] is None and records[0]["rank"] == 1 and records[1]["rank"] is None
-    table = pq.read_table(io.BytesIO(to_parquet(rows)))
+    table = pq.read_table(io.BytesIO(to_parquet(rows, "ko-vdc")))
     assert table.to_pylist() == records
-    read = pd.read_csv(io.BytesIO(to_csv(rows)), dtype=object, keep_default_na=False)
+    read = pd.read_csv(io.BytesIO(to_csv(rows, "ko-vdc")), dtype=object, keep_default_na=False)
     told = [{name: "" if value is None else str(value) for name, value in record.items()} for record in records]
     assert read.to_dict("records") == told
 
 
 def test_a_table_without_rows_has_the_columns_and_types_of_one_with_rows(rows: list[RankedRow]) -> None:
-    whole, bare, empty = (pq.read_schema(io.BytesIO(to_parquet(some))) for some in (rows, rows[1:], []))
-    assert [*bare, whole.field("consistency")] == list(whole) and list(empty) == list(bare)
+    whole, bare, empty = (pq.read_schema(io.BytesIO(to_parquet(some, "ko-vdc"))) for some in (rows, rows[1:], []))
+    assert list(whole) == list(bare) == list(empty) and {"consistency", "em_low"} <= set(whole.names)
     assert {str(field.type) for field in whole} == {"string", "int64", "double", "bool"}
-    assert to_csv([]).decode("utf-8-sig").split(",")[:2] == ["rank", "rank_best"]
-    assert json.loads(to_json([])) == []
+    assert to_csv([], "ko-vdc").decode("utf-8-sig").split(",")[:2] == ["rank", "rank_best"]
+    assert json.loads(to_json([], "ko-vdc")) == []

@@ -81,7 +81,7 @@ def test_ties_share_a_rank_and_missing_scores_have_none(board: LiveBoard) -> Non
         "Qwen/Qwen3-VL-30B-A3B-Instruct",
         "Qwen/Qwen2.5-VL-32B-Instruct",
     }
-    assert all(r.rank is None and r.row.em is None for r in out_of_memory)
+    assert all(r.rank is None and r.row.score is None for r in out_of_memory)
     assert vdc[-1] in out_of_memory, "what was not measured stands last, not as zero"
 
 
@@ -107,9 +107,7 @@ def test_every_published_number_is_carried(board: LiveBoard) -> None:
     carried: dict[str, set[float]] = {}
     for result in results:
         values = {v for v in result.results[result.benchmark].values() if v is not None}
-        values |= {
-            s for axis in result.breakdown.values() for b in axis.values() for s in (b.em, b.f1) if s is not None
-        }
+        values |= {s for axis in result.breakdown.values() for b in axis.values() for s in b.scores.values()}
         values |= {result.latency.mean_ms} if result.latency else set()
         name = re.sub(
             r" ?\(single model\)", "", result.config.published_as or result.config.model_name, flags=re.IGNORECASE
@@ -148,7 +146,11 @@ def test_orders(board: LiveBoard, store: Store, make_request: Make) -> None:
     measured = [r.latency_ms for r in rows if r.latency_ms is not None]
     assert measured == [90.0, 900.0] and rows[0].model == "o/fast"
     assert [r.latency_ms for r in rows[len(measured) :]] == [None] * (len(rows) - len(measured))
-    em = [r.row.em for r in select(board.refresh().boards["korquad-2"], Query(sort="em")) if r.row.em is not None]
+    em = [
+        r.row.metrics["em"]
+        for r in select(board.refresh().boards["korquad-2"], Query(sort="em"))
+        if "em" in r.row.metrics
+    ]
     assert em == sorted(em, reverse=True)
     dates = [r.row.date for r in select(board.refresh().boards["korquad-2"], Query(sort="date")) if r.row.date]
     assert dates == sorted(dates, reverse=True)

@@ -15,7 +15,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
 from leaderboard.data.models import distribution, model_rows, references, shared_benchmarks
 from leaderboard.data.rank_changes import RankChange
-from leaderboard.data.ranking import Boards, RankedRow, ranked, score_of
+from leaderboard.data.ranking import Boards, RankedRow, ranked
 from leaderboard.pages.overview import sorted_models
 from leaderboard.views.figures import figure
 from leaderboard.views.texts import Language
@@ -107,7 +107,7 @@ def test_every_model_stands_once_with_its_best_result(board: LiveBoard) -> None:
     models = {m.model: m for m in board.view().models}
     assert len(models) == len(board.view().models)
     assert set(models["a/old"].cells) == {"ko-vqa", "ko-vdc"}
-    assert score_of(models["a/old"].cells["ko-vqa"].row) == 95.0
+    assert models["a/old"].cells["ko-vqa"].row.score == 95.0
     assert models["a/old"].params and models["a/old"].weights == "open"
     assert "Human" not in models and "Baseline" not in models
     assert [m.model for m in sorted_models(board.view(), "", "ko-vqa")][:2] == ["b/new", "a/old"]
@@ -165,7 +165,7 @@ def test_a_models_page_has_its_parts_beside_the_best_and_the_median(board: LiveB
 def test_charts_are_drawn_by_plotly_and_downloaded(board: LiveBoard, benchmark: str, kind: Kind) -> None:
     data = chart_data(kind, board.view().boards[benchmark])
     for language in get_args(Language) if data else ():
-        drawn = figure(kind, data, BENCHMARKS[benchmark].card, language)
+        drawn = figure(kind, data, BENCHMARKS[benchmark], language)
         assert drawn.data and "NaN" not in drawn.to_json()
     lines = list(csv.reader(io.StringIO(rows_to_csv(data, COLUMNS[kind]).decode("utf-8-sig"))))
     assert len(lines) == len(data) + 1 and tuple(lines[0]) == COLUMNS[kind]
@@ -194,5 +194,5 @@ def test_markup_in_a_name_is_none_to_the_drawing_library(make_request: Make) -> 
     config = {"model_name": evil, "model_sha": None, "model_dtype": None, "params": 10**9, "weights": "open"}
     row = board_row(evaluated(make_request(benchmark="ko-vdc"), 50.0, config=config), "p", "b")
     for kind in charts_of("ko-vdc"):
-        drawn = figure(kind, chart_data(kind, ranked([row], "ko-vdc")), BENCHMARKS["ko-vdc"].card, "en").to_json()
+        drawn = figure(kind, chart_data(kind, ranked([row], "ko-vdc")), BENCHMARKS["ko-vdc"], "en").to_json()
         assert "<a" not in drawn and "\\u003ca" not in drawn

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.data.columns import DEFAULT, OPTIONAL
+from leaderboard.data.columns import all_choices, default_keys
 from leaderboard.data.query import PAGE, SIZES, Query, find, select
 from leaderboard.data.ranking import RankedRow
 from scripts.visits import table_fields
@@ -122,9 +122,9 @@ def test_an_address_is_a_query() -> None:
         "n": "300",
     }
     assert Query.of_address(address) == Query("ㅋㅇ", "em", ("open",), ("4-8", "40-"), True, ("f1", "n"), 300)
-    assert Query.of_address({}) == Query(columns=DEFAULT, shown=PAGE)
+    assert Query.of_address({}) == Query(columns=default_keys(), shown=PAGE)
     assert Query.of_address({"columns": ""}).columns == (), "a visitor may leave all of them out"
-    assert Query.of_address({"columns": "zzz"}).columns == DEFAULT
+    assert Query.of_address({"columns": "zzz"}).columns == default_keys()
     assert Query.of_address({"columns": "zzz,f1"}).columns == ("f1",)
     assert Query.of_address({"columns": ""}).columns == ()
 
@@ -132,10 +132,16 @@ def test_an_address_is_a_query() -> None:
 def test_whatever_an_address_holds_is_a_query() -> None:
     evil = dict.fromkeys(("q", "sort", "weights", "size", "verified", "columns", "n"), "<script>,,9e99,-1,NaN")
     query = Query.of_address(evil)
-    assert (query.sort, query.weights, query.sizes, query.columns, query.shown) == ("score", (), (), DEFAULT, PAGE)
+    assert (query.sort, query.weights, query.sizes, query.columns, query.shown) == (
+        "score",
+        (),
+        (),
+        default_keys(),
+        PAGE,
+    )
     assert Query.of_address({"n": "9" * 50}).shown == PAGE
     assert len(Query.of_address({"q": "x" * 10_000}).words) == 100
-    assert Query.of("x", None, None, None, None, OPTIONAL, 1e9).shown == 100_000
+    assert Query.of("x", None, None, None, None, all_choices(), 1e9).shown == 100_000
 
 
 def test_the_visitors_of_the_bench_fill_in_every_field() -> None:

@@ -89,9 +89,7 @@ def test_what_changed_is_as_if_the_older_rows_were_ranked_alone(make_request: Ma
 
 
 def without_interval(row: BoardRow) -> BoardRow:
-    ends = ("em_low", "em_high", "f1_low", "f1_high", "em_strict_low", "em_strict_high")
-    nothing: dict[str, Any] = dict.fromkeys(ends)
-    return replace(row, kind="reported", **nothing)
+    return replace(row, kind="reported", intervals={})
 
 
 def test_rank_range_is_unknown_without_an_interval(make_request: Make) -> None:
@@ -128,7 +126,7 @@ def test_rank_ranges_are_monotone(make_request: Make) -> None:
     for _ in range(60):
         score, half = rng.uniform(20, 80), rng.uniform(0.5, 15)
         made = row(make_request(benchmark="ko-vdc"), score)
-        rows.append(replace(made, em_low=score - half, em_high=score + half))
+        rows.append(replace(made, intervals={"em": (score - half, score + half)}))
     board = ranked(rows, "ko-vdc")
     ranges = [(r.best or 0, r.worst or 0) for r in board]
     assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in itertools.pairwise(ranges))
@@ -138,8 +136,9 @@ def test_rank_ranges_are_monotone(make_request: Make) -> None:
 def test_a_page_dump_cannot_lead(make_request: Make) -> None:
     """Measured rows of KO-VQA are ranked by the strict rule, reported ones by the published one."""
     honest = row(make_request(benchmark="ko-vqa"), 60.0)
-    dump = replace(row(make_request(benchmark="ko-vqa"), 0.0), em=100.0, em_low=99.0, em_high=100.0)
-    reported = replace(row(make_request(benchmark="ko-vqa"), 50.0), kind="reported", em_strict=None)
+    dump = row(make_request(benchmark="ko-vqa"), 0.0)
+    dump = replace(dump, metrics={**dump.metrics, "em": 100.0}, intervals={**dump.intervals, "em": (99.0, 100.0)})
+    reported = replace(row(make_request(benchmark="ko-vqa"), 50.0), kind="reported", headline="em")
     board = ranked([dump, honest, reported], "ko-vqa")
     assert [(r.row.key, r.rank) for r in board] == [(honest.key, 1), (reported.key, 1), (dump.key, 2)]
     assert [(r.best, r.worst) for r in board] == [(1, 1), (1, 1), (2, 2)]

@@ -1,6 +1,5 @@
 """Paired tests over a board: Holm's procedure, and ranks that follow it."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -32,8 +31,8 @@ def rows(make_request: Make) -> list[BoardRow]:
     return made
 
 
-def paired(row: BoardRow, *pairs: tuple[BoardRow, float, float]) -> BoardRow:
-    return replace(row, paired=json.dumps([[other.key, points, p] for other, points, p in pairs]))
+def paired(row: BoardRow, *pairs: tuple[BoardRow, int, float]) -> BoardRow:
+    return replace(row, paired=tuple((other.key, points, p) for other, points, p in pairs))
 
 
 def standing(rows: list[BoardRow]) -> dict[str, tuple[int | None, int | None]]:
@@ -43,23 +42,23 @@ def standing(rows: list[BoardRow]) -> dict[str, tuple[int | None, int | None]]:
 def test_ranks_follow_the_paired_tests(rows: list[BoardRow]) -> None:
     a, b, c, d = rows
     assert standing(rows) == {"o/a": (1, 3), "o/b": (1, 3), "o/c": (1, 3), "o/d": (4, 4)}
-    surely = [a, paired(b, (a, -2.0, 1e-5)), paired(c, (a, -2.1, 1e-4), (b, -0.1, 0.9)), d]
+    surely = [a, paired(b, (a, -1, 1e-5)), paired(c, (a, -1, 1e-4), (b, -1, 0.9)), d]
     assert standing(surely) == {"o/a": (1, 1), "o/b": (2, 3), "o/c": (2, 3), "o/d": (4, 4)}
 
 
 def test_a_test_overrules_the_intervals(rows: list[BoardRow]) -> None:
     a, b, c, d = rows
-    assert standing([a, b, c, paired(d, (c, -39.9, 0.2))])["o/d"] == (3, 4)
+    assert standing([a, b, c, paired(d, (c, -1, 0.2))])["o/d"] == (3, 4)
 
 
 def test_many_tests_ask_for_more(rows: list[BoardRow]) -> None:
     """0.02 alone tells two apart, 0.02 among three does not."""
     a, b, c, d = rows
     keys = {row.key for row in rows}
-    assert paired_verdicts([paired(b, (a, -2.0, 0.02))], keys).ahead == {(a.key, b.key)}
-    assert not paired_verdicts([paired(b, (a, -2.0, 0.02), (c, 0.1, 0.8), (d, 40.0, 0.7))], keys).ahead
+    assert paired_verdicts([paired(b, (a, -1, 0.02))], keys).ahead == {(a.key, b.key)}
+    assert not paired_verdicts([paired(b, (a, -1, 0.02), (c, 1, 0.8), (d, 1, 0.7))], keys).ahead
 
 
 def test_results_that_are_gone_are_passed_over(rows: list[BoardRow]) -> None:
     a, b, *_ = rows
-    assert not paired_verdicts([paired(b, (a, -2.0, 1e-9))], {b.key}).tested
+    assert not paired_verdicts([paired(b, (a, -1, 1e-9))], {b.key}).tested

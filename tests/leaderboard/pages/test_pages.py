@@ -18,7 +18,7 @@ from app import main
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import REGISTRY
 from leaderboard.app import build_app
-from leaderboard.data.columns import OPTIONAL, columns_of
+from leaderboard.data.columns import all_choices, columns_of
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.requests import queue_json
@@ -60,8 +60,12 @@ def test_every_text_is_there_in_both_languages() -> None:
 
 def board_of(row: RankedRow, language: Language, unreadable: int) -> str:
     """A table of one row, with every column."""
-    card = BENCHMARKS["korquad-2"].card
-    what = {"name": "korquad-2", "rows": [row], "found": 1, "columns": columns_of(card, [row], OPTIONAL)}
+    what = {
+        "name": "korquad-2",
+        "rows": [row],
+        "found": 1,
+        "columns": columns_of("korquad-2", [row], list(all_choices())),
+    }
     what |= {"version": "v", "filters": "", "sort": "f1"}
     return render("board.html", language, unreadable=unreadable, total=1, **what)
 

@@ -285,7 +285,7 @@ def test_no_text_of_a_file_begins_a_formula(start: str, make_request: Callable[.
         latency={"protocol": "p", "mean_ms": 1.0, "hardware": evil},
         provenance={"kind": "reported", "source": evil},
     )
-    content = to_csv([RankedRow(1, board_row(result, "p", "b"))]).decode("utf-8-sig")
+    content = to_csv([RankedRow(1, board_row(result, "p", "b"))], result.benchmark).decode("utf-8-sig")
     (row,) = csv.DictReader(io.StringIO(content, newline=""))
     texts = [value for value in row.values() if "HYPERLINK" in value]
     assert len(texts) == 7 and all(value == "'" + evil for value in texts)

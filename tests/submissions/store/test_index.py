@@ -54,7 +54,7 @@ def segments(store: Store, index: str) -> list[str]:
 def scores(store: Store) -> list[float]:
     rows, unreadable = board_reader(store).read(store.snapshot())
     assert not unreadable
-    return sorted(r.em or 0 for r in rows)
+    return sorted(r.metrics["em"] for r in rows)
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +67,7 @@ def test_reading_the_board_reads_segments_and_no_records(filled: Store) -> None:
     counting = Counting(filled)
     reader = board_reader(counting)
     rows, _ = reader.read(filled.snapshot())
-    assert sorted(r.em or 0 for r in rows) == [10.0, 20.0, 30.0]
+    assert sorted(r.metrics["em"] for r in rows) == [10.0, 20.0, 30.0]
     assert sorted(counting.paths) == sorted(segments(filled, BOARD))
     reader.read(filled.snapshot())
     assert len(counting.paths) == len(segments(filled, BOARD)), "nothing is read again"
@@ -155,7 +155,7 @@ def test_a_broken_result_is_left_out_counted_and_named(
     assert path in caplog.text
 
 
-@pytest.mark.parametrize("value", ["NaN", "Infinity", "100.5", "-1", '"high"'])
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "100.5", "-101", '"high"'])
 def test_scores_that_are_none_are_refused(filled: Store, value: str) -> None:
     path = next(p for p in filled.snapshot().files if p.startswith("results/"))
     broken, changed = re.subn(r'"em": [\d.]+', f'"em": {value}', filled.read(path, filled.head()).decode(), count=1)
