@@ -18,7 +18,8 @@ from PIL import Image
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Prompt
 from evaluator.engines.load import load_engine
-from evaluator.engines.options import ApiOptions, EngineOptions
+from evaluator.engines.options import EngineOptions
+from submissions.config.api_options import ApiOptions
 from submissions.config.paths import ROOT, SAMPLES
 from tests.support.hub.server import serve
 from tests.support.tiny_models import make_image_text

@@ -29,6 +29,7 @@ from scripts.readers.text import Classifier
 from scripts.readers.train import glyphs
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
+from submissions.config.api_options import ApiOptions
 from submissions.config.settings import ApiModel, Settings
 from submissions.hub_models.model_facts import facts_of_server
 from submissions.queue.queue import Queue
@@ -87,7 +88,7 @@ def main() -> None:
             update={
                 "fresh_n": FRESH_N,
                 "apis": {
-                    name: ApiModel(model_id=model_id, base_url=base_url, model=name)
+                    name: ApiModel(model_id=model_id, options=ApiOptions(base_url=base_url, model=name))
                     for name, model_id in READERS.items()
                 },
                 "alone": 8,

@@ -162,7 +162,7 @@ def report(settings: Settings, store: Year, evaluations: int) -> None:
     table.add_row(
         "entries of the largest folder", f"{max(folder_sizes(snapshot).values()):,}", "", f"≤ {ENTRIES_PER_FOLDER:,}"
     )
-    table.add_row("local store on disk", f"{store.size() / 1e6:,.0f} MB", "", "≤ 1,000 MB")
+    table.add_row("local store on disk", f"{store.repository.size() / 1e6:,.0f} MB", "", "≤ 1,000 MB")
     packs = len(list(Path(settings.store).glob("objects/pack/*.pack")))
     table.add_row("packs, loose objects", f"{packs}, {len(list(Path(settings.store).glob('objects/??/*'))):,}", "", "")
     growth = [local_growth(store, number) for number in range(3)]
@@ -180,9 +180,9 @@ def report(settings: Settings, store: Year, evaluations: int) -> None:
 
 def local_growth(store: GitStore, number: int) -> int:
     """Bytes that one evaluation adds to a local store, before it is packed."""
-    before = store.size()
+    before = store.repository.size()
     evaluate(Queue(store), number)
-    return store.size() - before
+    return store.repository.size() - before
 
 
 def evaluate(queue: Queue, number: int) -> None:
@@ -217,7 +217,7 @@ def through_the_double(settings: Settings) -> list[tuple[str, str, str, str]]:
         figure += f"{time.monotonic() - begun:.1f} s; {waiting:,} requests known"
         rows.append(("cold start of a Job", figure, "", "≤ 30 MB, ≤ 15 s of CPU"))
         received, sent, seen = hub.received, hub.sent, len(hub.seen)
-        size = GitStore(repository).size()
+        size = GitStore(repository).repository.size()
         for number in range(100, 100 + SAMPLE):
             evaluate(queue, number)
         up, down = (hub.received - received) / SAMPLE / 1000, (hub.sent - sent) / SAMPLE / 1000
@@ -225,7 +225,12 @@ def through_the_double(settings: Settings) -> list[tuple[str, str, str, str]]:
         rows.append(("fetched from the Hub", "", f"{down:.0f} KB", "≤ 60 KB"))
         rows.append(("requests", "", f"{(len(hub.seen) - seen) / SAMPLE:.0f}", ""))
         rows.append(
-            ("added to its repository", "", f"{(GitStore(repository).size() - size) / SAMPLE / 1000:.0f} KB", "")
+            (
+                "added to its repository",
+                "",
+                f"{(GitStore(repository).repository.size() - size) / SAMPLE / 1000:.0f} KB",
+                "",
+            )
         )
     return rows
 

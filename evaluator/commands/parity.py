@@ -10,12 +10,12 @@ from evaluator.commands.console import shown_progress
 from evaluator.commands.find_model import find_model
 from evaluator.core.errors import DataError
 from evaluator.datasets.source import open_source
-from evaluator.engines.options import ApiOptions
 from evaluator.engines.registry import REGISTRY
 from evaluator.results.parity import SHOWN, parity
 from evaluator.results.reproduce import server_name
 from evaluator.results.task import Task, options_of
 from submissions.checks.request import build_request
+from submissions.config.api_options import ApiOptions
 from submissions.config.settings import load_settings
 
 

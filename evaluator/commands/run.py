@@ -11,11 +11,11 @@ from evaluator.commands.console import shown_progress
 from evaluator.commands.find_model import find_model
 from evaluator.core.errors import DataError, Details, IncompleteRunError
 from evaluator.datasets.source import open_source
-from evaluator.engines.options import ApiOptions
 from evaluator.engines.registry import REGISTRY
 from evaluator.results.evaluate import Evaluation, evaluate
 from evaluator.results.task import Task, load_items, options_of
 from submissions.checks.request import build_request
+from submissions.config.api_options import ApiOptions
 from submissions.config.settings import Settings, load_settings
 
 RESULT, DETAILS = "result.json", "details.jsonl"

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.errors import DataError
-from evaluator.worker.claimed_run import take_over
 from evaluator.worker.loop import Worker, run_every
+from evaluator.worker.run import take_over
 from evaluator.worker.work_dir import make_room
 from submissions.config.logs import log_safely
 from submissions.config.settings import load_settings

@@ -28,7 +28,7 @@ from evaluator.core.errors import EvaluationError
 from evaluator.engines.api_http import collect, make_client, time_limits
 from evaluator.engines.hardware import torch_environment
 from evaluator.engines.images import fitted_size, load_image
-from evaluator.engines.options import ApiOptions, EngineOptions
+from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page
 from evaluator.engines.server import Server
 from evaluator.engines.server_pool import (
@@ -39,7 +39,7 @@ from evaluator.engines.server_pool import (
     is_quota,
     is_retryable,
 )
-from submissions.config.settings import API_KEY
+from submissions.config.api_options import API_KEY, ApiOptions
 from submissions.hub_models.chat_template import TemplateRenderer
 from submissions.hub_models.model_facts import QUESTION, folder_template
 from submissions.hub_models.reasoning import (

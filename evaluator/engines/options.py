@@ -4,32 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluator.core.data_types import RequestedDecoding
-from submissions.config.settings import API_KEY
+from submissions.config.api_options import ApiOptions
 from submissions.records.base import MAX_PIXELS
 from submissions.records.options import MAX_REASONING_TOKENS, Thinking
 
 # Options that change no answer. The folders are among them: revisions say what is in those.
 NON_SEMANTIC_OPTIONS = frozenset({"model", "adapter", "batch_size", "spent"})
 NON_SEMANTIC_API_OPTIONS = frozenset({"replicas", "timeout", "max_requests", "max_tokens", "max_cost", "prices", "key"})
-
-
-@dataclass(frozen=True)
-class ApiOptions:
-    """Where an OpenAI-compatible server is, and what it may be asked. Prices are for a million tokens, in and out."""
-
-    base_url: str | None = None
-    replicas: tuple[str, ...] = ()  # further servers with the same model
-    model: str | None = None  # its name there; the model's folder where the server is our own
-    spawn: str | None = None  # command that starts it, with {model} and {port}
-    page_chars: int | None = None  # longer pages are read in windows
-    image_links: bool = False  # name public images by their links instead of sending them
-    key: str = API_KEY  # the environment variable that holds its key; only the default one may be unset
-    reasons: bool = False  # whether it writes reasoning, for which it then has a budget
-    timeout: float = 1800.0  # seconds for one request, whole
-    max_requests: int | None = None
-    max_tokens: int | None = None
-    max_cost: float | None = None
-    prices: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)

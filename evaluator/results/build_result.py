@@ -12,12 +12,12 @@ from evaluator.benchmarks.base import Benchmark
 from evaluator.core.data_types import Answer, AnswerStatus, Item, Score
 from evaluator.engines.generation_config import dropped_settings
 from evaluator.engines.hardware import LIBRARIES
-from evaluator.engines.options import ApiOptions
 from evaluator.engines.registry import ENGINES
 from evaluator.results.reproduce import git_hash, reproduce, server_name
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task
 from evaluator.statistics.intervals import mean_interval
+from submissions.config.api_options import ApiOptions
 from submissions.hub_models.devices import visible_devices
 from submissions.records.request import DEFAULT_REVISION
 from submissions.records.result import (

@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from evaluator.results.private_records import remove_answers_except
 from evaluator.results.shard import Shard
+from evaluator.worker.backup import remove_answers_except
 from evaluator.worker.launchers import make_launcher
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats

@@ -32,7 +32,7 @@ RESIZE = "() => { setTimeout(() => dispatchEvent(new Event('resize')), 50) }"
 KEPT = ("q", "weights", "size", "verified", "thinking", "reproduced")  # from one benchmark to another
 DEFAULTS = {
     **{"q": "", "sort": RANK, "weights": "", "size": "", "verified": ""},
-    **{"n": str(PAGE), "thinking": "", "reproduced": ""},
+    **{"columns": "", "n": str(PAGE), "thinking": "", "reproduced": ""},  # in the order of the fields
 }
 
 

@@ -52,7 +52,7 @@ def _submit_api(context: Context) -> int:
     args, apis, code = context.args, context.settings.apis, 0
     if (known := apis.get(args.api)) is None:
         return fail(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(apis) or 'nothing'}")
-    facts = facts_of_server(known.model_id, f"{known.base_url} {known.model}", args.api, known.efforts)
+    facts = facts_of_server(known.model_id, f"{known.options.base_url} {known.options.model}", args.api, known.efforts)
     for benchmark in args.benchmark:
         try:
             submitter = Pseudonyms(context.settings).find_or_make(_submitter(context))

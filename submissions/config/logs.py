@@ -8,7 +8,8 @@ from copy import copy
 from datetime import UTC, datetime
 from typing import Any
 
-from submissions.config.settings import API_KEY, Settings
+from submissions.config.api_options import API_KEY
+from submissions.config.settings import Settings
 
 VARIABLES = (API_KEY, "OAUTH_CLIENT_SECRET")  # secrets that no setting names
 TOKENS = re.compile(r"(?:hf|api)_\w{8,}|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}")  # whoever's they are

@@ -23,6 +23,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableError
 
+from submissions.config.api_options import API_KEY, ApiOptions
 from submissions.config.durations import parse_duration
 from submissions.records.base import MAX_PIXELS, MODEL_ID, ModelId, Sha
 from submissions.records.options import MAX_REASONING_TOKENS, Effort
@@ -32,7 +33,8 @@ log = logging.getLogger(__name__)
 
 # Settings that mean nothing on another machine; what stands in the file of the token is sent.
 OF_THIS_MACHINE = ("HANNUN_HOST", "HANNUN_PORT", "HANNUN_WORK_DIR", "HANNUN_LAUNCHER", "HANNUN_HUB_TOKEN_FILE")
-API_KEY = "HANNUN_API_KEY"  # the variable in which a server's key is, unless another one is named
+# Fields of HANNUN_APIS beside the name of the row and its efforts.
+API_FIELDS = ("base_url", "replicas", "model", "key", "prices", "max_cost", "page_chars", "reasons")
 IMAGE = r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}"  # of Docker, by its digest: a tag is another image tomorrow
 MIN_SEED_CHARS = 32
 BY_BENCHMARK = ("data", "data_abroad", "eval_datasets", "quota", "shards")  # settings whose keys are benchmarks
@@ -48,28 +50,29 @@ Duration = Annotated[timedelta, BeforeValidator(_duration)]
 
 
 class ApiModel(BaseModel):
-    """A model behind an OpenAI-compatible API: where it is, and what asking it may cost."""
+    """A model behind an OpenAI-compatible API, in one JSON object with the server's options."""
 
     model_config = ConfigDict(extra="forbid")
 
     model_id: Annotated[str, Field(pattern=f"^{MODEL_ID}$")]  # the name of its row, owner/name
-    base_url: str
-    replicas: list[str] = []  # further servers with the same model
-    model: str  # its name there
-    key: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]*$")] = API_KEY  # the variable its key is in
-    prices: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | None = (
-        None  # a million tokens, in and out
-    )
-    max_cost: Annotated[float, Field(gt=0)] | None = None  # of one evaluation
-    page_chars: Annotated[int, Field(ge=1)] | None = None
-    reasons: bool = False  # whether it writes reasoning, for which it then has a budget
     efforts: list[Effort] = []  # of reasoning, that it can be asked for
+    options: ApiOptions
 
-    @model_validator(mode="after")
-    def _priced(self) -> Self:
-        if self.max_cost is not None and self.prices is None:
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_options(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "options" in value:
+            return value
+        if unknown := sorted(value.keys() - {"model_id", "efforts", *API_FIELDS}):
+            raise ValueError(
+                f"unknown field {unknown[0]!r}; available: {', '.join(('model_id', 'efforts', *API_FIELDS))}"
+            )
+        if missing := [name for name in ("model_id", "base_url", "model") if not value.get(name)]:
+            raise ValueError(f"{missing[0]} is missing")
+        if value.get("max_cost") is not None and not value.get("prices"):
             raise ValueError("max_cost needs prices")
-        return self
+        options = {name: value[name] for name in API_FIELDS if value.get(name) is not None}
+        return {name: value[name] for name in ("model_id", "efforts") if name in value} | {"options": options}
 
 
 class LaunchCommands(BaseModel):
@@ -208,7 +211,7 @@ class Settings(BaseSettings):
     @property
     def _keys(self) -> set[str]:
         """The variables that settings name as those of keys."""
-        return {api.key for api in self.apis.values()} | ({self.embeddings.key} if self.embeddings else set())
+        return {api.options.key for api in self.apis.values()} | ({self.embeddings.key} if self.embeddings else set())
 
     @property
     def unknown_variables(self) -> dict[str, str | None]:

@@ -43,8 +43,12 @@ Changes = Mapping[str, bytes | None]  # path → new content, or None to delete
 
 class Store(Protocol):
     url: str
-    failed_attempts: int  # operations of the disk or requests to the Hub that failed, those that were retried included
-    write_lock: threading.Lock  # whoever writes through one Store does so in turn
+    write_lock: threading.Lock  # writers that share one Store take turns
+
+    @property
+    def failed_attempts(self) -> int:
+        """How many disk operations or requests to the Hub failed, including those that were retried."""
+        ...
 
     def head(self) -> str:
         """The newest commit. A store that was never written has an empty one."""

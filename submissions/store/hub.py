@@ -159,7 +159,7 @@ class HubStore:
     def tidy(self) -> None:
         """A mirror that has become large is thrown away: what is needed of it is fetched soon."""
         self._with_retries(lambda: self._api.super_squash_history(self._repo, branch=MAIN, repo_type="dataset"))
-        if self._mirror.size() > MIRROR_BYTES:
+        if self._mirror.repository.size() > MIRROR_BYTES:
             self._throw_mirror_away()
 
     def now(self) -> datetime:

@@ -63,7 +63,7 @@ def full_result(request: EvalRequest) -> EvalResult:
         },
         git_hash="x",
         dataset={"id": "x", "revision": "x", "split": "x", "n": 1},
-        breakdown={"doc_type": {EVIL: {"n": 1, "em": 5.0}}, EVIL: {"x": {"n": 1}}},
+        breakdown={"doc_type": {EVIL: {"n": 1, "scores": {"em": 5.0}}}, EVIL: {"x": {"n": 1}}},
         latency={"protocol": "x", "mean_ms": 5.0, "hardware": "x"},
         environment={"hardware": "x", "torch": "x"},
         provenance={

@@ -21,7 +21,9 @@ from evaluator.__main__ import main
 from evaluator.engines.registry import ENGINES
 from evaluator.job import process
 from evaluator.results import evaluate as evaluation
-from evaluator.worker import claimed_run
+from evaluator.worker import prepare as preparation
+from evaluator.worker import publish as publication
+from evaluator.worker import run as claimed_run
 from submissions.queue.queue import Queue
 from submissions.store.git import GitStore
 from submissions.store.hub import HubStore
@@ -78,9 +80,9 @@ def prepare(step: str, minutes: float) -> None:
         vars_of.now = lambda self, real=real: real(self) + timedelta(minutes=minutes)
     steps: tuple[tuple[Any, str, str], ...] = (
         (Queue, "claim", "claim"),
-        (claimed_run, "fetch_model", "fetch"),
+        (preparation, "fetch_model", "fetch"),
         (evaluation, "run_limited", "scoring"),
-        (claimed_run, "save_details", "details"),
+        (publication, "save_details", "details"),
         (Queue, "publish", "publish"),
     )
     for owner, attribute, name in steps:

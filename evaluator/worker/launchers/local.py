@@ -11,8 +11,8 @@ from datetime import timedelta
 from filelock import FileLock, Timeout
 
 from evaluator.results.shard import Shard
-from evaluator.worker.claimed_run import ClaimedRun
 from evaluator.worker.launchers.held_claims import HeldClaims
+from evaluator.worker.run import ClaimedRun
 from evaluator.worker.work_dir import make_room, prepare_work_dir
 from submissions.config.settings import Settings
 from submissions.hub_models.devices import Device, visible_devices

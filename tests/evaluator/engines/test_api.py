@@ -22,7 +22,8 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import PAGE, Prompt
 from evaluator.core.errors import EvaluationError
 from evaluator.engines.load import load_engine
-from evaluator.engines.options import ApiOptions, EngineOptions
+from evaluator.engines.options import EngineOptions
+from submissions.config.api_options import ApiOptions
 from submissions.config.paths import ROOT, SAMPLES
 from submissions.records.result import EvalResult
 from submissions.store import retry_after as backoff

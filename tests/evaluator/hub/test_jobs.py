@@ -137,8 +137,8 @@ def test_a_result_is_offered_only_with_consent_and_links_to_its_record(
     assert address and repo == request.model_id
     entries = yaml.safe_load(files[f".eval_results/hannun-korquad-2-{whole.config.model_dtype}.yaml"])
     assert [(e["dataset"], e["value"]) for e in entries] == [
-        ({"id": "org/korquad2", "task_id": "korquad2_em"}, 50.0),
         ({"id": "org/korquad2", "task_id": "korquad2_f1"}, 50.0),
+        ({"id": "org/korquad2", "task_id": "korquad2_em"}, 50.0),
     ]
     assert all(e["notes"] == whole.config.model_dtype for e in entries)
     with_penalties = whole.evolve(generation={"decoding": "repository", "max_answer_tokens": 1024})

@@ -9,12 +9,13 @@ from PIL import Image
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Answer, Prompt
 from evaluator.datasets.source import Source
-from evaluator.engines.options import ApiOptions, EngineOptions
+from evaluator.engines.options import EngineOptions
 from evaluator.job.answer_cache import AnswerCache
 from evaluator.job.folder import Job
 from evaluator.results.evaluate import evaluate
 from evaluator.results.score_answers import batch_invariance
 from evaluator.results.task import Task, evenly_spaced, load_items, options_of
+from submissions.config.api_options import ApiOptions
 from submissions.config.paths import SAMPLES
 from submissions.records.request import EvalRequest
 from tests.support.engines import BatchVariantEngine, use_engine

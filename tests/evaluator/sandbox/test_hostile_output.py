@@ -20,7 +20,7 @@ from evaluator.results.evaluate import check_times
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.sandbox.control_group import control_group
 from evaluator.sandbox.policy import SandboxPolicy, sandbox_command
-from evaluator.worker.claimed_run import coarse
+from evaluator.worker.heartbeat import coarse
 from evaluator.worker.loop import Worker
 from submissions.config.settings import Settings
 from submissions.queue.queue import Queue

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from evaluator.engines.registry import REGISTRY
 from evaluator.results.evaluate import evaluate
-from evaluator.results.private_records import AnswerBackup
+from evaluator.worker.backup import AnswerBackup
 from evaluator.worker.loop import Worker, start_schedule
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
@@ -205,7 +205,7 @@ def test_stopping_hands_the_request_back_with_its_answers(
         return evaluate(*args, **{**kwargs, "on_progress": progress})  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr("evaluator.worker.claimed_run.evaluate", stop_after_the_first_answer)
+        patch.setattr("evaluator.worker.run.evaluate", stop_after_the_first_answer)
         worker.run_pending()
     queue = Queue(open_store(settings.store))
     assert (queue.get(request.key).status, queue.get(request.key).attempt) == ("pending", 0)
@@ -367,7 +367,7 @@ def test_after_faults_of_ours_the_worker_pauses_longer_and_longer_and_says_so(
 
     worker = Worker(settings)
     with monkeypatch.context() as patch:
-        patch.setattr("evaluator.worker.claimed_run.load_items", full)
+        patch.setattr("evaluator.worker.run.load_items", full)
         pauses = []
         for _ in range(10):
             assert worker.run_pending() == 1, "one try, then a pause"
@@ -392,7 +392,7 @@ def test_finished_run_survives_store_errors_while_publishing(
 ) -> None:
     """An outage, or a token that is being replaced."""
     request = submit(settings, "tiny/extractive", "korquad-2")
-    monkeypatch.setattr("evaluator.worker.claimed_run.PUBLISH_PAUSE", 1e-6)
+    monkeypatch.setattr("evaluator.worker.publish.PUBLISH_PAUSE", 1e-6)
     publish, tries = Queue.publish, []
 
     def away(queue: Queue, *arguments: object) -> None:

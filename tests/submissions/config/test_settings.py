@@ -16,7 +16,7 @@ from submissions.texts.errors import SettingsError, StoreError
         ("HANNUN_DATA", '{"ko-vaq": "/data"}', "HANNUN_DATA: unknown benchmark 'ko-vaq'; available: ko-vqa"),
         ("HANNUN_QUOTA", '{"ko-vaq": 2}', "HANNUN_QUOTA: unknown benchmark 'ko-vaq'"),
         ("HANNUN_COMMANDS", '{"start": "x", "state": "y"}', "HANNUN_COMMANDS: cancel: Field required"),
-        ("HANNUN_APIS", '{"a": {"base_url": 5}}', "HANNUN_APIS: a.model_id: Field required"),
+        ("HANNUN_APIS", '{"a": {"base_url": 5}}', "HANNUN_APIS: a: model_id is missing"),
         ("HANNUN_LEASE", "ten", "HANNUN_LEASE: 'ten' is not a duration"),
         ("HANNUN_PORT", "0", "HANNUN_PORT"),
         ("HANNUN_FRESH_SEED", "2026-q4", "HANNUN_FRESH_SEED: a seed has at least 32 characters, this one has 7"),

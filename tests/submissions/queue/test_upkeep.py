@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from dulwich.objects import Blob
 from dulwich.repo import Repo
-from filelock import FileLock
 
 from submissions.queue.queue import Queue
 from submissions.queue.upkeep import EVERY, tidy_if_due, tidy_now
 from submissions.records.result import EvalResult
-from submissions.store import git
+from submissions.store import git, git_repository
 from submissions.store.base import Store, blob_id, transact
 from submissions.store.git import GitStore
 from submissions.store.index import board_reader, compacted, reindexed
@@ -123,18 +122,21 @@ def test_upkeep_loses_no_commit_of_a_writer_without_our_lock(tmp_path: Path, mon
     """As an operator's `git push`, in the moment before the branch is moved."""
     store = GitStore(tmp_path / "pushed.git")
     store.commit({"a": b"1"}, store.head(), "a")
-    other = GitStore(tmp_path / "pushed.git")
-    real = git._new_commit
+    work = tmp_path / "work"
+    subprocess.run(["git", "clone", "-q", store.url, str(work)], check=True)
+    (work / "b").write_text("2")
+    real = git_repository.new_commit
 
     def pushed_meanwhile(*arguments: Any, **named: Any) -> Any:
         made = real(*arguments, **named)
         if arguments[1] == "Squash":
-            monkeypatch.setattr(git, "_new_commit", real)
-            other._lock = FileLock(tmp_path / "another.lock")
-            other.commit({"b": b"2"}, other.head(), "pushed")
+            monkeypatch.setattr(git, "new_commit", real)
+            commit = ["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", "pushed"]
+            for step in (["add", "b"], commit, ["push", "-q", "origin", "main"]):
+                subprocess.run(["git", "-C", str(work), *step], check=True)
         return made
 
-    monkeypatch.setattr(git, "_new_commit", pushed_meanwhile)
+    monkeypatch.setattr(git, "new_commit", pushed_meanwhile)
     with pytest.raises(ConflictError):
         store.tidy()
     assert store.snapshot().files.keys() == {"a", "b"}
@@ -174,7 +176,7 @@ def test_a_year_of_upkeep_keeps_a_store_small(tmp_path: Path) -> None:
             os.utime(path, (1, 1))
         store.commit({"index": os.urandom(20_000), f"{week}.json": b"%d" % week}, store.head(), "week")
         store.tidy(0)
-    assert store.size() < 400_000 and len(list(Path(store.url).glob("objects/pack/*.pack"))) <= 10
+    assert store.repository.size() < 400_000 and len(list(Path(store.url).glob("objects/pack/*.pack"))) <= 10
     snapshot = store.snapshot()
     assert [store.read(f"{week}.json", snapshot.head) for week in (0, 51)] == [b"0", b"51"]
     checked = subprocess.run(["git", "-C", store.url, "fsck", "--strict"], capture_output=True, text=True)

@@ -186,7 +186,7 @@ def test_a_writer_that_stands_still_is_not_waited_for_without_end(
     url = str(tmp_path / "still.git")
     store = open_store(url)
     head = store.commit({"a": b"1"}, store.head(), "before")
-    monkeypatch.setattr("submissions.store.git.LOCK_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("submissions.store.git_repository.LOCK_TIMEOUT_S", 0.1)
     with FileLock(f"{url}.lock"):
         for reader in (store, open_store(url)):
             assert reader.read("a", reader.head()) == b"1"

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import pytest
 
-from evaluator.results.private_records import AnswerBackup
+from evaluator.worker.backup import AnswerBackup
 from evaluator.worker.launchers.base import JobLauncher
 from evaluator.worker.loop import Worker
 from submissions.config.paths import ROOT

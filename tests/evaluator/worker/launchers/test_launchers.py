@@ -9,9 +9,9 @@ import pytest
 
 from evaluator.__main__ import main
 from evaluator.hub import model_download
-from evaluator.worker.claimed_run import ClaimedRun
 from evaluator.worker.launchers.local import DevicePool
 from evaluator.worker.loop import Worker
+from evaluator.worker.run import ClaimedRun
 from submissions.config.settings import LaunchCommands, Settings
 from submissions.hub_models.devices import Device
 from submissions.queue.heartbeats import Heartbeats

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from evaluator.core.data_types import Item
-from evaluator.results.private_records import AnswerBackup
 from evaluator.results.shard import Shard, parse_shard
+from evaluator.worker.backup import AnswerBackup
 from evaluator.worker.loop import Worker
 from submissions.config.settings import Settings
 from submissions.queue.queue import Queue

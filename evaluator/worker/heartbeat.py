@@ -1,0 +1,79 @@
+"""Signs of life of a running evaluation, and with each a copy of its answers so far."""
+
+import logging
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from types import TracebackType
+
+from evaluator.worker.backup import AnswerBackup
+from submissions.queue.queue import Queue
+from submissions.records.request import EvalRequest, Progress, Stage
+from submissions.texts.errors import LostLeaseError
+
+log = logging.getLogger(__name__)
+
+PROGRESS_STEPS = 20  # progress that is published more finely could be a message of the model's
+
+
+class Heartbeat:
+    """Extends the lease of a request from a thread: at an interval, and whenever a stage is entered.
+
+    A context manager. If another worker holds the request by now, `lost` is set and `interrupt` is called.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        request: EvalRequest,
+        backup: AnswerBackup,
+        interval: timedelta,
+        interrupt: Callable[[], None],
+    ) -> None:
+        self.stage = Stage.FETCH
+        self.lost: LostLeaseError | None = None
+        self._queue, self._request, self._backup = queue, request, backup
+        self._seconds, self._interrupt = interval.total_seconds(), interrupt
+        self._progress = Progress(stage=self.stage)
+        self._done, self._wake = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Publish with the next heartbeat how many of a stage's steps are done; at once if the stage is a new one."""
+        entered, self.stage = Stage(stage) != self.stage, Stage(stage)
+        self._progress = Progress(stage=self.stage, done=coarse(done, total), total=total)
+        if entered:
+            self._wake.set()
+
+    def __enter__(self) -> "Heartbeat":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._done.set()
+        self._wake.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        while not self._done.is_set():
+            self._wake.wait(self._seconds)
+            self._wake.clear()
+            if self._done.is_set():
+                return
+            try:
+                self._queue.heartbeat(self._request, self._queue.store.now(), self._progress)
+                self._backup.update()
+            except LostLeaseError as error:
+                self.lost = error
+                self._interrupt()
+                return
+            except Exception as error:  # one missed heartbeat does not end the run
+                log.warning("heartbeat of %s: %s", self._request.key, error)
+
+
+def coarse(done: int, total: int) -> int:
+    """Return how many of `total` steps are done, rounded down to twentieths; all of them only when they are."""
+    done, step = max(0, min(done, total)), max(1, -(-total // PROGRESS_STEPS))
+    return done if done == total else done - done % step

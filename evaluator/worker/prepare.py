@@ -1,0 +1,83 @@
+"""From a claimed request to the task that is evaluated: its model's files, its engine's options, its test set."""
+
+import os
+import threading
+from collections.abc import Sequence
+from functools import partial
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.errors import EvaluationError
+from evaluator.datasets.source import DRAWN, open_source
+from evaluator.hub.model_download import fetch_model
+from evaluator.results.task import Task, options_of
+from submissions.config.api_options import API_KEY, ApiOptions
+from submissions.config.settings import Settings
+from submissions.operator.code_approval import find_approval
+from submissions.records.request import EvalRequest
+from submissions.store.base import Store
+from submissions.texts.failure_codes import FailureCode
+
+
+def prepare_task(
+    request: EvalRequest,
+    settings: Settings,
+    store: Store,
+    stop: threading.Event,
+    devices: Sequence[str] | None = None,
+) -> Task:
+    """Fetch a request's model and return its task.
+
+    `devices` are names as in CUDA_VISIBLE_DEVICES, by default those that this process sees. Raises EvaluationError if the
+    model cannot be fetched or its code may not run, EvaluationStopped once `stop` is set.
+    """
+    fetch = partial(fetch_model, settings=settings, stop=stop)
+    adapter, code = None, None
+    if request.api:
+        model = settings.work_dir / "no-model"
+        model.mkdir(parents=True, exist_ok=True)
+    else:
+        own = (request.model_id, request.revision)
+        whole = (str(request.base_model), request.base_revision) if request.base_revision else own
+        if request.custom_code and (code := find_approval(store, *whole)) is None:
+            message = f"the code of {whole[0]}@{whole[1]} is not approved"
+            raise EvaluationError(FailureCode.CODE_NOT_APPROVED, message)
+        adapter = fetch(*own) if request.base_revision else None
+        model = fetch(*whole, code=code)
+    benchmark = BENCHMARKS[request.benchmark]
+    options = options_of(
+        request,
+        model,
+        benchmark,
+        adapter=adapter,
+        api=api_options(request, settings),
+        max_reasoning_tokens=settings.max_reasoning_tokens,
+        max_pixels=settings.max_pixels,
+    )
+    data = settings.data.get(request.benchmark) or (DRAWN if benchmark.drawn else None)
+    return Task(
+        request,
+        options,
+        benchmark,
+        source=open_source(request.benchmark, data, settings),
+        limit=settings.limit,
+        latency_samples=settings.alone,
+        max_score_changes=settings.max_score_changes,
+        cache=settings.work_dir / "answers",
+        devices=devices,
+        price_per_hour=settings.price_per_hour,
+    )
+
+
+def api_options(request: EvalRequest, settings: Settings) -> ApiOptions | None:
+    """Return the server that answers, or None for the built-in engine. Raises EvaluationError if it is not known."""
+    if request.api:
+        if (known := settings.apis.get(request.api)) is None:
+            raise EvaluationError(FailureCode.API_REFUSED, f"HANNUN_APIS does not name {request.api}")
+        if known.options.key != API_KEY and not os.environ.get(known.options.key):
+            message = f"HANNUN_APIS {request.api}: the variable {known.options.key} is not set"
+            raise EvaluationError(FailureCode.API_REFUSED, message)
+        return known.options
+    # A server loads one folder; adapters are merged by the built-in engine.
+    if settings.server and request.engine == "chat" and not request.base_revision:
+        return ApiOptions(spawn=settings.server)
+    return None

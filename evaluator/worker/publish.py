@@ -1,0 +1,86 @@
+"""From an evaluation to what is published: details and scores to the private store, the result to the public one."""
+
+import logging
+import threading
+from collections.abc import Sequence
+
+from httpx2 import HTTPError
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    before_sleep_log,
+    retry_if_exception_type,
+    sleep_using_event,
+    wait_random_exponential,
+)
+
+from evaluator.core.data_types import Item
+from evaluator.datasets.leak_check import check_public
+from evaluator.hub.eval_results import offer_result
+from evaluator.results.evaluate import Evaluation
+from evaluator.results.item_scores import ItemScores
+from evaluator.results.private_records import save_details, save_item_scores
+from evaluator.results.published_pairs import with_pairs
+from evaluator.results.task import Task
+from submissions.config.settings import Settings
+from submissions.queue.queue import Queue
+from submissions.records.request import EvalRequest
+from submissions.records.result import EvalResult
+from submissions.records.statement import sign
+from submissions.store.private import PrivateStore
+from submissions.texts.errors import StoreError
+
+log = logging.getLogger(__name__)
+
+PUBLISH_PAUSE = 5.0  # seconds at most before the second try, doubled from try to try
+
+
+def publish(
+    evaluation: Evaluation,
+    task: Task,
+    items: Sequence[Item],
+    queue: Queue,
+    private: PrivateStore,
+    settings: Settings,
+    interrupted: threading.Event,
+) -> None:
+    """Save details and scores, then publish the result of a claimed request.
+
+    While the store fails, for instance because its token was replaced, this is retried until `interrupted` is set: the
+    answers took hours of a GPU. Raises LeakError, LostLeaseError, StoreError.
+    """
+    request = task.request
+    check_public([evaluation.result.to_bytes(), request.to_bytes()], items, task.source.path)
+    scores = ItemScores.of(task.benchmark, items, evaluation.details, request.submitted_by)
+    secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
+
+    def attempt() -> None:
+        result = evaluation.result
+        save_details(private, request.key, evaluation.details, secret)
+        if scores:
+            save_item_scores(private, request.key, scores)
+            result = with_pairs(result, scores, queue.store, private)
+        statement = sign(result, settings.signing_key.get_secret_value()) if settings.signing_key else None
+        queue.publish(request, result, queue.store.now(), statement)
+
+    def stop(_: RetryCallState) -> bool:
+        return interrupted.is_set()
+
+    Retrying(
+        retry=retry_if_exception_type(StoreError),
+        wait=wait_random_exponential(multiplier=PUBLISH_PAUSE, max=300),
+        stop=stop,
+        sleep=sleep_using_event(interrupted),
+        before_sleep=before_sleep_log(log, logging.WARNING),
+        reraise=True,
+    )(attempt)
+    log.info("published %s", request.key)
+
+
+def offer(request: EvalRequest, result: EvalResult, settings: Settings) -> None:
+    """Offer a published result to the model's repository, if its owner asked for that. Failures are logged."""
+    try:
+        if address := offer_result(request, result, settings):
+            log.info("offered %s: %s", request.key, address)
+    except (HTTPError, StoreError) as error:
+        log.warning("offering %s: %s", request.key, error)

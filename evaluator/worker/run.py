@@ -1,0 +1,197 @@
+"""One claimed request, from its model's files to the publication. A launcher runs it here or on another machine."""
+
+import errno
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from evaluator.core.errors import EvaluationError, EvaluationStopped
+from evaluator.core.files import remove_path
+from evaluator.core.signals import STOP_NOTICE_SECONDS
+from evaluator.results.evaluate import Evaluation, answer_shard, evaluate
+from evaluator.results.shard import Shard
+from evaluator.results.task import Task, load_items
+from evaluator.worker.backup import AnswerBackup
+from evaluator.worker.heartbeat import Heartbeat
+from evaluator.worker.prepare import prepare_task
+from evaluator.worker.publish import offer, publish
+from evaluator.worker.work_dir import prepare_work_dir
+from submissions.config.settings import Settings
+from submissions.queue.heartbeats import Heartbeats
+from submissions.queue.queue import Queue
+from submissions.records.request import EvalRequest, Failure, Progress, Stage, Status
+from submissions.store.open import open_private_store, open_store
+from submissions.store.private import PrivateStore
+from submissions.texts.errors import LostLeaseError, SettingsError, StoreError
+from submissions.texts.failure_codes import FailureCode
+
+log = logging.getLogger(__name__)
+
+
+class ClaimedRun:
+    """Evaluates a claimed request, or a shard of it."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        queue: Queue,
+        private: PrivateStore,
+        request: EvalRequest,
+        *,
+        shard: Shard | None = None,
+        devices: Sequence[str] | None = None,
+    ) -> None:
+        """`devices` are names as in CUDA_VISIBLE_DEVICES, by default those that this process sees."""
+        self._settings, self._queue, self._private = settings, queue, private
+        self._request, self._shard, self._devices = request, shard, devices
+        self._job_dir = settings.work_dir / (f"{request.key}.{shard.number}" if shard else request.key)
+        self._backup = AnswerBackup(private, request.key, request.attempt, self._job_dir, shard)
+        self._stopped = threading.Event()
+        self._interrupted = threading.Event()  # by a stop, the deadline, or a lost lease
+
+    def stop(self) -> None:
+        """Stop and hand the request back. Its answers are kept."""
+        self._stopped.set()
+        self._interrupted.set()
+
+    def run(self) -> FailureCode | None:
+        """Evaluate, and write the outcome to the queue. Return the code of a failure.
+
+        A shard leaves its answers in the private store, and every outcome to the run over the whole set. Raises StoreError
+        if the store is out of reach: the request is claimed again once its lease has expired, and its answers are kept.
+        """
+        request, shard = self._request, f"shard {self._shard} of " if self._shard else ""
+        log.info("running %s%s: %s on %s", shard, request.key, request.model_id, request.benchmark)
+        try:
+            if self._stopped.is_set():
+                self._release()
+                return None
+            try:
+                self._queue.heartbeat(request, self._queue.store.now(), Progress(stage=Stage.FETCH))
+            except StoreError:  # answers and details could not be stored either
+                self._release()
+                raise
+            beat = Heartbeat(self._queue, request, self._backup, self._settings.heartbeat, self._interrupted.set)
+            with beat:
+                failure = self._evaluate(beat)
+            self._clean_up()
+            return failure
+        except LostLeaseError as error:
+            log.warning("dropped %s: %s", request.key, error)
+            return None
+
+    def _evaluate(self, heartbeat: Heartbeat) -> FailureCode | None:
+        deadline = threading.Timer(self._settings.deadline.total_seconds(), self._interrupted.set)
+        deadline.daemon = True
+        deadline.start()
+        try:
+            self._backup.restore()
+            task = prepare_task(self._request, self._settings, self._queue.store, self._interrupted, self._devices)
+            heartbeat.stage = Stage.LOAD
+            items, dataset = load_items(task)
+            if self._shard:
+                shard = self._shard.of(items)
+                answer_shard(task, shard, self._job_dir, on_progress=heartbeat.report, stop=self._interrupted)
+                return None
+
+            def run(task: Task) -> Evaluation:
+                worker = self._request.lease.worker if self._request.lease else None
+                return evaluate(
+                    task,
+                    items,
+                    dataset,
+                    self._job_dir,
+                    on_progress=heartbeat.report,
+                    stop=self._interrupted,
+                    worker=worker,
+                )
+
+            try:
+                evaluation = run(task)
+            except EvaluationError as error:
+                if error.code != FailureCode.SERVER_FAILED or self._request.api or task.options.api is None:
+                    raise
+                log.warning("%s: its server failed (%s); the built-in engine runs it", self._request.key, error)
+                evaluation = run(replace(task, options=replace(task.options, engine=self._request.engine, api=None)))
+            heartbeat.stage = Stage.PUBLISH
+            publish(evaluation, task, items, self._queue, self._private, self._settings, self._interrupted)
+            remove_path(self._job_dir)
+            offer(self._request, evaluation.result, self._settings)
+            return None
+        except (LostLeaseError, StoreError):
+            raise
+        except Exception as error:
+            return self._end(error, heartbeat)
+        finally:
+            deadline.cancel()
+
+    def _end(self, error: Exception, heartbeat: Heartbeat) -> FailureCode | None:
+        """Write how an evaluation without a result ended: handed back if this worker stops, else failed."""
+        if heartbeat.lost:
+            raise heartbeat.lost from None
+        # A process that a stop of the whole group has ended looks like a failure for a moment.
+        if self._stopped.wait(STOP_NOTICE_SECONDS):
+            self._release()
+            return None
+        code = failure_code(error)
+        if code in (FailureCode.INTERNAL_ERROR, FailureCode.DISK_FULL) and not isinstance(
+            error, (EvaluationError, SettingsError)
+        ):
+            log.error("evaluating %s", self._request.key, exc_info=error)
+        # What a server says may quote a question. That ours does not start is said by our own engine.
+        hidden = isinstance(error, EvaluationError) and error.quoted and code != FailureCode.SERVER_FAILED
+        key, stage, reason = self._request.key, heartbeat.stage, "" if hidden else f": {error}"
+        if self._shard:
+            log.warning("shard %s of %s at %s with %s%s", self._shard, key, stage, code, reason)
+            return None
+        after = self._queue.fail(self._request, Failure(stage=stage, code=code), self._queue.store.now())
+        if after.status != Status.PENDING:  # else the next attempt goes on from the answers so far
+            remove_path(self._job_dir)
+        log.warning("%s at %s with %s, now %s%s", key, stage, code, after.status, reason)
+        return code
+
+    def _release(self) -> None:
+        if not self._shard:  # the run over the whole set does so
+            self._queue.release(self._request)
+            log.info("handed back %s", self._request.key)
+
+    def _clean_up(self) -> None:
+        """Copy the answers once more for the next attempt, or delete what is left of the run."""
+        try:
+            if self._job_dir.exists():
+                self._backup.update()
+            elif not self._shard:
+                self._backup.remove()
+            if self._shard:
+                remove_path(self._job_dir)
+            elif self._request.lease:
+                Heartbeats(self._settings).remove(self._request.key, self._request.lease)
+        except (StoreError, OSError) as error:
+            log.warning("after %s: %s", self._request.key, error)
+
+
+def failure_code(error: Exception) -> FailureCode:
+    """Return the code of an evaluation that ended with this error."""
+    if isinstance(error, EvaluationStopped):
+        return FailureCode.DEADLINE
+    if isinstance(error, EvaluationError):
+        return error.code
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return FailureCode.DISK_FULL if full else FailureCode.INTERNAL_ERROR
+
+
+def take_over(settings: Settings, claim: str, shard: Shard | None = None) -> ClaimedRun:
+    """Return the run of a request that a launcher has claimed, given as `KEY:NONCE`.
+
+    Raises LostLeaseError if another worker holds the lease, QueueError if there is no such request, SandboxError,
+    SettingsError, StoreError.
+    """
+    prepare_work_dir(settings)
+    key, _, nonce = claim.partition(":")
+    store = open_store(settings.store, settings)
+    queue = Queue(store, settings.lease, settings.max_attempts, Heartbeats(settings))
+    request = queue.get(key)
+    if request.status != Status.RUNNING or request.lease is None or request.lease.nonce != nonce:
+        raise LostLeaseError(f"request {key} is not held by {nonce or 'nobody'} any more")
+    return ClaimedRun(settings, queue, open_private_store(settings), request, shard=shard)

@@ -1,0 +1,222 @@
+"""A bare git repository on this machine, opened through dulwich and locked against other writers."""
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dulwich.errors import NotGitRepository
+from dulwich.file import FileLocked
+from dulwich.object_store import DiskObjectStore
+from dulwich.objects import Commit, ObjectID, Tree
+from dulwich.pack import PackFileDisappeared
+from dulwich.refs import Ref
+from dulwich.repo import Repo
+from filelock import FileLock, Timeout
+
+from submissions.store.base import MAIN, PASSING
+from submissions.store.objects import DAMAGE, ObjectReader, ObjectWriter
+from submissions.texts.errors import DamagedError, StoreError, StoreUnavailableError
+
+MAIN_REF = Ref(b"refs/heads/" + MAIN.encode())
+STALE_LOCK_S = 2.0  # seconds
+LOCK_TIMEOUT_S = 60.0  # seconds for another writer; a commit takes milliseconds unless its process is stopped
+_AUTHOR = b"hannun <noreply@hannun.invalid>"
+_SKELETON = {"HEAD", "branches", "config", "description", "hooks", "info", "objects", "refs"}
+
+
+class GitRepository:
+    """A repository with one branch. Errors of dulwich and of the disk become StoreErrors of one line.
+
+    Writers in several processes are kept apart by a lock that the kernel releases when its holder dies.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Create the repository if it does not exist. Raises StoreError."""
+        self.path = path
+        self.failed_attempts = 0
+        self._session = threading.local()  # packs that this thread has open
+        self._lock = FileLock(f"{path.resolve()}.lock")  # the same file for those who come by a link
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not self._exists():
+                with self.locked():
+                    if not self._exists():
+                        self._create()
+            with self.open():
+                pass
+        except (OSError, NotGitRepository) as error:
+            raise StoreError(f"{path} is not a usable store: {error}; name a folder that can be written") from error
+
+    def head(self) -> ObjectID:
+        """Return the newest commit of the branch; of a new repository the empty first one, which is made now."""
+        with self.open() as repo:
+            try:
+                return repo.refs[MAIN_REF]
+            except KeyError:
+                if (self.path / MAIN_REF.decode()).exists():
+                    raise DamagedError(f"{self.path}: the branch {MAIN} is damaged; restore it from a backup") from None
+                return self._start(repo)
+
+    @contextmanager
+    def open(self) -> Iterator[Repo]:
+        """Open the repository. It finds objects while another process packs them."""
+        with self._translate_errors():
+            if objects := getattr(self._session, "objects", None):
+                yield Repo(str(self.path), object_store=objects)
+            else:
+                store = ObjectReader(str(self.path / "objects"))
+                with closing(Repo(str(self.path), object_store=store)) as repo:
+                    yield repo
+
+    @contextmanager
+    def open_objects(self) -> Iterator[DiskObjectStore]:
+        """Open the objects without the rest of the repository, which takes as long to open as an object to read."""
+        if objects := getattr(self._session, "objects", None):
+            with self._translate_errors():
+                yield objects
+        else:
+            with self.open() as repo:
+                yield repo.object_store
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        """Open packs once for all that this thread reads in the meantime."""
+        if getattr(self._session, "objects", None):
+            yield
+            return
+        with self.open() as repo:
+            self._session.objects = repo.object_store
+            try:
+                yield
+            finally:
+                self._session.objects = None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other writers out. Raises StoreUnavailableError if one of them does not release the lock."""
+        try:
+            with self._lock.acquire(timeout=LOCK_TIMEOUT_S):
+                yield
+        except Timeout as error:
+            advice = "if a process that writes here was stopped, continue it or end it"
+            raise StoreUnavailableError(
+                f"{self.path}: another writer has held it for {LOCK_TIMEOUT_S:g} s; {advice}"
+            ) from error
+
+    def move_branch(self, repo: Repo, before: ObjectID | None, after: ObjectID) -> bool:
+        """Let the branch point at another commit, if it points at `before` now; any commit if that is None.
+
+        The caller holds the lock. Returns whether the branch was moved.
+        """
+        self._drop_stale_ref_lock()
+        if before is None:
+            repo.refs[MAIN_REF] = after
+            return True
+        return repo.refs.set_if_equals(MAIN_REF, before, after)
+
+    def clear(self) -> None:
+        """Remove all objects and refs. The repository stays in place for processes that have it open."""
+        with self.locked():
+            fresh = self._made()
+            for name in ("HEAD", "config"):
+                (fresh / name).replace(self.path / name)
+            shutil.rmtree(fresh)
+            for name in ("packed-refs", "shallow", "refs", "objects"):
+                for path in (self.path / name, *(self.path / name).rglob("*")):
+                    if not path.is_dir():
+                        path.unlink(missing_ok=True)
+
+    def now(self) -> datetime:
+        """Return the time by the clock of the file system, which on a shared disk is the server's."""
+        clock = Path(f"{self.path}.lock")
+        clock.touch()
+        return datetime.fromtimestamp(clock.stat().st_mtime, UTC)
+
+    def size(self) -> int:
+        """Return the bytes on the disk."""
+        return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
+
+    def _exists(self) -> bool:
+        head = self.path / "HEAD"
+        return head.is_file() and head.stat().st_size > 0
+
+    def _create(self) -> None:
+        """Create the repository beside its place, so that a process killed meanwhile leaves no half of it."""
+        if self.path.exists():
+            # A process killed while it made the store has left empty folders and files of a few lines, nothing else.
+            if any((self.path / "objects").rglob("*.pack")) or any((self.path / "objects").glob("??/*")):
+                raise DamagedError(f"{self.path} has lost its HEAD; restore it from a backup")
+            if {path.name for path in self.path.iterdir()} - _SKELETON:
+                raise StoreError(f"{self.path} is not a store and not empty; name another folder")
+            shutil.rmtree(self.path)
+        self._made().rename(self.path)
+
+    def _made(self) -> Path:
+        """Make an empty repository beside this one."""
+        fresh = Path(f"{self.path}.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        Repo.init_bare(str(fresh), mkdir=True, default_branch=MAIN.encode()).close()
+        fresh.chmod(0o700)
+        return fresh
+
+    def _start(self, repo: Repo) -> ObjectID:
+        """Make the empty first commit, the same in every process that tries."""
+        tree = Tree()
+        commit = new_commit(tree.id, "Start", [], when=0)
+        with self.locked():
+            objects = ObjectWriter(repo.object_store)
+            objects.add_object(tree)
+            objects.add_object(commit)
+            self._drop_stale_ref_lock()
+            repo.refs.add_if_new(MAIN_REF, commit.id)
+        return repo.refs[MAIN_REF]
+
+    def _drop_stale_ref_lock(self) -> None:
+        """Remove git's lock file of the branch if its holder must be dead.
+
+        The caller holds the store's lock, so the file belongs to a killed writer, or to an operator's git command, which
+        keeps it for milliseconds.
+        """
+        leftover = self.path / f"{MAIN_REF.decode()}.lock"
+        try:
+            while 0 <= time.time() - leftover.stat().st_mtime < STALE_LOCK_S:  # a clock may have been set back
+                time.sleep(0.05)
+            leftover.unlink()
+        except FileNotFoundError:
+            pass
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (*DAMAGE, PackFileDisappeared, FileLocked, NotGitRepository, OSError) as error:
+            self.failed_attempts += 1
+            raise self._as_store_error(error) from error
+
+    def _as_store_error(self, error: Exception) -> StoreError:
+        message = " ".join(f"{type(error).__name__} {error}".split())
+        if isinstance(error, DAMAGE):
+            return DamagedError(f"{self.path}: an object is damaged ({message}); restore it from a backup")
+        if isinstance(error, PackFileDisappeared):  # packed again and again while it was read
+            return StoreUnavailableError(f"{self.path} was packed meanwhile; try again")
+        if isinstance(error, OSError):
+            kind = StoreUnavailableError if error.errno in PASSING else StoreError
+            return kind(f"{self.path}: {error.strerror or error}")
+        return StoreError(f"{self.path} cannot be used: {message}")
+
+
+def new_commit(tree: ObjectID, message: str, parents: list[ObjectID], when: int | None = None) -> Commit:
+    """Return a commit that is not stored yet. `when` is in seconds since 1970, by default now."""
+    commit = Commit()
+    commit.tree = tree
+    commit.parents = parents
+    commit.author = commit.committer = _AUTHOR
+    commit.author_time = commit.commit_time = int(time.time()) if when is None else when
+    commit.author_timezone = commit.commit_timezone = 0
+    commit.encoding = b"UTF-8"
+    commit.message = message.encode()
+    return commit
