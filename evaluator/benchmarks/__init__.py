@@ -1,16 +1,16 @@
-"""Every benchmark, by name. A new one is a file in this folder and its name here."""
+"""Register all benchmarks. To add one, put its file in this folder and its name in `NAMES`."""
 
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 
 from evaluator.benchmarks.base import Benchmark
 
-# In the order of the board. The module of `ko-vqa` is ko_vqa.
+# In the order of the board. The benchmark `ko-vqa` is defined in the module `ko_vqa`.
 NAMES = ("ko-vqa", "ko-vdc", "korquad-2", "ko-ocrag", "infochartqa", "ko-fresh")
 
 
 class BenchmarkRegistry(MutableMapping[str, Benchmark]):
-    """Benchmarks by name; the module of one is imported when it is first used."""
+    """Map names to benchmarks. The module of a benchmark is imported on first use."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._loaded: dict[str, Benchmark | None] = dict.fromkeys(names)

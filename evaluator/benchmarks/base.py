@@ -1,9 +1,11 @@
-"""What a benchmark is: a card, metrics, items, prompts and a scorer. One file in this folder each.
+"""Define the base class of benchmarks and read the documented data schema.
 
-The documented data schema, for private test sets and samples alike: a folder with `items.jsonl` or
-`items.parquet`, one row a question, and the images and pages its rows name by relative path. Columns:
-`id`, `question`, `answer`, `images` (list of paths) or `page` (path), `choices` (list, the right one first),
-and one column for each breakdown axis of the benchmark. A benchmark may have columns of its own.
+A benchmark has a card, metrics, items, prompts and a scorer, all in one file of this folder.
+
+Private test sets and samples use the same schema: a folder with `items.jsonl` or `items.parquet`, one row per
+question, and the images and pages that the rows name by relative path. Columns: `id`, `question`, `answer`,
+`images` (list of paths) or `page` (path), `choices` (list, the right one first), and one column for each breakdown
+axis of the benchmark. A benchmark may define more columns.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,42 +25,45 @@ ITEM_FILES = ("items.parquet", "items.jsonl")
 
 
 class Benchmark:
-    """A benchmark; subclasses give the card, the metrics, the prompt and the scoring rule."""
+    """Base class of all benchmarks. Subclasses define the card, the metrics, the prompt and the scoring rule."""
 
     name: str
-    version: str  # raised whenever items, prompts or scoring change: scores of two versions are never compared
+    version: str  # changes whenever items, prompts or scoring change: scores of two versions are never compared
     inputs: Inputs  # what a model must be able to read
-    min_context: int  # tokens for a question, its image and the answer; pages are read in windows
+    min_context: int  # tokens that a question, its image and the answer need; pages are read in windows
     metrics: tuple[Metric, ...]
     card: Card
-    max_new_tokens = 1024  # of an answer
-    # A typical question's, for `evaluator estimate`: of its prompt with images or page, and of its answer.
+    max_new_tokens = 1024  # per answer
+    # Tokens of a typical question, for `evaluator estimate`: its prompt with images or page, and its answer.
     prompt_tokens, answer_tokens = 2500, 20
-    source_tables: tuple[str, ...] = TABLES  # kinds of files its makers publish it in
-    examples = 0  # worked ones in the prompt
-    drawn = False  # whether its set is drawn from a seed of the operator's, see evaluator.fresh
-    # "single": questions asked one at a time; "total": all of the run's time / questions.
+    source_tables: tuple[str, ...] = TABLES  # types of files that its makers publish it in
+    examples = 0  # few-shot examples in the prompt
+    drawn = False  # whether its test set is generated from the operator's seed, see evaluator.fresh
+    # "single": questions are asked one at a time; "total": time of the whole run / questions.
     latency_protocol: Literal["single", "total"] = "single"
 
     def ranks_decoding(self, decoding: str | None, answer_budget: int | None, reasoning_budget: int | None) -> bool:
-        """Return whether answers decoded in this way, to these budgets in tokens, may have a rank. None: not known."""
+        """Return whether results with this decoding and these token budgets may be ranked. None means unknown."""
         greedy = decoding != "repository"
         return (
             greedy and answer_budget in (None, self.max_new_tokens) and reasoning_budget in (None, MAX_REASONING_TOKENS)
         )
 
     def load(self, source: Path) -> list[Item]:
-        """All items of a folder in the documented schema. Raises DataError naming file and row."""
+        """Load all items of a folder in the documented schema.
+
+        Raises DataError if a row is invalid. The message names the file and the row.
+        """
         file = items_file(source)
         rows = ((f"{file}, row {n}", partial(self.item, row, source)) for n, row in item_rows(file))
         return self.complete(build_items(file, rows))
 
     def complete(self, items: list[Item]) -> list[Item]:
-        """The items with what each needs of the whole set; most benchmarks need nothing."""
+        """Return the items with data computed from the whole set. Most benchmarks need none."""
         return items
 
     def item(self, row: Row, folder: Path) -> Item:
-        """An item from a row of the documented schema. Raises KeyError or ValueError for a broken one."""
+        """Build an item from a row of the documented schema. Raises KeyError or ValueError if the row is invalid."""
         return Item(
             id=text_in(row, "id"),
             question=text_in(row, "question"),
@@ -69,9 +74,9 @@ class Benchmark:
         )
 
     def item_to_score(self, row: Row) -> Item:
-        """An item of `python -m evaluator score`: its id, gold answer and what else the scorer needs.
+        """Build an item for `python -m evaluator score`: its id, its gold answer and what else the scorer needs.
 
-        Raises ValueError.
+        Raises ValueError if a field is missing or invalid.
         """
         question = row.get("question", "")
         if not isinstance(question, str):
@@ -81,64 +86,71 @@ class Benchmark:
         return Item(nonempty_text(row, "id"), question, answer)
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
-        """The rows of the test set as its makers publish it. Raises DataError naming the file."""
+        """Return the rows of the test set as its makers publish it.
+
+        Iterating raises DataError if a file cannot be read. The message names the file.
+        """
         return table_rows(source, self.source_tables)
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
-        """Such a row in the documented schema, but for `images`, the files meant, and `page`, its HTML.
+        """Convert a published row to the documented schema, but with source files in `images` and HTML in `page`.
 
-        Raises KeyError or ValueError for a row that cannot be used.
+        Raises KeyError or ValueError if the row cannot be used.
         """
         raise NotImplementedError
 
     def gold_output(self, item: Item) -> str | None:
-        """What a model would say that gives the gold answer. None where no text is right for an item as it is."""
+        """Return an output that gives the gold answer, or None if no single output is right for the item."""
         return item.answer
 
     def prompts(self, item: Item) -> list[Prompt]:
-        """What the model is asked for an item; most benchmarks ask once."""
+        """Return the prompts for an item. Most benchmarks have one per item."""
         raise NotImplementedError
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
-        """Each item's score from its answers, which are in the order of its prompts."""
-        return [self.score_item(item, own) for item, own in zip(items, answers, strict=True)]
+        """Return the score of each item. The answers of an item are in the order of its prompts."""
+        return [self.score_item(item, item_answers) for item, item_answers in zip(items, answers, strict=True)]
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
+        """Return the score of one item. A subclass must define this method unless it overrides `score`."""
         raise NotImplementedError
 
     def score_flat(self, items: Sequence[Item], answers: Sequence[Answer]) -> list[Score]:
-        """Scores of items that were asked once each, whatever the benchmark's own number of prompts."""
+        """Return the scores of items with one answer each, even if the benchmark has several prompts per item."""
         return self.score(items, [[answer] for answer in answers])
 
     def aggregate(self, scores: Sequence[Score]) -> dict[str, float]:
-        """Return every metric over all items, from its lowest to 1, without those that do not apply."""
+        """Return each metric over all items as a fraction of 1. Metrics that do not apply are left out."""
         values = {metric.name: metric.aggregate(scores, metric.name) for metric in self.metrics}
         return {name: value for name, value in values.items() if value is not None}
 
     def metric(self, name: str) -> Metric:
-        """Return a metric by name. Raises KeyError."""
+        """Return a metric by name. Raises KeyError if the benchmark does not have it."""
         return {metric.name: metric for metric in self.metrics}[name]
 
     @property
     def item_metric(self) -> Metric:
-        """The metric that says how right an answer to one item is: the headline, or else the first that is a mean."""
+        """Return the metric for single items: the headline if it is a mean over items, else the first that is."""
         return next(metric for metric in (self.metric(self.card.headline), *self.metrics) if metric.is_mean)
 
     def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
-        """How often each kind of answer was given; empty unless the card has a histogram."""
+        """Return how often each kind of answer was given; empty unless the card has a histogram."""
         return {}
 
 
 def build_items(source: Path, rows: Iterable[tuple[str, Callable[[], Item]]]) -> list[Item]:
-    """The item of each row, given with where it stands. Raises DataError naming file and row."""
+    """Build the items of a source. `rows` has the location of each row (file and number) and a function that builds it.
+
+    Raises DataError, naming the location, if a row is invalid or an id is repeated; also if there are no rows.
+    """
     items: dict[str, Item] = {}
-    for where, build in rows:
+    for location, build in rows:
         try:
             item = build()
         except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"{where}: {fault_of(error)}") from None
+            raise DataError(f"{location}: {describe_row_error(error)}") from None
         if item.id in items:
-            raise DataError(f"{where}: the id {item.id!r} stands twice")
+            raise DataError(f"{location}: the id {item.id!r} appears twice")
         items[item.id] = item
     if not items:
         raise DataError(f"{source}: has no rows")
@@ -146,33 +158,34 @@ def build_items(source: Path, rows: Iterable[tuple[str, Callable[[], Item]]]) ->
 
 
 def items_file(folder: Path) -> Path:
-    """The one that a folder in the documented schema has. Raises DataError where it has none."""
+    """Return the items file of a folder in the documented schema. Raises DataError if there is none."""
     file = next((folder / name for name in ITEM_FILES if (folder / name).is_file()), None)
     if file is None:
-        raise DataError(f"{folder}: holds neither {' nor '.join(ITEM_FILES)}")
+        raise DataError(f"{folder}: contains neither {' nor '.join(ITEM_FILES)}")
     return file
 
 
 def item_rows(file: Path) -> Iterator[tuple[int, Row]]:
-    """Its rows, numbered from 1. Raises DataError."""
+    """Yield the rows of an items file with their numbers, from 1. Raises DataError if the file cannot be read."""
     parquet = file.suffix == ".parquet"
     try:
         yield from enumerate(parquet_rows(file), 1) if parquet else json_lines(file)
     except (OSError, ValueError) as error:
-        raise DataError(f"{file}: no {'Parquet' if parquet else 'text'} file: {error}") from None
+        raise DataError(f"{file}: not a {'Parquet' if parquet else 'text'} file: {error}") from None
 
 
-def fault_of(error: Exception) -> str:
-    """What is wrong with a row, from the error that building its item raised."""
+def describe_row_error(error: Exception) -> str:
+    """Return what is wrong with a row, given the error that building its item raised."""
     return f"column {error} is missing" if isinstance(error, KeyError) else str(error)
 
 
 def text_in(row: Row, column: str) -> str:
+    """Return the text of a column. Raises KeyError if the column is missing, ValueError if it is not valid text."""
     return checked_text(column, row[column])
 
 
 def nonempty_text(row: Row, column: str) -> str:
-    """A column that must be text. Raises ValueError."""
+    """Return the text of a column. Raises ValueError if it is missing, not text or empty."""
     value = row.get(column)
     if not isinstance(value, str) or not value:
         raise ValueError(f"'{column}' must be text that is not empty")
@@ -180,6 +193,7 @@ def nonempty_text(row: Row, column: str) -> str:
 
 
 def checked_text(column: str, value: Any) -> str:
+    """Return a value of a column. Raises ValueError if it is not text, is blank or has an unpaired surrogate."""
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"column '{column}' must be text that is not empty, not {value!r}")
     check_surrogates(column, value)
@@ -187,28 +201,30 @@ def checked_text(column: str, value: Any) -> str:
 
 
 def check_surrogates(column: str, text: str) -> None:
-    """Raises ValueError for half a surrogate pair, which JSON can hold and no file in UTF-8."""
+    """Raise ValueError if a text has an unpaired surrogate, which JSON can contain but a UTF-8 file cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"'{column}' holds half a surrogate pair") from None
+        raise ValueError(f"'{column}' contains an unpaired surrogate") from None
 
 
 def images_in(folder: Path, row: Row) -> tuple[Path, ...]:
+    """Return the paths of a row's images. Raises KeyError or ValueError if they are missing or not readable."""
     images = tuple(file_in(folder, name) for name in row["images"])
     if not images:
-        raise ValueError("names no image")
+        raise ValueError("column 'images' is empty")
     for image in images:
         _check_image(image)
     return images
 
 
 def file_in(folder: Path, name: Any) -> Path:
+    """Return the path of a file in a folder. Raises ValueError if it does not exist or is outside the folder."""
     if not isinstance(name, str):
-        raise ValueError(f"{name!r} is no path")
+        raise ValueError(f"{name!r} is not a path")
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
-        raise ValueError(f"{name!r} lies outside the folder")
+        raise ValueError(f"{name!r} is outside the folder")
     if not path.is_file():
         raise ValueError(f"{name!r} does not exist")
     return path
@@ -221,4 +237,4 @@ def _check_image(path: Path) -> None:
         with Image.open(path) as image:
             image.verify()
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise ValueError(f"{path.name} is no readable image: {error}") from None
+        raise ValueError(f"{path.name} is not a readable image: {error}") from None

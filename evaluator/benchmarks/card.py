@@ -1,4 +1,4 @@
-"""What the board shows about a benchmark."""
+"""Describe a benchmark for the board."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,16 +8,16 @@ from submissions.texts.text import Text
 
 @dataclass(frozen=True)
 class Axis:
-    """What scores are broken down by: a column of the data, and a key of the result's breakdown."""
+    """An axis to break scores down by. It is a column of the data and a key of the result's breakdown."""
 
     name: str
     title: Text
-    buckets: Mapping[str, Text] = field(default_factory=dict)  # titles of those whose names are no words to read
+    buckets: Mapping[str, Text] = field(default_factory=dict)  # titles of buckets whose names are not readable
 
 
 @dataclass(frozen=True)
 class ScoreColumn:
-    """A column of the board with the headline score of one bucket of the breakdown."""
+    """A column of the board that shows the headline score of one bucket of the breakdown."""
 
     title: Text
     axis: str
@@ -26,25 +26,25 @@ class ScoreColumn:
 
 @dataclass(frozen=True)
 class Card:
-    """What the board shows about a benchmark."""
+    """The description of a benchmark that the board shows."""
 
     title: str
-    split: str  # the split its published numbers were measured on: only rows of it are ranked
+    split: str  # the split that published numbers were measured on; only its rows are ranked
     n: int  # questions in that split
     axes: tuple[Axis, ...]
     summary: Text
-    source_url: str | None  # of its makers; None: it is this board's own
-    hub_task: str  # the id under which its scores are on the Hub's model pages, without the metric
+    source_url: str | None  # the makers' page; None if this board made the benchmark
+    hub_task: str  # prefix of the task ids on the Hub's model pages, before the metric
     headline: str = "em"  # the metric that ranks
-    reported_headline: str | None = None  # the one that ranks reported rows, if their makers do not have the headline
+    reported_headline: str | None = None  # the metric that ranks reported rows, if they lack the headline
     ranking_note: Text | None = None  # why reported rows are ranked by another metric
-    chance: float | None = None  # percent right by guessing, where answers are of a few kinds
+    chance: float | None = None  # percent right by guessing, if there are only a few possible answers
     columns: tuple[ScoreColumn, ...] = ()
-    histogram: Axis | None = None  # counts of answers, where those are of a few kinds; its title is the chart's
+    histogram: Axis | None = None  # counts of each answer, if only a few are possible; its title is the chart's
     histogram_note: Text | None = None  # how to read that chart
-    data_terms: Text | None = None  # whose its test set is, and what may be done with it
-    access: Text | None = None  # who made and holds it, and who may have seen or trained on it
-    data_stays: bool = False  # whether those terms keep it in the country
+    data_terms: Text | None = None  # who owns the test set, and what they allow
+    access: Text | None = None  # who made and holds the test set, and who may have seen it or trained on it
+    data_stays: bool = False  # whether those terms forbid taking the data abroad
 
     def bucket_title(self, bucket: str) -> Text:
         """Return the title of a bucket of any axis, by default its name."""

@@ -1,11 +1,11 @@
-"""InfoChartQA: questions about infographic charts, in words (text) and about the picture (visual).
+"""InfoChartQA: questions about the content (text) and the visual elements (visual) of infographic charts.
 
-source: CoolDawnAnt/InfoChartQA (text 50,920, visual_basic 7,475, visual_metaphor 462 questions; the way a question
-is put together and the rules of comparison are its own)
+source: CoolDawnAnt/InfoChartQA (text 50,920, visual_basic 7,475, visual_metaphor 462 questions; question format and
+comparison rules are taken from there)
 
-Columns beside the common ones: `question_type_id` (which rule compares the answer), `subset` (text, visual_basic or
-visual_metaphor), and where a question has them `prompt`, `options` (list), `instructions`, `links` (list: where the
-image is public) and `extra_input_figure_bboxes` (list of x, y, width, height in the image: pieces shown after it).
+Additional columns: `question_type_id` (which rule compares the answer), `subset` (text, visual_basic or
+visual_metaphor), and, if a question has them, `prompt`, `options` (list), `instructions`, `links` (list of public URLs
+of the image) and `extra_input_figure_bboxes` (list of x, y, width, height: crops of the image, shown after it).
 """
 
 import unicodedata
@@ -24,7 +24,7 @@ from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.core.data_types import Answer, Box, Item, Prompt, Score
 from submissions.texts.text import Text
 
-TYPE = "question_type_id"
+QUESTION_TYPE = "question_type_id"
 BOXES = "extra_input_figure_bboxes"
 SUBSETS = ("text", "visual_basic", "visual_metaphor")
 
@@ -79,7 +79,7 @@ class InfoChartQA(Benchmark):
     )
 
     def item(self, row: Row, folder: Path) -> Item:
-        question_type_id = _question_type_id(row[TYPE])
+        question_type_id = _question_type_id(row[QUESTION_TYPE])
         subset = text_in(row, "subset")
         if subset not in SUBSETS:
             raise ValueError(f"column 'subset' must be one of {', '.join(SUBSETS)}, not {subset!r}")
@@ -91,20 +91,23 @@ class InfoChartQA(Benchmark):
             images=images,
             links=tuple(link for link in row.get("links") or () if str(link).startswith("https://")),
             crops=tuple(_box(box, images[0]) for box in row.get(BOXES) or ()),
-            extra={TYPE: question_type_id},
+            extra={QUESTION_TYPE: question_type_id},
             buckets={"subset": subset, "question_type": str(question_type_id)},
             cluster=row["images"][0],
         )
 
     def item_to_score(self, row: Row) -> Item:
-        """With `question_type_id`, which says how the answer is compared."""
-        return replace(super().item_to_score(row), extra={TYPE: _question_type_id(row.get(TYPE))})
+        """Build an item with `question_type_id`, which selects the comparison rule."""
+        return replace(super().item_to_score(row), extra={QUESTION_TYPE: _question_type_id(row.get(QUESTION_TYPE))})
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
-        """A row of a split's file (`text-….parquet`, say); its figure was downloaded under its id or its link's name."""
+        """Convert a row of a split's file, for example `text-….parquet`.
+
+        Its figure must be in a file named after the figure's id or the last part of its URL.
+        """
         subset = source.row.get("subset") or next((s for s in SUBSETS if source.file.stem.startswith(s)), "")
         if not subset:
-            raise ValueError(f"is of no subset: name the file after one of {', '.join(SUBSETS)}")
+            raise ValueError(f"unknown subset: name the file after one of {', '.join(SUBSETS)}")
         return {
             "id": f"{subset}-{source.text('question_id')}",
             "question_type_id": int(source.text("question_type_id")),
@@ -123,13 +126,13 @@ class InfoChartQA(Benchmark):
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers
-        em = float(reference_match(item.extra[TYPE], item.answer, answer.text))
+        em = float(reference_match(item.extra[QUESTION_TYPE], item.answer, answer.text))
         return Score(
             item.id,
             {
                 "em": em,
                 "f1": max(em, parts_f1(item.answer, answer.text)),
-                "em_strict": float(strict_match(item.extra[TYPE], item.answer, answer.text)),
+                "em_strict": float(strict_match(item.extra[QUESTION_TYPE], item.answer, answer.text)),
             },
             answer.status,
         )
@@ -149,19 +152,19 @@ def _links(source: SourceRow) -> list[str]:
 
 def _question_type_id(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not value:
-        raise ValueError(f"'{TYPE}' must be a whole number, not {value!r}")
+        raise ValueError(f"'{QUESTION_TYPE}' must be a whole number, not {value!r}")
     return value
 
 
 def build_question(row: Row) -> str:
-    """Prompt, question, options and instructions, each if present, as the protocol joins them."""
+    """Join the prompt, question, options and instructions that a row has, in the protocol's format."""
     lines = [row["prompt"]] if row.get("prompt") else []
     lines += [text_in(row, "question"), *(row.get("options") or [])]
     return "".join(f"{line}\n" for line in lines) + (row.get("instructions") or "")
 
 
 def parts_f1(answer: str, response: str) -> float:
-    """F1 of the comma-separated parts two texts share, case and width aside. From 0 to 1."""
+    """Return the F1 of the comma-separated parts of two texts, from 0 to 1, ignoring case and character width."""
     wanted, given = _parts(answer), _parts(response)
     shared = len(wanted & given)
     return 2 * shared / (len(wanted) + len(given)) if shared else 0.0
@@ -176,11 +179,11 @@ def _box(box: object, image: Path) -> Box:
     from PIL import Image
 
     if not isinstance(box, (list, tuple)) or len(box) != 4 or not all(isinstance(v, (int, float)) for v in box):
-        raise ValueError(f"column '{BOXES}' holds {box!r}, not four numbers")
+        raise ValueError(f"column '{BOXES}' contains {box!r}, not four numbers")
     x, y, width, height = (round(v) for v in box)
     with Image.open(image) as opened:
         if min(x, y) < 0 or min(width, height) < 1 or x + width > opened.width or y + height > opened.height:
-            raise ValueError(f"the box {box!r} lies outside {image.name}")
+            raise ValueError(f"the box {box!r} is outside {image.name}")
     return x, y, width, height
 
 

@@ -1,7 +1,8 @@
-"""KO-FRESH: invented Korean statistics, drawn anew each quarter from a secret seed, so that no model can have seen them.
+"""KO-FRESH: invented Korean statistics that no model can have seen. A secret seed generates a new set each quarter.
 
-The questions are of KO-VQA's kinds, the descriptions of KO-VDC's. Each figure has a twin with other numbers that is asked the
-same: a model that remembers answers them differently well (after arXiv:2511.03774). `evaluator.fresh` draws it.
+The questions are like KO-VQA's, the descriptions like KO-VDC's. Each figure has a twin with the same questions but
+other numbers: a model that has memorised a figure scores differently on its twin (after arXiv:2511.03774).
+`evaluator.fresh` generates the set.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from evaluator.benchmarks.scoring.final_answer import strict_f1
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
 
-VERSION = "2026Q4.2"  # the quarter whose set is drawn, and the version of its prompts and rules
+VERSION = "2026Q4.2"  # the quarter of the test set, then the version of prompts and scoring rules
 
 QUESTION = (
     "이미지를 보고 질문에 답하십시오. 풀이 과정은 쓰지 말고 최종 답만 수와 단위로 쓰십시오.\n\n질문: {question}\n답:"
@@ -52,13 +53,13 @@ TWINS = {"original": Text("원본", "Original"), "twin": Text("쌍둥이", "Twin
 
 
 def twins_right(scores: Sequence[Score], name: str) -> float | None:
-    """Return the share of figures that are answered rightly in both versions, among those with both; None without any."""
+    """Return the share of twin pairs in which both items are answered correctly; None if there are no complete pairs."""
     by_pair: dict[str, list[float]] = {}
     for score in scores:
         if pair := score.id.rpartition("-")[0]:
             by_pair.setdefault(pair, []).append(score.values["em"])
-    pairs = [own for own in by_pair.values() if len(own) == 2]
-    return sum(min(own) for own in pairs) / len(pairs) if pairs else None
+    pairs = [pair_scores for pair_scores in by_pair.values() if len(pair_scores) == 2]
+    return sum(map(min, pairs)) / len(pairs) if pairs else None
 
 
 class KoFresh(Benchmark):
@@ -129,7 +130,10 @@ class KoFresh(Benchmark):
 
 
 def gold_answer(item: Item) -> str:
-    """The letter at which the true description stands, else the answer. Of files of answers it is the letter already."""
+    """Return the letter of the true description if the item has choices, else its answer.
+
+    Items for `python -m evaluator score` have no choices; their answer is already the letter.
+    """
     return LETTERS[order(item, 0).index(0)] if item.choices else item.answer
 
 

@@ -1,14 +1,13 @@
-"""KO-OCRAG: a whole Korean document page as text, with a description in the place of each picture.
+"""KO-OCRAG: transcribe a Korean document page, with a description in place of each picture.
 
-source: Marker-Inc-Korea/KO-VLM-Benchmark (about 100 pages; prompt and rules are its own, by jiwer 3.0.0 and rouge-score
-0.1.2). The score is the average of four parts: 1 - WER and 1 - CER of the text over all pages, and over the pages that
-have pictures the ROUGE-1 recall of their descriptions and the similarity of their embeddings.
+source: Marker-Inc-Korea/KO-VLM-Benchmark (about 100 pages; prompt and rules are taken from there, which uses jiwer
+3.0.0 and rouge-score 0.1.2). The score is the average of four parts: 1 - WER and 1 - CER of the text over all pages,
+and, over the pages with pictures, the ROUGE-1 recall and the embedding similarity of their descriptions.
 
-Columns beside the common ones: `answer` is the page's text, `images_described` its pictures, each as
-`[image] … [/image]`, empty where it has none, and `dataset_type`.
+`answer` is the page's text. Additional columns: `dataset_type` and `images_described`, the descriptions of the page's
+pictures, each as `[image] … [/image]`, or empty if it has none.
 
-The embeddings come from the server that HANNUN_EMBEDDINGS names. Without one the other three parts are reported, and
-no average.
+HANNUN_EMBEDDINGS sets the embedding server. Without one, only the other three parts are reported, without an average.
 """
 
 import re
@@ -28,9 +27,9 @@ from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
 
 T = TypeVar("T")
-OPEN, CLOSE = "[image]", "[/image]"
-DESCRIBED = "images_described"
-# The prompt of the protocol, verbatim.
+OPENING_TAG, CLOSING_TAG = "[image]", "[/image]"
+DESCRIPTIONS = "images_described"
+# The protocol's prompt, verbatim.
 INSTRUCTION = """당신은 텍스트와 도식/도표에 대해서 Optical Character Recognition (OCR)을 수행하는 AI assistant 입니다. 
 ---
 아래의 규칙을 준수하여 답변을 출력해야합니다:
@@ -61,14 +60,14 @@ A회사 로고 | 인구수 조사
 
 OCR 결과:
 """  # noqa: W291
-_SPACES = re.compile(r"\s\s+")  # jiwer's RemoveMultipleSpaces: a single line end is no run
-LONGEST_WORD = 100  # letters
-_ENDLESS = re.compile(rf"(\S{{{LONGEST_WORD}}})(?=\S)")
+_SPACES = re.compile(r"\s\s+")  # jiwer's RemoveMultipleSpaces, which keeps a single newline
+MAX_WORD_LENGTH = 100  # characters
+_OVERLONG_WORD = re.compile(rf"(\S{{{MAX_WORD_LENGTH}}})(?=\S)")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")  # rouge-score's tokenizer drops every other character
 
 
 def average(scores: Sequence[Score], name: str) -> float | None:
-    """Return the mean of the four parts of the score, None if one of them is not known."""
+    """Return the mean of the four parts of the score, or None if one of them is missing."""
     parts = [mean(scores, part) for part in ("wer", "cer", "embedding", "rouge1")]
     known = [part for part in parts if part is not None]
     return sum(known) / len(parts) if len(known) == len(parts) else None
@@ -119,47 +118,47 @@ class KoOCRAG(Benchmark):
             images=images_in(folder, row),
             buckets={"dataset_type": text_in(row, "dataset_type")},
             cluster=row["images"][0],
-            extra={DESCRIBED: _described(row)},
+            extra={DESCRIPTIONS: _gold_descriptions(row)},
         )
 
     def item_to_score(self, row: Row) -> Item:
-        """With `images_described`, the gold descriptions as `[image] … [/image]`; missing or empty where there are none."""
-        return replace(super().item_to_score(row), extra={DESCRIBED: _described(row)})
+        """Build an item with the gold descriptions in `images_described`; missing or empty if there are no pictures."""
+        return replace(super().item_to_score(row), extra={DESCRIPTIONS: _gold_descriptions(row)})
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
-        """A row of the makers' workbook; its image has the name of the page."""
+        """Convert a row of the makers' workbook. Its image has the name of the page."""
         text = source.text("TEXT_OCR")
-        if OPEN in text:
-            raise ValueError("column 'TEXT_OCR' holds descriptions of pictures, not the page's text")
+        if OPENING_TAG in text:
+            raise ValueError("column 'TEXT_OCR' contains descriptions of pictures, not only the page's text")
         # The heading is misspelt in the published workbook.
         described = source.row.get("IMAGE_DESRIPTION") or source.row.get("IMAGE_DESCRIPTION") or ""
         return {
             "id": source.text("image"),
             "answer": text,
-            DESCRIBED: str(described).strip(),
+            DESCRIPTIONS: str(described).strip(),
             "images": [images.find(source.text("image"))],
             "dataset_type": source.text("Dataset_type"),
         }
 
     def gold_output(self, item: Item) -> str:
-        return f"{item.answer}\n{item.extra[DESCRIBED]}"
+        return f"{item.answer}\n{item.extra[DESCRIPTIONS]}"
 
     def prompts(self, item: Item) -> list[Prompt]:
         return [Prompt(item.id, INSTRUCTION, item.images)]
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
         scores = super().score(items, answers)
-        similarities = _similarities(items, [own[0].text for own in answers])
+        similarities = _similarities(items, [item_answers[0].text for item_answers in answers])
         return [
             score if similarity is None else replace(score, values={**score.values, "embedding": similarity})
             for score, similarity in zip(scores, similarities, strict=True)
         ]
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
-        """EM: every word of the text is right. F1: words in common, in any order."""
+        """Score a page. EM requires every word of the text in order; F1 counts shared words in any order."""
         (answer,) = answers
         text, images = split_output(answer.text)
-        gold_images = split_output(item.extra[DESCRIBED])[1]
+        gold_images = split_output(item.extra[DESCRIPTIONS])[1]
         wer, cer = word_accuracy(item.answer, text), character_accuracy(item.answer, text)
         values = {"em": float(wer == 1.0), "f1": _word_f1(item.answer, text), "wer": wer, "cer": cer}
         if gold_images:
@@ -168,59 +167,60 @@ class KoOCRAG(Benchmark):
         return Score(item.id, values, answer.status)
 
 
-def _described(row: Row) -> str:
-    """The gold descriptions of a row's pictures; empty where it has none. Raises ValueError."""
-    described = row.get(DESCRIBED)
+def _gold_descriptions(row: Row) -> str:
+    """Return the gold descriptions of a row's pictures, empty if it has none. Raises ValueError if they are invalid."""
+    described = row.get(DESCRIPTIONS)
     if described is None:
         return ""
     if not isinstance(described, str):
-        raise ValueError(f"'{DESCRIBED}' must be text")
+        raise ValueError(f"'{DESCRIPTIONS}' must be text")
     if described.strip() and not split_output(described)[1]:
-        raise ValueError(f"'{DESCRIBED}' holds no {OPEN} … {CLOSE}")
+        raise ValueError(f"'{DESCRIPTIONS}' contains no {OPENING_TAG} … {CLOSING_TAG}")
     return described
 
 
 def split_output(text: str) -> tuple[str, list[str]]:
-    """The text around the image descriptions, and the descriptions in order.
+    """Return the text around the image descriptions, and the descriptions in order.
 
-    A description goes from `[image]` to the next `[/image]`. What is left is one, too, where it begins with an `[image]`
-    that is never closed; further on such a tag is text. The pieces of text are joined by newlines, empty ones included.
+    A description extends from `[image]` to the next `[/image]`. The remainder after the last description also counts
+    as one if it starts with an unclosed `[image]`; an unclosed tag in its middle is text. The pieces of text are joined
+    by newlines, including empty ones.
     """
     pieces: list[str] = []
     images: list[str] = []
     position = 0
-    while (start := text.find(OPEN, position)) >= 0 and (end := text.find(CLOSE, start)) >= 0:
+    while (start := text.find(OPENING_TAG, position)) >= 0 and (end := text.find(CLOSING_TAG, start)) >= 0:
         pieces.append(text[position:start].strip())
-        images.append(_untagged(text[start:end]))
-        position = end + len(CLOSE)
+        images.append(_without_tags(text[start:end]))
+        position = end + len(CLOSING_TAG)
     rest = text[position:]
-    if rest.startswith(OPEN):
-        images.append(_untagged(rest))
+    if rest.startswith(OPENING_TAG):
+        images.append(_without_tags(rest))
     else:
         pieces.append(rest.strip())
     return "\n".join(pieces), images
 
 
 def word_accuracy(gold: str, text: str) -> float:
-    """1 - WER, not below 0. Words are split at spaces: a single line end joins two, as in jiwer's default."""
+    """Return 1 - WER, at least 0. As in jiwer's default, words are split at spaces and not at a single newline."""
     return _accuracy(_words(gold), _words(text))
 
 
 def character_accuracy(gold: str, text: str) -> float:
-    """1 - CER, not below 0, whitespace runs counted as one space."""
-    return _accuracy(_collapsed(gold), _collapsed(text))
+    """Return 1 - CER, at least 0. Runs of whitespace count as one space."""
+    return _accuracy(_collapse_spaces(gold), _collapse_spaces(text))
 
 
 def mean_of_best(
     gold: Sequence[str], images: Sequence[str], prepare: Callable[[str], T], similarity: Callable[[T, T], float]
 ) -> float:
-    """The mean over the gold descriptions' places of the best similarity of the one there to any gold description.
+    """Return the mean similarity of the descriptions in `images`, each to the gold description most similar to it.
 
-    A missing description counts 0, those beyond the last gold one nothing.
+    Missing descriptions count as 0. Descriptions in excess of the number of gold ones are ignored.
     """
     golds = [prepare(description) for description in gold]
-    own = [prepare(description) for description in images[: len(gold)]]
-    return sum(max(similarity(g, image) for g in golds) for image in own) / len(gold)
+    candidates = [prepare(description) for description in images[: len(gold)]]
+    return sum(max(similarity(g, candidate) for g in golds) for candidate in candidates) / len(gold)
 
 
 def _accuracy(gold: Sequence[str], text: Sequence[str]) -> float:
@@ -230,7 +230,7 @@ def _accuracy(gold: Sequence[str], text: Sequence[str]) -> float:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in _collapsed(text).split(" ") if word]
+    return [word for word in _collapse_spaces(text).split(" ") if word]
 
 
 def _word_f1(gold: str, text: str) -> float:
@@ -238,12 +238,12 @@ def _word_f1(gold: str, text: str) -> float:
     return 2 * (wanted & given).total() / max(wanted.total() + given.total(), 1)
 
 
-def _collapsed(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return _SPACES.sub(" ", text).strip()
 
 
-def _untagged(piece: str) -> str:
-    return piece.replace(OPEN, "").replace(CLOSE, "").strip()
+def _without_tags(piece: str) -> str:
+    return piece.replace(OPENING_TAG, "").replace(CLOSING_TAG, "").strip()
 
 
 def _recall(gold: Counter[str], tokens: Counter[str]) -> float:
@@ -251,18 +251,21 @@ def _recall(gold: Counter[str], tokens: Counter[str]) -> float:
 
 
 def _ascii_tokens(text: str) -> Counter[str]:
-    """rouge-score's: stems of runs of ASCII letters and digits. Hangul is dropped, so equal Korean texts score 0."""
+    """Return rouge-score's tokens: stems of runs of ASCII letters and digits.
+
+    Hangul is dropped, so two equal Korean texts score 0.
+    """
     stem = _porter_stem()
     tokens: Counter[str] = Counter()
     for word, count in Counter(_ASCII_WORD.findall(text.lower())).items():
-        tokens[stem(word) if 3 < len(word) <= LONGEST_WORD else word] += count
+        tokens[stem(word) if 3 < len(word) <= MAX_WORD_LENGTH else word] += count
     return tokens
 
 
 def _korean_tokens(text: str) -> Counter[str]:
-    """Morphemes without punctuation, by Kiwi (https://github.com/bab2min/kiwipiepy)."""
-    # A word without end takes Kiwi seconds.
-    text = _ENDLESS.sub(r"\1 ", unicodedata.normalize("NFKC", text).lower())
+    """Return the morphemes that Kiwi (https://github.com/bab2min/kiwipiepy) finds, without punctuation."""
+    # Kiwi takes seconds for a very long word, so such words are split.
+    text = _OVERLONG_WORD.sub(r"\1 ", unicodedata.normalize("NFKC", text).lower())
     tokens = _kiwi().tokenize(text)
     return Counter(token.form for token in tokens if not token.tag.startswith(("SF", "SP", "SS", "SE", "SO", "SW")))
 
@@ -283,18 +286,21 @@ def _kiwi() -> Any:
 
 
 def _similarities(items: Sequence[Item], texts: Sequence[str]) -> list[float | None]:
-    """The embedding similarity of each page's descriptions, from 0 to 1; None without pictures, or without a server."""
+    """Return the embedding similarity of each page's descriptions, from 0 to 1.
+
+    The similarity is None for a page without pictures, and for every page if no embedding server is set.
+    """
     from evaluator.benchmarks.scoring.embeddings import embedder
 
-    golds = [split_output(item.extra[DESCRIBED])[1] for item in items]
+    golds = [split_output(item.extra[DESCRIPTIONS])[1] for item in items]
     embed = embedder() if any(golds) else None
     if embed is None:
         return [None] * len(items)
-    own = [split_output(text)[1] for text in texts]
-    vectors = embed([d for g, o in zip(golds, own, strict=True) for d in (*g, *o[: len(g)])])
+    given = [split_output(text)[1] for text in texts]
+    vectors = embed([d for g, o in zip(golds, given, strict=True) for d in (*g, *o[: len(g)])])
     return [
         mean_of_best(g, o, vectors.__getitem__, lambda a, b: max(0.0, float(a @ b))) if g else None
-        for g, o in zip(golds, own, strict=True)
+        for g, o in zip(golds, given, strict=True)
     ]
 
 

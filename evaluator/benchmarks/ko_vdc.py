@@ -1,10 +1,10 @@
 """KO-VDC: choose the right description of a chart among four.
 
-source: Marker-Inc-Korea/KO-VLM-Benchmark (200 items: 보고서 100 + 보도자료 100; the prompt is its own)
+source: Marker-Inc-Korea/KO-VLM-Benchmark (200 items: 보고서 100 + 보도자료 100; the prompt is taken from there)
 
-The published script shuffles the choices anew at every run. Here the order comes from the item's id and a key, and
-each item is asked in the 4 rotations of a Latin square, so that the right answer stands once at every letter. The key
-is a hash over the whole set with its right answers, so nobody who lacks those can tell the order.
+The published script shuffles the choices at every run. Here the order depends on the item's id and a key, and each
+item is asked in the 4 rotations of a Latin square, so that the right answer is at every letter once. The key is a
+hash over the whole set including the right answers, so nobody without the answers can compute the order.
 """
 
 from collections import Counter
@@ -33,7 +33,7 @@ def macro_f1(scores: Sequence[Score], name: str) -> float:
 
 
 def chance_corrected(scores: Sequence[Score], name: str) -> float:
-    """Return accuracy above guessing, 0 for guessing and 1 if everything is right."""
+    """Return accuracy corrected for chance: 0 for guessing and 1 if everything is right."""
     chance = 1 / len(LETTERS)
     return (sum(s.values["em"] for s in scores) / len(scores) - chance) / (1 - chance)
 
@@ -127,7 +127,10 @@ class KoVDC(Benchmark):
         return item
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
-        """A row of the makers' workbook; its image, the text removed, lies in the folder of its kind of document."""
+        """Convert a row of the makers' workbook.
+
+        Its image, from which the text is removed, is in the folder of its document type.
+        """
         doc_type = source.text("doc_type")
         return {
             "id": source.text("id"),
@@ -137,7 +140,7 @@ class KoVDC(Benchmark):
         }
 
     def gold_output(self, item: Item) -> str | None:
-        """None: which letter is right depends on the rotation."""
+        """Return None, because the right letter depends on the rotation."""
         return None
 
     def prompts(self, item: Item) -> list[Prompt]:
@@ -161,17 +164,17 @@ class KoVDC(Benchmark):
         )
 
     def score_flat(self, items: Sequence[Item], answers: Sequence[Answer]) -> list[Score]:
-        """Items whose `answer` is the letter that was right when they were asked."""
+        """Score items that were asked once and whose `answer` is the right letter."""
         return [_score_letter(item, answer) for item, answer in zip(items, answers, strict=True)]
 
     def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
-        """Letters named, `-` where none is clear: a model that likes one letter shows here."""
-        named = Counter(letter for s in scores for letter in s.prediction)
-        return {letter: named[letter] for letter in f"{LETTERS}-"}
+        """Count the chosen letters, `-` if none is clear. The counts reveal a model that prefers one letter."""
+        counts = Counter(letter for s in scores for letter in s.prediction)
+        return {letter: counts[letter] for letter in f"{LETTERS}-"}
 
 
 def _offset(gold: str, given: str) -> int | str:
-    """Which description was chosen, counted from the right one; an unclear answer is like no other."""
+    """Return the offset of the chosen description from the right one. An unclear answer equals no other answer."""
     return (LETTERS.index(given) - LETTERS.index(gold)) % len(LETTERS) if given in LETTERS else f"unclear at {gold}"
 
 
@@ -183,7 +186,7 @@ def _score_letter(item: Item, answer: Answer) -> Score:
 
 
 def reference_match(gold: str, output: str) -> bool:
-    """The published rule: the first character of the stripped output holds the gold letter. Empty is wrong."""
+    """Return whether the published rule accepts an output: its first character must be the gold letter."""
     return gold.lower() in output.strip()[:1].lower()
 
 

@@ -1,6 +1,7 @@
-"""KO-VQA: Korean documents, a question, an answer with number and unit.
+"""KO-VQA: questions about Korean documents, answered with a number and a unit.
 
-source: Marker-Inc-Korea/KO-VQA-Benchmark (1,500 items, 15 domains × 100; prompt and number+unit rule are its own)
+source: Marker-Inc-Korea/KO-VQA-Benchmark (1,500 items, 15 domains × 100; prompt and number+unit rule are taken from
+there)
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
 
-# The few-shot instruction of the protocol, verbatim.
+# The protocol's few-shot instruction, verbatim.
 INSTRUCTION = """이미지를 보고 질문에 대한 답변을 제공해주세요. 이때, 반드시 이미지에 제공된 숫자와 단위를 명시해서 답변을 제공해야 합니다.
 
 아래는 이미지에 제시된 숫자 단위가 '백만 원'일 때의 답변 예시입니다.
@@ -58,10 +59,10 @@ class KoVQA(Benchmark):
     )
 
     def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
-        """A row of the makers' CSV; its image lies in the AI-Hub folder of its domain."""
+        """Convert a row of the makers' CSV. Its image is in the AI-Hub folder of its domain."""
         domain = source.text("domain")
         if not NUMBER.search(source.text("answer")):
-            raise ValueError("the answer holds no number")
+            raise ValueError("the answer contains no number")
         return {
             "id": source.text("row_id"),
             "question": source.text("question"),
@@ -87,7 +88,10 @@ class KoVQA(Benchmark):
 
 
 def reference_match(gold: str, output: str) -> bool:
-    """The published rule: the gold answer's first quantity is among the output's. No number in gold: wrong."""
+    """Return whether the published rule accepts an output: the first gold quantity must be among its quantities.
+
+    If the gold answer has no number, every output is wrong.
+    """
     wanted = quantities(gold).written
     return bool(wanted) and wanted[0] in quantities(output).collapsed
 

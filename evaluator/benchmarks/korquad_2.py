@@ -1,7 +1,7 @@
-"""KorQuAD 2.0: answers in whole Wikipedia pages of HTML, from a word to a whole table.
+"""KorQuAD 2.0: find the answer, from one word to a whole table, in the HTML of a Wikipedia page.
 
 source: "KorQuAD 2.0: Korean QA Dataset for Web Document Machine Comprehension" (Kim et al., HCLT 2019) and the
-rules of its official evaluation script. Latency there is (preprocessing + inference) / questions.
+rules of its official evaluation script, which defines latency as (preprocessing + inference) / questions.
 """
 
 import json
@@ -61,11 +61,11 @@ class KorQuAD2(Benchmark):
     )
 
     def load(self, source: Path) -> list[Item]:
-        """Items of a folder in the documented schema, or of KorQuAD 2.x JSON as published (file, folder or zip)."""
+        """Load items from a folder in the documented schema or from published KorQuAD 2.x JSON (file, folder or zip)."""
         if source.is_dir() and not any(source.glob("*.json")):
             return super().load(source)
         return build_items(
-            source, ((row.where, partial(self._published_item, row)) for row in self.source_rows(source))
+            source, ((row.location, partial(self._published_item, row)) for row in self.source_rows(source))
         )
 
     def _published_item(self, source_row: SourceRow) -> Item:
@@ -75,17 +75,17 @@ class KorQuAD2(Benchmark):
         return _item({**row, "page": _page(file_in(folder, row["page"]))}, row["page"])
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
-        """The questions of KorQuAD 2.x JSON as published: a file, a folder or a zip of such files."""
+        """Yield the questions of published KorQuAD 2.x JSON: a file, or a folder or zip of such files."""
         for file, content in _published_files(source):
             try:
                 documents = json.loads(content)["data"]
                 questions = [{**document, "qa": qa} for document in documents for qa in document["qas"]]
             except (ValueError, KeyError, TypeError) as error:
-                raise DataError(f"{file}: no KorQuAD 2.x file: {error}") from None
+                raise DataError(f"{file}: not a KorQuAD 2.x file: {error}") from None
             yield from (SourceRow(file, number, row) for number, row in enumerate(questions, 1))
 
     def convert_row(self, source_row: SourceRow, images: ImageFolder | None = None) -> Row:
-        """A question; whether its answer is long and where it stands are read from the page."""
+        """Convert a question. The length and form of its answer are derived from the answer and its place in the page."""
         page, qa = source_row.row["context"], source_row.row["qa"]
         text, start = qa["answer"]["text"], qa["answer"]["answer_start"]
         return {
@@ -102,15 +102,15 @@ class KorQuAD2(Benchmark):
         return [Prompt(item.id, text, question=item.question, page=item.page)]
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
-        from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many  # the board has no lxml
+        from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many  # the board runs without lxml
 
-        # All at once: over many short texts the calls cost, not the work.
-        texts = [own[0].text for own in answers] + [item.answer for item in items]
+        # All texts in one call: for many short texts the cost is in the calls.
+        texts = [item_answers[0].text for item_answers in answers] + [item.answer for item in items]
         normalized = normalize_many(texts)
         given, gold = normalized[: len(items)], normalized[len(items) :]
         return [
-            Score(item.id, {"em": float(g == w), "f1": f1}, own[0].status)
-            for item, own, g, w, f1 in zip(items, answers, given, gold, character_f1(given, gold), strict=True)
+            Score(item.id, {"em": float(g == w), "f1": f1}, item_answers[0].status)
+            for item, item_answers, g, w, f1 in zip(items, answers, given, gold, character_f1(given, gold), strict=True)
         ]
 
 
@@ -121,12 +121,12 @@ def _item(row: Row, cluster: str) -> Item:
         question=text_in(row, "question"),
         answer=text_in(row, "answer"),
         page=row["page"],
-        buckets=buckets | {"length_form": "/".join(buckets.values())},  # as in its paper's table
+        buckets=buckets | {"length_form": "/".join(buckets.values())},  # as in the table of the paper
         cluster=cluster,
     )
 
 
-@lru_cache(maxsize=16)  # the questions on a page stand together: one text for all of them
+@lru_cache(maxsize=16)  # questions on the same page are adjacent and share one string
 def _page(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
@@ -145,14 +145,14 @@ def _published_files(source: Path) -> Iterator[tuple[Path, bytes]]:
 
 
 def _form(page: str, answer: str, start: int) -> str:
-    """Whether an answer is, or stands in, a table or a list. Otherwise it is a paragraph."""
+    """Return "table" or "list" if the answer is one or is inside one, else "paragraph"."""
     depth: Counter[str] = Counter()
     for closing, tag in _BLOCK.findall(page[:start]):
         depth[tag.lower()] += -1 if closing else 1
-    own = _BLOCK.match(answer)
-    if depth["table"] > 0 or (own and own[2].lower() == "table"):
+    block = _BLOCK.match(answer)
+    if depth["table"] > 0 or (block and block[2].lower() == "table"):
         return "table"
-    return "list" if own or any(depth[tag] > 0 for tag in ("ul", "ol", "dl")) else "paragraph"
+    return "list" if block or any(depth[tag] > 0 for tag in ("ul", "ol", "dl")) else "paragraph"
 
 
 BENCHMARK = KorQuAD2()

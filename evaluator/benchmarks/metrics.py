@@ -1,4 +1,4 @@
-"""What a metric is. A benchmark declares its own; results, intervals, columns, exports and docs read the declaration."""
+"""Declare metrics. Results, intervals, columns, exports and docs all read a benchmark's declarations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from evaluator.core.data_types import Score
 from submissions.texts.text import Text
 
-# From the scores of items and the metric's name to its value, from 0 to 1; None if it does not apply to these items.
+# Takes the scores of items and the metric's name. Returns the metric as a fraction of 1, or None if it does not apply.
 Aggregate = Callable[[Sequence[Score], str], float | None]
 
 
 def mean(scores: Sequence[Score], name: str) -> float | None:
-    """Return the mean over the items that have this value."""
+    """Return the mean over the items that have this value, or None if none has it."""
     values = [score.values[name] for score in scores if name in score.values]
     return sum(values) / len(values) if values else None
 
 
 def not_measured(scores: Sequence[Score], name: str) -> None:
-    """Return nothing: others have published this metric, and it is not computed here."""
+    """Return None: this metric appears in published results only and is not computed here."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One score of a benchmark, in percent wherever it is published.
+    """A metric of a benchmark. It is published in percent.
 
-    A metric that is a mean over items has 95 % intervals, and models are compared by it item by item.
+    A metric that is a mean over items has 95 % intervals and paired comparisons of models.
     """
 
     name: str  # key in results, columns and exports
@@ -33,7 +33,7 @@ class Metric:
     lowest: float = 0.0  # percent
     hint: Text | None = None
     column: bool = True  # whether the board shows it unless a visitor chooses otherwise
-    on_hub: bool = True  # whether it is offered to model pages of the Hub
+    on_hub: bool = True  # whether it is published on model pages of the Hub
 
     @property
     def is_mean(self) -> bool:

@@ -1,4 +1,4 @@
-"""Reading test sets as their makers publish them: tables in files, images in folders."""
+"""Read test sets as their makers publish them: tables in files, images in folders."""
 
 import csv
 import io
@@ -14,23 +14,26 @@ from evaluator.core.errors import DataError
 
 TABLES = (".csv", ".xlsx", ".json", ".jsonl", ".parquet")
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
-ENCODINGS = ("utf-8-sig", "cp949")  # what spreadsheets in Korea write
+ENCODINGS = ("utf-8-sig", "cp949")  # the encodings that spreadsheet programs in Korea write
 
 
 @dataclass(frozen=True)
 class SourceRow:
-    """One row of a source file, as it is there."""
+    """One unchanged row of a source file."""
 
     file: Path
     number: int  # from 1, headings not counted
     row: dict[str, Any]
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         return f"{self.file.name}, row {self.number}"
 
     def text(self, column: str) -> str:
-        """A column's text, stripped as the published scripts do. Raises KeyError or ValueError."""
+        """Return a column's text, stripped as the published scripts do.
+
+        Raises KeyError if the column is missing, ValueError if it is empty.
+        """
         value = self.row[column]
         text = "" if value is None else str(value).strip()
         if not text:
@@ -39,15 +42,16 @@ class SourceRow:
 
 
 class ImageFolder:
-    """The images anywhere below a folder, by name."""
+    """Find images by name anywhere below a folder."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def find(self, name: str, hint: str = "") -> Path:
-        """The image of this name, its ending optional; among several, the one in a folder whose name holds `hint`.
+        """Return the image with this name; the file extension is optional.
 
-        Raises ValueError where it is missing or unclear.
+        If several images have the name, return the one whose folder path contains `hint`.
+        Raises ValueError if there is no such image or more than one.
         """
         found = self._by_name.get(name) or self._by_name.get(Path(name).stem, [])
         if not found:
@@ -55,7 +59,7 @@ class ImageFolder:
         if len(found) > 1:
             found = [path for path in found if hint and hint in path.relative_to(self.root).parent.as_posix()]
         if len(found) != 1:
-            raise ValueError(f"image {name!r} is in several folders, and not in just one of {hint!r}")
+            raise ValueError(f"image {name!r} is in several folders, and not exactly one of them matches {hint!r}")
         return found[0]
 
     @cached_property
@@ -69,15 +73,15 @@ class ImageFolder:
 
 
 def table_rows(source: Path, kinds: tuple[str, ...] = TABLES) -> Iterator[SourceRow]:
-    """The rows of a CSV, XLSX, JSON, JSON lines or Parquet file, or of all files of the given kinds below a folder.
+    """Yield the rows of a CSV, XLSX, JSON, JSON lines or Parquet file, or of all such files below a folder.
 
-    Raises DataError naming the file that cannot be read.
+    `kinds` limits which files of a folder are read. Raises DataError, naming the file, if one cannot be read.
     """
     if not source.exists():
         raise DataError(f"{source}: no such file or folder")
     files = sorted(p for p in source.rglob("*") if p.suffix.lower() in kinds) if source.is_dir() else [source]
     if not files:
-        raise DataError(f"{source}: holds no table ({', '.join(kinds)})")
+        raise DataError(f"{source}: contains no table ({', '.join(kinds)})")
     for file in files:
         try:
             rows = _READERS[file.suffix.lower()](file)
@@ -86,12 +90,15 @@ def table_rows(source: Path, kinds: tuple[str, ...] = TABLES) -> Iterator[Source
             raise DataError(f"{file}: must end in one of {', '.join(TABLES)}") from None
         except DataError:
             raise
-        except Exception as error:  # each format's library has errors of its own
+        except Exception as error:  # each format's library raises different errors
             raise DataError(f"{file}: cannot be read: {error}") from None
 
 
 def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The object of each line that is not blank, with the line's number. Raises DataError naming both."""
+    """Yield the line number and the object of each line that is not blank.
+
+    Raises DataError, naming the file and line, if a line is not a JSON object in UTF-8.
+    """
     with file.open("rb") as lines:
         for number, raw in enumerate(lines, 1):
             line = raw.removeprefix(BOM_UTF8)
@@ -101,7 +108,7 @@ def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 except UnicodeDecodeError:
                     raise DataError(f"{file}, row {number}: not in UTF-8") from None
                 except (ValueError, RecursionError) as error:
-                    raise DataError(f"{file}, row {number}: no JSON object: {error}") from None
+                    raise DataError(f"{file}, row {number}: not a JSON object: {error}") from None
 
 
 def _csv(file: Path) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The description of a folder of items for its dataset card: Croissant 1.0 (https://docs.mlcommons.org/croissant/docs/croissant-spec.html)."""
+"""Describe a folder of items for its dataset card in Croissant 1.0 (https://docs.mlcommons.org/croissant/docs/croissant-spec.html)."""
 
 import hashlib
 from datetime import date
@@ -52,10 +52,13 @@ CONTEXT: dict[str, Any] = {
 
 
 def croissant(benchmark: str, folder: Path, license_url: str, url: str, published: date) -> dict[str, Any]:
-    """JSON-LD. Fields are the columns of the first row. Raises DataError where the folder holds no items."""
+    """Return the JSON-LD description of a folder of items. Its fields are the columns of the first row.
+
+    Raises DataError if the folder has no items or an address is not a URL.
+    """
     for address in (license_url, url):
         if not address.startswith(("https://", "http://")):
-            raise DataError(f"{address!r} is no address")
+            raise DataError(f"{address!r} is not a URL")
     card, version = BENCHMARKS[benchmark].card, BENCHMARKS[benchmark].version
     file = items_file(folder)
     _, first = next(item_rows(file), (0, {}))
@@ -97,7 +100,7 @@ def croissant(benchmark: str, folder: Path, license_url: str, url: str, publishe
 
 
 def _file_sets(row: Row) -> list[dict[str, Any]]:
-    """Return the sets of files that rows name by relative path, by the folder that the first row names."""
+    """Return the sets of files that rows name by relative path. The first row determines their folders."""
     named = {"images": (row.get("images") or [None])[0], "pages": row.get("page")}
     kinds = {"images": ["image/png", "image/jpeg"], "pages": "text/html"}
     return [

@@ -1,7 +1,7 @@
-"""`python -m evaluator import`: a test set as its makers hand it out, into the documented schema.
+"""Convert a test set from its makers' format to the documented schema, for `python -m evaluator import`.
 
-The new folder holds `items.parquet`, the images or pages its rows name, a dataset card, and what was rejected and
-why. Files are named by their content, so that the same image is one file and one cluster.
+The new folder holds `items.parquet`, the images or pages that its rows name, a dataset card, and the rejected rows with
+reasons. Files are named by a hash of their content, so equal images are one file and one cluster.
 """
 
 import json
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from evaluator.benchmarks.base import Benchmark, Row, fault_of
+from evaluator.benchmarks.base import Benchmark, Row, describe_row_error
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.core.data_types import Answer, Item
 from evaluator.core.errors import DataError
@@ -25,20 +25,21 @@ REJECTED = "rejected.jsonl"
 
 @dataclass(frozen=True)
 class Imported:
-    """What came of an import."""
+    """The result of an import."""
 
     items: list[Item]
     files: int  # images or pages
-    rejected: list[tuple[str, str]]  # which row, and why
-    unmatched: int  # items whose own gold answer the published rule does not accept
+    rejected: list[tuple[str, str]]  # location of the row, reason
+    unmatched: int  # items whose gold answer the published rule does not accept
 
 
 def import_dataset(
     benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int], None] = lambda _: None
 ) -> Imported:
-    """Write `out`, which must not exist or be empty; it appears whole or not at all.
+    """Write the converted test set to the folder `out`, which must be empty or not exist.
 
-    Raises DataError where the source cannot be read or none of its rows can be used.
+    `out` is created only once it is complete. `on_row` is called with the number of each row.
+    Raises DataError if the source cannot be read or none of its rows can be used.
     """
     check_new_folder(out)
     partial = out.with_name(f"{out.name}.partial")
@@ -60,20 +61,22 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
     for number, source_row in enumerate(benchmark.source_rows(source), 1):
         on_row(number)
         try:
-            row = _stored(benchmark, source_row, images, out)
+            row = _store_row(benchmark, source_row, images, out)
             if row["id"] in rows:
-                raise ValueError(f"the id {row['id']!r} stands twice")
+                raise ValueError(f"the id {row['id']!r} appears twice")
             items.append(benchmark.item(row, out))
             rows[row["id"]] = row
         except (KeyError, TypeError, ValueError) as error:
-            rejected.append((source_row.where, fault_of(error)))
+            rejected.append((source_row.location, describe_row_error(error)))
     if not items:
-        why = f"none of {len(rejected):,} rows can be used; {': '.join(rejected[0])}" if rejected else "holds no rows"
-        raise DataError(f"{source}: {why}")
+        reason = f"none of {len(rejected):,} rows can be used; {': '.join(rejected[0])}" if rejected else "has no rows"
+        raise DataError(f"{source}: {reason}")
     _remove_unused(out, items)
     _write_parquet(list(rows.values()), out / "items.parquet")
     if rejected:
-        lines = (json.dumps({"row": where, "reason": why}, ensure_ascii=False) + "\n" for where, why in rejected)
+        lines = (
+            json.dumps({"row": location, "reason": reason}, ensure_ascii=False) + "\n" for location, reason in rejected
+        )
         (out / REJECTED).write_text("".join(lines), encoding="utf-8")
     files = sum(1 for path in out.glob("*/*"))
     imported = Imported(benchmark.complete(items), files, rejected, _unmatched(benchmark, items))
@@ -83,8 +86,8 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
     return imported
 
 
-def _stored(benchmark: Benchmark, source_row: SourceRow, images: ImageFolder, out: Path) -> Row:
-    """The row with its files in place and named by relative path."""
+def _store_row(benchmark: Benchmark, source_row: SourceRow, images: ImageFolder, out: Path) -> Row:
+    """Convert a row and store its files in `out`. The converted row names them by relative path."""
     row = benchmark.convert_row(source_row, images)
     if "images" in row:
         row["images"] = [
@@ -96,7 +99,7 @@ def _stored(benchmark: Benchmark, source_row: SourceRow, images: ImageFolder, ou
 
 
 def _remove_unused(out: Path, items: list[Item]) -> None:
-    """Files of rows that were rejected after all."""
+    """Delete the files of rows that were rejected after their files had been stored."""
     used = {item.cluster for item in items}
     for path in out.glob("*/*"):
         if path.relative_to(out).as_posix() not in used:
@@ -111,25 +114,25 @@ def _write_parquet(rows: list[Row], file: Path) -> None:
 
 
 def _unmatched(benchmark: Benchmark, items: list[Item]) -> int:
-    """How many items the published rule would not call right even for their own gold answer."""
+    """Return the number of items for which the published rule rejects their own gold answer."""
     golds = [(item, gold) for item in items if (gold := benchmark.gold_output(item)) is not None]
     answers = [Answer(item.id, gold, "ok", 0.0) for item, gold in golds]
     scores = benchmark.score_flat([item for item, _ in golds], answers)
-    published = next(metric.name for metric in benchmark.metrics if metric.is_mean)  # declared first
+    published = next(metric.name for metric in benchmark.metrics if metric.is_mean)  # it is declared first
     return sum(score.values[published] < 1 for score in scores)
 
 
 def _card(benchmark: Benchmark, imported: Imported, rows: list[Row]) -> str:
-    """A Hub dataset card: what the folder holds, never a question or an answer."""
+    """Return a Hub dataset card. It describes the folder but quotes no question or answer."""
     lines = ["---", "configs:", "- config_name: default", "  data_files:"]
     lines += [f"  - split: {benchmark.card.split}", "    path: items.parquet"]
     lines += ["---", "", f"# {benchmark.card.title}: test set for Hannun", ""]
-    lines += ["Private: publishing it would spoil it as a test. Converted from what its makers hand out;"]
-    lines += [f"their terms hold: {benchmark.card.source_url or benchmark.card.title}", ""]
+    lines += ["Private: publishing it would make it useless as a test. Converted from its makers' files;"]
+    lines += [f"their terms apply: {benchmark.card.source_url or benchmark.card.title}", ""]
     lines += ["| | |", "|---|---|", f"| benchmark | {benchmark.name}, version {benchmark.version} |"]
     lines += [f"| items | {len(imported.items):,} |", f"| images or pages | {imported.files:,} |"]
     lines += [f"| rows rejected | {len(imported.rejected):,} |"]
-    lines += [f"| items whose own answer the published rule does not accept | {imported.unmatched:,} |"]
+    lines += [f"| items whose gold answer the published rule does not accept | {imported.unmatched:,} |"]
     lines += [f"| columns | {', '.join(f'`{column}`' for column in rows[0])} |", ""]
     for axis in benchmark.card.axes:
         counts = Counter(item.buckets[axis.name] for item in imported.items)

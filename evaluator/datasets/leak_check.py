@@ -1,4 +1,4 @@
-"""The last look before anything becomes public: no piece of a private test set may be in it."""
+"""Check, before anything is published, that it contains no piece of a private test set."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,32 +8,33 @@ from typing import Any
 from evaluator.core.data_types import Item
 from evaluator.core.errors import LeakError
 
-PIECE = 15  # characters of a question or an answer, white space aside, that nobody writes by chance: about 20 with it
-CANARY = "canary.txt"  # beside the items: a line that stands nowhere else
+# A shared text of this many characters without white space, about 20 with it, is a leak and not a coincidence.
+MIN_LEAK_LENGTH = 15
+CANARY = "canary.txt"  # a file beside the items with a line that occurs nowhere else
 
 
 def check_public(records: Iterable[bytes], items: Iterable[Item], data: Path) -> None:
-    """Raises LeakError where a piece of a question, an answer, a choice or the canary is in any of the JSON records."""
-    texts = [_plain(text) for record in records for text in _strings(json.loads(record))]
-    pieces = {text[i : i + PIECE] for text in texts for i in range(len(text) - PIECE + 1)}
+    """Raise LeakError if a JSON record contains the canary or a piece of an item's question, answer, choices or extra."""
+    texts = [_folded(text) for record in records for text in _strings(json.loads(record))]
+    pieces = {text[i : i + MIN_LEAK_LENGTH] for text in texts for i in range(len(text) - MIN_LEAK_LENGTH + 1)}
     canary = data / CANARY
-    if canary.is_file() and any(_plain(canary.read_text(encoding="utf-8")) in text for text in texts):
+    if canary.is_file() and any(_folded(canary.read_text(encoding="utf-8")) in text for text in texts):
         raise LeakError("the canary of the test set")
     for item in items:
         for private in (item.question, item.answer, *item.choices, *_strings(list(item.extra.values()))):
-            text = _plain(private)
-            if any(text[i : i + PIECE] in pieces for i in range(len(text) - PIECE + 1)):
+            text = _folded(private)
+            if any(text[i : i + MIN_LEAK_LENGTH] in pieces for i in range(len(text) - MIN_LEAK_LENGTH + 1)):
                 raise LeakError(f"a piece of item {item.id}")
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Every text of a JSON value, keys too."""
+    """Yield every string in a JSON value, including keys."""
     if isinstance(value, str):
         yield value
     for part in value if isinstance(value, list) else [*value, *value.values()] if isinstance(value, dict) else []:
         yield from _strings(part)
 
 
-def _plain(text: str) -> str:
-    """Without case and white space, so that no line break hides a piece."""
+def _folded(text: str) -> str:
+    """Return a text without case and white space, so that a line break cannot hide a leak."""
     return "".join(text.split()).casefold()

@@ -1,7 +1,8 @@
-"""Where a benchmark's items come from: the sample set, a folder or file, or a private Hub dataset.
+"""Open a benchmark's items: the sample set, a set generated from a seed, a folder or file, or a private Hub dataset.
 
-A Hub dataset is fetched once a commit, into a folder in the documented schema. It may hold such a folder as `import`
-writes it, or Parquet shards with the images in them, as the `push_to_hub` of `datasets` makes.
+A Hub dataset is downloaded once per commit, into a folder in the documented schema. It may hold such a folder, as
+`python -m evaluator import` writes it, or Parquet shards with embedded images, as `push_to_hub` of the `datasets`
+library writes them.
 """
 
 import shutil
@@ -22,13 +23,13 @@ from submissions.hub_models.repository import content_revision
 from submissions.texts.errors import SettingsError
 from submissions.texts.failure_codes import FailureCode
 
-DRAWN = "drawn"  # by evaluator.fresh, from this installation's seed
+DRAWN = "drawn"  # the set that evaluator.fresh generates from this installation's seed
 SCHEME = "hf://datasets/"
 
 
 @dataclass(frozen=True)
 class Source:
-    """A benchmark's items, and what may be told about them."""
+    """The location of a benchmark's items, and the id, split and revision that results publish."""
 
     path: Path
     id: str
@@ -37,23 +38,24 @@ class Source:
 
     @property
     def revision(self) -> str:
-        """40 hex digits: the Hub's commit, else over the contents."""
+        """Return 40 hex digits: the Hub's commit or, if there is none, a hash of the contents."""
         return self.commit or content_revision(self.path)
 
 
 def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
-    """`drawn`, `PATH[#SPLIT]` or `hf://datasets/OWNER/NAME[@REVISION][#SPLIT]`; the sample set where nothing is named.
+    """Return the source of a benchmark's items, downloading or generating them first if necessary.
 
-    The split is `test` unless named. Raises SettingsError where the data may not be there, DataError where a Hub dataset
-    cannot be used, EvaluationError where the Hub does not answer.
+    `data` is `drawn`, `PATH[#SPLIT]` or `hf://datasets/OWNER/NAME[@REVISION][#SPLIT]`, or None for the sample set. The
+    split is `test` by default. Raises SettingsError if the data may not be stored there, DataError if a Hub dataset
+    cannot be used, EvaluationError if the Hub does not answer.
     """
     check_place(benchmark, data, settings)
     if data == DRAWN:
-        from evaluator.fresh.seed import drawn_set  # here, for it draws with matplotlib
+        from evaluator.fresh.seed import drawn_set  # imported here because it loads matplotlib
 
         quarter = BENCHMARKS[benchmark].card.split
-        folder, whole = drawn_set(quarter, settings)
-        return Source(folder, benchmark, quarter, whole[:40])  # the beginning of what was committed to
+        folder, set_sha256 = drawn_set(quarter, settings)
+        return Source(folder, benchmark, quarter, set_sha256[:40])  # the start of the hash published before evaluation
     if data is None:
         return Source(SAMPLES / benchmark, f"samples/{benchmark}", "sample")
     place, _, split = data.partition("#")
@@ -66,9 +68,12 @@ def open_source(benchmark: str, data: str | None, settings: Settings) -> Source:
 
 
 def check_place(benchmark: str, data: str | None, settings: Settings) -> None:
-    """Raises SettingsError for data abroad that its terms keep in the country, unless the operator says that it may be."""
-    stays = BENCHMARKS[benchmark].card.data_stays and benchmark not in settings.data_abroad
-    if stays and data and data.startswith(SCHEME):
+    """Raise SettingsError if data is on the Hub whose terms keep it in the country.
+
+    The setting HANNUN_DATA_ABROAD permits it.
+    """
+    must_stay = BENCHMARKS[benchmark].card.data_stays and benchmark not in settings.data_abroad
+    if must_stay and data and data.startswith(SCHEME):
         raise SettingsError(
             f"the terms of {benchmark}'s data keep it in the country, and the Hub is abroad: name a local folder, or, "
             f"""with its owner's permission, set HANNUN_DATA_ABROAD='["{benchmark}"]'"""
@@ -76,7 +81,10 @@ def check_place(benchmark: str, data: str | None, settings: Settings) -> None:
 
 
 def fetch_dataset(name: str, split: str, token: str | None, cache: Path) -> tuple[Path, str]:
-    """The folder of `OWNER/NAME[@REVISION]` and its 40-hex commit. Raises DataError or EvaluationError."""
+    """Download a split of `OWNER/NAME[@REVISION]` unless it is cached. Return its folder and its 40-hex commit.
+
+    Raises DataError if the dataset cannot be found or used, EvaluationError if the Hub does not answer.
+    """
     repo, _, revision = name.partition("@")
     try:
         commit = str(HfApi(token=token).dataset_info(repo, revision=revision or None).sha)
@@ -101,8 +109,8 @@ def _download(repo: str, commit: str, split: str, token: str | None, folder: Pat
         rows = load_dataset(repo, split=split, revision=commit, token=token)
     except (ValueError, FileNotFoundError) as error:
         raise DataError(f"{SCHEME}{repo}: {' '.join(str(error).split())[:200]}") from None
-    embedded = _embedded_images(rows, folder)
-    if embedded is None:
+    extracted = _extract_images(rows, folder)
+    if extracted is None:
         snapshot_download(
             repo,
             repo_type="dataset",
@@ -113,12 +121,12 @@ def _download(repo: str, commit: str, split: str, token: str | None, folder: Pat
         )
         shutil.rmtree(folder / ".cache", ignore_errors=True)
     else:
-        rows = embedded
+        rows = extracted
     rows.to_parquet(folder / "items.parquet")
 
 
-def _embedded_images(rows: Any, folder: Path) -> Any:
-    """The rows with their images written to files and named by path; None where they are paths already."""
+def _extract_images(rows: Any, folder: Path) -> Any:
+    """Write embedded images to files and return the rows with paths instead. Return None if they have paths already."""
     from datasets import Features, Image, List, Value
 
     feature = rows.features.get("images")
@@ -127,7 +135,7 @@ def _embedded_images(rows: Any, folder: Path) -> Any:
     (folder / "images").mkdir()
     rows = rows.cast_column("images", List(Image(decode=False)))
 
-    def written(row: dict[str, Any], number: int) -> dict[str, Any]:
+    def write_images(row: dict[str, Any], number: int) -> dict[str, Any]:
         names = []
         for place, image in enumerate(row["images"]):
             name = f"images/{number:06}-{place}{Path(image['path'] or '.png').suffix}"
@@ -136,4 +144,4 @@ def _embedded_images(rows: Any, folder: Path) -> Any:
         return {"images": names}
 
     features = Features({**rows.features, "images": List(Value("string"))})
-    return rows.map(written, with_indices=True, features=features, load_from_cache_file=False)
+    return rows.map(write_images, with_indices=True, features=features, load_from_cache_file=False)

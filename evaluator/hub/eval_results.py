@@ -1,6 +1,6 @@
-"""What the Hub shows of results: `eval.yaml` in a dataset's repository, `.eval_results/*.yaml` in a model's.
+"""Publish results on the Hub: `eval.yaml` in a dataset's repository, `.eval_results/*.yaml` in a model's.
 
-The latter is offered as a pull request, where the submitter agreed.
+The latter is offered as a pull request if the submitter agreed.
 
 source: https://huggingface.co/docs/hub/eval-results
 """
@@ -20,9 +20,10 @@ from submissions.records.result import EvalResult
 
 
 def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -> str | None:
-    """Open the pull request and return its address; None if the owner did not ask, or the result has no rank.
+    """Open a pull request with the result on the model's repository and return its URL.
 
-    Raises httpx2.HTTPError, StoreError.
+    Return None if the model's owner did not ask for it or the result has no rank.
+    Raises httpx2.HTTPError or StoreError if the Hub or the store fails.
     """
     dataset = settings.eval_datasets.get(request.benchmark)
     if not (request.share and dataset and settings.hub_token_value and settings.store.startswith("hf://")):
@@ -41,7 +42,10 @@ def offer_result(request: EvalRequest, result: EvalResult, settings: Settings) -
 
 
 def has_rank(result: EvalResult) -> bool:
-    """Return whether a measured result has a rank: of the ranked split, with a headline, decoded like all others."""
+    """Return whether a measured result has a rank.
+
+    It needs the ranked split, the current benchmark version, the headline metric and the standard decoding.
+    """
     benchmark, generation = BENCHMARKS[result.benchmark], result.generation
     used = (generation.decoding, generation.max_answer_tokens, generation.max_reasoning_tokens) if generation else ()
     return (
@@ -53,16 +57,16 @@ def has_rank(result: EvalResult) -> bool:
 
 
 def variant(result: EvalResult) -> list[str]:
-    """Return what sets a result apart from others of the same model: thinking, precision, decoding."""
+    """Return what distinguishes a result from others of the same model: thinking, precision, decoding."""
     config, decoding = result.config, result.generation.decoding if result.generation else None
     thinking = f"thinking-{config.thinking}" if config.thinking else None
     return [part for part in (thinking, config.model_dtype, decoding) if part]
 
 
 def benchmark_yaml(name: str) -> str:
-    """`eval.yaml` of a dataset repository: the tasks under which results stand on model pages."""
+    """Return `eval.yaml` for a dataset repository. It defines the tasks under which model pages show results."""
     card = BENCHMARKS[name].card
-    # One value a task, as the format requires.
+    # The format allows one value per task, so each metric is a task.
     tasks = [
         {"id": f"{card.hub_task}_{metric}", "config": "default", "split": card.split} for metric in _hub_metrics(name)
     ]
@@ -72,7 +76,7 @@ def benchmark_yaml(name: str) -> str:
 
 
 def results_yaml(result: EvalResult, dataset: str, store: str) -> str:
-    """The result in the Hub's own format, each value with a link to the record."""
+    """Return a result in the Hub's format, each value with a link to the record."""
     name, card = result.benchmark, BENCHMARKS[result.benchmark].card
     repo = store.removeprefix("hf://").strip("/")
     entries = [
@@ -100,6 +104,6 @@ def _hub_metrics(benchmark: str) -> list[str]:
 
 
 def _commit(result: EvalResult, dataset: str) -> str | None:
-    """Return the commit of the dataset that was evaluated, None if another copy was."""
+    """Return the commit of the dataset that was evaluated, or None if another copy of it was used."""
     revision = result.dataset.revision or ""
     return revision if dataset in result.dataset.id and re.fullmatch("[0-9a-f]{40}", revision) else None

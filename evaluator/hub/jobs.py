@@ -1,4 +1,4 @@
-"""The worker as a Job on Hugging Face hardware: a scheduled one for all that is queued, or one for each evaluation.
+"""Run the worker as a Job on Hugging Face hardware: a scheduled one for the whole queue, or one for each evaluation.
 
 source: https://huggingface.co/docs/huggingface_hub/guides/jobs
 """
@@ -18,11 +18,12 @@ from submissions.store.open import DATASETS, is_remote
 from submissions.store.private import BUCKETS
 from submissions.texts.errors import SettingsError
 
-LABELS = {"app": "hannun-worker"}  # by which our jobs are told from others
-# A job starts from nothing: the sandbox, one commit of the Space's code (its images are in LFS), the packages whose hashes
-# it names, one command of ours. Only the last step has the tokens: what is fetched before runs without them, and
-# packages are installed by a user who cannot read root's environment, and of whom nothing is left then. Where the Hub's
-# machines allow no namespaces, the worker ends and says so.
+LABELS = {"app": "hannun-worker"}  # identify the worker's jobs among others
+# A job starts on an empty machine. It installs the sandbox, one commit of the Space's code (its images are in LFS) and
+# the packages of the lock files, which are checked by hash. Then it runs one command of the evaluator. Only this last
+# step has the tokens. All earlier steps run without them, and packages are installed by a user who cannot read root's
+# environment and whose processes are killed afterwards. If the Hub's machine does not allow namespaces, the worker
+# reports that and exits.
 COMMAND = """set -e
 unsecret() {{ env {without} "$@"; }}
 unsecret apt-get update -qq
@@ -48,19 +49,22 @@ NEVER_SENT = (*OF_THIS_MACHINE, "HANNUN_MODELS_DIR", "HANNUN_WORKER", "HANNUN_WO
 
 @dataclass(frozen=True)
 class JobSettings:
-    """Where and how long. The Hub's own limit of 30 minutes would end every evaluation worth running."""
+    """What code a job runs, on which hardware and for how long.
+
+    The Hub's default time limit of 30 minutes is too short for most evaluations.
+    """
 
     space: str  # owner/name of the Space whose code is run
     commit: str  # of that code
     flavor: str
-    image: str  # NAME@sha256:…: a tag is another image tomorrow
+    image: str  # NAME@sha256:…, because a tag can change to another image
     timeout: timedelta
     namespace: str | None = None
 
 
 @dataclass(frozen=True)
 class Scheduled:
-    """A scheduled job of ours."""
+    """A scheduled job that runs the worker."""
 
     id: str
     schedule: str
@@ -70,23 +74,23 @@ class Scheduled:
 
 @dataclass(frozen=True)
 class Flavor:
-    """Hardware of Jobs, and its price in US dollars an hour."""
+    """A hardware option for jobs, and its price in US dollars per hour."""
 
     name: str
     accelerator: str | None
-    memory: int  # bytes of its accelerators together
+    memory: int  # bytes of all its accelerators together
     price: float
 
 
 class JobClient:
-    """The Hub's Jobs."""
+    """Create, inspect and delete Jobs on the Hub."""
 
     def __init__(self, settings: Settings) -> None:
-        """Raises SettingsError where a job could not reach the stores."""
+        """Connect to the Hub. Raises SettingsError if a job could not reach the stores."""
         if not settings.store.startswith(DATASETS):
-            raise SettingsError(f"HANNUN_STORE must be {DATASETS}OWNER/NAME: a job reaches no disk of ours")
+            raise SettingsError(f"HANNUN_STORE must be {DATASETS}OWNER/NAME: a job cannot reach the local disk")
         if not is_remote(settings.private_store):
-            raise SettingsError(f"HANNUN_PRIVATE_STORE must be {BUCKETS}OWNER/NAME: a job reaches no disk of ours")
+            raise SettingsError(f"HANNUN_PRIVATE_STORE must be {BUCKETS}OWNER/NAME: a job cannot reach the local disk")
         if not settings.hub_token_value:
             raise SettingsError("HANNUN_HUB_TOKEN is missing: a job reads and writes the stores with it")
         self._settings = settings
@@ -94,7 +98,7 @@ class JobClient:
         self._api = HfApi(endpoint=endpoint, token=settings.hub_token_value)
 
     def create(self, job: JobSettings, every: timedelta) -> str:
-        """A job that looks at the queue again and again, never two at once; returns its id."""
+        """Create a scheduled job that works on the queue, never two at once. Return its id."""
         made = self._api.create_scheduled_job(
             schedule=cron(every), concurrency=False, labels=LABELS, **self._arguments(job, ("worker", "--once"))
         )
@@ -103,25 +107,28 @@ class JobClient:
     def run(
         self, job: JobSettings, arguments: Sequence[str], labels: Mapping[str, str], environment: Mapping[str, str]
     ) -> str:
-        """One job that runs `python -m evaluator` with these arguments; returns its id. Raises HfHubHTTPError."""
-        asked = self._arguments(job, arguments)
-        asked["env"] |= environment
-        return self._api.run_job(labels={**LABELS, **labels}, **asked).id
+        """Start a job that runs `python -m evaluator` with these arguments. Return its id.
+
+        Raises HfHubHTTPError if the Hub rejects the request.
+        """
+        job_arguments = self._arguments(job, arguments)
+        job_arguments["env"] |= environment
+        return self._api.run_job(labels={**LABELS, **labels}, **job_arguments).id
 
     def stage(self, job_id: str, namespace: str | None) -> str:
-        """As the Hub calls it. Raises HfHubHTTPError."""
+        """Return the stage of a job, by the Hub's name. Raises HfHubHTTPError if the Hub rejects the request."""
         return str(self._api.inspect_job(job_id=job_id, namespace=namespace).status.stage)
 
     def cancel(self, job_id: str, namespace: str | None) -> None:
         self._api.cancel_job(job_id=job_id, namespace=namespace)
 
     def flavors(self) -> list[Flavor]:
-        """What the Hub offers, the cheapest first. Raises HfHubHTTPError."""
+        """Return the hardware that the Hub offers, cheapest first. Raises HfHubHTTPError if the Hub fails."""
         offered = [
             Flavor(
                 hardware.name,
                 f"{hardware.accelerator.quantity} × {hardware.accelerator.model}" if hardware.accelerator else None,
-                _bytes(hardware.accelerator.vram) if hardware.accelerator else 0,
+                _parse_bytes(hardware.accelerator.vram) if hardware.accelerator else 0,
                 hardware.unit_cost_usd * UNITS_PER_HOUR[hardware.unit_label],
             )
             for hardware in self._api.list_jobs_hardware()
@@ -130,7 +137,10 @@ class JobClient:
         return sorted(offered, key=lambda flavor: flavor.price)
 
     def newest_commit(self, space: str) -> str:
-        """Of the Space's code. Raises HfHubHTTPError."""
+        """Return the newest commit of a Space's code.
+
+        Raises SettingsError if it has none, HfHubHTTPError if the Hub rejects the request.
+        """
         commit = self._api.space_info(space).sha
         if not commit:
             raise SettingsError(f"{space} has no commit: push the code to it first")
@@ -160,30 +170,30 @@ class JobClient:
         }
 
     def _environment(self) -> dict[str, str]:
-        """Settings of this environment that hold for a job too, without the secret ones."""
-        own = self._settings
-        places = {"HANNUN_STORE": own.store, "HANNUN_PRIVATE_STORE": own.private_store}
-        return {**own.variables(NEVER_SENT), **places}
+        """Return the settings of this environment that also apply to a job, without secrets."""
+        settings = self._settings
+        stores = {"HANNUN_STORE": settings.store, "HANNUN_PRIVATE_STORE": settings.private_store}
+        return {**settings.variables(NEVER_SENT), **stores}
 
 
-def _bytes(text: str) -> int:
-    """As the Hub writes sizes: "24 GB". Raises ValueError."""
+def _parse_bytes(text: str) -> int:
+    """Parse a size as the Hub writes it, for example "24 GB". Raises ValueError or KeyError for any other format."""
     number, _, unit = text.partition(" ")
     return int(float(number) * {"GB": 10**9, "TB": 10**12}[unit])
 
 
 def cron(every: timedelta) -> str:
-    """The interval as a cron expression. Raises SettingsError for one that does not divide an hour or a day."""
+    """Return an interval as a cron expression. Raises SettingsError if it does not divide an hour or a day evenly."""
     minutes = every.total_seconds() / 60
     if minutes < 60 and minutes >= 1 and 60 % minutes == 0:
         return f"*/{int(minutes)} * * * *"
     if minutes >= 60 and 1440 % minutes == 0 and minutes % 60 == 0:
         return "0 0 * * *" if minutes == 1440 else f"0 */{int(minutes // 60)} * * *"
-    raise SettingsError("a schedule goes every 1m to 30m, 1h to 12h or 24h, in parts of an hour or a day")
+    raise SettingsError("the interval must be 1m to 30m, 1h to 12h or 24h, and divide an hour or a day evenly")
 
 
 def pinned_image(text: str | None) -> str:
-    """The image, which must be named by its digest. Raises SettingsError."""
+    """Return the image. Raises SettingsError if it is not named by its digest."""
     if not re.fullmatch(IMAGE, text or ""):
         raise SettingsError(
             "name the job's image by its digest: --image python:3.11@sha256:… "
@@ -193,7 +203,7 @@ def pinned_image(text: str | None) -> str:
 
 
 def space_of(text: str | None) -> str:
-    """The Space named, or the one this runs in. Raises SettingsError."""
+    """Return the named Space, by default the one this process runs in. Raises SettingsError if there is none."""
     space = text or os.environ.get("SPACE_ID", "")
     if not re.fullmatch(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+", space):
         raise SettingsError("name the Space whose code the job is to run: --space OWNER/NAME")

@@ -1,8 +1,8 @@
-"""Get a model's files: from HANNUN_MODELS_DIR, a folder named outright, or the Hub at its exact commit.
+"""Get a model's files: from HANNUN_MODELS_DIR, from a folder given by its path, or from the Hub at an exact commit.
 
-The Hub's are fetched by a process of its own, `python -m evaluator.hub.model_download MODEL REVISION FOLDER`, that holds no token
-but the read-only one and is ended where it takes too much. Python files come only where the operator has approved
-them, with `--code`, and only if their bytes are those that were approved.
+A separate process downloads from the Hub: `python -m evaluator.hub.model_download MODEL REVISION FOLDER`. It has only
+the read-only token and is killed if it takes too long or downloads too much. Python files are downloaded (`--code`)
+only if the operator has approved them, and used only if their bytes are the approved ones.
 """
 
 import errno
@@ -39,12 +39,12 @@ from submissions.records.operator import CodeApproval
 from submissions.texts.errors import RefusedError
 from submissions.texts.failure_codes import FailureCode
 
-MAX_HEADER = 25_000_000  # bytes of a safetensors file that describe its tensors
+MAX_HEADER = 25_000_000  # bytes of the header of a safetensors file, which describes its tensors
 EXIT_CODES = {
     FailureCode.MODEL_NOT_FOUND: 3,
     FailureCode.HUB_UNAVAILABLE: 4,
     FailureCode.DISK_FULL: 5,
-}  # of the process that fetches
+}  # of the download process
 
 
 def fetch_model(
@@ -56,10 +56,11 @@ def fetch_model(
     with_code: bool = False,
     stop: threading.Event | None = None,
 ) -> Path:
-    """Return the folder with the model's files at this revision, its Python files too if they are approved or wanted.
+    """Return a folder with the model's files at a revision, downloading them first if necessary.
 
-    Raises EvaluationError if the model is not available or its code differs from what was approved; EvaluationStopped once
-    `stop` is set.
+    Python files are included if there is an approval (`code`) or `with_code` is set.
+    Raises EvaluationError if the model is not available or its code differs from the approved code, EvaluationStopped
+    if `stop` is set during the download.
     """
     folder = local_model(model_id, settings.models_dir)
     if folder:
@@ -74,9 +75,9 @@ def fetch_model(
     with_code = with_code or code is not None
     name = f"{revision}-code" if with_code else revision
     folder = settings.work_dir / "models" / model_id.replace("/", "--") / name
-    lock = settings.work_dir / f"fetch-{revision[:2]}.lock"  # not one for each: a lock's file stays
+    lock = settings.work_dir / f"fetch-{revision[:2]}.lock"  # shared by revisions, because lock files are never deleted
     lock.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(lock):  # others may want it too
+    with FileLock(lock):  # another process may need the same model
         if not folder.exists():
             partial = folder.with_name(f"{name}.partial")
             try:
@@ -84,30 +85,32 @@ def fetch_model(
                 check_fetched(partial)
                 partial.rename(folder)
             finally:
-                shutil.rmtree(partial, ignore_errors=True)  # half a model is none
-    os.utime(folder)  # used now: what was used longest ago is removed first
+                shutil.rmtree(partial, ignore_errors=True)  # remove an incomplete download
+    os.utime(folder)  # record the use: the least recently used models are removed first
     _check_code(folder, code)
     return folder
 
 
 def _check_code(folder: Path, code: CodeApproval | None) -> None:
-    """Where code may run, it is what was approved, all of it and nothing else. Raises EvaluationError."""
+    """Raise EvaluationError if there is an approval and the folder's code is not exactly what was approved."""
     if code is None:
         return
     files = code_digests(folder)
     if files != code.files:
         changed = sorted({name for name, _ in files.items() ^ code.files.items()})
-        raise EvaluationError(FailureCode.CODE_NOT_APPROVED, f"{', '.join(changed)[:200]}: not as approved")
+        raise EvaluationError(
+            FailureCode.CODE_NOT_APPROVED, f"{', '.join(changed)[:200]}: differs from the approved code"
+        )
 
 
 def _download(
     model_id: str, revision: str, folder: Path, settings: Settings, options: list[str], stop: threading.Event | None
 ) -> None:
-    """Real files, no links into a cache: the sandbox shows this folder and nothing else."""
+    """Download a model as real files, not as links into a cache, because the sandbox mounts only this folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    kept = ("PATH", "HF_ENDPOINT", "HF_HUB_DISABLE_XET", "HF_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
-    environment = {name: os.environ[name] for name in (*kept, "SSL_CERT_FILE") if name in os.environ}
+    inherited = ("PATH", "HF_ENDPOINT", "HF_HUB_DISABLE_XET", "HF_TOKEN", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+    environment = {name: os.environ[name] for name in (*inherited, "SSL_CERT_FILE") if name in os.environ}
     environment |= {"HF_HOME": str(folder / ".cache"), "HF_HUB_DISABLE_TELEMETRY": "1", "PYTHONUTF8": "1"}
     command = [
         sys.executable,
@@ -118,7 +121,7 @@ def _download(
         str(folder.resolve()),
         *options,
     ]
-    begun = time.monotonic()
+    started = time.monotonic()
     with subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, process_group=0
     ) as child:
@@ -127,7 +130,7 @@ def _download(
                 _check_size(folder, settings.max_model_bytes)
                 if stop and stop.is_set():
                     raise EvaluationStopped
-                if time.monotonic() - begun > settings.max_fetch.total_seconds():
+                if time.monotonic() - started > settings.max_fetch.total_seconds():
                     raise EvaluationError(
                         FailureCode.HUB_UNAVAILABLE, f"{model_id} did not arrive within {settings.max_fetch}"
                     )
@@ -138,10 +141,12 @@ def _download(
         finally:
             child.kill()
         assert child.stderr is not None
-        said = child.stderr.read().decode(errors="replace").strip()
+        message = child.stderr.read().decode(errors="replace").strip()
     if child.returncode:
         code = next((code for code, number in EXIT_CODES.items() if number == child.returncode), None)
-        raise EvaluationError(code or FailureCode.INTERNAL_ERROR, said[-300:] or "the fetching process ended")
+        raise EvaluationError(
+            code or FailureCode.INTERNAL_ERROR, message[-300:] or "the download process failed without a message"
+        )
     shutil.rmtree(folder / ".cache", ignore_errors=True)
     _check_size(folder, settings.max_model_bytes)
 
@@ -151,14 +156,14 @@ def _check_size(folder: Path, limit: int) -> None:
     for path in folder.rglob("*"):
         try:
             sizes.append(path.lstat().st_size)
-        except FileNotFoundError:  # renamed as it was finished
+        except FileNotFoundError:  # a finished file has just been renamed
             continue
     if sum(sizes) > limit or len(sizes) > MAX_FILES:
         raise EvaluationError(FailureCode.MODEL_TOO_LARGE, f"more than {limit / 1e9:,.0f} GB or {MAX_FILES} files")
 
 
 def check_fetched(folder: Path) -> None:
-    """No links, no setting that runs code, and weights whose description has an end. Raises EvaluationError."""
+    """Raise EvaluationError if a folder has links, a setting that runs code, or weights with an impossible header."""
     for path in folder.rglob("*"):
         if path.is_symlink():
             raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{path.name} is a link")
@@ -168,31 +173,32 @@ def check_fetched(folder: Path) -> None:
             with path.open("rb") as file:
                 header = int.from_bytes(file.read(8), "little")
             if header > min(MAX_HEADER, path.stat().st_size - 8):
-                raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{path.name} names {header:,} bytes of description")
+                raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{path.name} declares a header of {header:,} bytes")
 
 
 def _check_settings(path: Path) -> None:
-    """None of what is fetched has code run, in whatever folder it lies. Raises EvaluationError."""
+    """Raise EvaluationError if a JSON file has a setting that runs code, or is too long to be checked."""
     if path.stat().st_size > MAX_TEXT:
         raise EvaluationError(FailureCode.MODEL_ERROR, f"{path.name} has more than {MAX_TEXT:,} bytes")
     try:
         key = code_setting(json.loads(path.read_bytes()))
     except (ValueError, RecursionError):
-        return  # no JSON that anything reads
+        return  # nothing can read it as JSON
     if key:
         raise EvaluationError(FailureCode.MODEL_ERROR, f"{path.name} has a setting that runs code: {key[:50]}")
 
 
 def main(model_id: str, revision: str, folder: str, *options: str) -> int:
-    wanted = [*FETCHED, CODE] if "--code" in options else list(FETCHED)
+    """Download a model and return the exit status of the process. A failure is described on stderr."""
+    patterns = [*FETCHED, CODE] if "--code" in options else list(FETCHED)
     try:
-        snapshot_download(model_id, revision=revision, allow_patterns=wanted, local_dir=folder)
+        snapshot_download(model_id, revision=revision, allow_patterns=patterns, local_dir=folder)
         return 0
     except (RepositoryNotFoundError, RevisionNotFoundError, GatedRepoError) as error:
         code, reason = FailureCode.MODEL_NOT_FOUND, str(error)
     except (HTTPError, OSError) as error:
-        full = getattr(error, "errno", None) == errno.ENOSPC
-        code, reason = FailureCode.DISK_FULL if full else FailureCode.HUB_UNAVAILABLE, str(error)
+        is_disk_full = getattr(error, "errno", None) == errno.ENOSPC
+        code, reason = FailureCode.DISK_FULL if is_disk_full else FailureCode.HUB_UNAVAILABLE, str(error)
     sys.stderr.write(" ".join(reason.split()))
     return EXIT_CODES[code]
 

@@ -72,7 +72,7 @@ def _items(bench: Benchmark, file: Path) -> dict[str, Item]:
         except ValueError as error:
             raise DataError(f"{where}: {error}") from None
         if item.id in items:
-            raise DataError(f"{where}: the id {item.id!r} stands twice")
+            raise DataError(f"{where}: the id {item.id!r} appears twice")
         items[item.id] = item
     if not items:
         raise DataError(f"{file}: has no items")
@@ -131,7 +131,7 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 except ValueError:  # the standard library takes more, half a surrogate pair say, and tells more
                     row = _decoded(line, where)
                 if not isinstance(row, dict):
-                    raise DataError(f"{where}: no JSON object")
+                    raise DataError(f"{where}: not a JSON object")
                 yield where, row
     except OSError as error:
         raise DataError(f"{file}: {error.strerror}") from None

@@ -86,7 +86,7 @@ def parse_record(content: bytes, kind: type[EvalResult] | type[EvalRequest]) -> 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(record := dict(pairs)) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key appears twice")
     return record
 
 

@@ -1,13 +1,14 @@
-"""How InfoChartQA's published scorer compares an answer with a response, accident for accident.
+"""Compare answers with responses exactly as InfoChartQA's published scorer does, including its mistakes.
 
-source: CoolDawnAnt/InfoChartQA, eval/ (the rules, in our own words). What a rule does by accident is kept and said,
-because the published numbers were made with it.
+source: CoolDawnAnt/InfoChartQA, eval/ (the rules, reimplemented). Mistakes in the rules are kept and documented,
+because the published numbers depend on them.
 """
 
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+# Values of `question_type_id`, grouped by how the answers are compared.
 NUMERIC_OR_TEXT = {1, 2, 101, 102}
 EXACT_NUMBER = {54, 72}
 ROUGH_NUMBER = {10, 11, 12, 50, 51, 52, 110}
@@ -23,16 +24,17 @@ UNITS = {
     "K": 1e3, "k": 1e3, "M": 1e6, "m": 1e6, "million": 1e6, "b": 1e9, "B": 1e9, "bn": 1e9, "Bn": 1e9, "Billion": 1e9,
     "T": 1e12, "%": 1e-2, "Cr": 1e8,
 }  # fmt: skip
-FACTORS = (100, 1_000, 1_000_000, 1_000_000_000)  # a response off by any of these is right: %, K, M and B forgotten
+FACTORS = (100, 1_000, 1_000_000, 1_000_000_000)  # a response off by one of these is right: it may omit %, K, M or B
 
-_RUN = re.compile(r"[0-9+-][0-9+,.-]*")
-# Grouped by commas with a decimal point; grouped by anything at all (an unescaped dot there) with a decimal comma.
+_NUMBER_RUN = re.compile(r"[0-9+-][0-9+,.-]*")
+# Thousands grouped by commas with a decimal point, and grouped by any character with a decimal comma. The published
+# regex has an unescaped dot there.
 _COMMA_GROUPED = re.compile(r"[-+]?\d{1,3}(?:,\d{3})*(?:\.\d*)?")
 _ANY_GROUPED = re.compile(r"[-+]?\d{1,3}(?:.\d{3})*(?:,\d*)?")
 
 
 def reference_match(question_type: int, answer: str, response: str) -> bool:
-    """Whether the published scorer calls the response right. Where it crashes or draws lots, it is wrong."""
+    """Return whether the published scorer accepts the response. If it crashes or decides at random, return False."""
     if question_type in NUMERIC_OR_TEXT:
         if mostly_digits(answer):
             return value_match(answer, response, EXACT)
@@ -47,7 +49,7 @@ def reference_match(question_type: int, answer: str, response: str) -> bool:
     if question_type in TEXT:
         return text_match(answer, response)
     if question_type in ORDERED:
-        return ordered_match(answer.replace(" ", "").split(","), _listed(response))
+        return ordered_match(answer.replace(" ", "").split(","), _ranked_items(response))
     if question_type in ANY_CHARACTER:
         given = response.split(",")
         return any(ordered_match(character.split(","), given) for character in answer)
@@ -57,19 +59,22 @@ def reference_match(question_type: int, answer: str, response: str) -> bool:
 
 
 def text_match(answer: str, response: str) -> bool:
-    """The answer stands in the response, or the two are 80 % alike; case does not count."""
+    """Return whether the response contains the answer or the two are 80 % alike, ignoring case."""
     answer, response = answer.lower(), response.lower()
     return answer in response or _alike(answer, response, 0.8)
 
 
 def value_match(answer: str, response: str, tolerance: float) -> bool:
-    """The last number of each, with its unit or without, within the tolerance. Without a digit in answer: as text."""
+    """Return whether the last numbers of both texts agree within the relative tolerance, with or without their units.
+
+    An answer without a digit is compared as text.
+    """
     if not re.search("[0-9]", answer):
         return text_match(answer, response)
     wanted, wanted_unit = last_quantity(answer)
     given, given_unit = last_quantity(response.replace("\n", " "))
     if wanted is None or given is None:
-        return False  # the published scorer crashes where the answer is no number, "10-15" say
+        return False  # the published scorer crashes if the answer is not a number, for example "10-15"
     pairs = [(wanted * x, given * y) for x in (wanted_unit, 1.0) for y in (given_unit, 1.0)]
     pairs += [(factor * wanted, given) for factor in FACTORS]
     if any(abs(w - g) / (0.01 + abs(w)) < tolerance for w, g in pairs):
@@ -78,7 +83,7 @@ def value_match(answer: str, response: str, tolerance: float) -> bool:
 
 
 def unordered_match(wanted: Sequence[str], given: Sequence[str]) -> bool:
-    """As many items as wanted, each paired greedily with the first one like it."""
+    """Return whether the lists have equal length and each wanted item pairs with the first unused item like it."""
     if len(wanted) != len(given):
         return False
     free = list(given)
@@ -91,7 +96,7 @@ def unordered_match(wanted: Sequence[str], given: Sequence[str]) -> bool:
 
 
 def ordered_match(wanted: Sequence[str], given: Sequence[str]) -> bool:
-    """Item by item as far as the shorter list goes; a list that repeats an item is wrong."""
+    """Return whether the lists agree item by item up to the end of the shorter one. A repeated item is wrong."""
     for items in (wanted, given):
         if len({i.strip() for i in items}) < len(items):
             return False
@@ -99,7 +104,7 @@ def ordered_match(wanted: Sequence[str], given: Sequence[str]) -> bool:
 
 
 def choice_match(answer: str, response: str) -> bool:
-    """The same set of letters; of a long response only the last ten characters are read."""
+    """Return whether both name the same set of letters. Only the last ten characters of a long response are read."""
     tail = response[-10:] if len(response) > 50 else response
     given = {_letter(part) for part in tail.split(",")}
     wanted = {_letter(part) for part in answer.upper().split(",")}
@@ -107,7 +112,7 @@ def choice_match(answer: str, response: str) -> bool:
 
 
 def _letter(part: str) -> str | None:
-    """The last letter A–D of a part, in brackets if any is, else standing alone."""
+    """Return the last letter A–D in brackets or, if there is none, the last one between spaces."""
     for mark in ",.!?;:'":
         part = part.strip(mark)
     padded = f" {part} "
@@ -119,18 +124,18 @@ def _letter(part: str) -> str | None:
 
 
 def _item_match(one: str, other: str, threshold: float) -> bool:
-    """One stands in the other (an empty item stands in all), or they are alike."""
+    """Return whether one item contains the other or they are alike. Every item contains an empty one."""
     return one in other or other in one or _alike(one.lower().strip(), other.lower().strip(), threshold)
 
 
 def _alike(one: str, other: str, threshold: float) -> bool:
     matcher = SequenceMatcher(None, one, other)
-    # Two upper bounds first: the ratio itself is by far the dearest.
+    # Check two upper bounds first, because the ratio itself is by far the slowest.
     return all(bound() >= threshold for bound in (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio))
 
 
-def _listed(response: str) -> list[str]:
-    """The items of a ranking, written with line breaks, `<` or `>`, perhaps after "Ranking:"."""
+def _ranked_items(response: str) -> list[str]:
+    """Return the items of a ranking separated by commas, line breaks, `<` or `>`, perhaps after "Ranking:"."""
     text = response.replace("\n\n", "").replace("\n", ",").replace(" ", "").replace("<", ",").replace(">", ",")
     return (text.split(":")[1] if text.count(":") == 1 else text).split(",")
 
@@ -141,18 +146,22 @@ def mostly_digits(text: str) -> bool:
 
 
 def last_quantity(text: str) -> tuple[float | None, float]:
-    """The last word with a digit: its last number, and its unit's factor (or the next word's, or 1)."""
+    """Return the last number of the last word with a digit, and the factor of its unit.
+
+    The unit is in the same word or else in the next one; the factor is 1 if there is none. The number is None if it
+    cannot be parsed.
+    """
     words = text.split(" ")
     for place in range(len(words) - 1, -1, -1):
         if re.search("[0-9]", words[place]):
             word = words[place].replace("$", "").replace("\n", "")
             unit = _last_unit(word) or (_last_unit(words[place + 1]) if place + 1 < len(words) else "")
-            return _number(_RUN.findall(word)[-1]), UNITS.get(unit, 1.0)
+            return _number(_NUMBER_RUN.findall(word)[-1]), UNITS.get(unit, 1.0)
     return None, 1.0
 
 
 def _last_unit(word: str) -> str:
-    """The last run of letters and percent signs."""
+    """Return the last run of letters and percent signs in a word."""
     end = len(word)
     while end and not (word[end - 1].isalpha() or word[end - 1] == "%"):
         end -= 1
@@ -163,7 +172,7 @@ def _last_unit(word: str) -> str:
 
 
 def _number(run: str) -> float | None:
-    """A run of digits, signs, points and commas as a number, or None."""
+    """Parse a run of digits, signs, points and commas. Return None if it is not a number."""
     run = run.removesuffix(".")
     negative = run.startswith("-")
     run = run[1:] if run.startswith(("+", "-")) else run

@@ -1,4 +1,4 @@
-"""Embeddings of texts, by the OpenAI-compatible server that HANNUN_EMBEDDINGS names."""
+"""Embed texts with the OpenAI-compatible server that HANNUN_EMBEDDINGS sets."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -11,13 +11,16 @@ from evaluator.core.errors import EvaluationError
 from submissions.config.settings import load_settings
 from submissions.texts.failure_codes import FailureCode
 
-BATCH = 64  # texts in a request
-LONGEST = 4000  # characters of a text; servers refuse what is longer than their context
+BATCH_SIZE = 64  # texts per request
+MAX_CHARACTERS = 4000  # sent of a text; servers refuse texts longer than their context
 Vectors = dict[str, NDArray[np.float64]]
 
 
 def embedder() -> Callable[[Sequence[str]], Vectors] | None:
-    """What gives each distinct text its vector of length 1; None where no server is set. Raises SettingsError."""
+    """Return a function that maps each distinct text to its unit vector, or None if no server is set.
+
+    An empty text has a zero vector. Raises SettingsError if the settings are invalid.
+    """
     settings = load_settings().embeddings
     if settings is None:
         return None
@@ -26,14 +29,14 @@ def embedder() -> Callable[[Sequence[str]], Vectors] | None:
     client = openai.OpenAI(base_url=settings.base_url, api_key=os.environ.get(settings.key) or "none")
 
     def embed(texts: Sequence[str]) -> Vectors:
-        """Raises EvaluationError where the server does not answer: no page is scored without it."""
+        """Embed texts. Raises EvaluationError if the server fails, because pages cannot be scored without it."""
         distinct = [text for text in dict.fromkeys(texts) if text.strip()]
         vectors: Vectors = {text: np.zeros(1) for text in texts}
         try:
-            for first in range(0, len(distinct), BATCH):
-                batch = distinct[first : first + BATCH]
+            for first in range(0, len(distinct), BATCH_SIZE):
+                batch = distinct[first : first + BATCH_SIZE]
                 reply: Any = client.embeddings.create(
-                    model=settings.model, input=[text[:LONGEST] for text in batch], encoding_format="float"
+                    model=settings.model, input=[text[:MAX_CHARACTERS] for text in batch], encoding_format="float"
                 )
                 for text, row in zip(batch, sorted(reply.data, key=lambda r: r.index), strict=True):
                     vector = np.asarray(row.embedding, np.float64)

@@ -1,8 +1,9 @@
-"""Decide which quantities an answer asserts, when it shows its work before or after them.
+"""Decide which quantities an answer asserts, even if it shows its work before or after them.
 
-The strict rule of KO-VQA and the rule of KO-FRESH. An explicit answer wins over the numbers around it, in this order: after a
-marker (정답:, 답은, \\boxed), after a conclusion (따라서, 즉), in bold, in the last sentence. Operands, years and ordinals that
-label a row are not asserted. An answer that names several candidates asserts all of them, and is wrong.
+This is the strict rule of KO-VQA and the rule of KO-FRESH. An explicit answer takes precedence over the numbers around
+it. It is searched in this order: after a marker (정답:, 답은, \\boxed), after a conclusion (따라서, 즉), in bold, in the
+last sentence. Operands are not asserted, nor are years and ordinals that label a row. An answer that names several
+candidates asserts all of them and is therefore wrong.
 """
 
 import re
@@ -14,12 +15,13 @@ from itertools import islice, pairwise
 from evaluator.benchmarks.scoring.quantities import MULTIPLIERS, Quantity, Stated, plain, quantities, scan
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
-MAX_WORKING = 10  # quantities before a last sentence that nothing marks as the answer; more are a dump
-MAX_MARKED = 50  # markers or conclusions; more are a dump
-MAX_VALUES = 200  # in a passage, of which F1 is computed; more are a dump
-MAX_SHORT = 2000  # characters of an answer that may only deny or bound a value
+MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying or bounding its only value
+# Beyond one of these limits a text is treated as a dump of numbers that asserts all of them.
+MAX_UNMARKED_QUANTITIES = 10  # in an output that does not mark its answer
+MAX_MARKERS = 50  # markers or conclusions in an answer
+MAX_VALUES = 200  # quantities in a passage; F1 is computed from at most as many
 
-# Where an answer is.
+# Locate the answer.
 _MARKER = re.compile(
     r"(?<![가-힣A-Za-z])(?:최종\s?)?(?:정답|해답|답변|답|값|(?:final )?answer)\s*(?:은|는|:|=|is\b|\n|(?=\s\d))",
     re.IGNORECASE,
@@ -32,26 +34,26 @@ _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _BOLD = re.compile(r"(?:\*\*|__|<(?:b|strong)>)(.+?)(?:\*\*|__|</(?:b|strong)>)")
 _SENTENCE = re.compile(r"[^\n]+?(?:[.!?。](?=\s|$)|\n|$)")
 _PREDICATE = re.compile(r"(?:[다요음임됨함]|=[^=]*+)\W*+$")
-_IS_SENTENCE = re.compile(r"(?!\s*[-•·|])|.*=")  # not an item of a list or a table, unless it shows a sum
+_IS_SENTENCE = re.compile(r"(?!\s*[-•·|])|.*=")  # not an item of a list or a table, unless it has an equation
 _BARE = re.compile(
     r"(?:따라서|즉|약|총|입니다|이다|이며|이고|일 수(?:도)? 있습니다|[^\w+*/×÷=])*"
-)  # beside a value that is all
+)  # what may surround a value in a sentence that has nothing else
 _ALTERNATIVE = re.compile(r"\s*(?:또는|혹은|아니면|or\b)", re.IGNORECASE)
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
 
-# Where working ends and the answer begins, or the answer ends and a remark or a comparison begins.
+# Separate working from the answer, and the answer from a remark or a comparison.
 _BECAUSE = re.compile(r"(?:이)?므로,?\s|이기 때문에,?\s")
 _REMARK = re.compile(r"[ \t]*(?:이는|이것은|이 값은|참고로|한편|왜냐하면|근거|해설|설명|출처|\()")
 _COMPARISON = re.compile(r"(?<=[가-힣%)])(?:(?:으로|로|이며|이고),|\s가장\s?(?:많|적|높|낮|크|작)[가-힣]*(?:고|며),)")
 _COMPARES = re.compile(r"대비|보다|차이|증가|감소|변화|변동")
 
-# What follows a quantity that is an operand or the subject, not what is asserted.
+# Follow a quantity that is an operand or the subject and therefore not asserted.
 _OPERAND = re.compile(
     r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:(?:은|는|이|가|을|를|에|의|로)(?![가-힣])|으로"
     r"|(?P<compared>에서|보다|대비|부터|까지|당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|\s?중(?:에서|에)?(?![가-힣]|\s?하나)"
     r"|\s(?:대비|이상|이하|이후|이전)(?:인)?(?![가-힣])))"
 )
-_EQUATION = re.compile(r"[-−–+*/×÷(^]|(?:times|div|frac)\b")  # without any, = only repeats a value
+_EQUATION = re.compile(r"[-−–+*/×÷(^]|(?:times|div|frac)\b")  # without one of these, = only repeats a value
 _OPERATOR_AFTER = re.compile(r"[)\]}]*\s*(?:[-−–+*/×÷=<>≈→](?!\s*$)|(?:times|div)\b)")
 _OPERATOR_BEFORE = re.compile(r"(?:[-−–+*/×÷]|\b(?:times|div))\s*[(\[{]*$")
 _JOINED = re.compile(r"(?:\([^()]{0,30}\))?(?:과|와)(?![가-힣])")
@@ -69,13 +71,13 @@ _ROWS = re.compile(r"\s?(?:항목|종류|지역|부문|분야|연도|중(?:에�
 _NUMBERED = re.compile(r"(?:제|표|그림|항목|No\.)\s?$|(?<![A-Za-z])[A-Za-z]-?$")
 _SCALE = re.compile(r"몇\s?((?:십|백|천|만|억|조)+)(?![가-힣]*[로서])")
 
-# What follows or precedes a quantity that is denied, or that only bounds or questions the answer.
-_DENIED = re.compile(
+# Follow or precede a quantity that the answer denies, questions or uses as a bound.
+_DENIED_AFTER = re.compile(
     r"\s?(?:이|가|은|는|을|를)?\s?(?:아니(?!면)|아닙|아님|not\b|틀린|될 수 없|제외|뺀 나머지|빼면 됩니다|(?:의 )?절반|추정 불가|\(오답)"
     r"|\s?(?:입니까|인가요|인지 알 수|이 맞습니까)|(?:이)?지 않"
 )
-_NOT = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)
-_BOUND = re.compile(
+_DENIED_BEFORE = re.compile(r"(?:\bnot|n't|≠)\s*(?:the\s)?$", re.IGNORECASE)
+_BOUND_AFTER = re.compile(
     r"\s?(?:이상|이하|미만|초과|이전|이후|[을를] (?:넘|초과)|[과와] 비슷|\s등\W*$|보다 (?:많|적|높|낮|크|작)|내외 또는|에 가깝|근처)"
 )
 _BOUND_BEFORE = re.compile(
@@ -86,15 +88,18 @@ _UNSURE = re.compile(r"알 수 없|확인할 수 없|판단할 수 없|모르겠
 
 
 def strict_match(question: str, gold: str, output: str) -> bool:
-    """Return whether exactly the gold quantities are asserted. A gold answer without a number must be given as text.
+    """Return whether an output asserts exactly the gold quantities. It may repeat quantities of the question.
 
-    Quantities of the question may be repeated.
+    If the gold answer has no number, the texts must be equal apart from case, punctuation and white space.
     """
     return strict_f1(question, gold, output) == 1.0
 
 
 def strict_f1(question: str, gold: str, output: str) -> float:
-    """Return the F1 of the quantities an answer asserts against those of gold, from 0 to 1; 1 if and only if `strict_match`."""
+    """Return the F1 of the quantities that an output asserts against those of gold.
+
+    It is from 0 to 1, and 1 if and only if `strict_match` is true.
+    """
     output = after_thinking(output)
     if output == gold:
         return 1.0
@@ -107,23 +112,36 @@ def strict_f1(question: str, gold: str, output: str) -> float:
     if stated == wanted:
         return 1.0
     asked = quantities(question)
-    wanted = _wanted(wanted, asked)
-    if _same(wanted, _unasked(stated, asked, wanted)):
+    wanted = _required(wanted, asked)
+    if _same_quantities(wanted, _without_asked(stated, asked, wanted)):
         return 1.0
-    given = asserted(output, question, asked, wanted)
-    if _same(wanted, given):
+    given = asserted_quantities(output, question, asked, wanted)
+    if _same_quantities(wanted, given):
         return 1.0
     given = _distinct(given[:MAX_VALUES])
     shared = min(sum(_is_among(q, wanted) for q in given), sum(_is_among(q, given) for q in wanted))
     return 2 * shared / (len(wanted) + len(given)) if shared else 0.0
 
 
-def asserted(output: str, question: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> list[Quantity]:
-    """Return the quantities that an answer asserts, without those of the question. `wanted` says which units are in dispute."""
+def asserted_quantities(
+    output: str, question: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]
+) -> list[Quantity]:
+    """Return the quantities that an answer asserts, without those of the question.
+
+    Args:
+        output: the answer, as the model wrote it
+        question: the question
+        asked: the quantities of the question
+        wanted: the quantities of the gold answer, which help to recognize labels, roundings and omitted multipliers
+    """
     text = plain(output)
-    passages = _explicit(output, text, question, asked, wanted)
+    passages = _explicit_passages(output, text, question, asked, wanted)
     if passages:
-        found = [q for passage, limit in passages for q in _in_sentence(_core(passage, question), asked, wanted, limit)]
+        found = [
+            q
+            for passage, limit in passages
+            for q in _in_sentence(_without_working(passage, question), asked, wanted, limit)
+        ]
     else:
         found = [stated.quantity for stated in scan(text)]
     scale = _SCALE.search(question)
@@ -131,25 +149,28 @@ def asserted(output: str, question: str, asked: Sequence[Quantity], wanted: Sequ
     exact = [quantity for quantity in found[:MAX_VALUES] if _is_among(quantity, wanted)]
     if exact and "(" in text and not _EITHER.search(text):
         found = [quantity for quantity in found if quantity in exact or not _is_rounding(quantity, wanted)]
-    return _unasked(found, asked, wanted)
+    return _without_asked(found, asked, wanted)
 
 
-def _explicit(
+def _explicit_passages(
     output: str, text: str, question: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]
 ) -> list[tuple[str, int | None]]:
-    """Return the passages that give the answer, each with the place where its quantities end; empty if nothing does."""
+    """Return the passages that give the answer explicitly.
+
+    Each comes with the offset before which its quantities must start, or None for the whole passage.
+    """
 
     def has_value(passage: str) -> bool:
         return any(not _is_label(passage, stated, asked, wanted) for stated in scan(passage))
 
     if boxed := [passage for match in _BOXED.finditer(output) if has_value(passage := plain(match[1]))]:
         return [(passage, None) for passage in boxed]
-    if len(_MARKER.findall(text)) > MAX_MARKED or len(_CONCLUSION.findall(text)) > MAX_MARKED:
+    if len(_MARKER.findall(text)) > MAX_MARKERS or len(_CONCLUSION.findall(text)) > MAX_MARKERS:
         return []
     marked = [
         passage
         for match in _MARKER.finditer(text)
-        if has_value(passage := _rest(text, match.end())) and ("\n" not in match[0] or _is_bare(passage))
+        if has_value(passage := _passage_after(text, match.end())) and ("\n" not in match[0] or _is_bare(passage))
     ]
     if marked:
         return [(passage, None) for passage in [*marked, *_alternatives(text, marked[-1])]]
@@ -163,42 +184,43 @@ def _explicit(
     ]
     if concluded:
         return [(passage, None) for passage in [concluded[-1], *filter(_is_bare, [*concluded[:-1], *sentences])]]
-    if bold := list(islice(_bold(output, has_value), MAX_MARKED)):
+    if bold := list(islice(_bold_passages(output, has_value), MAX_MARKERS)):
         values = [_distinct(_in_sentence(passage, asked, wanted, limit)) for passage, limit in bold]
-        if all(_same(values[0], other) for other in values):
+        if all(_same_quantities(values[0], other) for other in values):
             return [bold[-1]]
-    if not places or len(scan(text)) > MAX_WORKING:
+    if not places or len(scan(text)) > MAX_UNMARKED_QUANTITIES:
         return []
     remark = next((place for place in places[1:] if _REMARK.match(sentences[place])), len(sentences))
     return [
-        (passage, None) for passage in _unmarked([sentences[place] for place in places if place < remark], question)
+        (passage, None)
+        for passage in _unmarked_passages([sentences[place] for place in places if place < remark], question)
     ]
 
 
-def _unmarked(sentences: Sequence[str], question: str) -> list[str]:
-    """Return which of the sentences with a value give the answer, if nothing marks it; empty if they are a list."""
+def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
+    """Return those of the sentences with a value that give an unmarked answer; empty if the sentences are a list."""
     bare = [sentence for sentence in sentences if _is_bare(sentence)]
-    if len(bare) == 1 and bare[0] == sentences[0] and "\n" not in bare[0]:  # the answer, then what it is made of
+    if len(bare) == 1 and bare[0] == sentences[0] and "\n" not in bare[0]:  # the answer, then its components
         return bare
     is_row_first = len(sentences) == 2 and _overlap(sentences[0], question) > _overlap(sentences[1], question)
-    values = [stated for stated in scan(_core(sentences[0], question)) if stated.quantity.unit != "년"]
+    values = [stated for stated in scan(_without_working(sentences[0], question)) if stated.quantity.unit != "년"]
     if is_row_first and len(values) == 1:  # the answer, then another row
         return [sentences[0]]
     if len(sentences) > 1 and not (_PREDICATE.search(sentences[-1]) and _IS_SENTENCE.match(sentences[-1])):
         return []
     if len(sentences) > 2 and not (_CUE.search(sentences[-1]) or _EQUATION.search(sentences[-1])):
-        return []  # as many rows
+        return []  # a list of rows
     return [sentences[-1], *(one for one in bare if one != sentences[-1])]
 
 
 def _overlap(sentence: str, question: str) -> int:
-    """Return how many words of a question a sentence has, by their first two letters."""
+    """Return how many words of a question a sentence shares. Words are compared by their first two letters."""
     words = {word[:2] for word in re.findall(r"[가-힣]{2,}", sentence)}
     return len(words & {word[:2] for word in re.findall(r"[가-힣]{2,}", question)})
 
 
-def _rest(text: str, start: int) -> str:
-    """Return what follows a marker: the rest of its sentence, or the next line if that is empty."""
+def _passage_after(text: str, start: int) -> str:
+    """Return the text after a marker, which ends at `start`: the rest of its sentence or, if empty, the next one."""
     passages = (match[0] for match in _SENTENCE.finditer(text, start))
     return next((passage for passage in passages if re.search(r"\w", passage)), "")
 
@@ -210,15 +232,18 @@ def _alternatives(text: str, passage: str) -> Iterator[str]:
             yield match[0]
 
 
-def _bold(output: str, has_value: Callable[[str], bool]) -> Iterator[tuple[str, int | None]]:
-    """Yield the passages in bold with a value, each with what follows it, where its unit may be: **603**천 명."""
+def _bold_passages(output: str, has_value: Callable[[str], bool]) -> Iterator[tuple[str, int | None]]:
+    """Yield the passages in bold that have a value, each with the length of the bold text.
+
+    The text after a passage is included, because the unit may be there: **603**천 명.
+    """
     for match in _BOLD.finditer(output):
         inside = plain(match[1])
         if has_value(inside):
             yield inside + plain(output[match.end() : match.end() + 10].partition("\n")[0]), len(inside)
 
 
-def _core(sentence: str, question: str) -> str:
+def _without_working(sentence: str, question: str) -> str:
     """Return a sentence without the working before its answer and the comparison after it."""
     stated = scan(sentence)
     if not stated:
@@ -237,13 +262,16 @@ def _core(sentence: str, question: str) -> str:
 def _in_sentence(
     sentence: str, asked: Sequence[Quantity], wanted: Sequence[Quantity], limit: int | None = None
 ) -> list[Quantity]:
-    """Return the quantities that a sentence asserts; if all are operands, the last that is not compared with."""
+    """Return the quantities that a sentence asserts. If all are operands, it asserts the last one outside a comparison.
+
+    Only quantities that start before `limit` are considered.
+    """
     all_stated = [stated for stated in scan(sentence) if limit is None or stated.start < limit]
     if len(all_stated) > MAX_VALUES:
         return [stated.quantity for stated in all_stated]
     values = [stated for stated in all_stated if not _is_label(sentence, stated, asked, wanted)]
     is_equation = bool(_EQUATION.search(sentence))
-    free = [stated for stated in values if not (is_equation and _is_operator(sentence, stated))]
+    free = [stated for stated in values if not (is_equation and _is_in_expression(sentence, stated))]
     found = [
         stated
         for stated in free
@@ -256,7 +284,7 @@ def _in_sentence(
     chosen = chosen or (subjects[-1:] or free[-1:] if values else all_stated[-1:])
     if any(_RANGE.match(sentence, stated.end) for stated in chosen):
         return [stated.quantity for stated in all_stated]
-    if any(_DENIED.match(sentence, stated.end) for stated in chosen):
+    if any(_DENIED_AFTER.match(sentence, stated.end) for stated in chosen):
         return [stated.quantity for stated in all_stated if stated not in chosen]
     return [stated.quantity for stated in chosen]
 
@@ -266,8 +294,8 @@ def _is_compared(sentence: str, stated: Stated) -> bool:
     return bool(operand and operand["compared"])
 
 
-def _is_operator(sentence: str, stated: Stated) -> bool:
-    """Return whether a quantity is part of an expression: 525 and 447 of `525 - 447 = 78`."""
+def _is_in_expression(sentence: str, stated: Stated) -> bool:
+    """Return whether a quantity is an operand of an expression, as 525 and 447 are in `525 - 447 = 78`."""
     return bool(
         _OPERATOR_AFTER.match(sentence, stated.end)
         or _OPERATOR_BEFORE.search(sentence, max(0, stated.start - 8), stated.start)
@@ -275,17 +303,17 @@ def _is_operator(sentence: str, stated: Stated) -> bool:
 
 
 def _is_clause(sentence: str, stated: Stated, following: Stated) -> bool:
-    """Return whether a quantity belongs to another subject, as in "음식점은 5건, 합계는 8건입니다"."""
+    """Return whether a quantity belongs to a subject other than the answer's: 5건 in "음식점은 5건, 합계는 8건입니다"."""
     named = [_LABELLED.search(sentence, max(0, one.start - 12), one.start) for one in (stated, following)]
     joined = _CLAUSE.match(sentence, stated.end)
     return bool(joined and named[0] and not named[0][1] and (named[1] or not joined[1]))
 
 
 def _is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> bool:
-    """Return whether a quantity only names a row: a year, 1호선, 3분기, 표 2."""
+    """Return whether a quantity only labels a row: a year, 1호선, 3분기, 표 2."""
     value, unit = stated.quantity
     if unit != "년" and wanted and all(other.unit == "년" for other in wanted):
-        return unit != "" or not 1900 <= value <= 2100  # the value of that year
+        return unit != "" or not 1900 <= value <= 2100  # the answer is a year, so the value in that year is a label
     if value != int(value) or any(unit and unit == other.unit for other in wanted):
         return False
     if _NUMBERED.search(sentence, max(0, stated.start - 4), stated.start):
@@ -301,7 +329,7 @@ def _is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: 
 
 
 def _is_bare(sentence: str) -> bool:
-    """Return whether a sentence is nothing but a quantity: a candidate, not working."""
+    """Return whether a sentence has only quantities, which makes it a candidate answer and not working."""
     found = scan(sentence)
     if not found:
         return False
@@ -310,25 +338,28 @@ def _is_bare(sentence: str) -> bool:
 
 
 def _is_unsure(output: str, gold: str) -> bool:
-    """Return whether an answer denies its only value, bounds it or says that it does not know."""
+    """Return whether an answer denies or bounds its only value, or states that the answer is unknown."""
     text = plain(output)
     if _UNSURE.search(text):
         return True
-    stated = scan(text) if len(text) < MAX_SHORT else []
+    stated = scan(text) if len(text) < MAX_DENIAL_LENGTH else []
     if len(_distinct([one.quantity for one in stated[:MAX_VALUES]])) != 1:
         return False
-    may_be_bound = _BOUND.search(gold) or _BOUND_BEFORE.search(gold)
+    may_be_bound = _BOUND_AFTER.search(gold) or _BOUND_BEFORE.search(gold)
     return any(
-        _DENIED.match(text, one.end)
-        or _NOT.search(text, max(0, one.start - 12), one.start)
-        or (not may_be_bound and _BOUND.match(text, one.end))
+        _DENIED_AFTER.match(text, one.end)
+        or _DENIED_BEFORE.search(text, max(0, one.start - 12), one.start)
+        or (not may_be_bound and _BOUND_AFTER.match(text, one.end))
         or (not may_be_bound and _BOUND_BEFORE.search(text, max(0, one.start - 12), one.start))
         for one in stated
     )
 
 
 def _scaled(quantity: Quantity, words: str, wanted: Sequence[Quantity]) -> Quantity:
-    """Return a bare number in the multiplier that the question asks for: 387 to "몇 천 명?" is 387천 명."""
+    """Apply the multiplier that a question asks for to a bare number, if that gives a gold quantity.
+
+    387 as the answer to "몇 천 명?" is 387천.
+    """
     value = quantity.value
     for word in words:
         value *= MULTIPLIERS[word]
@@ -337,7 +368,7 @@ def _scaled(quantity: Quantity, words: str, wanted: Sequence[Quantity]) -> Quant
 
 
 def _is_rounding(quantity: Quantity, wanted: Sequence[Quantity]) -> bool:
-    """Return whether a quantity restates one that is wanted with fewer or more digits: 20.5% (20.4994%)."""
+    """Return whether a quantity repeats a wanted one with fewer or more digits, as in 20.5% (20.4994%)."""
     return any(
         (not quantity.unit or not other.unit or quantity.unit == other.unit)
         and few
@@ -352,12 +383,12 @@ def _digits(value: int | Decimal) -> int:
     return max(1, len(str(abs(value)).replace(".", "").strip("0")))
 
 
-def _wanted(gold: list[Quantity], asked: Sequence[Quantity]) -> list[Quantity]:
-    """Return what must be asserted: the gold quantities that the question does not name."""
+def _required(gold: list[Quantity], asked: Sequence[Quantity]) -> list[Quantity]:
+    """Return the gold quantities that must be asserted: those not in the question, or the first if all are."""
     return [quantity for quantity in gold if quantity not in asked] or gold[:1]
 
 
-def _unasked(stated: Sequence[Quantity], asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> list[Quantity]:
+def _without_asked(stated: Sequence[Quantity], asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> list[Quantity]:
     return [quantity for quantity in stated if not _is_among(quantity, asked) or _is_among(quantity, wanted)]
 
 
@@ -369,7 +400,7 @@ def _distinct(stated: Sequence[Quantity]) -> list[Quantity]:
     return found
 
 
-def _same(some: Sequence[Quantity], others: Sequence[Quantity]) -> bool:
+def _same_quantities(some: Sequence[Quantity], others: Sequence[Quantity]) -> bool:
     return all(_is_among(q, others) for q in some) and all(_is_among(q, some) for q in others)
 
 

@@ -1,8 +1,11 @@
-"""HTML as the official KorQuAD 2 script compares it: text only, no punctuation, lower case, no white space.
+"""Normalize HTML as the official KorQuAD 2 script does: text only, lower case, no punctuation, no white space.
 
-The official rule is BeautifulSoup on lxml. Where all tags only frame text, cutting them out gives the same; where not,
-the same parser does, without BeautifulSoup's tree of Python objects; what BeautifulSoup treats in a way of its own goes
-the official way. Each step hands on what it is not sure of.
+The official script uses BeautifulSoup on lxml. Three methods give the same result. Each passes on the texts that it
+might get wrong:
+
+1. If all tags only frame text, cut them out with array operations.
+2. Parse with lxml, without BeautifulSoup's tree of Python objects.
+3. Use BeautifulSoup, for constructs that it handles differently from lxml.
 """
 
 import re
@@ -18,17 +21,17 @@ from numpy.typing import NDArray
 
 _MARKS = "《》〈〉‘’"
 _ASCII_REMOVED = (string.punctuation + string.whitespace).encode()
-# Tags that only frame text, as they mostly stand in a page: no attributes, at most 9 characters between < and >.
+# Tags that only frame text, in their most common form: no attributes, at most 9 characters between < and >.
 _NAMES = (
     "a|td|tr|th|li|b|i|p|ul|ol|br|sup|sub|span|tbody|thead|tfoot|table|caption|dd|dt|dl|small|big|div|center|font|em"
     "|strong|u|s|code|h1|h2|h3|h4|h5|h6|hr|img|cite|abbr|tt"
 )
-_FRAMING = {form for name in _NAMES.split("|") for form in (name, f"/{name}", f"{name}/") if len(form) <= 9}
+_FRAMING_TAGS = {form for name in _NAMES.split("|") for form in (name, f"/{name}", f"{name}/") if len(form) <= 9}
 _WITH_ATTRIBUTES = re.compile(rf"<(?:{_NAMES})(?:[ \n]+[a-z]+=\"[^\"<>&\x00-\x1f]*\")*[ \n]*/?>", re.ASCII)
-_PUNCTUATION_ENTITY = re.compile("&(?:amp|lt|gt|quot|nbsp);")  # stands for what is removed anyway
+_PUNCTUATION_ENTITY = re.compile("&(?:amp|lt|gt|quot|nbsp);")  # their characters are removed anyway
 _CUT_OFF_TAG = re.compile("</?[a-z][a-z0-9]*\\Z")
-# Characters the parser drops or changes, and constructs BeautifulSoup has a way of its own with.
-_OWN_WAY = (
+# Characters that the parser drops or changes, and constructs that BeautifulSoup handles differently.
+_NEEDS_SOUP = (
     re.compile(r"^\ufeff|[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]"),
     re.compile(
         r"<(?:[!?]|/?(?:meta|textarea|title|noscript|plaintext|xmp|iframe|html|head|body|frameset|frame|noframes"
@@ -36,38 +39,43 @@ _OWN_WAY = (
         re.IGNORECASE,
     ),
 )
-_NOT_TEXT = ("script", "style", "template", "rt", "rp")  # BeautifulSoup leaves their text out
-_BETWEEN = "\0"  # stands between the texts of a batch
-_BATCH = 500  # texts; their numbers must fit in 9 bits
+_NOT_TEXT = ("script", "style", "template", "rt", "rp")  # BeautifulSoup omits their text
+_SEPARATOR = "\0"  # separates the texts of a batch
+_BATCH_SIZE = 500  # texts; their indices must fit in 9 bits
 _DROP, _KEEP, _UNSURE = range(3)
 _text_of = etree.XPath("string()")
-_local = threading.local()  # a parser must not be shared by threads
+_local = threading.local()  # a parser must not be shared between threads
 
 
 def normalize(html: str) -> str:
-    """The characters of an answer that count. Source: the official KorQuAD 2 evaluation script's rules."""
+    """Return the characters of an answer that are compared, by the rules of the official KorQuAD 2 evaluation script."""
     return _stripped(_text(html))
 
 
 def normalize_many(texts: Sequence[str]) -> list[str]:
-    """Each text normalized. Most are cut by arrays over many texts at once, each distinct text a single time."""
+    """Normalize texts, each distinct text once and most of them with array operations over a whole batch."""
     distinct = list(dict.fromkeys(texts))
     normalized: dict[str, str] = {}
-    for first in range(0, len(distinct), _BATCH):
-        level = {text: own for text in distinct[first : first + _BATCH] if (own := _level(text)) is not None}
-        cut = _cut(list(level.values()))
-        normalized |= {text: clean for text, clean in zip(level, cut, strict=True) if clean is not None}
+    for first in range(0, len(distinct), _BATCH_SIZE):
+        batch = distinct[first : first + _BATCH_SIZE]
+        balanced = {text: balanced_text for text in batch if (balanced_text := _balanced(text)) is not None}
+        stripped = _normalize_balanced(list(balanced.values()))
+        normalized |= {text: clean for text, clean in zip(balanced, stripped, strict=True) if clean is not None}
     for text in distinct:
         if text not in normalized:
             normalized[text] = normalize(text)
     return [normalized[text] for text in texts]
 
 
-def _level(text: str) -> str | None:
-    """The text with as many < as >, or None: without some of what is removed anyway, a tag cut off at either end."""
+def _balanced(text: str) -> str | None:
+    """Return a text with as many `<` as `>`, or None if it cannot be balanced.
+
+    Only characters that normalizing removes anyway are changed: entities of punctuation, a tag cut off at the end,
+    and any `>` before the first `<`.
+    """
     if "&" in text:
         text = _PUNCTUATION_ENTITY.sub(" ", text)
-    if _BETWEEN in text:
+    if _SEPARATOR in text:
         return None
     if text.count("<") == text.count(">"):
         return text
@@ -77,7 +85,10 @@ def _level(text: str) -> str | None:
 
 
 def _stripped(text: str) -> str:
-    """Lower case, without punctuation and white space. ASCII goes by bytes, many times faster than by characters."""
+    """Return a text in lower case without punctuation and white space.
+
+    ASCII is removed from the bytes, which is many times faster than from characters.
+    """
     text = text.lower()
     for mark in _MARKS:
         text = text.replace(mark, "")
@@ -85,28 +96,28 @@ def _stripped(text: str) -> str:
     return "".join(text.split())
 
 
-def _cut(texts: list[str]) -> list[str | None]:
-    """Each text normalized, None where it is not sure that tags can be cut out. Each has as many < as >."""
-    codes = np.frombuffer(_BETWEEN.join(texts).encode("utf-16-le", "surrogatepass"), np.uint16)
-    kinds = _kinds()[codes]
+def _normalize_balanced(texts: list[str]) -> list[str | None]:
+    """Normalize texts with as many `<` as `>` by cutting out tags. Return None for those that need a parser."""
+    codes = np.frombuffer(_SEPARATOR.join(texts).encode("utf-16-le", "surrogatepass"), np.uint16)
+    actions = _character_actions()[codes]
     opening, closing = np.flatnonzero(codes == ord("<")), np.flatnonzero(codes == ord(">"))
     crossed = (opening > closing) | np.append(closing[:-1] > opening[1:], False)[: len(opening)]
-    odd = ~crossed & ~_is_framing(codes, opening, closing)
-    for place in np.flatnonzero(odd):
+    unknown = ~crossed & ~_is_framing(codes, opening, closing)
+    for place in np.flatnonzero(unknown):
         tag = codes[opening[place] : closing[place] + 1].tobytes().decode("utf-16-le", "surrogatepass")
-        odd[place] = not _WITH_ATTRIBUTES.fullmatch(tag)
-    doubtful = np.concatenate([np.flatnonzero(kinds == _UNSURE), opening[odd | crossed], closing[crossed]])
-    unsure = set(np.searchsorted(np.flatnonzero(codes == 0), doubtful).tolist())
+        unknown[place] = not _WITH_ATTRIBUTES.fullmatch(tag)
+    unsure_places = np.concatenate([np.flatnonzero(actions == _UNSURE), opening[unknown | crossed], closing[crossed]])
+    unsure = set(np.searchsorted(np.flatnonzero(codes == 0), unsure_places).tolist())
     steps = np.zeros(len(codes), np.int8)
     steps[opening] = 1
     steps[closing] = -1
-    kept = (kinds != _DROP) & (np.cumsum(steps, dtype=np.int8) == 0)
-    clean = codes[kept].tobytes().decode("utf-16-le", "surrogatepass").lower().split(_BETWEEN)
+    kept = (actions != _DROP) & (np.cumsum(steps, dtype=np.int8) == 0)
+    clean = codes[kept].tobytes().decode("utf-16-le", "surrogatepass").lower().split(_SEPARATOR)
     return [None if place in unsure else text for place, text in enumerate(clean)] if texts else []
 
 
 def _is_framing(codes: NDArray[np.uint16], opening: NDArray[np.intp], closing: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whether what stands between each pair of places is one of _FRAMING."""
+    """Return for each pair of brackets whether the text between them is one of _FRAMING_TAGS."""
     lengths = closing - opening - 1
     names = np.zeros(len(opening), np.int64)
     for place in range(min(9, lengths.max(initial=0))):
@@ -126,19 +137,19 @@ def _framing_codes() -> NDArray[np.int64]:
             total = total << 7 | ord(letter)
         return total
 
-    return np.array(sorted(map(code, _FRAMING)), np.int64)
+    return np.array(sorted(map(code, _FRAMING_TAGS)), np.int64)
 
 
 @cache
-def _kinds() -> NDArray[np.uint8]:
-    """What becomes of each UTF-16 code unit."""
-    return np.array([_kind(chr(code)) for code in range(0x10000)], np.uint8)
+def _character_actions() -> NDArray[np.uint8]:
+    """Return the action for each UTF-16 code unit: _DROP, _KEEP or _UNSURE, which needs a parser."""
+    return np.array([_character_action(chr(code)) for code in range(0x10000)], np.uint8)
 
 
-def _kind(character: str) -> int:
-    if character in "&Σ":  # an entity; a letter whose lower case hangs on its neighbours
+def _character_action(character: str) -> int:
+    if character in "&Σ":  # an entity; a letter whose lower case depends on its neighbours
         return _UNSURE
-    if character == _BETWEEN:
+    if character == _SEPARATOR:
         return _KEEP
     if character.isspace() or character in _MARKS or character in string.punctuation:
         return _DROP
@@ -146,7 +157,7 @@ def _kind(character: str) -> int:
 
 
 def _text(html: str) -> str:
-    if any(pattern.search(html) for pattern in _OWN_WAY):
+    if any(pattern.search(html) for pattern in _NEEDS_SOUP):
         return soup_text(html)
     parser = getattr(_local, "parser", None)
     if parser is None:
@@ -155,12 +166,12 @@ def _text(html: str) -> str:
         tree = etree.fromstring(html, parser)
         etree.strip_elements(tree, *_NOT_TEXT, with_tail=False)
         return str(_text_of(tree))
-    except (etree.LxmlError, ValueError, TypeError):  # nothing in it but broken markup
+    except (etree.LxmlError, ValueError, TypeError):  # the text is nothing but broken markup
         return soup_text(html)
 
 
 def soup_text(html: str) -> str:
-    """The official way."""
+    """Return the text of HTML as the official script extracts it."""
     from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning
 
     with warnings.catch_warnings():
@@ -169,22 +180,28 @@ def soup_text(html: str) -> str:
 
 
 def character_f1(given: Sequence[str], gold: Sequence[str]) -> list[float]:
-    """F1 over the multisets of characters of each pair of normalized texts, from 0 to 1. Nothing shared is 0."""
+    """Return the F1 over the multisets of characters of each pair of normalized texts, from 0 to 1.
+
+    A pair with an empty text has 0, even if both are empty.
+    """
     scores = [1.0 if a == b and b else 0.0 for a, b in zip(given, gold, strict=True)]
     pairs = [place for place, (a, b) in enumerate(zip(given, gold, strict=True)) if a != b and a and b]
-    for first in range(0, len(pairs), _BATCH):
-        batch = pairs[first : first + _BATCH]
+    for first in range(0, len(pairs), _BATCH_SIZE):
+        batch = pairs[first : first + _BATCH_SIZE]
         lengths = np.array([(len(given[n]), len(gold[n])) for n in batch])
-        shared = _shared([given[n] for n in batch], [gold[n] for n in batch], lengths)
+        shared = _count_shared([given[n] for n in batch], [gold[n] for n in batch], lengths)
         for n, score in zip(batch, (2 * shared / lengths.sum(axis=1)).tolist(), strict=True):
             scores[n] = score
     return scores
 
 
-def _shared(given: list[str], gold: list[str], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many characters each pair has in common: all characters sorted by pair, character and side, then counted."""
+def _count_shared(given: list[str], gold: list[str], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many characters each pair has in common.
+
+    All characters of the batch are sorted by pair, character and side, and then counted.
+    """
     codes = np.frombuffer("".join(given + gold).encode("utf-32-le", "surrogatepass"), np.int32)
-    places = np.arange(len(given), dtype=np.int32) << 22  # above 21 bits of character and 1 of side
+    places = np.arange(len(given), dtype=np.int32) << 22  # the pair, above 21 bits of character and 1 bit of side
     keys = codes << 1 | np.repeat(np.concatenate([places, places | 1]), lengths.T.ravel())
     keys.sort()
     starts = np.flatnonzero(np.diff(keys >> 1, prepend=-1))

@@ -1,34 +1,34 @@
-"""Quantities as KO-VQA's published script reads them: a number and the one unit character behind it."""
+"""Read quantities as KO-VQA's published script does: a number and the one unit character after it."""
 
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
 NUMBER = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
-_UNITS = "조억백천민"  # 민 is the published rule's own slip for 만
+_UNITS = "조억백천민"  # 민 is a typo for 만 in the published rule
 
-MAX_DIGITS = 4000  # of a whole number; Python's int() takes no more than 4,300
+MAX_DIGITS = 4000  # of a whole number; Python's int() accepts at most 4,300
 
 Quantity = str | int | float
 
 
 class Quantities(NamedTuple):
-    """The numbers of a text, each with the unit character after its first occurrence: `"61.5조"`, or a bare number.
+    """The quantities of a text. Each is a string with its unit, such as `"61.5조"`, or a number without a unit.
 
-    `collapsed` has whole floats as ints, which the published rule does on the answer's side only: a gold `5.0조` is
-    never matched.
+    The unit is the character after the first occurrence of the number. In `collapsed` whole floats are ints. The
+    published rule converts them in the model's output only, so a gold `5.0조` never matches.
     """
 
     written: tuple[Quantity, ...]
     collapsed: tuple[Quantity, ...]
 
 
-@lru_cache(maxsize=8)  # EM and F1 of an item read the same texts
+@lru_cache(maxsize=8)  # EM and F1 of an item parse the same texts
 def quantities(text: str) -> Quantities:
-    """Every number of a text, as the published rule reads them."""
+    """Return all quantities of a text as the published rule reads them."""
     written: list[Quantity] = []
     collapsed: list[Quantity] = []
-    units: dict[str, str] = {}  # of each literal, behind its first occurrence
+    units: dict[str, str] = {}  # literal → unit after its first occurrence
     for literal in NUMBER.findall(text):
         if literal not in units:
             end = text.find(literal) + len(literal)
@@ -44,9 +44,10 @@ def quantities(text: str) -> Quantities:
 
 
 def quantity_f1(question: str, gold: str, output: str) -> float:
-    """F1 of the set of quantities stated against those in gold, those copied from the question left out.
+    """Return the F1, from 0 to 1, of the quantities in the output against those in gold.
 
-    Naming every number in sight is punished by precision, unlike under the reference rule. From 0 to 1.
+    Quantities copied from the question are ignored. An output that lists every number has low precision, although the
+    reference rule accepts it.
     """
     wanted = set(quantities(gold).collapsed)
     stated = set(quantities(output).collapsed)

@@ -1,7 +1,7 @@
-"""Read Korean quantities as a reader means them: 2,434만 7천 명 is 24,347천 명, △5.2 is −5.2, `61.5 조` is 61.5조.
+"""Read Korean quantities as a person would: 2,434만 7천 명 equals 24,347천 명, △5.2 is −5.2, `61.5 조` is 61.5조.
 
-A quantity is a value and, if it is one of the units known here, a unit; a multiplier (십 백 천 만 억 조) belongs to the
-value. `final_answer` decides which quantities of an answer count.
+A quantity has a value and, if the unit is known here, a unit. A multiplier (십 백 천 만 억 조) belongs to the value.
+`final_answer` decides which quantities of an answer count.
 """
 
 import re
@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 class Quantity(NamedTuple):
     value: int | Decimal
-    unit: str  # canonical, "" where none is stated
+    unit: str  # canonical, "" if none is written
 
     def agrees(self, other: "Quantity") -> bool:
         """Return whether the values are equal and the units do not contradict each other.
 
-        A missing unit agrees with any, and the counter 개 with those made from it: 187개 is 187개소.
+        A missing unit agrees with any other. The counter 개 agrees with its compounds: 187개 agrees with 187개소.
         """
         if self.value != other.value:
             return False
@@ -28,9 +28,9 @@ class Quantity(NamedTuple):
 
 _COUNTED = {"개", "개소", "개국", "개사"}
 MULTIPLIERS = {"십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12}
-_LARGE = {"만", "억", "조"}  # after these a smaller number goes on: 1조 2,000억, 2만 5,000
+_LARGE = {"만", "억", "조"}  # a smaller number may follow: 1조 2,000억, 2만 5,000
 
-# What is written → what is meant. Longer spellings first within the pattern.
+# Spelling → canonical unit. The pattern tries longer spellings first.
 UNITS = {
     "퍼센트포인트": "%p", "%포인트": "%p", "%p": "%p", "퍼센트": "%", "프로": "%", "%": "%",
     "원": "원", "달러": "달러", "불": "달러", "유로": "유로", "엔": "엔",
@@ -46,10 +46,10 @@ UNITS = {
     "gwh": "gwh", "kw": "kw", "mw": "mw", "gw": "gw", "kcal": "kcal", "ppm": "ppm", "db": "db", "℃": "도", "도": "도", "포인트": "포인트",
 }  # fmt: skip
 
-MAX_INT_DIGITS = 100  # int() refuses thousands of them, Decimal does not
-_DIGIT = re.compile(r"\d")  # quickly says that nothing is left for _PART, which is slow to find nothing
+MAX_INT_DIGITS = 100  # longer numbers become Decimal, because int() refuses thousands of digits
+_DIGIT = re.compile(r"\d")  # a quick check before _PART, which is slow if it does not match
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
-# 조 in 조각, 백 in 백분율 and the like are no multipliers.
+# 조 in 조각, 백 in 백분율 and the like are not multipliers.
 _MULTIPLIER = r"(?:십|백(?!분|제|화|신)|천(?!안)|만(?!큼)|억|조(?!각|사|항|직))"
 _PART = re.compile(
     rf"(?P<sign>(?<![\w)%\]~.-])[-+])?(?<![A-Za-z\d])(?P<number>{_NUMBER})(?P<words>(?:\s?{_MULTIPLIER}){{0,6}})"
@@ -59,11 +59,11 @@ _BRACKETED_UNIT = re.compile(  # 603(천 명), 603 (단위: 천 명)
     rf"(?<=\d)\s?\(\s?(?:단위\s?:\s?)?((?:{_MULTIPLIER}){{0,3}}\s?(?:{_UNIT.pattern.removeprefix(chr(92) + 's?')}))\s?\)"
 )
 _LATEX = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\s*\{([^{}]*)\}")
-_SPECIAL = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # whether any of the next four has work to do
+_NEEDS_CLEANING = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # a quick check whether `plain` has markup to replace
 _POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")
 _TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")
 _MINUS = re.compile(r"[−–—‑](?=[\d.])")
-# English multipliers and units, as they are read: "204.4 thousand people" is 204.4천 명.
+# English multipliers and units, translated: "204.4 thousand people" is 204.4천 명.
 _ENGLISH = {
     "thousand": "천", "million": "백만", "billion": "십억", "trillion": "조", "won": "원", "people": "명", "persons": "명",
     "percent": "%", "households": "가구", "cases": "건", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
@@ -73,11 +73,11 @@ _UNIT_BEFORE = re.compile(  # 피해액(백만 원): 5,830
     rf"\(((?:{_MULTIPLIER}){{1,3}}\s?(?:{_UNIT.pattern.removeprefix(chr(92) + 's?')})?)\)\s?[:은는]\s?({_NUMBER})(?!\s?(?:{_MULTIPLIER}|[가-힣%]))"
 )
 _MARKUP = re.compile(r"[*_`$\\]")
-_LIST_MARK = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+", re.MULTILINE)
+_LIST_NUMBER = re.compile(r"^[^\S\n]*\d{1,2}[.)]\s+", re.MULTILINE)
 
 
 class Stated(NamedTuple):
-    """A quantity and where it is written in a plain text."""
+    """A quantity and its position in a text."""
 
     quantity: Quantity
     start: int
@@ -85,25 +85,25 @@ class Stated(NamedTuple):
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Return all quantities of a text, in order."""
+    """Return all quantities of a text in order."""
     return [stated.quantity for stated in scan(plain(text))]
 
 
-@lru_cache(maxsize=32)  # the strict rule looks at the same passages again and again
+@lru_cache(maxsize=32)  # the strict rule scans the same passages repeatedly
 def scan(text: str) -> tuple[Stated, ...]:
-    """Return all quantities of a text that `plain` has spelled out, with their places."""
+    """Return all quantities, with their positions, of a text that `plain` has returned."""
     found: list[Stated] = []
     position = 0
     while _DIGIT.search(text, position) and (match := _PART.search(text, position)):
         sign, number, words = match.groups()
-        value, lowest = _value(number, words)
+        value, lowest = _parse_value(number, words)
         position = match.end()
-        # 1조 2,000억: what follows a large multiplier and is smaller than it belongs to the same number.
+        # 1조 2,000억: a smaller number after a large multiplier belongs to the same quantity.
         while lowest:
             part = _PART.match(text, position + text[position : position + 1].isspace())
             if part is None or part["sign"]:
                 break
-            more, lower = _value(part["number"], part["words"])
+            more, lower = _parse_value(part["number"], part["words"])
             if more >= lowest:
                 break
             value, lowest, position = value + more, lower, part.end()
@@ -116,25 +116,28 @@ def scan(text: str) -> tuple[Stated, ...]:
 
 @lru_cache(maxsize=8)
 def plain(text: str) -> str:
-    """Return a text with one spelling of width, minus signs and squares, and without Markdown and LaTeX."""
+    """Return a text without Markdown and LaTeX, with uniform character width, minus signs, squares and cubes.
+
+    A unit in brackets moves behind its number, and English multipliers and units are translated.
+    """
     if not unicodedata.is_normalized("NFKC", text):
         for square, spelled in (("㎡", "m제곱"), ("㎥", "m세제곱"), ("㎢", "km제곱"), ("²", "제곱"), ("³", "세제곱")):
             text = text.replace(square, spelled)
         text = unicodedata.normalize("NFKC", text)
-    if _SPECIAL.search(text):
+    if _NEEDS_CLEANING.search(text):
         text = _LATEX.sub(r"\1", text).replace("{,}", ",").replace("\\%", "%").replace("\\,", "")
         text = _POWER.sub(lambda m: f"{m[1]}{'제곱' if m[2] == '2' else '세제곱'}", text)
         text = _MINUS.sub("-", _TRIANGLE.sub(" -", text))
         text = _MARKUP.sub("", text)
     if "(" in text:
         text = _UNIT_BEFORE.sub(r"\3\1", _BRACKETED_UNIT.sub(r"\1", text))
-    for _ in range(2):  # a multiplier, then a unit
+    for _ in range(2):  # first a multiplier, then a unit
         text = _ENGLISH_WORD.sub(lambda match: _ENGLISH[match[1].lower()], text)
-    return _LIST_MARK.sub("", text) if "." in text or ")" in text else text
+    return _LIST_NUMBER.sub("", text) if "." in text or ")" in text else text
 
 
-def _value(number: str, words: str) -> tuple[int | Decimal, int]:
-    """The value, and where it ends in 만, 억 or 조 that factor, below which a number may go on; else 0."""
+def _parse_value(number: str, words: str) -> tuple[int | Decimal, int]:
+    """Return the value and the factor of a final 만, 억 or 조, else 0. A smaller number may continue the value."""
     plain = number.replace(",", "")
     value = int(plain) if len(plain) < MAX_INT_DIGITS and "." not in plain else Decimal(plain)
     lowest = 0

@@ -1,7 +1,8 @@
-"""The strict rule of InfoChartQA: the published comparisons without their accidents, of the final answer only.
+"""Score the final answer of a response by InfoChartQA's strict rule: the published comparisons without their mistakes.
 
-Texts are equal but for case, punctuation and articles; numbers are within the published tolerance, but years are exact and a factor
-needs its unit; a response that names several candidates, denies the answer or only bounds it is wrong.
+Texts must be equal apart from case, punctuation and articles. Numbers must be within the published tolerance, but years
+must be exact, and a response may not omit a factor such as K or M. A response that names several candidates, denies the
+answer or only bounds it is wrong.
 """
 
 import re
@@ -21,12 +22,12 @@ from evaluator.benchmarks.scoring.chart_answers import (
     last_quantity,
     mostly_digits,
 )
-from evaluator.benchmarks.scoring.choices import ECHO
+from evaluator.benchmarks.scoring.choices import REPEATED_CHOICES
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
-MAX_WORDS = 4  # of a candidate in a list
-MAX_FILLER = 15  # words beside the answer in its sentence
-MAX_LENGTH = 2000  # characters of a passage; a longer one is a dump
+MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
+MAX_FILLER_WORDS = 15  # beside the answer in its sentence
+MAX_LENGTH = 2000  # characters of a response; a longer one is not searched for an answer
 _ANSWER = re.compile(
     r"(?:answer|정답|(?<![가-힣])답)\W{0,4}(?:is\b|:|은|는|=)[\s*:(\"'\[]{0,4}([^\n]*?)(?:\.\s|\.?$|\n)",
     re.IGNORECASE | re.MULTILINE,
@@ -36,7 +37,7 @@ _TAGGED = re.compile(r"<answer>(.*?)</answer>|\\boxed\{(?:\\text\{)?([^{}]*)\}",
 _EITHER = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면|either", re.IGNORECASE)
 _SEPARATOR = re.compile(r"\s*(?:\n|,(?!\d{3})|[;/|·])\s*")
 _HARD_SEPARATOR = re.compile(r"\s*[\n;/|·]\s*")
-# What follows is another item, or a remark.
+# Starts a remark, or a mention of another item.
 _ASIDE = re.compile(
     r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|than|whereas|while|but|down from|up from|ahead of|because|since|as)\b|,\s*(?:with|which|not)\b"
 )
@@ -53,7 +54,7 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
 def strict_match(question_type: int, answer: str, response: str) -> bool:
-    """Return whether the final answer of a response is right. Nothing is right if nothing is said."""
+    """Return whether the final answer of a response is right. An empty response is always wrong."""
     response = after_thinking(response).strip()
     if not response:
         return False
@@ -73,12 +74,15 @@ def strict_match(question_type: int, answer: str, response: str) -> bool:
     if question_type in ROUGH_NUMBER | EXACT_NUMBER or (question_type in NUMERIC_OR_TEXT and mostly_digits(answer)):
         return _same_value(answer, passage, tolerance)
     if question_type in TEXT_OR_NUMBER and re.search("[0-9]", answer):
-        return _states(answer, passage) or _same_value(answer, passage, tolerance)
-    return _states(answer, passage)
+        return _gives_answer(answer, passage) or _same_value(answer, passage, tolerance)
+    return _gives_answer(answer, passage)
 
 
 def asserted_letters(response: str) -> set[str]:
-    """Return the letters of the final answer; none of alternatives, of answers that differ or of repeated choices."""
+    """Return the letters of the final answer.
+
+    The set is empty if the response gives alternatives, answers that differ, or only repeats the choices.
+    """
     marked = (
         [match[1] for match in _ANSWER.finditer(response) if _letters(match[1])] if len(response) < MAX_LENGTH else []
     )
@@ -90,19 +94,22 @@ def asserted_letters(response: str) -> set[str]:
         return _letters(bare[0].upper()) if len(bare) == 1 else set()
     for line in reversed(lines):
         if letters := _letters(line):
-            return set() if ECHO.match(response) and re.match(r"\s*[A-D][.:)]", line) else letters
+            return set() if REPEATED_CHOICES.match(response) and re.match(r"\s*[A-D][.:)]", line) else letters
     return set()
 
 
 def _letters(line: str) -> set[str]:
-    """Return the letters that a line names, none if it names alternatives or denies one."""
+    """Return the letters that a line names; empty if it names alternatives or denies one."""
     if _EITHER.search(line) or re.search(r"\bnot\b|n't\b|아니", line):
         return set()
     return set(re.findall(r"(?<![A-Za-z'])([A-D])(?![A-Za-z'])", line))
 
 
 def _items(response: str) -> list[str] | None:
-    """Return the items of a list, folded: separated by commas, line breaks, arrows or "and", perhaps after a colon or a verb."""
+    """Return the folded items of a list, or None if it names alternatives or denies an item.
+
+    Items are separated by commas, line breaks, `<`, `>`, `→`, `&` or "and", perhaps after a colon or a verb.
+    """
     if _EITHER.search(response) or re.search(r"\bnot\b", response, re.IGNORECASE):
         return None
     text = re.split(r"\n\s*\n", _without_remarks(response))[-1].strip()
@@ -133,7 +140,7 @@ def final_passage(response: str) -> str | None:
         return None
     for separator, most in ((_SEPARATOR, 2), (_HARD_SEPARATOR, 1)):
         parts = separator.split(response)
-        if len(parts) > most and all(len(part.split()) <= MAX_WORDS for part in parts):
+        if len(parts) > most and all(len(part.split()) <= MAX_CANDIDATE_WORDS for part in parts):
             return None
     return str(re.split(r"(?<=[.!?])\s+(?=\w)", _last_line(response))[-1])
 
@@ -143,21 +150,21 @@ def _last_line(response: str) -> str:
 
 
 def _without_remarks(response: str) -> str:
-    """Return a response without what is in brackets, unless that is all."""
+    """Return a response without text in brackets, or unchanged if nothing else would remain."""
     text = re.sub(r"(?<!\s)\s*+\([^()\n]*+\)", "", response)
     return text if re.search(r"\w", text) else response
 
 
 def _main_part(passage: str, has_answer: re.Pattern[str]) -> str:
-    """Return a passage up to the first aside that follows something that may be the answer."""
+    """Return a passage up to the first aside after text that may be the answer, which `has_answer` matches."""
     for aside in _ASIDE.finditer(passage):
         if has_answer.search(passage[: aside.start()]):
             return passage[: aside.start()]
     return passage
 
 
-def _states(answer: str, passage: str) -> bool:
-    """Return whether a sentence gives the answer, and not as one of many words."""
+def _gives_answer(answer: str, passage: str) -> bool:
+    """Return whether a sentence gives the answer, rather than mentioning it among many words or in a list."""
     if _folded(answer) == _folded(passage):
         return True
     answer, passage = answer.lower().strip(), _main_part(passage.lower(), re.compile(r"\w")).strip(" .*()[]\"'")
@@ -174,14 +181,17 @@ def _states(answer: str, passage: str) -> bool:
     is_listed = re.search(r"(?:[;/|·&>]|(?<![\d.])(?!(?:19|20)\d\d,)\d\S*,|\band|및|와|과)\s*$", before) or re.match(
         r"\s*(?:[;/|·&]|and\b|및|와|과)", after
     )
-    return not is_listed and others <= MAX_FILLER and (others <= 1 or bool(_FUNCTION_WORD.search(passage)))
+    return not is_listed and others <= MAX_FILLER_WORDS and (others <= 1 or bool(_FUNCTION_WORD.search(passage)))
 
 
 def _same_value(answer: str, passage: str, tolerance: float) -> bool:
-    """Return whether the only value of a passage is that of the answer. Years are exact, and a factor needs its unit."""
+    """Return whether a passage has only one value and it is the answer's.
+
+    Years must be exact, and a factor such as K or M must be written. Only `%` may be missing.
+    """
     if not re.search("[0-9]", answer):
-        return _states(answer, passage)
-    if re.search(r"[^\W\d_]", answer) and _states(answer, passage):  # Q3 2020, 12K
+        return _gives_answer(answer, passage)
+    if re.search(r"[^\W\d_]", answer) and _gives_answer(answer, passage):  # Q3 2020, 12K
         return True
     is_year = bool(_YEAR.fullmatch(answer.strip()))
     passage = _main_part(passage.replace("\n", " "), _NUMBER)
@@ -207,6 +217,6 @@ def _same_value(answer: str, passage: str, tolerance: float) -> bool:
 
 
 def _folded(text: str) -> str:
-    """Return a text without case, punctuation, white space and a leading article; signs and decimal points stay."""
+    """Return a text without case, punctuation, white space and a leading article. Signs and decimal points are kept."""
     folded = re.sub(r"^\W*(?:the|a|an)\s+", "", unicodedata.normalize("NFKC", text).casefold().strip())
     return re.sub(r"(?<!\d)\.|\.(?!\d)|[^\w.+%-]|_", "", folded)

@@ -1,9 +1,10 @@
-"""Answers of models that write their reasoning before them."""
+"""Separate the answer of a model from the reasoning that it writes before it."""
 
 
 def after_thinking(output: str) -> str:
-    """What stands behind the last `</think>`: the whole output where there is none.
+    """Return the text after the last `</think>`, or the whole output if there is none.
 
-    The engines keep reasoning and answer apart by the model's own tags. Files of `python -m evaluator score` may not.
+    The engines have already removed reasoning by the model's own tags. Files for `python -m evaluator score` may still
+    contain it.
     """
     return output.rpartition("</think>")[2]

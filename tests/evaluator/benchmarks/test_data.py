@@ -73,13 +73,13 @@ def _write(folder: Path, rows: list[dict[str, Any]]) -> None:
         ({"answer": "  "}, "'answer'"),
         ({"answer": 61.5}, "'answer'"),
         ({"question": ""}, "'question'"),
-        ({"images": []}, "names no image"),
+        ({"images": []}, "'images' is empty"),
         ({"images": ["images/none.png"]}, "does not exist"),
         ({"images": ["../../../etc/passwd"]}, "outside the folder"),
-        ({"images": ["items.jsonl"]}, "no readable image"),
-        ({"images": [3]}, "no path"),
+        ({"images": ["items.jsonl"]}, "not a readable image"),
+        ({"images": [3]}, "not a path"),
         ({"domain": None}, "'domain'"),
-        ({"id": "공공행정-1"}, "stands twice"),
+        ({"id": "공공행정-1"}, "appears twice"),
     ],
 )
 def test_a_broken_row_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
@@ -158,7 +158,7 @@ def test_parquet_is_the_same_as_jsonl(tmp_path: Path) -> None:
     (folder / "items.jsonl").unlink()
     assert BENCHMARKS["ko-vqa"].load(folder) == expected
     (folder / "items.parquet").write_bytes(b"PAR1 no")
-    with pytest.raises(DataError, match="no Parquet file"):
+    with pytest.raises(DataError, match="not a Parquet file"):
         BENCHMARKS["ko-vqa"].load(folder)
 
 
@@ -220,9 +220,9 @@ def test_a_broken_document_is_named(tmp_path: Path) -> None:
         BENCHMARKS["korquad-2"].load(_official(tmp_path, DOCUMENT, {"title": "x", "context": "y", "qas": [{}]}))
     with pytest.raises(DataError, match="row 1: column 'title' is missing"):
         BENCHMARKS["korquad-2"].load(_official(tmp_path, {k: v for k, v in DOCUMENT.items() if k != "title"}))
-    with pytest.raises(DataError, match="stands twice"):
+    with pytest.raises(DataError, match="appears twice"):
         BENCHMARKS["korquad-2"].load(_official(tmp_path, DOCUMENT, DOCUMENT))
-    with pytest.raises(DataError, match=r"no KorQuAD 2\.x file"):
+    with pytest.raises(DataError, match=r"not a KorQuAD 2\.x file"):
         (tmp_path / "dev.json").write_text("{}")
         BENCHMARKS["korquad-2"].load(tmp_path / "dev.json")
 

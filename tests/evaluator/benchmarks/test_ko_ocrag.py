@@ -163,7 +163,7 @@ def test_import_of_the_makers_workbook(tmp_path: Path) -> None:
     done = import_dataset(BENCHMARK, tmp_path / "source", tmp_path / "out")
     assert [item.id for item in done.items] == ["가.jpg", "나.jpg"] and done.unmatched == 0
     assert [reason for _, reason in done.rejected] == [
-        "column 'TEXT_OCR' holds descriptions of pictures, not the page's text"
+        "column 'TEXT_OCR' contains descriptions of pictures, not only the page's text"
     ]
     first, second = BENCHMARK.load(tmp_path / "out")
     assert first.extra["images_described"] == PICTURES and second.extra["images_described"] == ""

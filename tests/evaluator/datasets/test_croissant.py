@@ -25,5 +25,5 @@ def test_a_description_names_the_file_and_its_columns(benchmark: str) -> None:
 
 
 def test_a_folder_without_items_is_told() -> None:
-    with pytest.raises(DataError, match="holds neither"):
+    with pytest.raises(DataError, match="contains neither"):
         croissant("ko-vqa", SAMPLES, LICENCE, URL, date(2026, 1, 2))

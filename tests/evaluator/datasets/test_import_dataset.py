@@ -86,7 +86,14 @@ def test_rows_that_cannot_be_used_are_counted_with_their_reasons(tmp_path: Path)
     imported = _import("ko-vqa", _vqa(source, rows), out)
     assert [i.id for i in imported.items] == ["1", "7"]
     assert imported.unmatched == 1  # the published rule never accepts a whole float with a unit
-    reasons = ["'domain' is empty", "no number", "stands twice", "is not below", "several folders", "no readable image"]
+    reasons = [
+        "'domain' is empty",
+        "no number",
+        "appears twice",
+        "is not below",
+        "several folders",
+        "not a readable image",
+    ]
     assert [where for where, _ in imported.rejected] == [f"questions.csv, row {n}" for n in (2, 3, 4, 5, 6, 7)]
     for (_, said), expected in zip(imported.rejected, reasons, strict=True):
         assert expected in said
@@ -205,7 +212,7 @@ def test_the_public_subsets(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (b"\xff\xfe\x00nonsense\x81", "neither UTF-8 nor CP949"),
-        (b"row_id,domain\n", "holds no rows"),
+        (b"row_id,domain\n", "has no rows"),
         (b"row_id,domain\n1,a\n", "none of 1 rows can be used; questions.csv, row 1: column 'answer' is missing"),
     ],
 )
@@ -226,7 +233,7 @@ def test_the_command_shows_counts_and_a_preview(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "1 items, 1 images or pages, 13 rows rejected" in done.stdout
-    assert "rejected questions.csv, row 2: the answer holds no number" in done.stderr
+    assert "rejected questions.csv, row 2: the answer contains no number" in done.stderr
     assert "and 3 more" in done.stderr
     again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert again.returncode == 2 and "is there already" in again.stderr
