@@ -92,7 +92,7 @@ def test_only_the_last_step_of_a_job_has_the_tokens(hub: Hub, schedule: Callable
         (["--space", "org/board"], {}, "by its digest"),
         (["--space", "org/board", "--image", "python:3.11"], {}, "by its digest"),
         (["--space", "org/board", "--image", IMAGE, "--commit", "main"], {}, "all 40 digits"),
-        (["--space", "org/board", "--image", IMAGE, "--every", "7h"], {}, "in parts of an hour or a day"),
+        (["--space", "org/board", "--image", IMAGE, "--every", "7h"], {}, "divide an hour or a day evenly"),
     ],
 )
 def test_what_cannot_work_is_told_in_one_line(
