@@ -86,7 +86,7 @@ def test_a_filter_is_accepted_and_single_objects_are_not_given(
     assert shown.returncode and "could not fetch" in shown.stderr
     if version == "2":
         assert "expected 'packfile'" in shown.stderr
-    own.single_objects = True
+    own.serves_single_objects = True
     assert git("cat-file", "-p", "HEAD:a.json", folder=tmp_path / "partial", version=version).stdout == "{}\n"
 
 
@@ -98,7 +98,7 @@ def test_a_request_that_git_compresses_is_not_understood(own: Hub, address: str,
         store.set_ref(f"refs/tags/v{number}", head)
     cloned = git("clone", url(address, f"datasets/{REPO}"), tmp_path / "clone")
     assert cloned.returncode and "expected 'packfile'" in cloned.stderr
-    own.inflates = True
+    own.accepts_gzip = True
     assert git("clone", url(address, f"datasets/{REPO}"), tmp_path / "again").returncode == 0
 
 

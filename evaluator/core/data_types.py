@@ -1,4 +1,4 @@
-"""The values that pass from step to step: items, prompts, answers, scores. Imports no model library."""
+"""The data types shared by all steps: items, prompts, answers and scores. Imports no model library."""
 
 import re
 import sys
@@ -11,15 +11,15 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le, MaxLen
 
-MAX_MESSAGE = 300  # characters of what is told about a failure
-MARKS = 30  # combining marks on one letter, at most (UAX #15)
-SHORT = 1000  # characters of an answer in which nothing is slow
+MAX_MESSAGE = 300  # characters of a failure message
+MAX_COMBINING_MARKS = 30  # on one letter (UAX #15)
+CHECK_MARKS_ABOVE = 1000  # characters; shorter answers cannot be slow to normalise
 MAX_ANSWER = 50_000  # characters of an answer; the longest gold answer, a table of KorQuAD 2.0, has 10,850
-PAGE = "{page}"  # where a prompt's text takes its page; an engine may put fewer windows of the page there
+PAGE = "{page}"  # placeholder in a prompt's text; an engine replaces it with the page or with some of its windows
 
 Count = Annotated[int, Ge(0), Le(10**9)]
 Box = tuple[int, int, int, int]  # x, y, width, height in pixels
-RequestedDecoding = Literal["greedy", "repository"]  # what can be asked for; a provider's own a result can only tell
+RequestedDecoding = Literal["greedy", "repository"]  # results can also have "provider", which cannot be requested
 AnswerStatus = Literal["ok", "empty", "refused", "truncated", "infra_error"]
 
 
@@ -32,52 +32,56 @@ class Item:
     answer: str
     images: tuple[Path, ...] = ()
     page: str | None = None  # HTML
-    links: tuple[str, ...] = ()  # where the images are public
-    crops: tuple[Box, ...] = ()  # pieces of the first image, shown after the images
-    choices: tuple[str, ...] = ()  # the right one first
+    links: tuple[str, ...] = ()  # public URLs of the images
+    crops: tuple[Box, ...] = ()  # regions of the first image, shown after the images
+    choices: tuple[str, ...] = ()  # the correct one first
     buckets: dict[str, str] = field(default_factory=dict)  # axis → bucket, for the breakdown
-    cluster: str = ""  # the document or image the item shares with others
-    extra: Mapping[str, Any] = field(default_factory=dict)  # what else the benchmark's own scoring rule needs
+    cluster: str = ""  # id of the document or image that the item shares with other items
+    extra: Mapping[str, Any] = field(default_factory=dict)  # further inputs of the benchmark's scoring rule
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model is asked: everything but the gold answer."""
+    """One question as a model gets it, without the gold answer."""
 
     id: str
-    text: str  # ready for a chat model, but for PAGE
+    text: str  # complete for a chat model once PAGE is replaced
     images: tuple[Path, ...] = ()
-    links: tuple[str, ...] = ()  # of the images, in their order, where those are public
+    links: tuple[str, ...] = ()  # URLs in the order of the images, if those are public
     crops: tuple[Box, ...] = ()
-    question: str = ""  # alone, for engines that choose the parts of a page by it, or read no instruction
+    question: str = ""  # without instructions, for engines that take none or rank the parts of a page by it
     page: str | None = None  # HTML
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said, without its reasoning; `raw` is all it wrote, where that is more.
+    """A model's answer to one prompt.
 
-    `seconds` is its share of the time spent on its batch, preprocessing included. Token counts are None where the
-    engine is not told them.
+    `text` is the answer without its reasoning; `raw` is the whole output if it has more than that. `seconds` is the
+    answer's share of the time spent on its batch, preprocessing included. Token counts are None if the engine does not
+    know them.
     """
 
     id: str
     text: str
     status: AnswerStatus
     seconds: Annotated[float, Ge(0), Le(10**6)]
-    windows: Count | None = None  # pieces of the page that were read; None where the page was read whole
-    visual_tokens: Count | None = None  # of its images
-    resize: Annotated[float, Ge(0), Le(10**6)] | None = None  # of its most reduced image, 1 for not at all
+    windows: Count | None = None  # parts of the page that were read; None if the whole page was read
+    visual_tokens: Count | None = None
+    resize: Annotated[float, Ge(0), Le(10**6)] | None = None  # scale of the most reduced image; 1: not reduced
     raw: str | None = None
     prompt_tokens: Count | None = None
-    tokens: Count | None = None  # new ones, reasoning included
-    reasoning_tokens: Count | None = None  # None: it did not reason
-    model: Annotated[str, MaxLen(200)] | None = None  # what a server says has answered
-    sampled: bool = False  # by a server that takes no temperature
+    tokens: Count | None = None  # generated tokens, reasoning included
+    reasoning_tokens: Count | None = None  # None: the model did not reason
+    model: Annotated[str, MaxLen(200)] | None = None  # model name that the server reported
+    sampled: bool = False  # whether the server does not accept a temperature, so the answer may be sampled
 
 
 def cleaned(answer: Answer) -> Answer:
-    """The answer as it can be kept and scored: a vocabulary may have tokens of any length, and halves of characters."""
+    """Return the answer with bounded length and valid Unicode, so that it can be stored and scored.
+
+    A vocabulary may have tokens of any length, and tokens that are half a surrogate pair.
+    """
     text, raw = _cleaned(answer.text), None if answer.raw is None else _cleaned(answer.raw)
     if text is answer.text and raw is answer.raw:
         return answer
@@ -86,8 +90,8 @@ def cleaned(answer: Answer) -> Answer:
 
 def _cleaned(text: str) -> str:
     text = text if len(text) <= MAX_ANSWER else text[:MAX_ANSWER]
-    # Of a run that is too long, one of its marks is met at every MARKS-th character.
-    if len(text) > SHORT and not text.isascii() and any(map(_is_mark, set(text[::MARKS]))):
+    # Looking at every MAX_COMBINING_MARKS-th character is enough to hit each run that is too long.
+    if len(text) > CHECK_MARKS_ABOVE and not text.isascii() and any(map(_is_mark, set(text[::MAX_COMBINING_MARKS]))):
         text = _long_run_of_marks().sub(r"\1", text)
     try:
         text.encode()
@@ -98,13 +102,16 @@ def _cleaned(text: str) -> str:
 
 @cache
 def _long_run_of_marks() -> re.Pattern[str]:
-    """More combining marks than any writing has on one letter: putting them in order takes quadratic time."""
-    # Only those can be: decomposing all of Unicode takes three times as long, and an answer waits for it.
+    """Return a pattern for more combining marks than any script puts on one letter.
+
+    Unicode normalisation sorts such runs in quadratic time.
+    """
+    # Only these characters can be marks. Normalising all of Unicode instead would take three times as long.
     candidates = (
         c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.combining(c) or unicodedata.decomposition(c)
     )
     marks = "".join(map(re.escape, filter(_is_mark, candidates)))
-    return re.compile(f"([{marks}]{{{MARKS}}})[{marks}]+")
+    return re.compile(f"([{marks}]{{{MAX_COMBINING_MARKS}}})[{marks}]+")
 
 
 @cache
@@ -114,17 +121,20 @@ def _is_mark(character: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one item earned, from 0 to 1, by the names of the benchmark's metrics."""
+    """The score of one item."""
 
     id: str
-    values: Mapping[str, float]
+    values: Mapping[str, float]  # metric name → score from 0 to 1
     status: AnswerStatus
-    prediction: str = ""  # the canonical answer (a letter, say), for metrics that are not a mean over items
+    prediction: str = ""  # canonical answer (for example a letter), for metrics that are not a mean over items
     gold: str = ""
 
 
 def zero_if_unanswered(score: Score, answers: Sequence[Answer]) -> Score:
-    """Return the score of an item, zeros if none of its prompts has an answer: reasoning that was cut off, or an image that
-    the model's processor does not take. Published rules count some empty answers as right."""
+    """Return an item's score, with all values zero if none of its prompts was answered.
+
+    An answer is missing if the reasoning was cut off or if the model's processor rejected the image. Published scoring
+    rules would count some empty answers as correct.
+    """
     missing = all(not a.text and (a.status == "refused" or a.reasoning_tokens is not None) for a in answers)
     return replace(score, values=dict.fromkeys(score.values, 0.0)) if missing else score

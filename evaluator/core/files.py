@@ -1,4 +1,4 @@
-"""Files named by their content, and files that an untrusted process has written."""
+"""File helpers: content-addressed names, and safe handling of files that an untrusted process wrote."""
 
 import errno
 import hashlib
@@ -14,7 +14,7 @@ from evaluator.core.errors import DataError
 
 
 def write_content_addressed(root: Path, folder: str, suffix: str, content: bytes) -> str:
-    """Write a file below `root` under the sha256 of its content, atomically. Returns its relative name."""
+    """Write `content` atomically to a file named after its SHA-256, and return its path relative to `root`."""
     name = f"{folder}/{hashlib.sha256(content).hexdigest()[:32]}{suffix}"
     target = root / name
     if not target.exists():
@@ -26,7 +26,10 @@ def write_content_addressed(root: Path, folder: str, suffix: str, content: bytes
 
 
 def check_new_folder(folder: Path) -> None:
-    """Before the long work of filling it. Raises DataError where something is there already, or it cannot be made."""
+    """Check that a folder can be created, before the long work of filling it.
+
+    Raises DataError if the path exists and is not an empty folder, or if it cannot be created.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         folder.rmdir()
@@ -37,7 +40,10 @@ def check_new_folder(folder: Path) -> None:
 
 
 def remove_path(path: Path) -> None:
-    """Remove a file, or a folder with all that is in it, however deep: Python's own way ends at a thousand folders before 3.13."""
+    """Remove a file or a whole folder, of any depth.
+
+    `rm` is used because shutil.rmtree fails beyond a thousand nested folders before Python 3.13.
+    """
     if not os.path.lexists(path):
         return
     if subprocess.run(["rm", "-rf", "--", str(path)], stderr=subprocess.DEVNULL).returncode:
@@ -45,11 +51,13 @@ def remove_path(path: Path) -> None:
         subprocess.run(["rm", "-rf", "--", str(path)], stderr=subprocess.DEVNULL)
 
 
-def size_of(folder: Path, most: int) -> int:
-    """Bytes of all files below a folder, a file or folder counting 4,096 at least. More than `most` need not be right,
-    and folders that cannot be looked into are more."""
+def size_of(folder: Path, limit: int) -> int:
+    """Return the bytes of all files below a folder, counting at least 4,096 for each file and folder.
+
+    Counting stops above `limit`, so a larger result is not exact. A folder that cannot be read counts as `limit` bytes.
+    """
     total, waiting = 0, [str(folder)]
-    while waiting and total <= most:
+    while waiting and total <= limit:
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
@@ -57,25 +65,29 @@ def size_of(folder: Path, most: int) -> int:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
         except OSError as error:
-            total += 4096 if error.errno == errno.ENOENT else most  # gone meanwhile; else hidden, by depth or by rights
+            # ENOENT: removed meanwhile. Otherwise the content is hidden by its depth or by permissions.
+            total += 4096 if error.errno == errno.ENOENT else limit
     return total
 
 
 def _size(entry: os.DirEntry[str]) -> int:
     try:
         found = entry.stat(follow_symlinks=False)
-    except OSError:  # gone meanwhile
+    except OSError:  # removed meanwhile
         return 4096
     return max(4096, found.st_size, found.st_blocks * 512)
 
 
-def keep_newest(entries: Iterable[Path], most: int) -> list[Path]:
-    """Remove the files and folders whose own time is oldest, until the rest has `most` bytes. Returns what went."""
+def keep_newest(entries: Iterable[Path], limit: int) -> list[Path]:
+    """Remove the oldest files and folders until at most `limit` bytes are left. Return what was removed.
+
+    Age is the modification time of each entry itself, not of files inside it.
+    """
     aged = sorted(((entry.stat().st_mtime, entry) for entry in entries), reverse=True)
     total, removed = 0, []
     for _, entry in aged:
-        total += size_of(entry, most) if entry.is_dir() else entry.stat().st_size
-        if total > most:
+        total += size_of(entry, limit) if entry.is_dir() else entry.stat().st_size
+        if total > limit:
             remove_path(entry)
             removed.append(entry)
     return removed
@@ -83,7 +95,7 @@ def keep_newest(entries: Iterable[Path], most: int) -> list[Path]:
 
 @contextmanager
 def open_regular_file(path: Path, *, create: bool = False) -> Iterator[BinaryIO]:
-    """Open a regular file to read and write. Raises OSError for a symbolic link, a pipe or a device."""
+    """Open a regular file for reading and writing. Raises OSError for a symbolic link, a pipe or a device."""
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | (os.O_CREAT if create else 0)
     with os.fdopen(os.open(path, flags, 0o644), "r+b") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

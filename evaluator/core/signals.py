@@ -1,7 +1,7 @@
-"""Helper processes that a stop of the worker does not end.
+"""Protect helper processes from the signals that stop the worker.
 
-A scheduler or a terminal sends SIGTERM or SIGINT to the whole process group of a worker. The worker then stops its helpers
-itself; a helper that ended on its own would look like a failure.
+A scheduler or a terminal sends SIGTERM or SIGINT to the whole process group of a worker. The worker then stops its
+helpers itself; a helper that ended before that would look like a failure.
 """
 
 import signal
@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from multiprocessing import resource_tracker
 
 STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
-SIGKILL_EXIT_CODES = (-signal.SIGKILL, 128 + signal.SIGKILL)  # the latter if bubblewrap or a shell reports it
+SIGKILL_EXIT_CODES = (-signal.SIGKILL, 128 + signal.SIGKILL)  # the second is reported by bubblewrap and shells
 STOP_EXIT_CODES = {*SIGKILL_EXIT_CODES, *(-s for s in STOP_SIGNALS), *(128 + s for s in STOP_SIGNALS)}
-STOP_NOTICE_SECONDS = 1.0  # a stop of the group may reach this process a moment after its helper
+STOP_NOTICE_SECONDS = 1.0  # a signal to the group may reach this process a moment after its helper
 
 
 @contextmanager
 def stop_signals_blocked() -> Iterator[None]:
-    """Start processes of multiprocessing that SIGTERM and SIGINT do not reach: they inherit this thread's mask."""
-    resource_tracker.ensure_running()  # its start would reset the mask
+    """Block SIGTERM and SIGINT in multiprocessing processes started inside: they inherit this thread's signal mask."""
+    resource_tracker.ensure_running()  # starting it later would reset the mask
     before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     try:
         yield
@@ -27,5 +27,5 @@ def stop_signals_blocked() -> Iterator[None]:
 
 
 def was_stopped(returncode: int | None) -> bool:
-    """Return whether an exit code is that of a process that SIGTERM, SIGINT or SIGKILL ended."""
+    """Return whether an exit code means that SIGTERM, SIGINT or SIGKILL ended the process."""
     return returncode in STOP_EXIT_CODES

@@ -1,7 +1,7 @@
-"""Any OpenAI-compatible server: closed models, vLLM, SGLang, `transformers serve`. Nothing of the model is loaded here.
+"""The engine for OpenAI-compatible servers: closed models, vLLM, SGLang, `transformers serve`.
 
-Requests go out side by side, more of them while the server keeps up and half as many when it says it does not. One
-that fails for good is `infra_error`, never an answer.
+Requests are sent concurrently: more while the server keeps up, half as many after it reports overload. A request that
+still fails after all retries has the status `infra_error` and is not counted as an answer of the model.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page
 from evaluator.engines.server import Server
 from evaluator.engines.server_pool import (
-    REFUSED,
+    REFUSAL_STATUSES,
     InvalidCompletionError,
     ServerLoad,
     ServerPool,
@@ -59,23 +59,25 @@ from submissions.texts.errors import RefusedError, TemplateError
 from submissions.texts.failure_codes import FailureCode
 
 ATTEMPTS = 8
-MAX_REFUSED = 8  # questions refused by a server that has answered none, after which it is asked no more
-MAX_TOKENS_COUNTED = 10**9  # a larger count is none
-CONCURRENCY = 32  # requests under way, at most
-LONGEST_WAIT = 300.0  # seconds between two tries, whatever the server asks for
-IMAGE_TOKENS = 2048  # reserved in the budget for an image, until the server says what it took
-# What reading a completion of another form than documented raises.
+MAX_REFUSALS = 8  # questions refused, none answered, after which the evaluation fails
+MAX_TOKEN_COUNT = 10**9  # larger counts are ignored as invalid
+CONCURRENCY = 32  # maximum number of concurrent requests to a server
+LONGEST_WAIT = 300.0  # seconds between two attempts, even if the server asks for more
+IMAGE_TOKENS = 2048  # reserved in the budget for an image until the server reports its usage
+# Raised while a completion is read that does not have the documented form.
 MALFORMED = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
-KEY_PIECE = 8  # characters of a key that are left out wherever they stand
+KEY_PART_CHARS = 8  # a part of the API key of this length is removed from server messages
 _END = object()
 
 
 class ApiEngine:
+    """Asks a model through one or several OpenAI-compatible servers."""
+
     params = None
 
     @staticmethod
     def environment(options: EngineOptions) -> dict[str, str | float]:
-        """That of this machine where the server runs here, too; nothing of one elsewhere."""
+        """Return the environment of this machine if the server runs here too, else an empty dict."""
         return {} if options.api is None or options.remote else torch_environment(options)
 
     def __init__(self, options: EngineOptions) -> None:
@@ -91,15 +93,17 @@ class ApiEngine:
         self._facts = facts
         self._max_tokens = options.max_new_tokens + (options.max_reasoning_tokens if facts.reasons else 0)
         self._parameters: dict[str, Any] = {"max_tokens": self._max_tokens, "temperature": 0}
-        if options.remote:  # our own server is watched otherwise, and some drop half a letter at the end of a stream
+        # Streaming detects stalls of a remote server. A spawned server does not stream, because some cut off half a
+        # character at the end of a stream.
+        if options.remote:
             self._parameters |= {"stream": True, "stream_options": {"include_usage": True}}
         if options.remote and options.thinking in EFFORTS:
             self._parameters[EFFORT] = options.thinking
-        self._reached = self._answered = False  # whether the server has ever sent a response, and an answer
-        self._refused = 0  # questions that it has refused
+        self._reached = self._answered = False  # whether the server has ever sent a response, an answer
+        self._refusals = 0  # number of questions that the server refused
         self._server = Server(options.api.spawn, options) if options.api.spawn else None
-        own = self._server.base_url if self._server else options.api.base_url
-        self._base_urls = (own, *options.api.replicas)
+        base_url = self._server.base_url if self._server else options.api.base_url
+        self._base_urls = (base_url, *options.api.replicas)
         self.batch_size = options.batch_size or CONCURRENCY
         self._loads = [ServerLoad(self.batch_size) for _ in self._base_urls]
         self._budget = Budget(options.api, options.spent)
@@ -133,7 +137,7 @@ class ApiEngine:
             self._server.close()
 
     async def _answer_all(self, prompts: Iterator[Prompt], done: queue.Queue[Any], stopped: threading.Event) -> None:
-        # Retries are made here, not by the client: a Retry-After counts, and every refusal slows all requests down.
+        # Retries are made here and not by the client, to respect Retry-After and to slow down all requests to a server.
         clients = [make_client(str(url), self._key) for url in self._base_urls]
         servers, spent = ServerPool(clients, self._loads), list[EvaluationError]()
 
@@ -146,7 +150,7 @@ class ApiEngine:
                 except EvaluationError as error:
                     if error.code != FailureCode.BUDGET_SPENT:
                         raise
-                    spent.append(error)  # what is under way is paid for
+                    spent.append(error)  # let requests in flight finish, as they are paid for
 
         async with AsyncExitStack() as stack:
             for client in clients:
@@ -166,7 +170,9 @@ class ApiEngine:
         room = None if self._api.page_chars is None else self._api.page_chars + len(prompt.text)
         text, windows = fit_page(prompt, room, len)
         try:
-            images, resize = await asyncio.to_thread(_urls, prompt, self._api.image_links, self._options.max_pixels)
+            images, resize = await asyncio.to_thread(
+                _image_urls, prompt, self._api.image_links, self._options.max_pixels
+            )
         except (OSError, ValueError):
             return Answer(prompt.id, "", "infra_error", 0.0, windows)
         content = [
@@ -192,21 +198,23 @@ class ApiEngine:
         )
 
     def _check_refusal(self, error: Exception) -> None:
-        """Raise EvaluationError if no other question would fare better than one that ended with this error."""
+        """Raise EvaluationError if this error means that all other questions would fail, too."""
         if not self._reached and isinstance(error, openai.APIConnectionError):
             raise EvaluationError(FailureCode.SERVER_FAILED, "the server cannot be reached") from None
         if not isinstance(error, openai.APIStatusError):
             return
-        self._refused += not is_retryable(error)
-        hopeless = not self._answered and self._refused >= MAX_REFUSED
-        if error.status_code in REFUSED or is_quota(error) or hopeless:
-            said = _reason(error, self._key)
-            raise EvaluationError(FailureCode.API_REFUSED, f"the server answers {error.status_code}: {said}") from None
+        self._refusals += not is_retryable(error)
+        refuses_all = not self._answered and self._refusals >= MAX_REFUSALS
+        if error.status_code in REFUSAL_STATUSES or is_quota(error) or refuses_all:
+            message = _server_message(error, self._key)
+            raise EvaluationError(
+                FailureCode.API_REFUSED, f"the server answers {error.status_code}: {message}"
+            ) from None
 
     async def _complete(
         self, servers: ServerPool, prompt_id: str, content: list[Any], reserved: tuple[int, int]
     ) -> Answer:
-        """Ask until there is an answer, and return it."""
+        """Send one question, with retries, and return its answer."""
         async for attempt in AsyncRetrying(
             stop=stop_after_attempt(ATTEMPTS),
             wait=lambda state: min(LONGEST_WAIT, wait_retry_after(state)),
@@ -220,13 +228,13 @@ class ApiEngine:
                         self._budget.reserve(*reserved)
                     completion = await self._create(client, content)
                     return _read_completion(completion, prompt_id, self._facts, self._key)
-        raise AssertionError("the last try either returns or raises")
+        raise AssertionError("the last attempt either returns or raises")
 
     async def _create(self, client: openai.AsyncOpenAI, content: list[Any]) -> Any:
-        """Send one request, greedy, and return its completion; a stall of the stream ends it.
+        """Send one request for greedy decoding and return its completion. A stalled stream is a timeout.
 
-        A parameter that the server does not take is left out from then on, or goes by its newer name: models that reason
-        take no temperature, and call the limit of tokens another name.
+        A parameter that the server rejects is left out or renamed, here and in all later requests: reasoning models
+        accept no temperature and expect `max_completion_tokens` instead of `max_tokens`.
         """
         extra = {"chat_template_kwargs": self._facts.switches} if self._facts.switches else None
         while True:
@@ -243,15 +251,15 @@ class ApiEngine:
                     self._reached = True
                     return await _read_body(response)
             except openai.BadRequestError as error:
-                said = f"{error.param} {error.message}"
-                if "stream" in parameters and "stream" in said:
+                complaint = f"{error.param} {error.message}"
+                if "stream" in parameters and "stream" in complaint:
                     self._parameters.pop("stream_options", None)
                     if "stream_options" not in parameters:
                         self._parameters.pop("stream", None)
-                elif "max_tokens" in parameters and "max_tokens" in said:
+                elif "max_tokens" in parameters and "max_tokens" in complaint:
                     self._parameters.pop("max_tokens", None)
                     self._parameters["max_completion_tokens"] = self._max_tokens
-                elif "temperature" in parameters and "temperature" in said:
+                elif "temperature" in parameters and "temperature" in complaint:
                     self._parameters.pop("temperature", None)
                 else:
                     raise
@@ -263,7 +271,7 @@ class ApiEngine:
 
 
 async def _read_body(response: Any) -> ChatCompletion:
-    """Return the completion in a response, streamed or whole. Raises InvalidCompletionError if it is not one."""
+    """Return the completion in a response, streamed or not. Raises InvalidCompletionError if there is none."""
     try:
         if "text/event-stream" in response.headers.get("Content-Type", ""):
             return await collect(response.parse())
@@ -274,16 +282,16 @@ async def _read_body(response: Any) -> ChatCompletion:
 
 @dataclass(frozen=True)
 class _TemplateFacts:
-    """What is known of how a server's model is asked; of one elsewhere, only whether it reasons."""
+    """Facts about the chat template of a server's model. For a remote server only `reasons` is known."""
 
     reasons: bool = False
-    opened: bool = False  # whether its prompts end within the reasoning already
-    switches: dict[str, Any] = field(default_factory=dict)  # for its chat template, which the server renders
-    tags: Tags | None = ANY  # of its template
+    opened: bool = False  # whether rendered prompts end inside the reasoning
+    switches: dict[str, Any] = field(default_factory=dict)  # template variables, sent to the server
+    tags: Tags | None = ANY  # reasoning tags
 
 
 def _template_facts(options: EngineOptions) -> _TemplateFacts:
-    """Return the facts of a model whose folder is here, by the same rules as the built-in engine."""
+    """Return the facts about the template in a local model folder, by the same rules as the chat engine."""
     try:
         template, tokens = folder_template(options.model)
     except RefusedError:
@@ -293,13 +301,13 @@ def _template_facts(options: EngineOptions) -> _TemplateFacts:
     switches = values_of(template, options.thinking)
     renderer = TemplateRenderer(template, tokens)
     try:
-        for words in ([{"type": "text", "text": QUESTION}], QUESTION):
-            asked = {"role": "user", "content": words}
+        for content in ([{"type": "text", "text": QUESTION}], QUESTION):
+            message = {"role": "user", "content": content}
             try:
-                (rendered,) = renderer.render([[asked]], **switches)
+                (rendered,) = renderer.render([[message]], **switches)
             except TemplateError:
                 continue
-            tags = learn_tags(template, renderer, asked)
+            tags = learn_tags(template, renderer, message)
             reasons = tags is not None and options.thinking != "off"
             return _TemplateFacts(reasons, opens(rendered, tags), switches, tags)
     finally:
@@ -308,7 +316,7 @@ def _template_facts(options: EngineOptions) -> _TemplateFacts:
 
 
 def _read_completion(completion: ChatCompletion, prompt_id: str, facts: _TemplateFacts, key: str | None) -> Answer:
-    """Return the answer of a completion, without the key. Raises InvalidCompletionError for a malformed one."""
+    """Return the answer in a completion, with the API key removed. Raises InvalidCompletionError if it is malformed."""
     try:
         if not completion.choices and not completion.usage:
             raise InvalidCompletionError("neither choices nor usage")
@@ -319,86 +327,91 @@ def _read_completion(completion: ChatCompletion, prompt_id: str, facts: _Templat
 
 
 def _count(value: Any) -> int:
-    """Return a server's count of tokens. What is not a count is 0."""
-    return value if type(value) is int and 0 <= value <= MAX_TOKENS_COUNTED else 0
+    """Return a token count reported by a server, or 0 if it is not a plausible count."""
+    return value if type(value) is int and 0 <= value <= MAX_TOKEN_COUNT else 0
 
 
 def without_key(text: str, key: str | None) -> str:
-    """Return a server's words without the key, also if it repeats a part of it."""
+    """Return a server's message with the API key, and parts of it, replaced by asterisks."""
     if not key:
         return text
     text = text.replace(key, "***")
     covered = [False] * len(text)
-    for start in range(len(text) - KEY_PIECE + 1):
-        if text[start : start + KEY_PIECE] in key:
-            covered[start : start + KEY_PIECE] = [True] * KEY_PIECE
+    for start in range(len(text) - KEY_PART_CHARS + 1):
+        if text[start : start + KEY_PART_CHARS] in key:
+            covered[start : start + KEY_PART_CHARS] = [True] * KEY_PART_CHARS
     return "".join("*" if hidden else letter for letter, hidden in zip(text, covered, strict=True))
 
 
 def _parse_completion(completion: ChatCompletion, prompt_id: str, facts: _TemplateFacts) -> Answer:
-    """Return answer and reasoning of a completion: as the server separates them, else by the tags in its text."""
+    """Return the answer in a completion. Reasoning is in a field of its own, or else found by the tags in the text."""
     usage = completion.usage
-    used: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "prompt_tokens": _count(usage.prompt_tokens) if usage else None,
         "tokens": _count(usage.completion_tokens) if usage else None,
         "model": f"{completion.model} {completion.system_fingerprint or ''}".strip()[:100]
         if isinstance(completion.model, str) and completion.model
         else None,
     }
-    if not completion.choices:  # the question is blocked
-        return Answer(prompt_id, "", "refused", 0.0, **used)
+    if not completion.choices:  # the server blocked the question
+        return Answer(prompt_id, "", "refused", 0.0, **reported)
     choice = completion.choices[0]
-    whole, thought = _parts(choice.message.content)
-    whole = whole.encode(errors="replace").decode()  # some servers cut characters in half
-    reasoning = thought or reasoning_of(choice.message.model_extra or {})
+    content, thinking = _split_content(choice.message.content)
+    content = content.encode(errors="replace").decode()  # some servers cut characters in half
+    reasoning = thinking or reasoning_of(choice.message.model_extra or {})
     if reasoning is not None:
-        raw: str | None = f"{reasoning}\n{whole}"
-        text = unmarked(whole)
+        raw: str | None = f"{reasoning}\n{content}"
+        text = unmarked(content)
     else:
-        reasoning, text = strip_reasoning(whole, facts.tags, opened=facts.opened)
-        raw = whole if reasoning is not None else None
+        reasoning, text = strip_reasoning(content, facts.tags, opened=facts.opened)
+        raw = content if reasoning is not None else None
     status: AnswerStatus = "ok" if text else "empty"
     if choice.message.refusal or str(choice.finish_reason).startswith("content_filter"):
         raw, status = raw or choice.message.refusal, "refused"
     elif choice.finish_reason == "length":
         status = "truncated"
     details = usage and usage.completion_tokens_details
-    spent = _count(details.reasoning_tokens) if details else 0
-    if reasoning is None and not spent:
-        reasoned = None
-    else:  # if the server counts nothing, by the share of the text
+    counted = _count(details.reasoning_tokens) if details else 0
+    if reasoning is None and not counted:
+        reasoning_tokens = None
+    else:  # without a count from the server, estimated from the share of the text
         share = len(reasoning or "") / max(1, len(reasoning or "") + len(text))
-        reasoned = spent or round(share * (used["tokens"] or 0))
+        reasoning_tokens = counted or round(share * (reported["tokens"] or 0))
     return Answer(
         prompt_id,
         text,
         status,
         0.0,
         raw=raw,
-        reasoning_tokens=reasoned,
-        **used,
+        reasoning_tokens=reasoning_tokens,
+        **reported,
     )
 
 
-def _parts(content: Any) -> tuple[str, str | None]:
-    """The text of a message, and the reasoning that stands in parts of its own."""
+def _split_content(content: Any) -> tuple[str, str | None]:
+    """Return the text of a message's content, and its reasoning if that is in parts of type "thinking"."""
     if not isinstance(content, list):
         return str(content or ""), None
     texts = [str(part.get("text") or "") for part in content if isinstance(part, dict) and part.get("type") == "text"]
     thoughts = [
-        _parts(part.get("thinking"))[0] for part in content if isinstance(part, dict) and part.get("type") == "thinking"
+        _split_content(part.get("thinking"))[0]
+        for part in content
+        if isinstance(part, dict) and part.get("type") == "thinking"
     ]
     return "".join(texts), "".join(thoughts) or None
 
 
-def _reason(error: openai.APIStatusError, key: str | None) -> str:
-    """What the server says, without the key, which some repeat."""
-    said = " ".join(str(error.message).split())
-    return without_key(said, key)[:200]
+def _server_message(error: openai.APIStatusError, key: str | None) -> str:
+    """Return the server's error message without the API key, which some servers repeat."""
+    message = " ".join(str(error.message).split())
+    return without_key(message, key)[:200]
 
 
 class Budget:
-    """A hard limit: no request goes out that could exceed it. Until the server says, each byte counts as a token."""
+    """Hard limits on tokens, cost and requests: a request that could exceed one is not sent.
+
+    Until the server reports its usage, each byte of a prompt counts as a token.
+    """
 
     def __init__(self, options: ApiOptions, spent: tuple[int, int] = (0, 0)) -> None:
         self._options = options
@@ -406,7 +419,7 @@ class Budget:
         self._prompt, self._completion = spent
 
     def reserve(self, prompt: int, completion: int) -> None:
-        """Tokens of one question. Raises EvaluationError where they are not left."""
+        """Reserve tokens for one question. Raises EvaluationError if they exceed the budget."""
         self._prompt += prompt
         self._completion += completion
         options = self._options
@@ -421,12 +434,12 @@ class Budget:
             )
 
     def settle(self, reserved: tuple[int, int], used: tuple[int, int]) -> None:
-        """Put what a question took in the place of what was reserved for it."""
+        """Replace the tokens reserved for a question by those that it used. Both are (prompt, completion)."""
         self._prompt += used[0] - reserved[0]
         self._completion += used[1] - reserved[1]
 
     def count_request(self) -> None:
-        """Raises EvaluationError where no further request may be made."""
+        """Count one request. Raises EvaluationError if no further request is allowed."""
         if self._options.max_requests is not None and self._requests >= self._options.max_requests:
             raise EvaluationError(
                 FailureCode.BUDGET_SPENT, f"the budget of {self._options.max_requests} requests is spent"
@@ -434,12 +447,13 @@ class Budget:
         self._requests += 1
 
 
-def _urls(prompt: Prompt, links: bool, max_pixels: int) -> tuple[list[str], float | None]:
-    """The images' public links where wanted, else data URLs, and the factor of the most reduced of those.
+def _image_urls(prompt: Prompt, use_links: bool, max_pixels: int) -> tuple[list[str], float | None]:
+    """Return the URLs of the images, and the scale of the most reduced one (None if all are links).
 
-    They are sent as stored unless over the pixel budget.
+    They are public links if `use_links`, else data URLs. Image files are sent unchanged unless they exceed the pixel
+    budget.
     """
-    urls, factors = list(prompt.links) if links else [], []
+    urls, factors = list(prompt.links) if use_links else [], []
     for path in prompt.images[len(urls) :]:
         width, height, factor = fitted_size(path, max_pixels)
         image = load_image(path, (width, height))  # decoded here, so that a broken file never reaches the server

@@ -1,7 +1,7 @@
-"""The HTTP side of the API engine: bounded responses, no redirects, streamed completions.
+"""The HTTP client of the API engine: bounded responses, no redirects, streamed completions.
 
-A server elsewhere may send anything. A compressed body of a few megabytes can become gigabytes, so none is accepted; a
-redirect would send the question and its image to another host, so none is followed.
+A remote server is not trusted. Compressed bodies are not accepted, because a few megabytes can expand to gigabytes.
+Redirects are not followed, because they would send the question and its image to another host.
 """
 
 from collections.abc import AsyncIterator
@@ -13,14 +13,14 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 MAX_RESPONSE_BYTES = 32 * 2**20
 CONNECT_SECONDS = 15.0
-STALL_SECONDS = 300.0  # without a byte: until the first token, or between two
+STALL_SECONDS = 300.0  # without a byte, before the first token or between two tokens
 
 
 class BoundedTransport(httpx2.AsyncHTTPTransport):
-    """A transport whose responses are not compressed and have at most MAX_RESPONSE_BYTES."""
+    """A transport that accepts only uncompressed responses of at most MAX_RESPONSE_BYTES."""
 
     def __init__(self, *, anonymous: bool) -> None:
-        """`anonymous`: requests are sent without an Authorization header."""
+        """Create the transport. If `anonymous`, requests are sent without an Authorization header."""
         super().__init__()
         self._anonymous = anonymous
 
@@ -32,7 +32,7 @@ class BoundedTransport(httpx2.AsyncHTTPTransport):
         encoding = response.headers.get("Content-Encoding", "identity")
         if encoding.lower() not in ("", "identity"):
             await response.aclose()
-            raise httpx2.ReadError(f"the response is encoded as {encoding[:20]}, which was not asked for")
+            raise httpx2.ReadError(f"the response is encoded as {encoding[:20]}, which was not requested")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _BoundedStream(response.stream)
         return response
@@ -55,33 +55,36 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 def time_limits(seconds: float, *, streams: bool) -> httpx2.Timeout:
-    """Return the time limits of a request that may take so long: between two pieces of it if it is streamed."""
+    """Return the timeouts of a request that may take `seconds`.
+
+    If it streams, the read timeout is at most STALL_SECONDS, since it applies between two chunks.
+    """
     return httpx2.Timeout(min(STALL_SECONDS, seconds) if streams else seconds, connect=min(CONNECT_SECONDS, seconds))
 
 
 def make_client(base_url: str, key: str | None) -> openai.AsyncOpenAI:
-    """Return a client for one server. It does not retry by itself; without a key it sends no Authorization header."""
+    """Return a client for one server. It does not retry, and without a key it sends no Authorization header."""
     return openai.AsyncOpenAI(
         base_url=base_url,
-        api_key=key or "none",  # it insists on one
+        api_key=key or "none",  # the client requires a value
         max_retries=0,
         http_client=httpx2.AsyncClient(transport=BoundedTransport(anonymous=key is None), follow_redirects=False),
     )
 
 
 async def collect(stream: openai.AsyncStream[ChatCompletionChunk]) -> ChatCompletion:
-    """Return the completion that a stream's chunks are parts of. Text fields of all names are joined."""
-    whole: dict[str, Any] = {"id": "", "created": 0, "model": "", "object": "chat.completion", "choices": []}
+    """Assemble the chunks of a stream into one completion. All text fields of the message are concatenated, by name."""
+    completion: dict[str, Any] = {"id": "", "created": 0, "model": "", "object": "chat.completion", "choices": []}
     message: dict[str, list[str]] = {}
     finish = None
     async for chunk in stream:
         if not isinstance(chunk.choices, list | None):
             continue
-        whole |= {
+        completion |= {
             name: value for name in ("model", "system_fingerprint", "usage") if (value := getattr(chunk, name, None))
         }
         for choice in chunk.choices or ():
-            if choice.index:
+            if choice.index:  # only the first choice is used
                 continue
             finish = choice.finish_reason or finish
             message.setdefault("content", [])
@@ -89,6 +92,6 @@ async def collect(stream: openai.AsyncStream[ChatCompletionChunk]) -> ChatComple
                 if isinstance(value, str) and name != "role":
                     message.setdefault(name, []).append(value)
     if message:
-        joined = {name: "".join(parts) for name, parts in message.items()}
-        whole["choices"] = [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", **joined}}]
-    return ChatCompletion.construct(**whole)
+        texts = {name: "".join(parts) for name, parts in message.items()}
+        completion["choices"] = [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", **texts}}]
+    return ChatCompletion.construct(**completion)

@@ -1,4 +1,4 @@
-"""What an engine is: something that turns prompts into answers."""
+"""The engine protocol: an engine turns prompts into answers."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
@@ -11,32 +11,38 @@ R = TypeVar("R")
 
 
 class Engine(Protocol):
-    """Made from EngineOptions, in the inference process. Raises EvaluationError where the model cannot be loaded."""
+    """An engine is created from EngineOptions, in the inference process.
+
+    Its constructor raises EvaluationError if the model cannot be loaded.
+    """
 
     batch_size: int
-    params: int | None  # parameters of the model; None where nobody tells
+    params: int | None  # number of parameters of the model; None if unknown
 
     @staticmethod
     def environment(options: EngineOptions) -> dict[str, str | float]:
-        """Library versions, and the hardware with `calibration_ms`, before anything of the model is read.
+        """Return library versions, hardware and `calibration_ms`. This is called before any file of the model is read.
 
-        Empty where the answers come from a machine that nothing is known of.
+        Return an empty dict if the answers come from a remote machine about which nothing is known.
         """
         ...
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
-        """One answer for each prompt, as they become ready. Raises EvaluationError where the model is at fault."""
+        """Yield one answer for each prompt, in any order, as they become ready.
+
+        Raises EvaluationError if the model fails.
+        """
         ...
 
     def close(self) -> None:
-        """End what the engine has started outside of this process."""
+        """Stop everything that the engine has started outside this process."""
         ...
 
 
 def split_batch_on_oom(batch: Sequence[T], work: Callable[[Sequence[T]], R]) -> Iterator[tuple[Sequence[T], R]]:
-    """The batch worked off whole, or in halves as often as the memory is too small for it.
+    """Apply `work` to a batch, halving the batch as often as memory runs out. Yield each part with its result.
 
-    Raises torch.OutOfMemoryError or MemoryError where a single one is too much.
+    Raises torch.OutOfMemoryError or MemoryError if memory is too small even for a single element.
     """
     import torch
 
@@ -46,7 +52,7 @@ def split_batch_on_oom(batch: Sequence[T], work: Callable[[Sequence[T]], R]) -> 
     except (torch.OutOfMemoryError, MemoryError):
         if len(batch) == 1:
             raise
-    torch.cuda.empty_cache()  # outside of the except, whose traceback would keep the tensors alive
+    torch.cuda.empty_cache()  # outside the except block, where the traceback would keep the tensors alive
     half = len(batch) // 2
     yield from split_batch_on_oom(batch[:half], work)
     yield from split_batch_on_oom(batch[half:], work)

@@ -1,7 +1,8 @@
-"""Any chat model of transformers, with or without images, through its processor and chat template. No model list.
+"""The engine for chat models in transformers, with or without images. It does not depend on a list of models.
 
-Prompts are taken a pool at a time and answered longest first, in batches of like token cost, those on one image
-together, so that it is decoded once; while the device works on one batch, a thread prepares the next.
+It uses the model's processor and chat template. Prompts are read in pools and answered longest first, in batches of
+similar token cost. Prompts on the same image are kept together, so that it is decoded once. While the device works on
+one batch, a thread prepares the next.
 """
 
 import inspect
@@ -33,8 +34,8 @@ from evaluator.core.data_types import Answer, AnswerStatus, Prompt
 from evaluator.core.errors import EvaluationError
 from evaluator.engines.base import split_batch_on_oom
 from evaluator.engines.chat_inputs import ChatInputs, Encoded, PreparedPrompt
-from evaluator.engines.decoding import Budgets, greedy, plain_config, token_ids
-from evaluator.engines.generation_config import asked_settings
+from evaluator.engines.decoding import Budgets, greedy_config, plain_config, token_ids
+from evaluator.engines.generation_config import repository_settings
 from evaluator.engines.hardware import best_device, torch_environment
 from evaluator.engines.loading import check_no_nan, check_token_ids, from_pretrained, load_config
 from evaluator.engines.options import EngineOptions
@@ -43,11 +44,11 @@ from submissions.hub_models.model_facts import VISION_NAMES
 from submissions.hub_models.reasoning import Tags, split, unmarked
 from submissions.texts.failure_codes import FailureCode
 
-POOL = 256  # prompts sorted by cost together
-BATCH_SIZE = {"cuda": 64, "cpu": 16}  # prompts, at most
-BATCH_TOKENS = {"cuda": 65_536, "cpu": 16_384}  # prompt tokens with padding, visual ones included, at most
-MAX_IMAGE_REFUSALS = 16  # by a processor that has taken no image, after which the model is at fault
-LOADERS = {  # by the name under which a config's auto_map has a class of the repository's own
+POOL_SIZE = 256  # prompts that are sorted by cost together
+BATCH_SIZE = {"cuda": 64, "cpu": 16}  # maximum number of prompts
+BATCH_TOKENS = {"cuda": 65_536, "cpu": 16_384}  # maximum number of prompt tokens, with padding and visual tokens
+MAX_IMAGE_REFUSALS = 16  # rejected images, none accepted, after which the model fails
+LOADERS = {  # loader for a repository's own class, by its name in the config's auto_map
     "AutoModelForImageTextToText": AutoModelForImageTextToText,
     "AutoModelForVision2Seq": AutoModelForImageTextToText,
     "AutoModelForMultimodalLM": AutoModelForMultimodalLM,
@@ -57,17 +58,19 @@ LOADERS = {  # by the name under which a config's auto_map has a class of the re
 
 
 class ChatEngine:
+    """Runs a chat model in this process."""
+
     environment = staticmethod(torch_environment)
 
     def __init__(self, options: EngineOptions) -> None:
         config = _chat_subconfig(load_config(options))
-        loader, sees = _loader(config)
+        loader, takes_images = _choose_loader(config)
         context = getattr(config.get_text_config(), "max_position_embeddings", None)
-        self._inputs = ChatInputs(options, sees, context, pads_left=not config.is_encoder_decoder)
+        self._inputs = ChatInputs(options, takes_images, context, pads_left=not config.is_encoder_decoder)
         self._tokenizer, self._tags = self._inputs.tokenizer, self._inputs.tags
-        plain = plain_config(asked_settings(options.model)) if options.decoding == "greedy" else None
+        plain = plain_config(repository_settings(options.model)) if options.decoding == "greedy" else None
         self._model = from_pretrained(loader, options, config, plain)
-        # Here, and not among the logits processors: a model's own `generate` may drop those, as Janus' does.
+        # A hook and not a logits processor, because a model's own `generate` may drop those (Janus does).
         if (head := self._model.get_output_embeddings()) is not None:
             head.register_forward_hook(lambda *call: check_no_nan(call[2][:, -1]))
         self.params = self._model.num_parameters()
@@ -75,75 +78,80 @@ class ChatEngine:
         self._device = str(self._model.device.type)
         self._answer_tokens = options.max_new_tokens
         self._reasoning_tokens = options.max_reasoning_tokens if self._inputs.reasons else 0
-        own = self._model.generation_config
+        model_config = self._model.generation_config
         ends = [self._tokenizer.eos_token_id, self._inputs.end_of_turn()]
-        self._stops = {*token_ids(own.eos_token_id), *token_ids(ends)}
-        if self._inputs.reasons and self._tags:  # what ends the reasoning need not end the answer
+        self._stops = {*token_ids(model_config.eos_token_id), *token_ids(ends)}
+        if self._inputs.reasons and self._tags:  # tokens between reasoning and answer must not end the answer
             self._stops -= {*self._tokenizer(self._tags.separator, add_special_tokens=False)["input_ids"]}
         pad = self._inputs.pad_id
         longest = self._answer_tokens + self._reasoning_tokens
-        self._generation = greedy(own, options.decoding, self._stops, pad, longest)
-        if plain:  # what is left open in the config of a call is taken from the model's
+        self._generation = greedy_config(model_config, options.decoding, self._stops, pad, longest)
+        if plain:  # `generate` takes settings that its config leaves open from the model's config
             self._model.generation_config = plain
-        takes = inspect.signature(self._model.forward).parameters
-        self._takes_types = "token_type_ids" in takes
-        self._inputs.needs_media_types = sees and "mm_token_type_ids" in takes
+        parameters = inspect.signature(self._model.forward).parameters
+        self._takes_type_ids = "token_type_ids" in parameters
+        self._inputs.needs_media_types = takes_images and "mm_token_type_ids" in parameters
         self.batch_size = options.batch_size or BATCH_SIZE[best_device()]
-        if options.decoding == "repository":  # some penalties see the padding; published scripts ask one at a time
+        if options.decoding == "repository":  # some penalties count the padding; published scripts ask one at a time
             self.batch_size = 1
-        self._refused = self._taken = 0  # prompts with images
+        self._images_refused = self._images_accepted = 0  # number of prompts
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         remaining = iter(prompts)
-        mark = time.perf_counter()
-        with ThreadPoolExecutor(1) as ahead:
-            while pool := list(islice(remaining, POOL)):
-                waiting = deque(self._sorted(pool))
-                upcoming = deque([ahead.submit(self._inputs.encode, self._next_batch(waiting))])
+        last_time = time.perf_counter()
+        with ThreadPoolExecutor(1) as encoder:
+            while pool := list(islice(remaining, POOL_SIZE)):
+                waiting = deque(self._sort_by_cost(pool))
+                upcoming = deque([encoder.submit(self._inputs.encode, self._next_batch(waiting))])
                 while upcoming:
                     encoded = upcoming.popleft().result()
                     if waiting:
-                        upcoming.append(ahead.submit(self._inputs.encode, self._next_batch(waiting)))
-                    self._count(encoded)
+                        upcoming.append(encoder.submit(self._inputs.encode, self._next_batch(waiting)))
+                    self._count_refusals(encoded)
                     answers = [_unanswered(p, "infra_error") for p in encoded.broken]
                     answers += [_unanswered(p, "refused") for p in encoded.refused]
-                    answers += self._answers(encoded)
+                    answers += self._answer_batch(encoded)
                     now = time.perf_counter()
-                    seconds, mark = (now - mark) / len(answers), now
+                    seconds, last_time = (now - last_time) / len(answers), now
                     for answer in answers:
                         yield replace(answer, seconds=seconds)
-        if not self._taken and self._refused > 1:
-            raise EvaluationError(FailureCode.MODEL_ERROR, f"no image can be taken in: {self._inputs.refusal}")
+        if not self._images_accepted and self._images_refused > 1:
+            raise EvaluationError(FailureCode.MODEL_ERROR, f"the model accepted no image: {self._inputs.refusal}")
 
     def close(self) -> None:
         self._inputs.close()
 
-    def _sorted(self, pool: Sequence[Prompt]) -> list[PreparedPrompt]:
+    def _sort_by_cost(self, pool: Sequence[Prompt]) -> list[PreparedPrompt]:
+        """Prepare the prompts and sort them by decreasing cost, keeping prompts on the same images together."""
         prepared = [self._inputs.prepare(prompt) for prompt in pool]
-        most: dict[tuple[Path, ...], int] = {}  # cost of a prompt on the same images
+        max_cost: dict[tuple[Path, ...], int] = {}  # by images
         for p in prepared:
-            most[p.prompt.images] = max(p.cost, most.get(p.prompt.images, 0))
-        return sorted(prepared, key=lambda p: (-most[p.prompt.images], p.prompt.images, -p.cost))
+            max_cost[p.prompt.images] = max(p.cost, max_cost.get(p.prompt.images, 0))
+        return sorted(prepared, key=lambda p: (-max_cost[p.prompt.images], p.prompt.images, -p.cost))
 
     def _next_batch(self, waiting: deque[PreparedPrompt]) -> list[PreparedPrompt]:
+        """Remove and return the next prompts, within the limits on batch size and tokens."""
         batch, longest = [waiting.popleft()], 0
         while waiting and len(batch) < self.batch_size:
-            longest = max(longest, batch[-1].cost, waiting[0].cost)  # all are padded to it
+            longest = max(longest, batch[-1].cost, waiting[0].cost)  # all prompts are padded to this length
             if (len(batch) + 1) * longest > BATCH_TOKENS[best_device()]:
                 break
             batch.append(waiting.popleft())
         return batch
 
-    def _count(self, encoded: Encoded) -> None:
-        """Raises EvaluationError where the model takes no image at all."""
-        self._refused += len(encoded.refused)
-        if not self._taken and self._refused >= MAX_IMAGE_REFUSALS:
-            raise EvaluationError(FailureCode.MODEL_ERROR, f"no image can be taken in: {self._inputs.refusal}")
+    def _count_refusals(self, encoded: Encoded) -> None:
+        """Count rejected images. Raises EvaluationError if the model seems to accept no image at all."""
+        self._images_refused += len(encoded.refused)
+        if not self._images_accepted and self._images_refused >= MAX_IMAGE_REFUSALS:
+            raise EvaluationError(FailureCode.MODEL_ERROR, f"the model accepted no image: {self._inputs.refusal}")
 
-    def _answers(self, encoded: Encoded) -> list[Answer]:
-        """Return the batch's answers. If memory runs out it is asked in halves, and later batches are no larger."""
-        if encoded.apart:
-            return [answer for p in encoded.apart for answer in self._answers(self._inputs.encode([p]))]
+    def _answer_batch(self, encoded: Encoded) -> list[Answer]:
+        """Return the answers of a batch.
+
+        If memory runs out, the batch is halved, and later batches are no larger than the half that worked.
+        """
+        if encoded.unbatchable:
+            return [answer for p in encoded.unbatchable for answer in self._answer_batch(self._inputs.encode([p]))]
         if not encoded.batch:
             return []
 
@@ -152,41 +160,44 @@ class ChatEngine:
 
         answers: list[Answer] = []
         try:
-            for part, tokens in split_batch_on_oom(encoded.batch, generate):
+            for part, rows in split_batch_on_oom(encoded.batch, generate):
                 if len(part) < len(encoded.batch):
                     self.batch_size = min(self.batch_size, len(part))
-                answers += [self._answer(p, *own) for p, own in zip(part, tokens, strict=True)]
+                answers += [self._answer(p, *row) for p, row in zip(part, rows, strict=True)]
         except (ValueError, RuntimeError, IndexError) as error:
-            # One image of a shape that the model does not take costs its own prompt only.
-            device = any(name in str(error) for name in ("CUDA error", "CUDA driver error", "cuDNN error"))
-            ours = device or isinstance(error, torch.OutOfMemoryError)
-            if ours or not any(p.sizes for p in encoded.batch):
+            # An image with an unsupported shape must fail only its own prompt.
+            is_device_error = any(name in str(error) for name in ("CUDA error", "CUDA driver error", "cuDNN error"))
+            is_infrastructure = is_device_error or isinstance(error, torch.OutOfMemoryError)
+            if is_infrastructure or not any(p.sizes for p in encoded.batch):
                 raise
             self._inputs.refusal = f"{type(error).__name__}: {error}"
             if len(encoded.batch) > 1:
-                return [answer for p in encoded.batch for answer in self._answers(self._inputs.encode([p]))]
-            self._count(replace(encoded, refused=encoded.batch))
+                return [answer for p in encoded.batch for answer in self._answer_batch(self._inputs.encode([p]))]
+            self._count_refusals(replace(encoded, refused=encoded.batch))
             return [_unanswered(encoded.batch[0], "refused")]
-        self._taken += sum(bool(p.sizes) for p in encoded.batch)
+        self._images_accepted += sum(bool(p.sizes) for p in encoded.batch)
         return answers
 
     def _generate(self, encoded: Encoded) -> list[tuple[Any, bool, bool, int]]:
-        """Of each prompt: its new tokens on the CPU, whether they were cut off, whether it was asked within the
-        reasoning, and how many tokens it had itself."""
+        """Generate, and return for each prompt the arguments of `_answer`.
+
+        They are: its new tokens on the CPU, whether they were cut off, whether the prompt ends inside the reasoning,
+        and the number of prompt tokens.
+        """
         check_token_ids(int(encoded.inputs["input_ids"].max()), self._model)
         inputs = encoded.inputs.to(self._device)
-        if not self._takes_types:
+        if not self._takes_type_ids:
             inputs.pop("token_type_ids", None)
-        for name, value in inputs.items():  # pixels take the model's precision, token ids stay whole numbers
+        for name, value in inputs.items():  # pixels get the model's precision, integers are unchanged
             if torch.is_tensor(value) and torch.is_floating_point(value):
                 inputs[name] = value.to(self._model.dtype)
-        # A decoder of its own begins anew; any other goes on from the prompt.
+        # The output of an encoder-decoder has one start token in front, that of other models has the prompt.
         start = 1 if self._model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
-        given = inputs["attention_mask"].sum(dim=1).tolist()
+        prompt_tokens = inputs["attention_mask"].sum(dim=1).tolist()
         budgets = Budgets(
             self._tokenizer, self._tags, encoded.opened, start, self._answer_tokens, self._reasoning_tokens
         )
-        beams = (self._generation.num_beams or 1) > 1  # of which each has another length
+        beams = (self._generation.num_beams or 1) > 1  # Budgets needs one row for each prompt
         output = self._model.generate(
             **inputs,
             generation_config=self._generation,
@@ -197,17 +208,18 @@ class ChatEngine:
         for row, tokens in enumerate(output[:, start:].cpu()):
             end = next((n for n, token in enumerate(tokens.tolist()) if token in self._stops), None)
             cut = budgets.ended[row]
-            whole = end is not None and (cut is None or end < cut)
-            rows.append((tokens[: end if whole else cut], not whole, encoded.opened[row], given[row]))
+            complete = end is not None and (cut is None or end < cut)
+            rows.append((tokens[: end if complete else cut], not complete, encoded.opened[row], prompt_tokens[row]))
         return rows
 
-    def _answer(self, p: PreparedPrompt, tokens: Any, cut: bool, opened: bool, given: int) -> Answer:
-        whole = self._tokenizer.decode(tokens, skip_special_tokens=False)
-        parts = split(whole, self._tags, opened=opened)
+    def _answer(self, p: PreparedPrompt, tokens: Any, cut: bool, opened: bool, prompt_tokens: int) -> Answer:
+        """Return the answer in the new tokens, without the reasoning."""
+        output = self._tokenizer.decode(tokens, skip_special_tokens=False)
+        parts = split(output, self._tags, opened=opened)
         if parts.answer is None:
             first = len(tokens)
         else:
-            first = self._first_answer_token(tokens, whole[: parts.answer], parts.tags) if parts.reasoned else 0
+            first = self._first_answer_token(tokens, output[: parts.answer], parts.tags) if parts.reasoned else 0
         text = unmarked(self._tokenizer.decode(tokens[first:], skip_special_tokens=True))
         status: AnswerStatus = "truncated" if cut else "ok" if text else "empty"
         return Answer(
@@ -218,25 +230,28 @@ class ChatEngine:
             p.windows,
             p.visual_tokens,
             p.resize,
-            raw=whole if parts.reasoned else None,
-            prompt_tokens=given,
+            raw=output if parts.reasoned else None,
+            prompt_tokens=prompt_tokens,
             tokens=len(tokens),
             reasoning_tokens=first if parts.reasoned else None,
         )
 
     def _first_answer_token(self, tokens: Any, reasoning: str, tags: Tags) -> int:
-        """How many tokens the reasoning takes, its closing tag included."""
+        """Return the number of tokens of the reasoning, its closing tag included."""
         closing = tags.closing
         count = reasoning.count(closing)
 
-        def seen(length: int) -> int:
+        def closing_tags(length: int) -> int:
             return int(str(self._tokenizer.decode(tokens[:length], skip_special_tokens=False)).count(closing))
 
-        return bisect_left(range(len(tokens) + 1), count, key=seen)
+        return bisect_left(range(len(tokens) + 1), count, key=closing_tags)
 
 
 def _chat_subconfig(config: Any) -> Any:
-    """The config itself; of a model that also speaks or paints, that of the part that reads and writes."""
+    """Return the config of the part that reads images and writes text, if the model also generates audio or images.
+
+    For all other models, return the config unchanged.
+    """
     known = (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING)
     if any(type(config) in mapping for mapping in known) or type(config) not in MODEL_FOR_MULTIMODAL_LM_MAPPING:
         return config
@@ -244,24 +259,27 @@ def _chat_subconfig(config: Any) -> Any:
     return next((part for part in parts if type(part) in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING), config)
 
 
-def _loader(config: Any) -> tuple[Any, bool]:
-    """Return the class that loads a model, and whether the model takes images. Raises EvaluationError."""
-    sees = config.model_type in architectures()["image"]
-    several = type(config) in MODEL_FOR_MULTIMODAL_LM_MAPPING
+def _choose_loader(config: Any) -> tuple[Any, bool]:
+    """Return the auto class that loads a model, and whether the model takes images.
+
+    Raises EvaluationError if the model is not a chat model.
+    """
+    takes_images = config.model_type in architectures()["image"]
+    is_multimodal = type(config) in MODEL_FOR_MULTIMODAL_LM_MAPPING
     for mapping, loader in (
         (MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING, AutoModelForImageTextToText),
-        # Models of several senses are mapped as text models, too.
-        (MODEL_FOR_CAUSAL_LM_MAPPING, AutoModelForMultimodalLM if several else AutoModelForCausalLM),
+        # Multimodal models are in the mapping of text models, too.
+        (MODEL_FOR_CAUSAL_LM_MAPPING, AutoModelForMultimodalLM if is_multimodal else AutoModelForCausalLM),
         (MODEL_FOR_MULTIMODAL_LM_MAPPING, AutoModelForMultimodalLM),
     ):
         if type(config) in mapping:
-            return loader, sees
-    named = getattr(config, "auto_map", None) or {}
+            return loader, takes_images
+    auto_map = getattr(config, "auto_map", None) or {}
     for name, loader in LOADERS.items():
-        if name in named:
-            named.setdefault(loader.__name__, named[name])  # it looks for its own name only
+        if name in auto_map:
+            auto_map.setdefault(loader.__name__, auto_map[name])  # a loader looks up its own class name only
             return loader, any(key.startswith(VISION_NAMES) for key in config.to_dict())
-    raise EvaluationError(FailureCode.UNSUPPORTED_ARCHITECTURE, f"{config.model_type} does not chat")
+    raise EvaluationError(FailureCode.UNSUPPORTED_ARCHITECTURE, f"{config.model_type} is not a chat model")
 
 
 def _unanswered(p: PreparedPrompt, status: AnswerStatus) -> Answer:

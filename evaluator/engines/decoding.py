@@ -1,4 +1,4 @@
-"""How answers are decoded: plain greedy whatever a repository asks for, to the budgets of reasoning and of answer."""
+"""Greedy decoding that ignores the repository's sampling settings, with token budgets for reasoning and answer."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,51 +10,60 @@ from evaluator.core.data_types import RequestedDecoding
 from evaluator.engines.generation_config import TOKEN_IDS
 from submissions.hub_models.reasoning import THINK, Tags, reopens
 
-MAX_SECONDS = 1800.0  # for one batch: an answer that is not through by then is cut off
-# Of a generation config: what changes no answer, or how many of them there are.
-NO_PENALTIES = {
+MAX_SECONDS = 1800.0  # for one batch; answers that are not finished by then are cut off
+# Settings of a generation config that do not change an answer, or that set the number of answers. Decoding "repository"
+# keeps all others.
+IGNORED_SETTINGS = {
     *("max_length", "num_return_sequences", "return_dict_in_generate", "prompt_lookup_num_tokens", "cache_config"),
     *("max_matching_ngram_size", "assistant_early_exit", "output_scores", "output_logits", "output_attentions"),
     *("output_hidden_states", "cache_implementation", "prefill_chunk_size", "_from_model_config"),
 }
-BEGINNING = 12  # new tokens within which an answer shows whether it begins with reasoning
+OPENING_TAG_TOKENS = 12  # new tokens within which the opening tag must appear if an answer starts with reasoning
 
 
 def plain_config(settings: Mapping[str, Any]) -> Any:
-    """A generation config with a repository's token ids, and nothing else of it."""
+    """Return a generation config that has the repository's token ids and no other of its settings."""
     ids: dict[str, Any] = {name: settings.get(name) for name in TOKEN_IDS if _is_id(settings.get(name))}
     return GenerationConfig(**ids | {"eos_token_id": token_ids(settings.get("eos_token_id")) or None})
 
 
-def greedy(own: Any, decoding: RequestedDecoding, stops: Iterable[int], pad: int, max_new_tokens: int) -> Any:
-    """The generation config to decode by. Under "repository" the model's own penalties stay, as with
-    `generate(do_sample=False)`; sampling goes in either case."""
+def greedy_config(
+    model_config: Any, decoding: RequestedDecoding, stops: Iterable[int], pad: int, max_new_tokens: int
+) -> Any:
+    """Return the generation config to decode with, from the model's own. Sampling is always off.
+
+    Decoding "repository" keeps the model's penalties, as `generate(do_sample=False)` would.
+    """
     if decoding == "repository":
-        kept = own.to_diff_dict().items()
-        settings = {name: value for name, value in kept if name not in NO_PENALTIES}
+        changed = model_config.to_diff_dict().items()
+        settings = {name: value for name, value in changed if name not in IGNORED_SETTINGS}
     else:
-        settings = {name: getattr(own, name, None) for name in ("bos_token_id", "decoder_start_token_id")}
+        settings = {name: getattr(model_config, name, None) for name in ("bos_token_id", "decoder_start_token_id")}
     settings |= {"do_sample": False, "max_new_tokens": max_new_tokens, "max_time": MAX_SECONDS}
     return GenerationConfig(**{**settings, "eos_token_id": sorted(stops) or None, "pad_token_id": pad})
 
 
 def token_ids(value: Any) -> list[int]:
-    """Token ids as configs have them: one, several, or none."""
+    """Return the token ids in a config value, which may be one id, a list of ids or None."""
     values = value if isinstance(value, list) else [value]
     return [v for v in values if _is_id(v)]
 
 
 class Budgets(StoppingCriteria):  # type: ignore[misc]
-    """Ends each answer at its budget: `reasoning` new tokens until the closing tag, and `answer` behind it.
+    """Stop each row at its budget: `reasoning` new tokens up to the closing tag, then `answer` tokens after it.
 
-    An answer that does not begin to reason has the answer's budget alone. `ended` has the number of new tokens at
-    which each row was cut off.
+    A row that does not start with reasoning has the answer budget only. `ended` has the number of new tokens at which
+    each row was cut off, or None.
     """
 
     def __init__(
         self, tokenizer: Any, tags: Tags | None, opened: Sequence[bool], start: int, answer: int, reasoning: int
     ) -> None:
-        """`opened`: whether each prompt ends within the reasoning already; `start`: tokens of the padded prompt."""
+        """Create the criterion for one batch.
+
+        `opened` has for each row whether its prompt already ends inside the reasoning; `start` is the number of tokens
+        of the padded prompts.
+        """
         self._tokenizer = tokenizer
         self._tags = tags or THINK
         self._start, self._answer, self._reasoning = start, answer, reasoning
@@ -68,14 +77,14 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
         for row in range(len(self.ended)):
             if self.ended[row] is not None:
                 continue
-            self._follow(row, new, input_ids)
+            self._track_reasoning(row, new, input_ids)
             spent = new >= self._reasoning if self._inside[row] else new - self._answer_at[row] >= self._answer
             if spent:
                 self.ended[row] = new
         return torch.tensor([end is not None for end in self.ended], device=input_ids.device)
 
-    def _follow(self, row: int, new: int, input_ids: Any) -> None:
-        """Notice where a row begins to reason, and where it has done."""
+    def _track_reasoning(self, row: int, new: int, input_ids: Any) -> None:
+        """Update whether a row is inside its reasoning, and where its answer starts."""
         if self._inside[row]:
             if self._tags.closing in self._text(input_ids[row, -min(new, self._tail) :]):
                 self._inside[row], self._answer_at[row] = False, new
@@ -83,9 +92,9 @@ class Budgets(StoppingCriteria):  # type: ignore[misc]
             self._inside[row] = reopens(
                 self._text(input_ids[row, self._start + self._answer_at[row] :][-self._tail :]), self._tags
             )
-        elif new <= BEGINNING:
-            said = self._text(input_ids[row, -new:]).lstrip()
-            self._inside[row] = said.startswith(self._tags.opening.strip()) and self._tags.closing not in said
+        elif new <= OPENING_TAG_TOKENS:
+            text = self._text(input_ids[row, -new:]).lstrip()
+            self._inside[row] = text.startswith(self._tags.opening.strip()) and self._tags.closing not in text
 
     def _text(self, tokens: Any) -> str:
         return str(self._tokenizer.decode(tokens, skip_special_tokens=False))

@@ -1,6 +1,6 @@
-"""An engine without a model: the shortest example of one, and what tests of everything around the engine use.
+"""An engine without a model: a minimal example, and a stand-in for tests of everything around engines.
 
-It is not registered; a test registers it. `dummy.json` in the model's folder may say what it does:
+It is not in the registry; tests add it. An optional `dummy.json` in the model's folder configures it:
 `{"answer": "42", "seconds": 0.01, "fail": "nan_logits"}`.
 """
 
@@ -13,7 +13,7 @@ from evaluator.core.errors import EvaluationError
 from evaluator.engines.options import EngineOptions
 from submissions.texts.failure_codes import FailureCode
 
-SETTINGS = "dummy.json"
+SETTINGS_FILE = "dummy.json"
 
 
 class DummyEngine:
@@ -21,12 +21,12 @@ class DummyEngine:
     params = None
 
     def __init__(self, options: EngineOptions) -> None:
-        file = options.model / SETTINGS
+        file = options.model / SETTINGS_FILE
         settings = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
         self._text: str = settings.get("answer", "42")
-        self._seconds: float = settings.get("seconds", 0.0)  # an answer takes
+        self._seconds: float = settings.get("seconds", 0.0)  # for each answer
         if "fail" in settings:
-            raise EvaluationError(FailureCode(settings["fail"]), "as it was told to")
+            raise EvaluationError(FailureCode(settings["fail"]), "requested by dummy.json")
 
     @staticmethod
     def environment(options: EngineOptions) -> dict[str, str | float]:
@@ -38,4 +38,4 @@ class DummyEngine:
             yield Answer(prompt.id, self._text, "ok", 0.001 + self._seconds)
 
     def close(self) -> None:
-        """Nothing was started."""
+        """Do nothing: nothing was started."""

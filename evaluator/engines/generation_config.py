@@ -1,14 +1,14 @@
-"""What a repository asks of decoding, and how little of it is taken. Light: importing this imports no model library."""
+"""Read a repository's generation config. Plain greedy decoding uses only its token ids. Imports no model library."""
 
 import json
 import shutil
 from pathlib import Path
 from typing import Any
 
-NAME = "generation_config.json"
-TOKEN_IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")  # all that is taken of it
-# Settings of a generation config that change what is written, with the value under which they do nothing.
-PLAIN: dict[str, Any] = {
+FILE_NAME = "generation_config.json"
+TOKEN_IDS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
+# Settings of a generation config that change the output, with the value that has no effect.
+NEUTRAL_VALUES: dict[str, Any] = {
     **{"do_sample": False, "temperature": 1.0, "top_k": 50, "top_p": 1.0, "min_p": 0.0, "typical_p": 1.0},
     **{"epsilon_cutoff": 0.0, "eta_cutoff": 0.0, "num_beams": 1, "num_beam_groups": 1, "diversity_penalty": 0.0},
     **{"repetition_penalty": 1.0, "encoder_repetition_penalty": 1.0, "length_penalty": 1.0, "early_stopping": False},
@@ -22,29 +22,33 @@ PLAIN: dict[str, Any] = {
 }
 
 
-def asked_settings(folder: Path) -> dict[str, Any]:
-    """The settings of a model's generation config, or of its config where it has none; nothing where that is unreadable."""
-    return _read(folder / (NAME if (folder / NAME).exists() else "config.json"))
+def repository_settings(folder: Path) -> dict[str, Any]:
+    """Return the settings in a model's generation config, or in config.json if it has none.
+
+    Return an empty dict if the file is unreadable.
+    """
+    return _read(folder / (FILE_NAME if (folder / FILE_NAME).exists() else "config.json"))
 
 
 def dropped_settings(folder: Path) -> list[str]:
-    """What a repository asks of decoding and does not get: the names in its generation config that would change greedy
-    answers."""
-    settings = _read(folder / NAME)
-    return sorted(name for name, plain in PLAIN.items() if settings.get(name, plain) not in (plain, None))
+    """Return the names of settings in the generation config that would change greedy answers and are ignored."""
+    settings = _read(folder / FILE_NAME)
+    return sorted(name for name, value in NEUTRAL_VALUES.items() if settings.get(name, value) not in (value, None))
 
 
 def greedy_view(model: Path, view: Path) -> Path:
-    """A folder with links to a model's files, but a generation config that asks for nothing but greedy decoding: what
-    a server that reads the folder then does."""
+    """Create the folder `view` with links to a model's files and a generation config for plain greedy decoding.
+
+    It is for servers that read decoding settings from the model's folder. Return `view`.
+    """
     shutil.rmtree(view, ignore_errors=True)
     view.mkdir(parents=True)
     for path in model.iterdir():
-        if path.name != NAME and not path.name.startswith("adapter_"):
+        if path.name != FILE_NAME and not path.name.startswith("adapter_"):
             (view / path.name).symlink_to(path)
-    settings = _read(model / NAME)
-    if own := {name: settings[name] for name in TOKEN_IDS if name in settings}:
-        (view / NAME).write_text(json.dumps({**own, "do_sample": False}), encoding="utf-8")
+    settings = _read(model / FILE_NAME)
+    if token_ids := {name: settings[name] for name in TOKEN_IDS if name in settings}:
+        (view / FILE_NAME).write_text(json.dumps({**token_ids, "do_sample": False}), encoding="utf-8")
     return view
 
 

@@ -1,4 +1,4 @@
-"""The machine that answers: its device, its library versions, and how fast it is."""
+"""The machine that runs inference: its device, library versions and speed."""
 
 import os
 import platform
@@ -10,18 +10,18 @@ from pathlib import Path
 from evaluator.engines.options import EngineOptions
 
 CALIBRATION_ROUNDS = 10
-LIBRARIES = ("torch", "transformers", "tokenizers", "pillow", "torchvision")  # whose versions may change an answer
+LIBRARIES = ("torch", "transformers", "tokenizers", "pillow", "torchvision")  # their versions can change answers
 
 
 def best_device() -> str:
-    """The name torch has for the device to use: "cuda" or "cpu"."""
+    """Return the torch device type to use: "cuda" or "cpu"."""
     import torch
 
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def torch_environment(options: EngineOptions) -> dict[str, str | float]:
-    """Return what a result says of an engine that runs on torch: versions, hardware, calibration in milliseconds."""
+    """Return versions, hardware and calibration time, which results record for engines that run on torch."""
     import torch
 
     return {
@@ -33,7 +33,7 @@ def torch_environment(options: EngineOptions) -> dict[str, str | float]:
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:
-    """Return the version of each package, "none" for one that is not installed."""
+    """Return the version of each package, or "none" if it is not installed."""
     versions = {}
     for name in names:
         try:
@@ -44,7 +44,10 @@ def library_versions(names: Iterable[str]) -> dict[str, str]:
 
 
 def calibration_ms() -> float:
-    """Median milliseconds of a fixed small transformer (4 layers of 256, 8 × 128 tokens) on this machine's device."""
+    """Return the median milliseconds of a fixed small transformer on this machine's device.
+
+    It has 4 layers of width 256; the input is 8 × 128 tokens. Results record it as a measure of the hardware's speed.
+    """
     import torch
 
     device = best_device()

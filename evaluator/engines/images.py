@@ -1,4 +1,4 @@
-"""Images as models get them: RGB, upright as stored, no larger than the pixel budget."""
+"""Load images as models get them: RGB, in the stored orientation, no larger than the pixel budget."""
 
 from pathlib import Path
 
@@ -6,27 +6,27 @@ from PIL import Image
 
 
 def fitted_size(path: Path, max_pixels: int) -> tuple[int, int, float]:
-    """Width and height within the budget, and the factor they were scaled by (1: not at all).
+    """Return width and height within the pixel budget, and the scale factor (1.0: not reduced).
 
-    Only the file's head is read. Raises OSError, or ValueError for an image that cannot be opened safely.
+    Only the file's header is read. Raises OSError if the image cannot be read, ValueError if opening it is not safe.
     """
-    with _opened(path) as image:
+    with _open(path) as image:
         width, height = image.size
     factor = min(1.0, (max_pixels / (width * height)) ** 0.5)
     return max(1, int(width * factor)), max(1, int(height * factor)), factor
 
 
 def load_image(path: Path, size: tuple[int, int]) -> Image.Image:
-    """The image at this size. Raises as `fitted_size` does."""
-    with _opened(path) as image:
+    """Return the image scaled to `size`. Raises the same errors as `fitted_size`."""
+    with _open(path) as image:
         try:
-            whole = image.convert("RGB")
-        except (SyntaxError, EOFError) as error:  # what Pillow raises for some broken files
+            rgb = image.convert("RGB")
+        except (SyntaxError, EOFError) as error:  # raised by Pillow for some broken files
             raise OSError(str(error)) from None
-    return whole if whole.size == size else whole.resize(size, Image.Resampling.LANCZOS)
+    return rgb if rgb.size == size else rgb.resize(size, Image.Resampling.LANCZOS)
 
 
-def _opened(path: Path) -> Image.Image:
+def _open(path: Path) -> Image.Image:
     try:
         return Image.open(path)
     except Image.DecompressionBombError as error:

@@ -8,7 +8,7 @@ from evaluator.engines.registry import ENGINES
 
 
 def engine_location(name: str) -> str:
-    """Return `module:class` of an engine; a location is returned as it is."""
+    """Return the `module:class` location of an engine. A name that is not registered is returned unchanged."""
     return ENGINES[name].location if name in ENGINES else name
 
 

@@ -1,4 +1,4 @@
-"""Loading a model by transformers: safely, onto the best devices, with its adapter."""
+"""Load a model with transformers: safely, onto the best devices, with its adapter."""
 
 from pathlib import Path
 from typing import Any
@@ -11,51 +11,54 @@ from submissions.texts.failure_codes import FailureCode
 
 
 def from_pretrained(loader: Any, options: EngineOptions, config: Any = None, generation_config: Any = None) -> Any:
-    """A model in evaluation mode on the best devices: safetensors only, no code from its folder unless that is allowed,
-    all weights there, its adapter merged. `config` may be that of a part of it, `generation_config` stands for the
-    folder's own.
+    """Load a model with its adapter in evaluation mode onto the best devices.
 
-    Raises EvaluationError.
+    Only safetensors are read, all weights must be present, and code from the model's folder runs only if allowed.
+    `config` may be the config of a part of the model; `generation_config` replaces the one in the folder.
+
+    Raises EvaluationError if the weights are invalid or do not fit into memory.
     """
     import torch
 
-    plan = placement(_weight_bytes(options.model))
+    device_map = placement(_weight_bytes(options.model))
     try:
         model, info = loader.from_pretrained(
             options.model,
             config=config,
-            dtype=getattr(torch, options.precision, "auto"),  # a quantised checkpoint says itself
+            dtype=getattr(torch, options.precision, "auto"),  # for quantised checkpoints "auto"
             attn_implementation=_best_attention(options.precision),
             use_safetensors=True,
             trust_remote_code=options.custom_code,
             local_files_only=True,
             output_loading_info=True,
-            adapter_kwargs={"subfolder": "no-adapter"},  # one that lies beside a whole model is not put on it
+            adapter_kwargs={"subfolder": "no-adapter"},  # ignore an adapter stored in the folder of a full model
             **({"generation_config": generation_config} if generation_config else {}),
-            **({"device_map": plan} if plan else {}),
+            **({"device_map": device_map} if device_map else {}),
         )
     except (OSError, RuntimeError, KeyError) as error:
         raise EvaluationError(_loading_failure(error), str(error)) from error
     if missing := sorted(info["missing_keys"]):
         raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{len(missing)} weights are missing, {missing[0]} first")
     if options.adapter:
-        model = _with_adapter(model, options.adapter)
-    placed = plan is not None or getattr(model, "is_quantized", False)
+        model = _apply_adapter(model, options.adapter)
+    placed = device_map is not None or getattr(model, "is_quantized", False)
     return model.eval() if placed else model.eval().to(best_device())
 
 
 def _loading_failure(error: Exception) -> FailureCode:
-    """Weights that do not fit into the memory may be sound: CUDA, torch's allocator and the system each say it in words
-    of their own."""
-    short = any(
+    """Return OUT_OF_MEMORY if the error message of CUDA, torch or the system says so, else INVALID_WEIGHTS."""
+    out_of_memory = any(
         words in str(error).lower() for words in ("out of memory", "can't allocate memory", "cannot allocate memory")
     )
-    return FailureCode.OUT_OF_MEMORY if short else FailureCode.INVALID_WEIGHTS
+    return FailureCode.OUT_OF_MEMORY if out_of_memory else FailureCode.INVALID_WEIGHTS
 
 
 def placement(weight_bytes: int) -> str | None:
-    """The `device_map` for a model of so many bytes: "auto" (all GPUs) where the smallest GPU is too small for it, "cuda"
-    for one GPU, None without a GPU."""
+    """Return the `device_map` for a model with this size of weights.
+
+    It is "auto" (all GPUs) if there are several and the smallest is too small for the model, else "cuda" (one GPU), and
+    None without a GPU.
+    """
     import torch
 
     if not torch.cuda.is_available():
@@ -64,34 +67,36 @@ def placement(weight_bytes: int) -> str | None:
     return "auto" if len(devices) > 1 and weight_bytes * MEMORY_PER_WEIGHT_BYTE > min(devices) else "cuda"
 
 
-def _with_adapter(model: Any, folder: Path) -> Any:
-    """The model with a LoRA adapter merged into it; one that is quantised keeps it beside its weights.
+def _apply_adapter(model: Any, folder: Path) -> Any:
+    """Return the model with a LoRA adapter merged into its weights. A quantised model keeps the adapter unmerged.
 
-    Raises EvaluationError.
+    Raises EvaluationError if the adapter does not fit the model or memory runs out.
     """
     from peft import PeftModel
     from safetensors import SafetensorError
 
     try:
-        _resize(model, folder / "adapter_model.safetensors")
+        _resize_embeddings(model, folder / "adapter_model.safetensors")
         adapted = PeftModel.from_pretrained(model, str(folder), is_trainable=False)
     except (OSError, RuntimeError, KeyError, ValueError, TypeError, SafetensorError) as error:
         code = _loading_failure(error)
-        said = "the adapter does not fit its base model: " if code == FailureCode.INVALID_WEIGHTS else ""
-        raise EvaluationError(code, f"{said}{error}") from error
+        prefix = "the adapter does not fit its base model: " if code == FailureCode.INVALID_WEIGHTS else ""
+        raise EvaluationError(code, f"{prefix}{error}") from error
     return adapted if getattr(model, "is_quantized", False) else adapted.merge_and_unload()
 
 
-def _resize(model: Any, weights: Path) -> None:
-    """Give the model as many embeddings as an adapter that was trained with more tokens has."""
+def _resize_embeddings(model: Any, weights: Path) -> None:
+    """Resize the model's embeddings to those of an adapter that was trained with additional tokens."""
     from safetensors import safe_open
 
-    ends = {id(part) for part in (model.get_input_embeddings(), model.get_output_embeddings()) if part is not None}
-    names = {name.rpartition(".")[2] for name, part in model.named_modules() if id(part) in ends}
+    embeddings = {
+        id(part) for part in (model.get_input_embeddings(), model.get_output_embeddings()) if part is not None
+    }
+    names = {name.rpartition(".")[2] for name, part in model.named_modules() if id(part) in embeddings}
     with safe_open(weights, "pt") as file:
         sizes = {
             file.get_slice(key).get_shape()[0]
-            for key in file.keys()  # noqa: SIM118 - no mapping
+            for key in file.keys()  # noqa: SIM118 - safe_open is not a mapping
             if key.endswith("weight") and "lora_" not in key and names & set(key.split("."))
         }
     if len(sizes) == 1 and (size := sizes.pop()) != model.get_input_embeddings().weight.shape[0]:
@@ -103,7 +108,7 @@ def _weight_bytes(folder: Path) -> int:
 
 
 def _best_attention(precision: str) -> str | None:
-    """FlashAttention where it is installed and can run; else as transformers sees fit, which is SDPA if it can."""
+    """Return "flash_attention_2" if it is installed and supported, else None: transformers then uses SDPA if it can."""
     from transformers.utils import is_flash_attn_2_available
 
     fits = best_device() == "cuda" and precision in ("float16", "bfloat16") and is_flash_attn_2_available()
@@ -111,7 +116,7 @@ def _best_attention(precision: str) -> str | None:
 
 
 def load_config(options: EngineOptions) -> Any:
-    """The model's config. Raises EvaluationError where the pinned transformers does not know the architecture."""
+    """Return the model's config. Raises EvaluationError if the pinned transformers does not know the architecture."""
     from transformers import AutoConfig
 
     try:
@@ -121,15 +126,16 @@ def load_config(options: EngineOptions) -> Any:
 
 
 def check_token_ids(highest: int, model: Any) -> None:
-    """Raises EvaluationError where a tokenizer names a token that the model has no embedding for."""
+    """Raise EvaluationError if the highest token id has no embedding in the model."""
     size = model.get_input_embeddings().weight.shape[0]
     if highest >= size:
         raise EvaluationError(
-            FailureCode.INVALID_WEIGHTS, f"the tokenizer names tokens up to {highest:,}, the model knows {size:,}"
+            FailureCode.INVALID_WEIGHTS,
+            f"the tokenizer returned token id {highest:,}, but the model has {size:,} embeddings",
         )
 
 
 def check_no_nan(scores: Any) -> None:
-    """Raises EvaluationError where a model's output holds NaN."""
+    """Raise EvaluationError if a model's output contains NaN."""
     if scores.isnan().any():
-        raise EvaluationError(FailureCode.NAN_LOGITS, "the model's output holds NaN")
+        raise EvaluationError(FailureCode.NAN_LOGITS, "the model's output contains NaN")

@@ -1,4 +1,4 @@
-"""A page that is too long for a model's context: cut into windows, the most relevant first."""
+"""Fit a page that is too long for a model's context: cut it into windows and keep the most relevant ones."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,14 +7,15 @@ from typing import Any
 
 from evaluator.core.data_types import PAGE, Prompt
 
-WINDOW = 600  # characters of a page that are kept or left out together
+WINDOW_CHARS = 600  # characters of a page that are kept or dropped together
 _BLOCK_END = re.compile(r"(?<=</p>)|(?<=</tr>)|(?<=</li>)|(?<=</dd>)|(?<=</table>)|(?<=</h[1-6]>)|(?<=\n)")
 
 
 def fit_page(prompt: Prompt, room: int | None, length: Callable[[str], int]) -> tuple[str, int | None]:
-    """The prompt's text with as much of its page as there is room for, and how many windows that is (None: all).
+    """Return the prompt's text with as much of its page as fits, and the number of windows kept (None: the whole page).
 
-    `room` and `length` are in the same unit; no room stated is room for everything.
+    `room` is the limit for the text and `length` measures text in the same unit (tokens or characters). If `room` is
+    None, there is no limit.
     """
     if prompt.page is None:
         return prompt.text, None
@@ -22,7 +23,7 @@ def fit_page(prompt: Prompt, room: int | None, length: Callable[[str], int]) -> 
     if room is None:
         return whole, None
     left = room - length(prompt.text)
-    windows, lengths = _measured(prompt.page, length)
+    windows, lengths = _measure(prompt.page, length)
     if sum(lengths) <= left and length(whole) <= room:
         return whole, None
     kept: list[int] = []
@@ -34,24 +35,27 @@ def fit_page(prompt: Prompt, room: int | None, length: Callable[[str], int]) -> 
     return prompt.text.replace(PAGE, "".join(windows[i] for i in sorted(kept))), len(kept)
 
 
-@lru_cache(maxsize=1)  # the questions on a page stand together
-def _measured(page: str, length: Callable[[str], int]) -> tuple[list[str], list[int]]:
+@lru_cache(maxsize=1)  # questions on the same page follow each other
+def _measure(page: str, length: Callable[[str], int]) -> tuple[list[str], list[int]]:
     windows = page_windows(page)
     return windows, [length(window) for window in windows]
 
 
 def page_windows(page: str) -> list[str]:
-    """A page cut after paragraphs, rows and list items into pieces of about WINDOW characters; joined, the page."""
+    """Split a page after paragraphs, rows and list items into windows of about WINDOW_CHARS characters.
+
+    Concatenated, the windows give the page again.
+    """
     windows = [""]
     for block in _BLOCK_END.split(page):
-        if windows[-1] and len(windows[-1]) + len(block) > WINDOW:
+        if windows[-1] and len(windows[-1]) + len(block) > WINDOW_CHARS:
             windows.append("")
         windows[-1] += block
-    return [w[i : i + 2 * WINDOW] for w in windows for i in range(0, len(w), 2 * WINDOW)]
+    return [w[i : i + 2 * WINDOW_CHARS] for w in windows for i in range(0, len(w), 2 * WINDOW_CHARS)]
 
 
 def rank(question: str, windows: Sequence[str]) -> list[int]:
-    """Window indexes, most relevant to the question first: BM25 over character bigrams, which suit Korean."""
+    """Return window indexes, most relevant to the question first, by BM25 over character bigrams, which suit Korean."""
     scores = _index(tuple(windows)).get_scores(_bigrams(question))
     return sorted(range(len(windows)), key=lambda i: (-scores[i], i))
 

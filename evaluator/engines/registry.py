@@ -1,6 +1,6 @@
-"""Every engine, by name. A new one is a file in this folder and an entry here.
+"""The registry of engines, by name. To add an engine, add a file to this folder and an entry here.
 
-Engines import torch, so their classes are imported by name, and in the inference process only.
+Engines import torch, so their classes are imported lazily by name, in the inference process only.
 """
 
 from typing import NamedTuple
@@ -11,10 +11,12 @@ from submissions.records.registry import Registry
 
 
 class EngineEntry(NamedTuple):
+    """How to find an engine, and which benchmarks and models it can run."""
+
     location: str  # module:class
-    inputs: tuple[Inputs, ...]  # what it can ask about
-    class_names: tuple[str, ...] = ()  # parts of the class names of the models it runs; without any, only by --engine
-    generates: bool = True  # whether its answers are generated, and so depend on how they are decoded
+    inputs: tuple[Inputs, ...]  # kinds of benchmark it can run
+    class_names: tuple[str, ...] = ()  # substrings of class names of the models it runs; if empty, only with --engine
+    generates: bool = True  # whether answers are generated, so that they depend on decoding
 
 
 ENGINES: dict[str, EngineEntry] = {

@@ -1,4 +1,4 @@
-"""A model server of our own for the API engine: started, waited for, and ended with us."""
+"""Start a local model server for the API engine, wait until it is ready, and end it with the engine."""
 
 import shlex
 import socket
@@ -14,15 +14,18 @@ from evaluator.engines.options import EngineOptions
 from submissions.records.options import FloatPrecision
 from submissions.texts.failure_codes import FailureCode
 
-START_SECONDS = 1800.0  # large models load for long
+START_SECONDS = 1800.0  # large models take long to load
 POLL_SECONDS = 0.2
 
 
 class Server:
-    """`command` has {model} and {port}: `transformers serve {model} --port {port}`, `vllm serve {model} --port {port}`;
-    {precision} too, where the server takes one. A model that may run its own code is said so by `--trust-remote-code`.
+    """A model server that runs `command`.
 
-    Raises EvaluationError where the command is wrong, or its server ends or does not answer in time.
+    `command` contains {model} and {port}, and optionally {precision}: `transformers serve {model} --port {port}` or
+    `vllm serve {model} --port {port} --dtype {precision}`. `--trust-remote-code` is appended if the model's code may
+    run.
+
+    Raises EvaluationError if the command is malformed, or if the server ends or is not ready within START_SECONDS.
     """
 
     def __init__(self, command: str, options: EngineOptions) -> None:
@@ -34,7 +37,8 @@ class Server:
             words += ["--trust-remote-code"] if options.custom_code else []
         except (ValueError, KeyError, IndexError) as error:
             raise EvaluationError(
-                FailureCode.SERVER_FAILED, f"--spawn {command!r}: may hold {{model}}, {{port}} and {{precision}} only"
+                FailureCode.SERVER_FAILED,
+                f"--spawn {command!r}: may contain {{model}}, {{port}} and {{precision}} only",
             ) from error
         self.base_url = f"http://127.0.0.1:{port}/v1"
         self._process = subprocess.Popen(
@@ -60,7 +64,7 @@ class Server:
         raise EvaluationError(FailureCode.SERVER_FAILED, f"{name} was not ready within {START_SECONDS:.0f} s")
 
     def close(self) -> None:
-        """End the server and wait until it is gone."""
+        """End the server and wait until it has exited."""
         if self._process.stdin:
             self._process.stdin.close()
         self._process.wait()

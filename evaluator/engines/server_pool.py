@@ -1,4 +1,4 @@
-"""Several servers with the same model: each question goes to one that is free, and none to one that has just failed."""
+"""Distribute requests over several servers with the same model, avoiding servers that have just failed."""
 
 import asyncio
 import json
@@ -8,63 +8,73 @@ from contextlib import asynccontextmanager, suppress
 
 import openai
 
-LONGEST_REST = 60.0  # seconds that a server which fails again and again is left alone
-REFUSED = (401, 402, 403, 404)  # not tried again with one server; with several, another one is asked and this one rests
-FIRST_LIMIT = 4  # requests under way to begin with
+MAX_REST_SECONDS = 60.0  # longest time for which a failing server gets no requests
+# HTTP statuses of refusals. A single server is not retried; with several, this one rests and another one is asked.
+REFUSAL_STATUSES = (401, 402, 403, 404)
+INITIAL_LIMIT = 4  # concurrent requests to a server at the start
 
 
 class InvalidCompletionError(Exception):
-    """The server's reply is no chat completion."""
+    """Raised if the server's response is not a chat completion."""
 
 
 class ServerLoad:
-    """Limits the requests under way to one server: after a round of successes one more is allowed, after a failure half as
-    many. A server that is down rests for longer and longer, up to LONGEST_REST."""
+    """Limits the concurrent requests to one server.
 
-    def __init__(self, most: int) -> None:
-        self.under_way = 0
-        self.rests_until = 0.0
-        self._most = most
-        self._limit = float(min(FIRST_LIMIT, most))
+    The limit grows by one after a round of successes and is halved after a failure. A server that is down gets no
+    requests for a time that doubles with each failure in a row, up to MAX_REST_SECONDS.
+    """
+
+    def __init__(self, max_requests: int) -> None:
+        self.in_flight = 0
+        self.rests_until = 0.0  # on the clock of time.monotonic
+        self._max_requests = max_requests
+        self._limit = float(min(INITIAL_LIMIT, max_requests))
         self._failures = 0  # in a row
 
     @property
     def room(self) -> int:
-        return int(self._limit) - self.under_way
+        """How many further requests may start now."""
+        return int(self._limit) - self.in_flight
 
     def slow_down(self, *, rest: bool) -> None:
+        """Halve the limit after a failure. If `rest`, send no requests for a while."""
         now = time.monotonic()
         if rest and now < self.rests_until:
-            return  # of the requests that one outage ends, the first counts
+            return  # an outage fails many requests at once; count only the first
         self._limit = max(1.0, self._limit / 2)
         if rest:
             self._failures += 1
-            self.rests_until = now + min(LONGEST_REST, 2.0 ** min(self._failures, 10))
+            self.rests_until = now + min(MAX_REST_SECONDS, 2.0 ** min(self._failures, 10))
 
     def speed_up(self) -> None:
-        self._limit = min(float(self._most), self._limit + 1 / self._limit)
+        """Raise the limit after a success."""
+        self._limit = min(float(self._max_requests), self._limit + 1 / self._limit)
         self._failures, self.rests_until = 0, 0.0
 
 
 class ServerPool:
-    """The clients of one model and their servers' load. Used by one event loop."""
+    """The clients of all servers of one model, with their load. It is used by one event loop."""
 
     def __init__(self, clients: Sequence[openai.AsyncOpenAI], loads: Sequence[ServerLoad]) -> None:
         self._servers = list(zip(loads, clients, strict=True))
         self._changed = asyncio.Condition()
         for load in loads:
-            load.under_way = 0
+            load.in_flight = 0
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[openai.AsyncOpenAI]:
-        """The least busy server that takes another request now. A retryable error raised in the `with` block slows the
-        server down, leaving it without one speeds it up, and any other error changes nothing."""
+        """Wait for a server that can take another request, and yield its client.
+
+        A retryable error in the `with` block lowers the server's limit, success raises it, and any other error leaves
+        it unchanged.
+        """
         async with self._changed:
-            while (found := self._next()) is None:
+            while (found := self._next_server()) is None:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), self._until_one_wakes())
+                    await asyncio.wait_for(self._changed.wait(), self._seconds_to_next_wake_up())
             load, client = found
-            load.under_way += 1
+            load.in_flight += 1
         try:
             yield client
         except Exception as error:
@@ -75,28 +85,34 @@ class ServerPool:
             load.speed_up()
         finally:
             async with self._changed:
-                load.under_way -= 1
+                load.in_flight -= 1
                 self._changed.notify_all()
 
     def is_retryable(self, error: BaseException) -> bool:
-        """Whether another try may fare better: with several servers also where one refuses, for another may not."""
-        refused = isinstance(error, openai.APIStatusError) and error.status_code in REFUSED
+        """Return whether another attempt may succeed.
+
+        With several servers this includes refusals, because another server may accept the request.
+        """
+        refused = isinstance(error, openai.APIStatusError) and error.status_code in REFUSAL_STATUSES
         return is_retryable(error) or (refused and len(self._servers) > 1)
 
-    def _next(self) -> tuple[ServerLoad, openai.AsyncOpenAI] | None:
-        """The least busy server with room, None where all are full. Resting ones are passed over unless all rest."""
+    def _next_server(self) -> tuple[ServerLoad, openai.AsyncOpenAI] | None:
+        """Return the server with the most room, or None if all are full.
+
+        Resting servers are skipped unless all of them rest.
+        """
         now = time.monotonic()
         awake = [server for server in self._servers if server[0].rests_until <= now] or self._servers
         free = (server for server in awake if server[0].room > 0)
         return max(free, key=lambda server: server[0].room, default=None)
 
-    def _until_one_wakes(self) -> float | None:
+    def _seconds_to_next_wake_up(self) -> float | None:
         now = time.monotonic()
         return min((load.rests_until - now for load, _ in self._servers if load.rests_until > now), default=None)
 
 
 def is_retryable(error: BaseException) -> bool:
-    """Whether another try may fare better."""
+    """Return whether another attempt may succeed."""
     if isinstance(error, openai.APIStatusError):
         return not is_quota(error) and (error.status_code in (408, 409, 425, 429) or error.status_code >= 500)
     return isinstance(
@@ -106,10 +122,14 @@ def is_retryable(error: BaseException) -> bool:
 
 
 def is_quota(error: openai.APIStatusError) -> bool:
-    """Whether a 429 means that the account is out of credit, so that waiting does not help."""
+    """Return whether a 429 means that the account is out of credit, so that waiting does not help."""
     return error.status_code == 429 and "insufficient_quota" in (error.code, error.type)
 
 
 def _is_down(error: Exception) -> bool:
-    """Whether the server itself is out of order, rather than busy."""
-    return not isinstance(error, openai.APIStatusError) or error.status_code >= 500 or error.status_code in REFUSED
+    """Return whether an error means that the server is down or refuses requests, rather than being busy."""
+    return (
+        not isinstance(error, openai.APIStatusError)
+        or error.status_code >= 500
+        or error.status_code in REFUSAL_STATUSES
+    )

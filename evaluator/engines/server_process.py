@@ -1,6 +1,6 @@
-"""`python -m evaluator.engines.server_process COMMAND…`: runs a command and ends it, with all it started, when stdin closes.
+"""`python -m evaluator.engines.server_process COMMAND…`: run a command; end it and all its children when stdin closes.
 
-Whoever started it may die in any way, SIGKILL included: its end of the pipe closes, and no server is left over.
+The pipe to stdin closes however the parent ends, SIGKILL included, so no server is left running.
 """
 
 import os
@@ -9,31 +9,31 @@ import subprocess
 import sys
 import threading
 
-GRACE = 10.0  # seconds from SIGTERM to SIGKILL
+GRACE_SECONDS = 10.0  # from SIGTERM to SIGKILL
 
 
 def main(command: list[str]) -> int:
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
 
     def end() -> None:
-        for number in (signal.SIGTERM, signal.SIGKILL):
+        for stop_signal in (signal.SIGTERM, signal.SIGKILL):
             try:
-                os.killpg(child.pid, number)
-                child.wait(GRACE)
+                os.killpg(child.pid, stop_signal)
+                child.wait(GRACE_SECONDS)
             except subprocess.TimeoutExpired:
                 continue
             except ProcessLookupError:
                 return
 
-    def watch() -> None:
+    def end_when_stdin_closes() -> None:
         while os.read(0, 1024):
             pass
         end()
 
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=end).start())
-    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=end_when_stdin_closes, daemon=True).start()
     code = child.wait()
-    end()  # what the command itself left behind
+    end()  # children that the command left running
     return code if code >= 0 else 1
 
 

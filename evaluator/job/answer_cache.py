@@ -1,6 +1,7 @@
-"""Answers kept beyond their job, by the key over all that they depend on: a prompt is asked once, whatever the run.
+"""A cache of answers across jobs, so that a prompt is asked only once per model and options.
 
-One JSON-lines file a model, on this machine only: the seconds an answer took are this machine's. Delete it freely.
+The key is a hash over everything that an answer depends on. There is one JSON-lines file for each model. It is not
+shared between machines, because the recorded seconds depend on the machine. It can be deleted at any time.
 """
 
 import json
@@ -14,20 +15,22 @@ from evaluator.job.folder import KEY_LENGTH, Job
 
 
 class AnswerCache:
+    """Answers of earlier jobs, stored in a folder."""
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def fill(self, job: Job) -> int:
-        """Give a job the answers it would ask for again; returns how many."""
+        """Copy cached answers into a job that does not have them yet. Return how many were copied."""
         file = self._file(job)
         if not file.exists():
             return 0
-        wanted: dict[str, list[str]] = {}
+        missing: dict[str, list[str]] = {}
         known = job.answers()
         for prompt_id in job.prompt_ids:
             if prompt_id not in known:
-                wanted.setdefault(_key(prompt_id), []).append(prompt_id)
-        found = 0
+                missing.setdefault(_key(prompt_id), []).append(prompt_id)
+        copied = 0
         with (
             FileLock(f"{file}.lock"),
             file.open(encoding="utf-8") as lines,
@@ -36,25 +39,25 @@ class AnswerCache:
             answers.seek(0, os.SEEK_END)
             for line in lines:
                 if not line.endswith("\n"):
-                    break  # torn by a killed writer
+                    break  # incomplete last line of a killed writer
                 row = json.loads(line)
-                for prompt_id in wanted.pop(_key(row["id"]), []):
+                for prompt_id in missing.pop(_key(row["id"]), []):
                     answers.write((json.dumps({**row, "id": prompt_id}, ensure_ascii=False) + "\n").encode())
-                    found += 1
-        return found
+                    copied += 1
+        return copied
 
     def keep(self, job: Job) -> None:
-        """Add a finished job's answers."""
+        """Add the answers of a finished job to the cache."""
         file = self._file(job)
         file.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{file}.lock"):
             content = file.read_bytes() if file.exists() else b""
-            whole = content[: content.rfind(b"\n") + 1]
-            known = {_key(json.loads(line)["id"]) for line in whole.decode().split("\n")[:-1]}
+            complete = content[: content.rfind(b"\n") + 1]  # without the incomplete last line of a killed writer
+            known = {_key(json.loads(line)["id"]) for line in complete.decode().split("\n")[:-1]}
             answers = job.answers().values()
             new = {_key(a.id): job.row(a) for a in answers if a.status != "infra_error" and _key(a.id) not in known}
             with file.open("r+b" if content else "wb") as store:
-                store.seek(len(whole))
+                store.seek(len(complete))
                 store.truncate()
                 store.write("".join(new.values()).encode())
 

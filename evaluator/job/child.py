@@ -1,7 +1,7 @@
-"""The inference process: `python -m evaluator.job.child JOB_DIR`. It sees prompts and images, and no gold answers.
+"""The inference process: `python -m evaluator.job.child JOB_DIR`. It sees prompts and images, but no gold answers.
 
-Events go to stdout as JSON lines; everything the libraries print goes to stderr. The process ends when its stdin
-closes, so it never outlives the one that started it.
+It writes events to stdout as JSON lines; everything that libraries print goes to stderr. It exits when its stdin
+closes, so it never outlives its parent.
 """
 
 import json
@@ -27,12 +27,12 @@ from submissions.texts.failure_codes import FailureCode
 
 def main(folder: str) -> int:
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+    os.dup2(2, 1)  # prints of libraries go to stderr
     threading.Thread(target=_end_with_parent, daemon=True).start()
     job = Job(Path(folder))
-    if job.options().remote:  # outside of the sandbox, and what a server sends may be of any size
+    if job.options().remote:  # not in the sandbox, and a server may send responses of any size
         resource.setrlimit(resource.RLIMIT_DATA, (REMOTE_MEMORY, REMOTE_MEMORY))
-    with FileLock(job.lock):  # a killed parent's child may still be writing its last line
+    with FileLock(job.lock):  # the child of a killed parent may still be writing its last line
         try:
             _answer(job, events)
         except EvaluationError as error:
@@ -49,12 +49,12 @@ def main(folder: str) -> int:
 def _answer(job: Job, events: TextIO) -> None:
     answers = job.answers()
     done = {key for key, answer in answers.items() if answer.status != "infra_error"}
-    paid = [*answers.values(), *job.latency_answers().values()]
-    spent = sum(a.prompt_tokens or 0 for a in paid), sum(a.tokens or 0 for a in paid)
+    earlier = [*answers.values(), *job.latency_answers().values()]
+    spent = sum(a.prompt_tokens or 0 for a in earlier), sum(a.tokens or 0 for a in earlier)
     options = replace(job.options(), spent=spent)
     with no_garbage_collection():
         engine_type = engine_class(options.engine)  # imports torch and transformers
-    _emit_event(events, event="environment", values=engine_type.environment(options))  # before the model is read
+    _emit_event(events, event="environment", values=engine_type.environment(options))  # before loading
     engine = load_engine(options.engine, options)
     _emit_event(
         events,
@@ -73,10 +73,10 @@ def _answer(job: Job, events: TextIO) -> None:
             for answer in engine.answer(p for p in job.prompts() if p.id not in done):
                 keep(file, answer)
                 _emit_event(events, event="answered")
-        if not job.measured_mark.exists():  # else measured already, and asked again in other batches
+        if not job.measured_mark.exists():  # it exists if only the answers are generated again, with other batches
             with job.latency_file.open("w", encoding="utf-8") as file:
                 failed = False
-                # A server elsewhere is warm, and asks money for each question.
+                # A remote server is warm already, and charges for each question.
                 warm_up = 0 if options.remote else WARM_UP
                 for answer in one_at_a_time(engine, job.latency_prompts(), warm_up):
                     keep(file, answer)
@@ -98,17 +98,20 @@ def _failure_code(error: Exception) -> FailureCode:
     if isinstance(error, ImportError):
         return FailureCode.MISSING_LIBRARY
     torch = sys.modules.get("torch")
-    short = isinstance(error, MemoryError) or (torch is not None and isinstance(error, torch.OutOfMemoryError))
-    return FailureCode.OUT_OF_MEMORY if short else FailureCode.MODEL_ERROR
+    out_of_memory = isinstance(error, MemoryError) or (torch is not None and isinstance(error, torch.OutOfMemoryError))
+    return FailureCode.OUT_OF_MEMORY if out_of_memory else FailureCode.MODEL_ERROR
 
 
 def first_sentence(message: str) -> str:
-    """What libraries say first is what is wrong; how to install this or that comes later."""
+    """Return the first sentence of a message, at most MAX_MESSAGE characters.
+
+    Libraries name the problem first; installation hints follow.
+    """
     return re.split(r"(?<=[.!?])\s", " ".join(message.split()), maxsplit=1)[0][:MAX_MESSAGE]
 
 
 def _end_with_parent() -> None:
-    while os.read(0, 1):  # unbuffered: a buffered reader's lock would abort the interpreter's own exit
+    while os.read(0, 1):  # unbuffered, because the lock of a buffered reader would abort the interpreter at exit
         pass
     os._exit(1)
 

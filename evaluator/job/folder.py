@@ -1,17 +1,17 @@
-"""A job folder: all that the inference process sees, and what it writes. Gold answers never enter it.
+"""The job folder: everything that the inference process sees and writes. It never contains gold answers.
 
 job.json        the EngineOptions
-prompts.jsonl   what to ask, under ids that are hashes over all that the answer depends on, and tell nothing else
-images/ pages/  the files the prompts name
-batches.json    batch sizes that were discarded, see Job.discarded_batch_sizes
-environment.json  library versions and device, as told before the model was loaded; batch size, parameters
-model/          the model's folder with a plain generation config, for a server that would take settings from it
-inference.log   what the inference process and its libraries print
-out/            all that the inference process can write, and nothing in it is believed to be well-formed:
-  answers.jsonl   one line an answer, appended as they come
-  single.jsonl    the latency samples: some prompts asked again, one at a time
-  measured        there once that has been done
-  done            there once everything has been asked
+prompts.jsonl   the prompts; their ids are hashes over everything that the answer depends on
+images/ pages/  the files that the prompts refer to
+batches.json    batch sizes whose answers were discarded, see Job.discarded_batch_sizes
+environment.json  library versions and device, reported before the model is loaded; batch size, parameters
+model/          links to the model's files with a plain generation config, for servers that read settings from it
+inference.log   output of the inference process and its libraries
+out/            the only folder that the inference process can write; its content is not trusted to be well-formed:
+  answers.jsonl   one line for each answer, appended as they become ready
+  single.jsonl    answers to the latency samples: some prompts asked again, one at a time
+  measured        exists once the latency samples are complete
+  done            exists once everything has been asked
   lock            held by the inference process
 """
 
@@ -37,16 +37,18 @@ from submissions.texts.failure_codes import FailureCode
 
 _ANSWER = TypeAdapter(Answer)
 _OPTIONS = TypeAdapter(EngineOptions)
-MAX_LINE = 16 * MAX_ANSWER  # bytes of an answer in its file: text and raw output are JSON, up to 6 bytes a character
-REMOTE_MEMORY = 4 * 2**30  # bytes of the process that asks a server elsewhere, which has no sandbox
-KEY_LENGTH = 32  # hex digits of a hash over all that an answer depends on
-REMOTE_LIBRARIES = ("pillow",)  # the same, where a server elsewhere answers
+MAX_LINE = 16 * MAX_ANSWER  # bytes of an answer as JSON: text and raw output, up to 6 bytes a character
+REMOTE_MEMORY = 4 * 2**30  # bytes for the process that queries a remote server, which runs without a sandbox
+KEY_LENGTH = 32  # hex digits of the hash over everything that an answer depends on
+REMOTE_LIBRARIES = ("pillow",)  # libraries whose version can change the answers of a remote server
 
 
 class Job:
+    """Read and write a job folder, whose files the module's docstring lists."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.ids: dict[str, str] = {}  # of the prompts it was prepared with: prompt id → id in here
+        self.ids: dict[str, str] = {}  # prompt id → id in this job; set by `prepare`
         self.out = folder / "out"
         self.answers_file = self.out / "answers.jsonl"
         self.latency_file = self.out / "single.jsonl"
@@ -62,9 +64,9 @@ class Job:
     def prepare(
         cls, folder: Path, options: EngineOptions, prompts: Iterable[Prompt], latency_samples: Collection[str] = ()
     ) -> "Job":
-        """Write a job, or write it over one that is there: answers to prompts that are the same are kept.
+        """Create a job, or update an existing one. Answers to unchanged prompts are kept.
 
-        `latency_samples` are the ids of the prompts that are to be asked again one at a time.
+        `latency_samples` are the ids of the prompts that are asked again, one at a time.
         """
         job = cls(folder)
         job.out.mkdir(parents=True, exist_ok=True)
@@ -73,9 +75,9 @@ class Job:
         unfinished = folder / "prompts.part"
         with unfinished.open("w", encoding="utf-8") as file:
             for prompt in prompts:
-                row = job._packed(prompt)
-                asked = json.dumps({k: v for k, v in row.items() if k != "id"}, ensure_ascii=False)
-                key = hashlib.sha256(f"{fingerprint}\n{asked}".encode()).hexdigest()[:KEY_LENGTH]
+                row = job._pack(prompt)
+                content = json.dumps({k: v for k, v in row.items() if k != "id"}, ensure_ascii=False)
+                key = hashlib.sha256(f"{fingerprint}\n{content}".encode()).hexdigest()[:KEY_LENGTH]
                 job.ids[prompt.id] = f"{key}-{repeated[key]}"
                 repeated[key] += 1
                 row |= {"id": job.ids[prompt.id], "latency_sample": prompt.id in latency_samples}
@@ -87,14 +89,14 @@ class Job:
         return job
 
     def discarded_batch_sizes(self) -> list[int]:
-        """Batch sizes whose answers were thrown away, because other batches gave other scores."""
+        """Return the batch sizes whose answers were discarded because scores depended on the batch size."""
         if not self.batches_file.exists():
             return []
         sizes: list[int] = json.loads(self.batches_file.read_text(encoding="utf-8"))
         return sizes
 
     def discard_answers(self, batch_size: int) -> None:
-        """Throw away the answers that were given in batches of this size; the latency samples stay."""
+        """Discard the answers that were generated with this batch size. The latency samples are kept."""
         self.batches_file.write_text(json.dumps([*self.discarded_batch_sizes(), batch_size]), encoding="utf-8")
         remove_path(self.answers_file)
         remove_path(self.done_mark)
@@ -103,33 +105,33 @@ class Job:
         return _OPTIONS.validate_json((self.folder / "job.json").read_bytes())
 
     def prompts(self) -> Iterator[Prompt]:
-        """What to ask."""
-        return (self._unpacked(row) for row in self._rows())
+        """Return the prompts of the job."""
+        return (self._unpack(row) for row in self._rows())
 
     def latency_prompts(self) -> Iterator[Prompt]:
-        """What of it to ask again, one at a time."""
-        return (self._unpacked(row) for row in self._rows() if row["latency_sample"])
+        """Return the prompts that are asked again one at a time, to measure latency."""
+        return (self._unpack(row) for row in self._rows() if row["latency_sample"])
 
     @cached_property
     def prompt_ids(self) -> list[str]:
-        """In the order of the prompts; read once, for a job that is prepared anew is another Job."""
+        """The ids of the prompts, in order. They can be cached because `prepare` returns a new Job."""
         return [row["id"] for row in self._rows()]
 
     def answers(self) -> dict[str, Answer]:
-        """Answers so far to the prompts as they are now, by their ids in here; a later one replaces an earlier one.
+        """Return the answers so far to the current prompts, by their ids in this job.
 
-        A line torn by a killed writer is cut off and will be asked again. Raises EvaluationError for a file that the
-        engine did not write.
+        A later answer replaces an earlier one. An incomplete last line, left by a killed writer, is cut off;
+        its prompt is asked again. Raises EvaluationError if the file is malformed.
         """
         return self._read_answers(self.answers_file)
 
     def latency_answers(self) -> dict[str, Answer]:
-        """The same of the latency samples."""
+        """Return the answers to the latency samples, read in the same way as `answers`."""
         return self._read_answers(self.latency_file)
 
     @staticmethod
     def row(answer: Answer) -> str:
-        """An answer as a line of its file."""
+        """Return an answer as a line of the answers file."""
         return json.dumps(asdict(cleaned(answer)), ensure_ascii=False) + "\n"
 
     def _read_answers(self, file: Path) -> dict[str, Answer]:
@@ -149,14 +151,14 @@ class Job:
                 lines.truncate(size)
         except FileNotFoundError:
             return {}
-        except ValidationError as error:  # without the input, which is private
+        except ValidationError as error:  # the message must not contain the input, which is private
             first = error.errors(include_input=False, include_url=False)[0]
             raise EvaluationError(
-                FailureCode.MODEL_ERROR, f"{file.name} is not as the engine writes it: {first['loc']}: {first['msg']}"
+                FailureCode.MODEL_ERROR, f"{file.name} is malformed: {first['loc']}: {first['msg']}"
             ) from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise EvaluationError(
-                FailureCode.MODEL_ERROR, f"{file.name} is not as the engine writes it: {type(error).__name__}"
+                FailureCode.MODEL_ERROR, f"{file.name} is malformed: {type(error).__name__}"
             ) from None
         return answers
 
@@ -172,7 +174,7 @@ class Job:
     def write_environment(self, environment: dict[str, Any]) -> None:
         self._environment_file.write_text(json.dumps(environment), encoding="utf-8")
 
-    def _packed(self, prompt: Prompt) -> dict[str, Any]:
+    def _pack(self, prompt: Prompt) -> dict[str, Any]:
         def write(folder: str, suffix: str, content: bytes) -> str:
             return write_content_addressed(self.folder, folder, suffix, content)
 
@@ -181,7 +183,7 @@ class Job:
         images += [write("images", ".png", _crop(prompt.images[0], box)) for box in prompt.crops]
         return {**asdict(prompt), "page": page, "images": images, "crops": ()}
 
-    def _unpacked(self, row: dict[str, Any]) -> Prompt:
+    def _unpack(self, row: dict[str, Any]) -> Prompt:
         page = (self.folder / row["page"]).read_text(encoding="utf-8") if row["page"] else None
         known = {f.name: row[f.name] for f in fields(Prompt)}
         images = tuple(self.folder / name for name in row["images"])
@@ -189,7 +191,7 @@ class Job:
 
 
 def config_fingerprint(options: EngineOptions) -> str:
-    """All that every answer of a job depends on besides its prompt, as JSON."""
+    """Return, as JSON, everything that all answers of a job depend on: options and library versions."""
     values = {name: value for name, value in asdict(options).items() if name not in NON_SEMANTIC_OPTIONS}
     if values["api"]:
         values["api"] = {k: v for k, v in values["api"].items() if k not in NON_SEMANTIC_API_OPTIONS}
@@ -198,11 +200,11 @@ def config_fingerprint(options: EngineOptions) -> str:
 
 
 def _crop(image: Path, box: Box) -> bytes:
-    """A piece of an image as PNG."""
+    """Return a region of an image as PNG."""
     from PIL import Image
 
     x, y, width, height = box
-    piece = io.BytesIO()
+    buffer = io.BytesIO()
     with Image.open(image) as whole:
-        whole.crop((x, y, x + width, y + height)).save(piece, "PNG")
-    return piece.getvalue()
+        whole.crop((x, y, x + width, y + height)).save(buffer, "PNG")
+    return buffer.getvalue()

@@ -1,7 +1,7 @@
-"""Run one of our functions in a process of its own, with limits on time and memory.
+"""Run a function in a separate process, with limits on time and memory.
 
-What it reads was written by a model, and may be long or deeply nested. The board may share the worker's process, so nothing
-that a model can slow down runs there.
+Such functions read model output, which may be very long or deeply nested. The board may run in the worker's process, so
+work that a model could slow down must not run there.
 """
 
 import multiprocessing
@@ -22,15 +22,15 @@ from evaluator.core.errors import EvaluationError, EvaluationStopped
 from evaluator.core.signals import STOP_NOTICE_SECONDS, stop_signals_blocked, was_stopped
 from submissions.texts.failure_codes import FailureCode
 
-SECONDS = 1800.0
-MEMORY = 8 * 2**30  # bytes
+DEFAULT_SECONDS = 1800.0
+DEFAULT_MEMORY = 8 * 2**30  # bytes
 POLL_SECONDS = 0.2
 START_TRIES = 10
-LOST = 255  # the exit code if the process that forks ended, and nobody knows the real one
+UNKNOWN_EXIT_CODE = 255  # reported if the fork server ended, so that the real exit code is lost
 
 R = TypeVar("R")
 
-_context = multiprocessing.get_context("forkserver")  # a fork of this process would hold its threads' locks
+_context = multiprocessing.get_context("forkserver")  # a fork of this process would inherit locks held by its threads
 _context.set_forkserver_preload(["evaluator.results.score_answers"])
 
 
@@ -38,20 +38,21 @@ def run_limited(
     function: Callable[..., R],
     *arguments: Any,
     stop: threading.Event | None = None,
-    seconds: float = SECONDS,
-    memory: int = MEMORY,
+    seconds: float = DEFAULT_SECONDS,
+    memory: int = DEFAULT_MEMORY,
 ) -> R:
-    """Return `function(*arguments)`, computed in a process with at most `seconds` and `memory` bytes.
+    """Return `function(*arguments)`, computed in a process that may use at most `seconds` and `memory` bytes.
 
-    The function is one of a module, and the arguments can be pickled. Raises EvaluationError as the function does, with
-    MODEL_ERROR if time or memory run out, and with PROCESS_KILLED if somebody ends the process; EvaluationStopped once
-    `stop` is set.
+    The function must be defined at module level, and the arguments must be picklable. An EvaluationError that the
+    function raises is raised here too; any other exception becomes RuntimeError with its traceback. Also raises
+    EvaluationError with MODEL_ERROR if time or memory run out, EvaluationError with PROCESS_KILLED if the process is
+    killed, and EvaluationStopped once `stop` is set.
     """
     receiver, sender = _context.Pipe(duplex=False)
     process = _context.Process(
-        target=_work, args=(sender, dict(os.environ), seconds, memory, function, arguments), daemon=True
+        target=_run_in_child, args=(sender, dict(os.environ), seconds, memory, function, arguments), daemon=True
     )
-    ends = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     outcome: dict[str, Any] | None = None
     _start(process)
     sender.close()
@@ -59,10 +60,10 @@ def run_limited(
         while not receiver.poll(POLL_SECONDS):
             if stop and stop.is_set():
                 raise EvaluationStopped
-            if time.monotonic() > ends:
+            if time.monotonic() > deadline:
                 raise _too_slow(seconds)
         outcome = receiver.recv()
-    except (EOFError, ConnectionError):  # it ended without a result
+    except (EOFError, ConnectionError):  # the process ended without a result
         process.join(STOP_NOTICE_SECONDS)
     finally:
         process.kill()
@@ -79,7 +80,7 @@ def run_limited(
 
 
 def _start(process: BaseProcess) -> None:
-    """Start a process; again if the one that forks was killed, until the kernel has reported its end."""
+    """Start a process. Retry if the fork server was killed, until multiprocessing notices and starts a new one."""
     tries = Retrying(
         retry=retry_if_exception_type((EOFError, ConnectionError)),
         wait=wait_fixed(POLL_SECONDS),
@@ -96,17 +97,17 @@ def _ended_early(exitcode: int | None, stop: threading.Event | None, seconds: fl
         return EvaluationStopped()
     if exitcode == -signal.SIGXCPU:
         return _too_slow(seconds)
-    if exitcode in (None, LOST) or was_stopped(exitcode):
-        return EvaluationError(FailureCode.PROCESS_KILLED, "the process that reads the answers was killed")
-    # What is written in C may end the process if it gets no memory.
-    return EvaluationError(FailureCode.MODEL_ERROR, "its answers take more memory to score than is allowed")
+    if exitcode in (None, UNKNOWN_EXIT_CODE) or was_stopped(exitcode):
+        return EvaluationError(FailureCode.PROCESS_KILLED, "the scoring process was killed")
+    # C extensions may abort the process if an allocation fails.
+    return EvaluationError(FailureCode.MODEL_ERROR, "scoring the answers takes more memory than is allowed")
 
 
 def _too_slow(seconds: float) -> EvaluationError:
-    return EvaluationError(FailureCode.MODEL_ERROR, f"its answers take more than {seconds:,.0f} s to score")
+    return EvaluationError(FailureCode.MODEL_ERROR, f"scoring the answers takes more than {seconds:,.0f} s")
 
 
-def _work(
+def _run_in_child(
     sender: Connection,
     environment: dict[str, str],
     seconds: float,
@@ -115,9 +116,9 @@ def _work(
     arguments: tuple[Any, ...],
 ) -> None:
     os.environ.clear()
-    os.environ.update(environment)  # the current one: the server that forks has that of its start
+    os.environ.update(environment)  # the fork server still has the environment of its start
     _limit(resource.RLIMIT_DATA, memory)
-    _limit(resource.RLIMIT_CPU, int(seconds) + 1, grace=5)  # if nobody waits any more; SIGXCPU before SIGKILL
+    _limit(resource.RLIMIT_CPU, int(seconds) + 1, grace=5)  # in case the parent is gone; SIGXCPU comes before SIGKILL
     try:
         outcome: dict[str, Any] = {"result": function(*arguments)}
     except EvaluationError as error:
@@ -129,7 +130,8 @@ def _work(
     sender.send(outcome)
 
 
-def _limit(kind: int, most: int, grace: int = 0) -> None:
-    _, already = resource.getrlimit(kind)
-    hard = most + grace if already == resource.RLIM_INFINITY else min(most + grace, already)
-    resource.setrlimit(kind, (min(most, hard), hard))
+def _limit(kind: int, limit: int, grace: int = 0) -> None:
+    """Set a soft limit, and a hard limit that is higher by `grace` but not above the current hard limit."""
+    _, current = resource.getrlimit(kind)
+    hard = limit + grace if current == resource.RLIM_INFINITY else min(limit + grace, current)
+    resource.setrlimit(kind, (min(limit, hard), hard))

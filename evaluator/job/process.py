@@ -1,4 +1,4 @@
-"""The inference process, seen from outside: started in the sandbox, its events read, ended with us."""
+"""Run the inference process: start it in the sandbox, read its events, and end it with the worker."""
 
 import os
 import shlex
@@ -23,10 +23,10 @@ from evaluator.core.files import size_of
 from evaluator.core.signals import SIGKILL_EXIT_CODES, STOP_NOTICE_SECONDS, was_stopped
 from evaluator.engines.options import EngineOptions
 from evaluator.job.folder import REMOTE_MEMORY, Job
-from evaluator.sandbox.control_group import NONE, control_group
+from evaluator.sandbox.control_group import NO_GROUP, control_group
 from evaluator.sandbox.policy import (
-    PROCESSES,
-    SCRATCH,
+    MAX_PROCESSES,
+    SCRATCH_FOLDERS,
     SandboxPolicy,
     detect_backend,
     grant_access,
@@ -38,17 +38,17 @@ from submissions.records.base import MAX_PARAMS
 from submissions.texts.failure_codes import FailureCode
 
 CHILD = "evaluator.job.child"  # the module run as the inference process
-MAX_EVENT = 65_536  # bytes of a line from it
-MAX_BATCH = 65_536
-MORE_EVENTS = 10  # than one for each answer
-# Infrastructure failures that only a process in the sandbox can notice: the device is too small, a library is missing, a
-# server did not start. Any other one that it reports counts as a model failure.
+MAX_EVENT_BYTES = 65_536
+MAX_BATCH_SIZE = 65_536
+MAX_EXTRA_EVENTS = 10  # beyond one event for each answer
+# Infrastructure failures that only the process in the sandbox can detect: the device is too small, a library is
+# missing, a server did not start. All others that it reports count as model failures.
 TRUSTED_CHILD_CODES = {FailureCode.OUT_OF_MEMORY, FailureCode.MISSING_LIBRARY, FailureCode.SERVER_FAILED}
-OUT_BYTES, OUT_BYTES_PER_PROMPT = 256 * 2**20, 64 * 2**10  # that it may write; raw output is the most of it
-LOAD_SECONDS, LOAD_BYTES_PER_SECOND = 1800.0, 20e6  # to load a model, and more of it for large ones
-LOOK_SECONDS = 2.0  # between looks at how much it has written
+OUT_BYTES, OUT_BYTES_PER_PROMPT = 256 * 2**20, 64 * 2**10  # limit on what it writes, mostly raw output
+LOAD_SECONDS, LOAD_BYTES_PER_SECOND = 1800.0, 20e6  # time limit for loading: a constant plus size divided by speed
+SIZE_CHECK_SECONDS = 2.0  # between checks of how much it has written
 
-OnProgress = Callable[[str, int, int], None]  # stage, answered, of how many
+OnProgress = Callable[[str, int, int], None]  # called with stage, number answered, total
 
 
 def run_inference(
@@ -62,20 +62,21 @@ def run_inference(
     sandbox: bool = True,
     devices: Sequence[str] | None = None,
 ) -> float:
-    """Run the inference process until all `total` prompts have their answers and the latency samples are taken;
-    `answered` of them have theirs from an earlier run. Returns the seconds since its model was loaded.
+    """Run the inference process until all `total` prompts are answered and the latency samples are measured.
 
-    Raises EvaluationError, EvaluationStopped, or SandboxError.
+    `answered` prompts have answers from an earlier run. Return the seconds from the end of loading to the end of the
+    process. Raises EvaluationError if the process fails, EvaluationStopped once `stop` is set, and SandboxError if the
+    sandbox cannot be built.
     """
     on_progress("load", answered, total)
     command, environment, policy = _command(job, sandbox, devices)
     memory = policy.memory_limit if policy else REMOTE_MEMORY if job.options().remote else None
     with (
-        control_group(memory, PROCESSES) if memory else nullcontext(NONE) as group,
+        control_group(memory, MAX_PROCESSES) if memory else nullcontext(NO_GROUP) as group,
         job.log.open("ab") as log,
         subprocess.Popen(
-            group.joined(command),
-            stdin=subprocess.PIPE,  # its end tells the child that we are gone
+            group.wrap_command(command),
+            stdin=subprocess.PIPE,  # the child exits when this closes, also if the worker is killed
             stdout=subprocess.PIPE,
             stderr=log,
             cwd=ROOT,
@@ -84,55 +85,55 @@ def run_inference(
         ) as child,
     ):
         assert child.stdout is not None
-        lines = iter(partial(child.stdout.readline, MAX_EVENT), b"")
-        most = OUT_BYTES + OUT_BYTES_PER_PROMPT * (total + latency_samples)
-        watch = _Watch(child, stop or threading.Event(), job, most)
-        threading.Thread(target=watch.run, daemon=True).start()
-        failure, reason, measured, began, loaded = None, "", 0, time.monotonic(), False
+        lines = iter(partial(child.stdout.readline, MAX_EVENT_BYTES), b"")
+        max_bytes = OUT_BYTES + OUT_BYTES_PER_PROMPT * (total + latency_samples)
+        watchdog = _Watchdog(child, stop or threading.Event(), job, max_bytes)
+        threading.Thread(target=watchdog.run, daemon=True).start()
+        failure, reason, measured, loaded_at, loaded = None, "", 0, time.monotonic(), False
         try:
             for number, line in enumerate(lines):
                 event = _parse_event(line)
-                if number > total + latency_samples + MORE_EVENTS or (event.kind == "loaded" and loaded):
-                    raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process tells more than there is")
+                if number > total + latency_samples + MAX_EXTRA_EVENTS or (event.kind == "loaded" and loaded):
+                    raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process sent too many events")
                 if event.kind == "environment":
-                    if number == 0:  # later, the model may be what is speaking
-                        built_by = detect_backend() if sandbox else "none"
-                        job.write_environment({**event.values, "sandbox": built_by, "cgroup": group.version})
+                    if number == 0:  # later ones may come from code of the model
+                        backend = detect_backend() if sandbox else "none"
+                        job.write_environment({**event.values, "sandbox": backend, "cgroup": group.version})
                     continue
                 if event.kind == "loaded":
                     if event.batch_size is None:
-                        raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process names no batch size")
+                        raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process reported no batch size")
                     loaded_as = {"batch_size": event.batch_size, "params": event.params}
-                    # Code of its own could say anything there.
-                    told = event.image_processor and not job.options().custom_code
-                    images = {"image_processor": event.image_processor} if told else {}
+                    # Custom code could report any name here.
+                    trusted = event.image_processor and not job.options().custom_code
+                    images = {"image_processor": event.image_processor} if trusted else {}
                     job.write_environment({**job.environment(), **loaded_as, **images})
-                    loaded, began = True, time.monotonic()
-                    watch.loaded.set()
+                    loaded, loaded_at = True, time.monotonic()
+                    watchdog.loaded.set()
                 elif event.kind == "failed":
                     failure, reason = event.code, _printable(event.message)
                     if sandbox and failure and failure.ours and failure not in TRUSTED_CHILD_CODES:
                         failure = FailureCode.MODEL_ERROR
-                    continue  # its stage is the one it was in
-                # No more than there are: a model may be what is speaking.
+                    continue  # the reported stage does not change
+                # Bounded, because code of the model may send extra events.
                 answered = min(total, answered + (event.kind == "answered"))
                 measured = min(latency_samples, measured + (event.kind == "measured"))
                 if measured:
                     on_progress("measure", measured, latency_samples)
                 else:
                     on_progress("infer", answered, total)
-            child.wait()  # before its stdin closes, which would end it half-way out
+            child.wait()  # before its stdin closes, which would kill it while it exits
         except BaseException as error:
             _kill(child)
             if isinstance(error, EvaluationError) and stop and stop.is_set():
-                raise EvaluationStopped from None  # ended by us in the middle of a line
+                raise EvaluationStopped from None  # the watchdog killed it in the middle of a line
             raise
-        short_of_memory = bool(child.returncode) and group.has_run_out_of_memory()
+        out_of_memory = bool(child.returncode) and group.has_run_out_of_memory()
     if child.returncode and stop and stop.wait(STOP_NOTICE_SECONDS if was_stopped(child.returncode) else 0):
         raise EvaluationStopped
-    if watch.exceeded:
-        raise watch.exceeded
-    if short_of_memory:
+    if watchdog.exceeded:
+        raise watchdog.exceeded
+    if out_of_memory:
         code = FailureCode.MODEL_ERROR if loaded else FailureCode.OUT_OF_MEMORY
         raise EvaluationError(code, "the inference process took more memory than its limit")
     if child.returncode < 0 or child.returncode in SIGKILL_EXIT_CODES:
@@ -140,16 +141,20 @@ def run_inference(
         message = f"the inference process was ended by signal {number}"
         raise EvaluationError(FailureCode.PROCESS_KILLED, message)
     if child.returncode:
-        # Once its model is loaded, the model may be what ends it without a word.
-        silent = FailureCode.MODEL_ERROR if sandbox and loaded else FailureCode.INTERNAL_ERROR
-        raise EvaluationError(failure or silent, reason or _last_line(job.log), quoted=True)
-    return time.monotonic() - began
+        # After loading, an exit without a failure event may be caused by the model.
+        unreported = FailureCode.MODEL_ERROR if sandbox and loaded else FailureCode.INTERNAL_ERROR
+        raise EvaluationError(failure or unreported, reason or _last_line(job.log), quoted=True)
+    return time.monotonic() - loaded_at
 
 
 def _command(
     job: Job, sandbox: bool, devices: Sequence[str] | None
 ) -> tuple[list[str], dict[str, str], SandboxPolicy | None]:
-    """The command line and environment of the inference process, and what confines it. Raises SandboxError."""
+    """Return command line, environment and sandbox policy of the inference process.
+
+    The policy is None without a sandbox. Raises SandboxError if the sandbox cannot be built, EvaluationError if its
+    user cannot read the model.
+    """
     options, folder = job.options(), job.folder.resolve()
     environment = child_environment(options)
     environment |= {} if devices is None else {"CUDA_VISIBLE_DEVICES": ",".join(devices)}
@@ -158,14 +163,16 @@ def _command(
         return command, environment, None
     user = new_user()
     folders = [path for path in (options.model, options.adapter) if path]
-    # Links lead into a Hub cache of the operator's.
+    # The files may be symbolic links into the operator's Hub cache.
     linked = [path.resolve() for model in folders for path in model.rglob("*") if path.is_symlink()]
     for model in folders:
         grant_access(job.out, model, user)
-    if os.geteuid() == 0 and (closed := next((p for p in linked if not p.stat().st_mode & stat.S_IROTH), None)):
-        raise EvaluationError(FailureCode.INTERNAL_ERROR, f"{closed}: the sandbox's user may not read it; chmod o+r")
-    environment |= {"HOME": SCRATCH[0]}
-    environment |= {"HF_MODULES_CACHE": f"{SCRATCH[0]}/modules"} if options.custom_code else {}
+    if os.geteuid() == 0 and (unreadable := next((p for p in linked if not p.stat().st_mode & stat.S_IROTH), None)):
+        raise EvaluationError(
+            FailureCode.INTERNAL_ERROR, f"{unreadable}: the sandbox's user may not read it; chmod o+r"
+        )
+    environment |= {"HOME": SCRATCH_FOLDERS[0]}
+    environment |= {"HF_MODULES_CACHE": f"{SCRATCH_FOLDERS[0]}/modules"} if options.custom_code else {}
     program = _installation(options.api.spawn) if options.api and options.api.spawn else []
     visible = [*folders, *linked, *program, folder]
     policy = SandboxPolicy(visible, folder / job.out.name, environment, user=user)
@@ -173,11 +180,11 @@ def _command(
 
 
 class _Event(BaseModel):
-    """A line from the inference process."""
+    """An event: one line of JSON from the inference process."""
 
     kind: Literal["environment", "loaded", "answered", "measured", "failed"] = Field(alias="event")
     values: dict[str, str | float] = {}
-    batch_size: int | None = Field(default=None, ge=1, le=MAX_BATCH)
+    batch_size: int | None = Field(default=None, ge=1, le=MAX_BATCH_SIZE)
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     image_processor: str | None = Field(default=None, pattern=r"^[A-Za-z0-9]{1,40}ImageProcessor(Fast|Pil)?$")
     code: FailureCode | None = None
@@ -192,32 +199,32 @@ def _parse_event(line: bytes) -> _Event:
         raise EvaluationError(FailureCode.MODEL_ERROR, message) from None
 
 
-class _Watch:
-    """Ends the inference process when it is stopped, writes too much or loads for too long.
+class _Watchdog:
+    """Kills the inference process if the evaluation is stopped, or if it writes too much or loads for too long.
 
-    What it has answered is in its file; at most one batch is asked again.
+    Finished answers are in its file already, so at most one batch has to be asked again.
     """
 
-    def __init__(self, child: subprocess.Popen[bytes], stop: threading.Event, job: Job, most: int) -> None:
+    def __init__(self, child: subprocess.Popen[bytes], stop: threading.Event, job: Job, max_bytes: int) -> None:
         self.loaded = threading.Event()
-        self.exceeded: EvaluationError | None = None  # the limit that it exceeded
-        self._child, self._stop, self._job, self._most = child, stop, job, most
+        self.exceeded: EvaluationError | None = None  # error for the limit that was exceeded
+        self._child, self._stop, self._job, self._max_bytes = child, stop, job, max_bytes
 
     def run(self) -> None:
-        looked = time.monotonic()
+        size_checked = time.monotonic()
         seconds = _load_seconds(self._job.options())
-        load_until = looked + seconds
+        load_deadline = size_checked + seconds
         while self._child.poll() is None:
             if self._stop.wait(0.2):
                 _kill(self._child)
-            elif not self.loaded.is_set() and time.monotonic() > load_until:
+            elif not self.loaded.is_set() and time.monotonic() > load_deadline:
                 self._end(FailureCode.LOAD_TIMEOUT, f"the model was not loaded within {seconds:,.0f} s")
-            elif time.monotonic() - looked > LOOK_SECONDS:
-                with suppress(FileNotFoundError):  # the job is over, and gone
-                    if size_of(self._job.out, self._most) + self._job.log.stat().st_size > self._most:
-                        message = f"the inference process wrote more than {self._most:,} bytes"
+            elif time.monotonic() - size_checked > SIZE_CHECK_SECONDS:
+                with suppress(FileNotFoundError):  # the job is finished and its folder removed
+                    if size_of(self._job.out, self._max_bytes) + self._job.log.stat().st_size > self._max_bytes:
+                        message = f"the inference process wrote more than {self._max_bytes:,} bytes"
                         self._end(FailureCode.MODEL_ERROR, message)
-                looked = time.monotonic()
+                size_checked = time.monotonic()
 
     def _end(self, code: FailureCode, message: str) -> None:
         self.exceeded = self.exceeded or EvaluationError(code, message)
@@ -232,14 +239,21 @@ def _load_seconds(options: EngineOptions) -> float:
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
-    """With its group: bubblewrap, killed in its first moments, leaves a child that waits for it, and our pipe, for ever."""
-    if child.poll() is None:  # else the number may be another's by now
+    """Kill a process and its process group.
+
+    If bubblewrap is killed just after its start, it leaves a child that waits for it for ever and keeps our pipe open.
+    """
+    if child.poll() is None:  # otherwise the process id may have been reused
         with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
 
 
 def _installation(command: str) -> list[Path]:
-    """Return what the sandbox shows of a server's program: its virtual environment if it is in one, else its file alone."""
+    """Return the paths that a server program needs inside the sandbox.
+
+    They are its virtual environment with the base Python if it is in one, else its file. Paths in /usr are always
+    visible.
+    """
     words = shlex.split(command)
     found = shutil.which(words[0], path=program_path()) if words else None
     if found is None:
@@ -259,23 +273,27 @@ def _base_of(settings: Path) -> list[Path]:
 
 
 def program_path() -> str:
-    """Return the PATH of the inference process: this environment's programs first, such as `transformers`."""
+    """Return the PATH of the inference process, with the programs of this Python environment first."""
     return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 
 def child_environment(options: EngineOptions) -> dict[str, str]:
-    """No token, no setting of ours, nothing that could reach a hub; for a server's engine, what reaches that server."""
+    """Return the environment variables of the inference process.
+
+    It contains no token and no setting of this project, and the Hub is offline. For the API engine with a remote
+    server, the server's key and proxy settings are included.
+    """
     keep = ["LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "TMPDIR"]
     if options.api and options.remote:
         keep += [options.api.key, "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE"]
     elif options.api:
-        keep += ["HOME"]  # where servers keep what they compile
+        keep += ["HOME"]  # servers store compiled code there
     kept = {name: os.environ[name] for name in keep if name in os.environ}
     return {**kept, "PATH": program_path(), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "true", "PYTHONUTF8": "1"}
 
 
 def _last_line(log: Path) -> str:
-    """The end of a log, without what could steer a terminal."""
+    """Return the last line of a log, without terminal control characters."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - 4096))
         lines = file.read().decode(errors="replace").strip().splitlines()

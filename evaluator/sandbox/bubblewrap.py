@@ -1,4 +1,4 @@
-"""The sandbox of `evaluator.sandbox.policy` by bubblewrap (https://github.com/containers/bubblewrap)."""
+"""Build the sandbox of `evaluator.sandbox.policy` with bubblewrap (https://github.com/containers/bubblewrap)."""
 
 import os
 from collections.abc import Sequence
@@ -6,12 +6,12 @@ from pathlib import Path
 
 from evaluator.sandbox.layout import NOBODY, Layout
 
-_EXISTING = {Path("/"), Path("/tmp"), Path("/usr")}  # noqa: S108 - folders that bubblewrap makes, or we do
+_EXISTING = {Path("/"), Path("/tmp"), Path("/usr")}  # noqa: S108 - folders that exist without --dir
 
 
 def command_line(command: Sequence[str], layout: Layout) -> list[str]:
-    """The command line that runs a command inside."""
-    # bubblewrap has no size for its own root; it is read-only once all is there.
+    """Return the command line that runs a command inside the sandbox."""
+    # bubblewrap cannot limit the size of its root, so the root becomes read-only once everything is mounted.
     words = ["bwrap", *_namespaces(), "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
     for name, value in layout.environment.items():
         words += ["--setenv", name, value]
@@ -21,7 +21,7 @@ def command_line(command: Sequence[str], layout: Layout) -> list[str]:
     for device in layout.devices:
         words += ["--dev-bind", str(device), str(device)]
     for parent in sorted({parent for path in (*layout.shown, layout.writable) for parent in path.parents} - _EXISTING):
-        words += ["--perms", "0755", "--dir", str(parent)]  # else only root could pass through
+        words += ["--perms", "0755", "--dir", str(parent)]  # by default only root could traverse it
     for path in layout.shown:
         words += ["--ro-bind", str(path), str(path)]
     writable = str(layout.writable)
@@ -30,5 +30,5 @@ def command_line(command: Sequence[str], layout: Layout) -> list[str]:
 
 def _namespaces() -> list[str]:
     names = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-    # Root needs no user namespace, and outside of one its process becomes another user, whom limits hold for.
+    # Root needs no user namespace. Without one, setpriv switches to another user, to whom the resource limits apply.
     return names if os.geteuid() == 0 else [*names, "--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]

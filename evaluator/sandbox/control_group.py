@@ -1,8 +1,8 @@
-"""Limits on all processes of a sandbox together: a control group, where this machine lets us make one.
+"""Limit the memory and number of all processes of a sandbox together with a control group, if one can be created here.
 
-A limit on the data of each process does not count what processes share, nor their number times their size.
+A limit on the data of each process does not count shared memory and does not bound the sum over processes.
 
-source: docs.kernel.org/admin-guide/cgroup-v2.html, cgroup-v1/memory.html, cgroup-v1/pids.html
+Source: docs.kernel.org/admin-guide/cgroup-v2.html, cgroup-v1/memory.html, cgroup-v1/pids.html
 """
 
 import errno
@@ -17,21 +17,24 @@ from pathlib import Path
 from uuid import uuid4
 
 MOUNTS = Path("/proc/self/mountinfo")
-OWN = Path("/proc/self/cgroup")
-EMPTY_WITHIN_S = 5.0  # seconds for the last process of a group to be gone
-# Joins the groups whose files of processes come before the command, and becomes the command: never without its limits.
+OWN_GROUP = Path("/proc/self/cgroup")
+REMOVE_TIMEOUT_SECONDS = 5.0  # for the last process of a group to exit
+# Arguments: `cgroup.procs` files, "--", a command. Joins the groups, then execs the command; exits if it cannot join.
 _JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"'
 
 
 @dataclass(frozen=True)
 class ControlGroup:
-    """Folders of the kernel's: one in version 2, one for each controller in version 1, none where it cannot be made."""
+    """A control group and its folders in the cgroup file system.
+
+    Version 2 has one folder, version 1 has one for each controller. There are none if the group could not be created.
+    """
 
     folders: tuple[Path, ...]
-    version: str  # as a result tells it
+    version: str  # "v1", "v2" or "none"; stored in results
 
-    def joined(self, command: Sequence[str]) -> list[str]:
-        """The command line that runs a command in the group."""
+    def wrap_command(self, command: Sequence[str]) -> list[str]:
+        """Return the command line that runs a command in the group."""
         if not self.folders:
             return list(command)
         return ["/bin/sh", "-c", _JOIN, "sh", *(f"{folder}/cgroup.procs" for folder in self.folders), "--", *command]
@@ -47,13 +50,17 @@ class ControlGroup:
         return False
 
 
-NONE = ControlGroup((), "none")
+NO_GROUP = ControlGroup((), "none")
 
 
 @contextmanager
 def control_group(memory: int, processes: int) -> Iterator[ControlGroup]:
-    """A group for the time of an evaluation: bytes, pages of files that can be dropped included, and processes with threads."""
-    group = _made(memory, processes)
+    """Create a control group for one evaluation, and remove it afterwards.
+
+    `memory` is in bytes and includes the reclaimable page cache; `processes` counts threads too. Yields NO_GROUP if no
+    group can be created.
+    """
+    group = _create_group(memory, processes)
     try:
         yield group
     finally:
@@ -61,47 +68,51 @@ def control_group(memory: int, processes: int) -> Iterator[ControlGroup]:
             _remove(folder)
 
 
-def _made(memory: int, processes: int) -> ControlGroup:
+def _create_group(memory: int, processes: int) -> ControlGroup:
     name = f"hannun-{os.getpid()}-{uuid4().hex[:12]}"
     limits = {"memory": {"memory.limit_in_bytes": memory}, "pids": {"pids.max": processes}}
     folders: list[Path] = []
     try:
-        if unified := _unified():
-            _remove_dead(unified)
-            folders = [unified / name]
-            _make(folders[0], {"memory.max": memory, "memory.swap.max": 0, "pids.max": processes})
+        if parent := _v2_parent():
+            _remove_orphans(parent)
+            folders = [parent / name]
+            _create_folder(folders[0], {"memory.max": memory, "memory.swap.max": 0, "pids.max": processes})
             return ControlGroup(tuple(folders), "v2")
         for controller, values in limits.items():
-            _remove_dead(_of_version_1(controller))
-            folders.append(_of_version_1(controller) / name)
-            _make(folders[-1], values)
+            _remove_orphans(_v1_group(controller))
+            folders.append(_v1_group(controller) / name)
+            _create_folder(folders[-1], values)
         return ControlGroup(tuple(folders), "v1")
     except (OSError, KeyError):
         for folder in folders:
             _remove(folder)
-        return NONE
+        return NO_GROUP
 
 
-def _make(folder: Path, limits: dict[str, int]) -> None:
+def _create_folder(folder: Path, limits: dict[str, int]) -> None:
     folder.mkdir()
     for file, limit in limits.items():
         if file == "memory.swap.max" and not (folder / file).exists():
             continue  # a kernel without swap
-        with (folder / file).open("r+") as setting:  # never made: a folder without the controller is not limited
+        # "r+" fails if the file does not exist: then the controller is missing and nothing would be limited.
+        with (folder / file).open("r+") as setting:
             setting.write(str(limit))
 
 
-def _remove_dead(parent: Path) -> None:
-    """Groups of workers that were killed; what still ran in them ends."""
+def _remove_orphans(parent: Path) -> None:
+    """Remove the groups of workers that were killed, and end the processes in them."""
     for folder in parent.glob("hannun-*-*"):
         process = folder.name.split("-")[1]
         if process.isdecimal() and not Path(f"/proc/{process}").exists():
             _remove(folder)
 
 
-def _unified() -> Path | None:
-    """Where a group of version 2 with memory and processes can be made: beside our own, which holds processes itself."""
-    path = next((line[3:] for line in OWN.read_text().splitlines() if line.startswith("0::")), None)
+def _v2_parent() -> Path | None:
+    """Return the folder in which a version 2 group with memory and pids controllers can be created, or None.
+
+    That is usually the parent of this process's group: a group that contains processes cannot have limited children.
+    """
+    path = next((line[3:] for line in OWN_GROUP.read_text().splitlines() if line.startswith("0::")), None)
     mount = _mounts().get("cgroup2")
     if path is None or mount is None:
         return None
@@ -112,15 +123,15 @@ def _unified() -> Path | None:
     return None
 
 
-def _of_version_1(controller: str) -> Path:
-    """Our own group of this controller. Raises KeyError."""
-    paths = {line.split(":", 2)[1]: line.split(":", 2)[2] for line in OWN.read_text().splitlines()}
+def _v1_group(controller: str) -> Path:
+    """Return the folder of this process's version 1 group. Raises KeyError if the controller is not mounted."""
+    paths = {line.split(":", 2)[1]: line.split(":", 2)[2] for line in OWN_GROUP.read_text().splitlines()}
     return _mounts()[controller] / paths[controller].lstrip("/")
 
 
 @cache
 def _mounts() -> dict[str, Path]:
-    """By `cgroup2`, or the controller of version 1."""
+    """Return the mount points, by `cgroup2` for version 2 and by controller for version 1."""
     found: dict[str, Path] = {}
     for line in MOUNTS.read_text().splitlines():
         words = line.split()
@@ -133,9 +144,9 @@ def _mounts() -> dict[str, Path]:
 
 
 def _remove(folder: Path) -> None:
-    """With what still runs in it."""
-    until = time.monotonic() + EMPTY_WITHIN_S
-    while time.monotonic() < until:
+    """Kill the processes in a group and remove its folder."""
+    deadline = time.monotonic() + REMOVE_TIMEOUT_SECONDS
+    while time.monotonic() < deadline:
         with suppress(OSError):
             for process in (folder / "cgroup.procs").read_text().split():
                 os.kill(int(process), signal.SIGKILL)
@@ -147,4 +158,4 @@ def _remove(folder: Path) -> None:
         except OSError as error:
             if error.errno != errno.EBUSY:
                 return
-            time.sleep(0.02)  # its last process is on its way out
+            time.sleep(0.02)  # its last process is still exiting

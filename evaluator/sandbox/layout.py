@@ -1,19 +1,19 @@
-"""What a sandbox is built of, whoever builds it."""
+"""The contents of a sandbox, independent of the tool that builds it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-NOBODY = 65534  # the user inside, where we are not root
+NOBODY = 65534  # user id inside the sandbox if the worker is not root
 
 
 @dataclass(frozen=True)
 class Layout:
-    """All that is there inside. Paths are the same as outside."""
+    """Everything that is visible inside a sandbox. Paths are the same as outside."""
 
-    shown: Sequence[Path]  # read-only
+    shown: Sequence[Path]  # files and folders, read-only
     devices: Sequence[Path]
     writable: Path
-    scratch: Mapping[str, int]  # memory, in bytes, by path
+    scratch: Mapping[str, int]  # in-memory folders: path → size in bytes
     environment: Mapping[str, str]
-    folder: Path  # where the command starts
+    folder: Path  # working folder of the command

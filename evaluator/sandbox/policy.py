@@ -1,9 +1,10 @@
-"""The sandbox around the process that runs a stranger's model: what is visible inside, and who builds it.
+"""The sandbox around the process that runs an untrusted model: what is visible inside, and which tool builds it.
 
-Built by bubblewrap, or where that is missing by util-linux's unshare. Inside there is no network, no environment but
-what is named, no process of the machine and no file but the system's libraries, Python, our code (without its samples),
-the model and the job, all read-only. One folder can be written. The user is nobody else's, memory, processes and file sizes
-are limited, and system calls that no model needs are refused.
+The sandbox is built by bubblewrap, or by util-linux's unshare if bubblewrap is missing. Inside there is no network, no
+environment variable except those listed, no process of the host, and no file except the system's libraries, Python,
+this project's code (without its samples), the model and the job. All of these are read-only; one folder is writable.
+The process runs as a separate user. Memory, number of processes and file sizes are limited, and system calls that
+models do not need are refused.
 """
 
 import os
@@ -25,27 +26,29 @@ from evaluator.sandbox.layout import NOBODY, Layout
 from submissions.config.paths import ROOT
 from submissions.hub_models.architectures import ARCHITECTURES
 
-FIRST_USER = 2**30
-PROCESSES = 2048  # and threads
-FILE_BYTES = 2**30  # of any file written inside
-SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108 - inside, and memory; the latter for locks between processes
-SCRATCH_BYTES = 2**30  # of each
-MEMORY_SHARE = 0.9  # of this machine's, where no limit is set
-# What programs need of the system. Nothing of /etc but how libraries are found.
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
-DEVICES = "nvidia*"  # in /dev, where there are any
-CODE = ("evaluator", "submissions")
+FIRST_RANDOM_UID = 2**30
+MAX_PROCESSES = 2048  # threads included
+MAX_FILE_BYTES = 2**30  # of any file written inside
+SCRATCH_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108 - in memory, inside; /dev/shm is needed for locks between processes
+SCRATCH_BYTES = 2**30  # of each scratch folder
+MEMORY_SHARE = 0.9  # of the host's memory, if no limit is set
+# The parts of the system that programs need. From /etc only what is needed to find libraries.
+SYSTEM_PATHS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
+DEVICE_PATTERN = "nvidia*"  # in /dev
+CODE_FOLDERS = ("evaluator", "submissions")
 Backend = Literal["bubblewrap", "unshare"]
 Build = Callable[[Sequence[str], Layout], list[str]]
 
 
 @dataclass(frozen=True)
 class SandboxPolicy:
+    """What one evaluation may see and use inside its sandbox."""
+
     visible: Sequence[Path]  # read-only inside, at the same path
     writable: Path
     environment: Mapping[str, str]
-    memory: int | None = None  # bytes; None: most of this machine's
-    user: int = NOBODY  # inside, where we are root: one of its own leaves nothing to the next
+    memory: int | None = None  # bytes; None: MEMORY_SHARE of the host's memory
+    user: int = NOBODY  # user id inside, if the worker is root; a new one for each run shares nothing with the next
 
     @property
     def memory_limit(self) -> int:
@@ -53,27 +56,27 @@ class SandboxPolicy:
 
 
 def sandbox_command(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
-    """The command line that runs a command inside. Raises SandboxError."""
+    """Return the command line that runs a command inside the sandbox. Raises SandboxError if none can be built."""
     build = {"bubblewrap": bubblewrap.command_line, "unshare": unshare.command_line}[detect_backend()]
-    devices = sorted(Path("/dev").glob(DEVICES))
+    devices = sorted(Path("/dev").glob(DEVICE_PATTERN))
     layout = Layout(
-        shown=[*_system(), *([Path("/sys")] if devices else []), *_code(), *policy.visible],
+        shown=[*_system_paths(), *([Path("/sys")] if devices else []), *_code_paths(), *policy.visible],
         devices=devices,
         writable=policy.writable,
-        scratch=dict.fromkeys(SCRATCH, SCRATCH_BYTES),
+        scratch=dict.fromkeys(SCRATCH_FOLDERS, SCRATCH_BYTES),
         environment=policy.environment,
         folder=ROOT,
     )
-    return build([*_confined(policy.memory_limit, policy.user), *command], layout)
+    return build([*_restrictions(policy.memory_limit, policy.user), *command], layout)
 
 
 def new_user() -> int:
-    """A number that no user of the machine, of a container's range or of an earlier evaluation is likely to have."""
-    return FIRST_USER + secrets.randbelow(2**28)
+    """Return a random user id that is unlikely to be used by the host, a container or an earlier evaluation."""
+    return FIRST_RANDOM_UID + secrets.randbelow(2**28)
 
 
 def grant_access(writable: Path, readable: Path, user: int = NOBODY) -> None:
-    """Let the sandbox's user, who is another one if we are root, write one folder and read another."""
+    """Let the sandbox's user write one folder and read another. Only root needs this: otherwise it is the same user."""
     if os.geteuid() == 0:
         for path in (writable, *writable.iterdir()):
             os.chown(path, user, user, follow_symlinks=False)
@@ -81,9 +84,9 @@ def grant_access(writable: Path, readable: Path, user: int = NOBODY) -> None:
 
 
 def make_readable(readable: Path) -> None:
-    """Let every user read a folder if we are root: weights that `save_pretrained` wrote are their owner's alone.
+    """Let every user read a folder, if this process is root.
 
-    Nothing is changed through a link.
+    Weights written by `save_pretrained` are readable by their owner only. Symbolic links are skipped.
     """
     if os.geteuid() != 0:
         return
@@ -98,42 +101,45 @@ def make_readable(readable: Path) -> None:
 
 @cache
 def detect_backend() -> Backend:
-    """What can build a sandbox here. Raises SandboxError where bubblewrap and unshare are missing or may not."""
+    """Return the tool that can build a sandbox on this machine.
+
+    Raises SandboxError if bubblewrap and unshare are missing or not permitted.
+    """
     reason = "bubblewrap is missing: apt-get install bubblewrap"
     with TemporaryDirectory() as writable:
         trial = Layout(
-            shown=[*_system(), *_code()],
+            shown=[*_system_paths(), *_code_paths()],
             devices=[],
             writable=Path(writable),
             scratch={},
             environment={"PATH": os.environ.get("PATH", "")},
             folder=ROOT,
         )
-        if shutil.which("bwrap") and not (reason := _failure(bubblewrap.command_line, trial)):
+        if shutil.which("bwrap") and not (reason := _trial_error(bubblewrap.command_line, trial)):
             return "bubblewrap"
-        if all(map(shutil.which, unshare.TOOLS)) and not _failure(unshare.command_line, trial):
+        if all(map(shutil.which, unshare.TOOLS)) and not _trial_error(unshare.command_line, trial):
             return "unshare"
-    raise SandboxError(f"no sandbox can be built here ({reason}); allow user namespaces, or run as root")
+    raise SandboxError(f"the sandbox cannot be built on this machine ({reason}); allow user namespaces, or run as root")
 
 
-def _system() -> list[Path]:
-    return [Path(path) for path in SYSTEM if Path(path).exists()]
+def _system_paths() -> list[Path]:
+    return [Path(path) for path in SYSTEM_PATHS if Path(path).exists()]
 
 
-def _failure(build: Build, layout: Layout) -> str:
-    """What is said where a sandbox built like this fails; nothing where it does not."""
-    command = build([*_confined(2**30, NOBODY), _tool("true")], layout)
-    tried = subprocess.run(command, capture_output=True, text=True)
-    return (" ".join(tried.stderr.split())[:200] or "it fails") if tried.returncode else ""
+def _trial_error(build: Build, layout: Layout) -> str:
+    """Run `true` in a sandbox and return the error message, or an empty string if it works."""
+    command = build([*_restrictions(2**30, NOBODY), _tool("true")], layout)
+    trial = subprocess.run(command, capture_output=True, text=True)
+    return (" ".join(trial.stderr.split())[:200] or "no error message") if trial.returncode else ""
 
 
-def _confined(memory: int, user: int) -> list[str]:
-    """What a command is run by inside: limits, another user, the filter of system calls."""
+def _restrictions(memory: int, user: int) -> list[str]:
+    """Return the command prefix that sets limits, switches the user and installs the system call filter, inside."""
     return [*_limits(memory), *_drop_privileges(user), sys.executable, "-m", "evaluator.sandbox.system_calls"]
 
 
 def _limits(memory: int) -> list[str]:
-    return [_tool("prlimit"), f"--data={memory}", f"--nproc={PROCESSES}", f"--fsize={FILE_BYTES}", "--core=0"]
+    return [_tool("prlimit"), f"--data={memory}", f"--nproc={MAX_PROCESSES}", f"--fsize={MAX_FILE_BYTES}", "--core=0"]
 
 
 def _drop_privileges(user: int) -> list[str]:
@@ -144,17 +150,20 @@ def _drop_privileges(user: int) -> list[str]:
 
 
 def _tool(name: str) -> str:
-    """Where it really is: inside, not every place of this PATH is there."""
+    """Return the resolved path of a program, because not every folder of PATH exists inside the sandbox.
+
+    Raises SandboxError if the program is missing.
+    """
     found = shutil.which(name)
     if not found:
         raise SandboxError(f"{name} is missing: apt-get install util-linux")
     return str(Path(found).resolve())
 
 
-def _code() -> Iterator[Path]:
-    """Return the places of Python, its packages, ours, and the list of architectures, which the engines read."""
-    yield from (ROOT / package for package in CODE)
+def _code_paths() -> Iterator[Path]:
+    """Yield the paths of this project's packages, of the list of architectures (read by engines), and of Python."""
+    yield from (ROOT / package for package in CODE_FOLDERS)
     yield ARCHITECTURES
-    for place in dict.fromkeys((sys.prefix, sys.base_prefix)):
-        if not Path(place).is_relative_to("/usr"):
-            yield Path(place)
+    for prefix in dict.fromkeys((sys.prefix, sys.base_prefix)):
+        if not Path(prefix).is_relative_to("/usr"):
+            yield Path(prefix)

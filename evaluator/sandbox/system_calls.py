@@ -1,8 +1,9 @@
-"""The filter of system calls inside the sandbox: `python -m evaluator.sandbox.system_calls COMMAND …` sets it, and becomes
-the command. Set from inside, it is the same whoever built the sandbox, and nothing that is started later is without it.
+"""`python -m evaluator.sandbox.system_calls COMMAND …`: install the sandbox's system call filter, then exec COMMAND.
 
-Everything that inference needs is allowed; what has let programs out of sandboxes, or lets them leave something behind
-in the kernel, is refused (https://github.com/moby/profiles/blob/main/seccomp/default.json has the reasons for most).
+The filter is installed inside the sandbox, so it does not depend on the tool that built it, and every later process
+inherits it. It allows everything that inference needs. It refuses calls that have been used to escape from sandboxes or
+that can leave state behind in the kernel (https://github.com/moby/profiles/blob/main/seccomp/default.json explains most
+of them).
 """
 
 import errno
@@ -10,37 +11,42 @@ import os
 import sys
 
 REFUSED = (
-    # Namespaces and mounts of its own, in which it would have every capability.
+    # New namespaces and mounts, in which the process would have every capability.
     *("unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount", "fspick"),
     *("move_mount", "open_tree", "mount_setattr", "open_by_handle_at", "name_to_handle_at"),
-    # Large and young parts of the kernel that no model needs.
+    # Large, recent parts of the kernel that models do not need.
     *("io_uring_setup", "io_uring_enter", "io_uring_register", "userfaultfd", "bpf", "perf_event_open"),
-    # Other processes, and the keyrings, which outlive an evaluation.
+    # Access to other processes, and to keyrings, which outlive an evaluation.
     *("ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "keyctl", "add_key", "request_key"),
-    # The machine.
+    # Control of the host.
     *("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "swapon", "swapoff"),
     *("acct", "quotactl", "syslog", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "iopl", "ioperm"),
     *("modify_ldt", "vhangup", "nfsservctl", "lookup_dcookie", "uselib", "personality"),
 )
 NEW_USER_NAMESPACE = 0x10000000  # CLONE_NEWUSER
-NETLINK, LAST_COMMON = 16, 10  # address families; AF_UNIX, AF_INET and AF_INET6 are among the first ten
+AF_NETLINK, LAST_ALLOWED_FAMILY = 16, 10  # AF_UNIX, AF_INET and AF_INET6 are among the first ten address families
 
 
 def restrict() -> None:
-    """From now on, for this process and all that come of it. Raises OSError or RuntimeError where there is no filter."""
+    """Install the filter for this process and its descendants.
+
+    Raises ImportError, OSError or RuntimeError if that is not possible.
+    """
     import pyseccomp
 
     refuse = pyseccomp.ERRNO(errno.EPERM)
     rules = pyseccomp.SyscallFilter(pyseccomp.ALLOW)
     for name in REFUSED:
-        if pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) >= 0:  # else this machine has no such call
+        # Calls that this architecture does not have are negative.
+        if pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) >= 0:
             rules.add_rule(refuse, name)
-    own = pyseccomp.Arg(0, pyseccomp.MASKED_EQ, NEW_USER_NAMESPACE, NEW_USER_NAMESPACE)
-    rules.add_rule(refuse, "clone", own)
-    rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")  # its flags lie in memory: libraries then use clone
-    for family in range(LAST_COMMON + 1, NETLINK):
+    new_user = pyseccomp.Arg(0, pyseccomp.MASKED_EQ, NEW_USER_NAMESPACE, NEW_USER_NAMESPACE)
+    rules.add_rule(refuse, "clone", new_user)
+    # seccomp cannot read the flags of clone3, which are in memory. ENOSYS makes libraries fall back to clone.
+    rules.add_rule(pyseccomp.ERRNO(errno.ENOSYS), "clone3")
+    for family in range(LAST_ALLOWED_FAMILY + 1, AF_NETLINK):
         rules.add_rule(refuse, "socket", pyseccomp.Arg(0, pyseccomp.EQ, family))
-    rules.add_rule(refuse, "socket", pyseccomp.Arg(0, pyseccomp.GT, NETLINK))
+    rules.add_rule(refuse, "socket", pyseccomp.Arg(0, pyseccomp.GT, AF_NETLINK))
     rules.load()
 
 
@@ -48,8 +54,8 @@ def main(command: list[str]) -> None:
     try:
         restrict()
     except (ImportError, OSError, RuntimeError) as error:
-        sys.exit(f"no filter of system calls can be set: {error}; apt-get install libseccomp2")
-    os.execvp(command[0], command)  # noqa: S606 - what policy.py put together
+        sys.exit(f"the system call filter cannot be installed: {error}; apt-get install libseccomp2")
+    os.execvp(command[0], command)  # noqa: S606 - the command is composed by policy.py
 
 
 if __name__ == "__main__":

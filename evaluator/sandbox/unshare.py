@@ -1,7 +1,7 @@
-"""The sandbox of `evaluator.sandbox.policy` by util-linux alone, where bubblewrap is not installed.
+"""Build the sandbox of `evaluator.sandbox.policy` with util-linux only, for hosts without bubblewrap.
 
-The same namespaces and the same files, put together by a shell script in a mount namespace of its own: it builds the
-new root on a tmpfs, moves there, and becomes the command.
+Namespaces and visible files are the same as with bubblewrap. A shell script in a new mount namespace builds the new
+root on a tmpfs, pivots into it, and execs the command.
 """
 
 import os
@@ -13,22 +13,22 @@ from pathlib import Path
 from evaluator.sandbox.layout import NOBODY, Layout
 
 TOOLS = ("unshare", "mount", "umount", "pivot_root", "mkdir", "rmdir", "env", "sh")
-ROOT = "/mnt"  # in the new mount namespace; what is there outside stays as it is
-ROOT_BYTES = 2**24  # of memory for the folders that all the rest hangs in
+ROOT = "/mnt"  # mount point of the new root in the new mount namespace; the host's /mnt is not changed
+ROOT_BYTES = 2**24  # size of the tmpfs that holds the mount points
 DEVICES = ("null", "zero", "full", "random", "urandom")
-# Servers inside talk to themselves: without this the loopback device of a new namespace is down.
-_LOOPBACK = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh14x', b'lo', 0x49))"  # SIOCSIFFLAGS
+# Model servers inside are reached by loopback, which is down in a new network namespace. 0x8914 is SIOCSIFFLAGS.
+_LOOPBACK = "import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh14x', b'lo', 0x49))"
 
 
 def command_line(command: Sequence[str], layout: Layout) -> list[str]:
-    """The command line that runs a command inside."""
+    """Return the command line that runs a command inside the sandbox."""
     names = ["--mount", "--net", "--pid", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child"]
     if os.geteuid() != 0:
-        # Root in a user namespace may build, and becomes nobody in another one inside.
+        # The first user namespace maps root, who may mount; the second one maps the command to nobody.
         names += ["--user", "--map-root-user"]
         command = ["/usr/bin/unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}", *command]
     lines = [
-        "PATH=/usr/sbin:/usr/bin:/sbin:/bin",  # there before and after the move
+        "PATH=/usr/sbin:/usr/bin:/sbin:/bin",  # exists before and after pivot_root
         *_new_root(layout),
         shlex.join([sys.executable, "-I", "-c", _LOOPBACK]),
         f"cd {ROOT}",

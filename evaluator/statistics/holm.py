@@ -2,10 +2,13 @@
 
 
 def holm(p_values: list[float], error: float = 0.05) -> list[bool]:
-    """Which hypotheses are rejected, at most `error` of having rejected any wrongly (Holm, Scand. J. Statist. 6 (1979))."""
+    """Return for each hypothesis whether it is rejected, in the order of `p_values`.
+
+    The probability of any wrong rejection is at most `error`. Source: Holm, Scand. J. Statist. 6 (1979).
+    """
     rejected = [False] * len(p_values)
-    for place, number in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        if p_values[number] > error / (len(p_values) - place):
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if p_values[index] > error / (len(p_values) - rank):
             break
-        rejected[number] = True
+        rejected[index] = True
     return rejected

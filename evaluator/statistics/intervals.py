@@ -1,4 +1,4 @@
-"""What a number of items can tell: the interval of an accuracy, and how small a difference shows. Shares are from 0 to 1."""
+"""Confidence intervals of accuracies, mean scores and their differences."""
 
 from collections.abc import Sequence
 from statistics import NormalDist
@@ -8,15 +8,18 @@ import numpy as np
 
 
 class Interval(NamedTuple):
+    """A two-sided confidence interval."""
+
     low: float
     high: float
 
 
 def wilson(share: float, n: float, confidence: float = 0.95, quantile: float | None = None) -> Interval:
-    """Return Wilson's two-sided score interval for an accuracy. Source: Wilson, JASA 22 (1927).
+    """Return Wilson's two-sided score interval of an accuracy (Wilson, JASA 22 (1927)).
 
-    `n` may be an effective number of items. `quantile` replaces that of the normal distribution. For the mean of scores
-    between 0 and 1 the interval is conservative: their variance is at most that of right and wrong.
+    `share` is the accuracy, from 0 to 1. `n` may be an effective number of items. `quantile` replaces the quantile
+    of the normal distribution. For the mean of scores between 0 and 1 the interval is conservative: their variance is
+    at most that of 0-or-1 scores.
     """
     z = quantile or NormalDist().inv_cdf((1 + confidence) / 2)
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
@@ -25,10 +28,11 @@ def wilson(share: float, n: float, confidence: float = 0.95, quantile: float | N
 
 
 def mean_interval(scores: Sequence[float], clusters: Sequence[str]) -> Interval:
-    """Return Wilson's interval of a mean score on the effective number of items.
+    """Return the 95 % Wilson interval of a mean score on the effective number of items.
 
-    That is the number of right-or-wrong items whose mean would vary as much as this one, by the spread of its clusters (Korn &
-    Graubard, Survey Methodology 24 (1998)). With the quantile of a t distribution for the number of clusters.
+    The effective number is how many independent 0-or-1 items would give a mean with the same variance, which is
+    estimated from the spread between clusters (Korn & Graubard, Survey Methodology 24 (1998)). The quantile is that of
+    a t distribution for the number of clusters.
     """
     values = np.asarray(scores, dtype=np.float64)
     n, mean = len(values), min(1.0, max(0.0, float(values.mean())))
@@ -44,14 +48,17 @@ def mean_interval(scores: Sequence[float], clusters: Sequence[str]) -> Interval:
     residuals = np.bincount(member, values - mean, groups)
     variance = max(
         groups / (groups - 1) * float((residuals**2).sum()) / n**2,
-        float(values.var(ddof=1)) / n,  # clusters that balance each other by chance add no items
+        float(values.var(ddof=1)) / n,  # clusters that balance by chance must not raise the effective number
     )
-    effective = mean * (1 - mean) / variance if variance else groups  # if all are alike, as many as there are clusters
+    effective = mean * (1 - mean) / variance if variance else groups  # all scores equal: one item for each cluster
     return wilson(mean, effective, quantile=quantile)
 
 
 def difference_interval(scores: tuple[float, float], first: Interval, second: Interval) -> Interval:
-    """Of the first minus the second, from each one's own interval; all in percent (Newcombe 1998, method 10)."""
+    """Return the interval of the first score minus the second, from the interval of each (Newcombe 1998, method 10).
+
+    All values are in percent.
+    """
     a, b = scores
     down = ((a - first.low) ** 2 + (second.high - b) ** 2) ** 0.5
     up = ((first.high - a) ** 2 + (b - second.low) ** 2) ** 0.5

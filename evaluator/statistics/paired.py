@@ -1,8 +1,7 @@
-"""Intervals of a mean score, and the paired comparison of two models.
+"""Paired comparison of two models on the same items.
 
-Shares are from 0 to 1. Intervals are two-sided, 95 %. Items that share a document or image are not independent: their number
-is reduced to the effective one, and differences of two models are redrawn by document (cluster bootstrap; Cameron, Gelbach &
-Miller 2008).
+Scores are from 0 to 1. Intervals are two-sided, 95 %. Items that share a document or image are not independent, so the
+difference of two models is resampled by document (cluster bootstrap; Cameron, Gelbach & Miller 2008).
 """
 
 from collections.abc import Sequence
@@ -15,18 +14,18 @@ from evaluator.statistics.intervals import Interval
 
 RESAMPLES = 10_000
 SEED = 20_260_101
-_CHUNK = 250  # resamples at a time: bounds memory
+_CHUNK = 250  # resamples computed at a time, to bound memory
 
 Floats = npt.NDArray[np.float64]
 
 
 class PairedComparison(NamedTuple):
-    """Two models on the same items: first minus second."""
+    """The difference of two models on the same items, first minus second."""
 
     difference: float
     interval: Interval
     p_value: float  # two-sided
-    first_only: int
+    first_only: int  # items on which the first model scores higher
     second_only: int
 
 
@@ -36,21 +35,21 @@ def paired_comparison(
     clusters: Sequence[str],
     resamples: int = RESAMPLES,
 ) -> PairedComparison:
-    """Two models' scores on the same items, in the same order. Raises ValueError if lengths differ."""
+    """Compare two models' scores on the same items, given in the same order. Raises ValueError if lengths differ."""
     if not len(first) == len(second) == len(clusters):
         raise ValueError("the two models must have answered the same items")
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    interval = _interval(_redrawn_means(a - b, clusters, resamples))
+    interval = _interval(_bootstrap_means(a - b, clusters, resamples))
     return PairedComparison(
         float((a - b).mean()), interval, paired_p_value(a, b, clusters), int((a > b).sum()), int((b > a).sum())
     )
 
 
 def paired_p_value(first: Floats, second: Floats, clusters: Sequence[str]) -> float:
-    """Return the two-sided p value of the hypothesis that both are equally good.
+    """Return the two-sided p value of the hypothesis that both models are equally good.
 
-    Items that are independent and right or wrong are tested by McNemar's exact test, others by the sums of their clusters'
-    differences.
+    Independent items with scores of 0 or 1 are tested by McNemar's exact test, all others by the sums of differences in
+    each cluster.
     """
     if len(set(clusters)) == len(clusters) and set(np.unique([first, second])) <= {0.0, 1.0}:
         return _mcnemar(int((first > second).sum()), int((second > first).sum()))
@@ -58,18 +57,22 @@ def paired_p_value(first: Floats, second: Floats, clusters: Sequence[str]) -> fl
 
 
 def _mcnemar(first_only: int, second_only: int) -> float:
-    """The exact test of McNemar (Psychometrika 12 (1947)): a fair coin for each item that only one of them got right."""
+    """Return the p value of McNemar's exact test (Psychometrika 12 (1947)).
+
+    It is a binomial test with probability 1/2 over the items that only one of the models got right.
+    """
     if not first_only + second_only:
         return 1.0
-    from scipy.stats import binomtest  # here, for it takes longer to import than all the rest
+    from scipy.stats import binomtest  # imported here because it is slow to import
 
     return float(binomtest(first_only, first_only + second_only).pvalue)
 
 
 def _cluster_test(differences: Floats, clusters: Sequence[str]) -> float:
-    """Return the p value of the sum of all clusters' differences against the square root of their squares' sum.
+    """Return the p value of a t test on the clusters' summed differences.
 
-    Close to the test of Yang, Sun & Hardin (Biometrical Journal 52 (2010)), with a t distribution for few clusters.
+    The statistic is the sum of all clusters' sums divided by the square root of the sum of their squares. This is close
+    to the test of Yang, Sun & Hardin (Biometrical Journal 52 (2010)), with a t distribution for few clusters.
     """
     _, member = np.unique(np.asarray(clusters), return_inverse=True)
     sums = np.bincount(member, differences)
@@ -86,10 +89,10 @@ def _interval(means: Floats) -> Interval:
     return Interval(float(low), float(high))
 
 
-def _redrawn_means(scores: Floats, clusters: Sequence[str], resamples: int) -> Floats:
+def _bootstrap_means(scores: Floats, clusters: Sequence[str], resamples: int) -> Floats:
     _, member = np.unique(np.asarray(clusters), return_inverse=True)
     count = int(member.max()) + 1
-    # A cluster's sum and size in one complex number: one gather draws both.
+    # A complex number holds each cluster's sum and size, so that one indexing operation draws both.
     packed = (np.bincount(member, scores, count) + 1j * np.bincount(member, minlength=count)).astype(np.complex64)
     random = np.random.default_rng(SEED)
     means = np.empty(resamples)

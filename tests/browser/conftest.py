@@ -1,4 +1,4 @@
-"""The app in a process of its own, and a browser that tells on it."""
+"""Run the app in a separate process and open it in Chromium, failing on script errors and foreign requests."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
-from tests.support.evaluated import evaluated, of_each_kind
+from tests.support.evaluated import evaluated, submit_in_every_status
 from tests.support.records import request_numbered
 from tests.support.serving import serving
 
@@ -30,7 +30,7 @@ VIEWS = [(language, width) for language in ADDRESSES for width in WIDTHS]
 
 
 def seen_in(language: Language, width: int, widths: Sequence[int] = WIDTHS) -> pytest.MarkDecorator:
-    """In this view by `make test`, in the others by `make test-faults` only."""
+    """Run a test in the given view with `make test`, and in all other views only with `make test-faults`."""
     params = [
         pytest.param(view, id=f"{view[0]}-{view[1]}", marks=() if view == (language, width) else pytest.mark.faults)
         for view in VIEWS
@@ -41,12 +41,12 @@ def seen_in(language: Language, width: int, widths: Sequence[int] = WIDTHS) -> p
 
 DESKTOP, PHONE = seen_in("ko", 1400), seen_in("en", 390)
 
-expect.set_options(timeout=15_000)  # ms: two browsers, their boards and models share two cores
+expect.set_options(timeout=15_000)  # ms; several browsers, boards and models share two cores
 
 
 @contextmanager
 def running_app(environment: dict[str, str], **settings: str) -> Iterator[str]:
-    """The real app in its own process; gives its address once it listens."""
+    """Run the real app in a separate process and yield its address once it listens."""
     with serving(["app.py"], {**environment, "HANNUN_WORKER_EVERY": "1s", **settings}) as server:
         yield server.address
 
@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @dataclass(frozen=True)
 class EmptyBoard:
-    """A board with the published rows alone, and no worker."""
+    """A running board that has only the published rows and no worker."""
 
     address: str
     settings: Settings
@@ -67,7 +67,7 @@ class EmptyBoard:
 
 @pytest.fixture(scope="package")
 def empty_board(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[EmptyBoard]:
-    """One for all tests that leave nothing in it."""
+    """Yield one board that is shared by all tests that do not write to it."""
     settings = settings_in(tmp_path_factory.mktemp("board"), models_dir)
     with running_app(environment_of(settings), HANNUN_WORKER="off") as address:
         yield EmptyBoard(address, settings)
@@ -84,41 +84,43 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def context(browser: Browser) -> BrowserContext:
-    """One for all tests, whose cache has Gradio's scripts."""
+    """Return one context for all tests, so that Gradio's scripts are cached."""
     return browser.new_context(locale="ko-KR")
 
 
 @pytest.fixture
 def page(context: BrowserContext) -> Iterator[Page]:
-    """A page that fails the test on a script error, what its policy forbids, or a request to elsewhere."""
+    """Yield a page that fails the test on a script error, a dialog, a policy violation or a request to another host."""
     context.clear_cookies()
     page = context.new_page()
     page.set_viewport_size({"width": 1400, "height": 1000})
-    trouble: list[str] = []
+    problems: list[str] = []
 
     def dismiss(dialog: Dialog) -> None:
-        trouble.append(dialog.message)
+        problems.append(dialog.message)
         dialog.dismiss()
 
-    def stay_home(request: Request) -> None:
+    def reject_foreign_request(request: Request) -> None:
         if not request.url.startswith(("http://127.0.0.1:", "data:", "blob:")):
-            trouble.append(request.url)
+            problems.append(request.url)
 
-    def obey(message: ConsoleMessage) -> None:
+    def reject_policy_violation(message: ConsoleMessage) -> None:
         if "Content Security Policy" in message.text:
-            trouble.append(message.text)
+            problems.append(message.text)
 
-    page.on("console", obey)
-    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("console", reject_policy_violation)
+    page.on("pageerror", lambda error: problems.append(str(error)))
     page.on("dialog", dismiss)
-    page.on("request", stay_home)
+    page.on("request", reject_foreign_request)
     yield page
     page.close()
-    assert trouble == []
+    assert problems == []
 
 
 @dataclass(frozen=True)
 class Site:
+    """A running board together with its queue and the requests in it, by name."""
+
     address: str
     queue: Queue
     requests: dict[str, EvalRequest]
@@ -127,7 +129,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Seen:
-    """A board as somebody sees it."""
+    """A board in one language at one window width."""
 
     site: Site
     page: Page
@@ -144,8 +146,8 @@ class Seen:
     def query(self) -> dict[str, str]:
         return {name: values[0] for name, values in parse_qs(urlsplit(self.page.url).query).items()}
 
-    def fits(self) -> None:
-        """Nothing scrolls sideways, at either width."""
+    def assert_fits(self) -> None:
+        """Assert that the page does not scroll sideways at any width."""
         for width in (*WIDTHS, self.width):
             self.page.set_viewport_size({"width": width, "height": 900})
             self.page.wait_for_function(
@@ -155,7 +157,7 @@ class Seen:
 
 @pytest.fixture(scope="package")
 def site(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[Site]:
-    """Two models on every benchmark, a little apart, and a request of each kind; the published rows come along."""
+    """Yield a board with two similar models on every benchmark, a request in every status and the published rows."""
     settings = settings_in(tmp_path_factory.mktemp("site"), models_dir)
     store, queue, number = open_store(settings.store), None, 0
     for benchmark in BENCHMARKS:
@@ -166,7 +168,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator
     heartbeats = Heartbeats(settings)
     queue = Queue(store, heartbeats=heartbeats)
     numbers = iter(range(100, 200))
-    requests = of_each_kind(queue, lambda **fields: request_numbered(next(numbers), **fields))
+    requests = submit_in_every_status(queue, lambda **fields: request_numbered(next(numbers), **fields))
     environment = environment_of(settings) | {"FORWARDED_ALLOW_IPS": "127.0.0.1"}
     with running_app(environment, HANNUN_WORKER="off") as address:
         yield Site(address, queue, requests, LiveBoard(store, heartbeats))
@@ -180,6 +182,6 @@ def seen(request: pytest.FixtureRequest, site: Site, page: Page) -> Seen:
 
 
 def drawn_charts(board: LiveBoard, benchmark: str) -> list[Kind]:
-    """The charts that have something in them; the others are left out."""
+    """Return the charts that have data. The page leaves out the others."""
     rows = board.refresh().boards[benchmark]
     return [kind for kind in charts_of(benchmark) if chart_data(kind, rows)]

@@ -1,4 +1,4 @@
-"""The table as a visitor works with it, and its address: a copied link opens the same view."""
+"""Test searching, filtering and linking of the board's tables; a copied link opens the same view."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ WORDS = {
 
 
 @pytest.mark.parametrize("path", ["/", pytest.param("/en/", marks=pytest.mark.faults)])
-def test_filters_columns_and_order_stand_in_the_address(page: Page, empty_board: EmptyBoard, path: str) -> None:
+def test_board_address_keeps_filters_and_columns(page: Page, empty_board: EmptyBoard, path: str) -> None:
     words = WORDS[path]
     page.goto(empty_board.address + path)
     page.get_by_role("tab", name="InfoChartQA").click()
@@ -59,7 +59,7 @@ def test_filters_columns_and_order_stand_in_the_address(page: Page, empty_board:
     assert page.url == copied
 
 
-def test_a_tab_in_the_address_is_opened_and_written_there(page: Page, empty_board: EmptyBoard) -> None:
+def test_board_address_follows_open_tab(page: Page, empty_board: EmptyBoard) -> None:
     page.goto(f"{empty_board.address}/?tab=queue")
     expect(page.locator("#queue")).to_contain_text("아직 제출된 모델이 없습니다")
     page.locator("#queue").get_by_role("link", name="제출").click()
@@ -79,40 +79,40 @@ def test_a_tab_in_the_address_is_opened_and_written_there(page: Page, empty_boar
     expect(page.locator("#board-ko-vqa .hn-empty")).to_be_visible()
 
 
-def test_what_is_typed_while_a_tab_is_entered_is_what_is_shown(page: Page, empty_board: EmptyBoard) -> None:
-    """Where the answer to entering comes after that to typing, as it may on a slow line."""
+def test_search_typed_while_tab_loads_is_kept(page: Page, empty_board: EmptyBoard) -> None:
+    """The response to opening the tab arrives after the response to typing, as on a slow connection."""
     page.goto(empty_board.address)
     page.wait_for_function("window.hannunReady")
-    entering: list[Route] = []
+    held: list[Route] = []
 
-    def hold_the_first(route: Route) -> None:
-        if _of_a_benchmark(route.request) and not entering:
-            entering.append(route)
+    def hold_first_event(route: Route) -> None:
+        if _is_benchmark_event(route.request) and not held:
+            held.append(route)
         else:
             route.continue_()
 
-    page.route("**/queue/join*", hold_the_first)
-    with page.expect_request(_of_a_benchmark):
+    page.route("**/queue/join*", hold_first_event)
+    with page.expect_request(_is_benchmark_event):
         page.get_by_role("tab", name="InfoChartQA").click()
     page.locator("#search-infochartqa textarea, #search-infochartqa input").fill("vl3")
     rows = page.locator("#board-infochartqa tbody tr")
     expect(rows).to_have_count(2)
     page.evaluate(
         """() => new MutationObserver(() => {
-            window.whole ||= document.querySelectorAll('#board-infochartqa tbody tr').length === 21;
+            window.showedAllRows ||= document.querySelectorAll('#board-infochartqa tbody tr').length === 21;
         }).observe(document.querySelector('#board-infochartqa'), {childList: true, subtree: true})"""
     )
-    entering[0].continue_()
-    page.wait_for_function("window.whole")
+    held[0].continue_()
+    page.wait_for_function("window.showedAllRows")
     expect(rows).to_have_count(2)
 
 
-def _of_a_benchmark(request: Request) -> bool:
-    """Whether an event has the fields of a benchmark's tab: columns are chosen nowhere else."""
+def _is_benchmark_event(request: Request) -> bool:
+    """Return whether an event comes from a benchmark's tab. Only those have a choice of columns."""
     return "reasoning" in (request.post_data or "")
 
 
-def test_a_long_table_is_shown_a_piece_at_a_time_and_stays_when_the_board_is_gone(
+def test_long_table_loads_in_pages_and_survives_server_stop(
     browser: Browser, environment: dict[str, str], settings: Settings, make_request: Callable[..., EvalRequest]
 ) -> None:
     results = [result_of(make_request(benchmark="ko-vqa", model_id=f"owner/model-{n}")) for n in range(120)]
@@ -135,7 +135,7 @@ def test_a_long_table_is_shown_a_piece_at_a_time_and_stays_when_the_board_is_gon
     page.close()
 
 
-def test_filters_follow_to_the_next_benchmark_and_into_its_charts(page: Page, empty_board: EmptyBoard) -> None:
+def test_filters_apply_to_next_benchmark_and_charts(page: Page, empty_board: EmptyBoard) -> None:
     page.goto(f"{empty_board.address}/en/?tab=ko-vqa")
     search = page.get_by_label("Search models").locator("visible=true")
     expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
@@ -147,12 +147,12 @@ def test_filters_follow_to_the_next_benchmark_and_into_its_charts(page: Page, em
     page.wait_for_url(lambda url: "tab=ko-vdc&q=qwen" in url)
     page.get_by_text("Charts: score").locator("visible=true").click()
     points = page.locator("#size-ko-vdc .scatterlayer .points path")
-    expect(points).to_have_count(3)  # two of the five ran out of memory
+    expect(points).to_have_count(3)  # two of the five models ran out of memory
     search.fill("qwen3")
     expect(points).to_have_count(2)
 
 
-def test_store_out_of_reach_is_shown_on_every_page(page: Page, empty_board: EmptyBoard) -> None:
+def test_header_warns_when_store_is_unreachable(page: Page, empty_board: EmptyBoard) -> None:
     page.route(
         "**/version",
         lambda route: route.fulfill(

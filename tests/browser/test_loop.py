@@ -1,4 +1,4 @@
-"""The whole job in Chromium on the running app: board → submission → evaluation → row → JSON."""
+"""Test the whole way in Chromium on the running app: board → submission → evaluation → row → JSON."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -9,10 +9,10 @@ from submissions.records.result import EvalResult
 from submissions.store.open import open_store
 from tests.browser.conftest import EmptyBoard, running_app
 
-EVALUATED = 180_000  # ms: loading torch, a tiny model and 45 questions on a busy machine
+EVALUATION_TIMEOUT = 180_000  # ms: loading torch, a tiny model and 45 questions on a busy machine
 
 
-def test_the_whole_loop(page: Page, environment: dict[str, str], settings: Settings) -> None:
+def test_submission_is_evaluated_end_to_end(page: Page, environment: dict[str, str], settings: Settings) -> None:
     with running_app(environment) as address:
         page.goto(f"{address}/?tab=ko-vqa")
         first = page.locator("#board-ko-vqa tbody tr").first
@@ -28,8 +28,8 @@ def test_the_whole_loop(page: Page, environment: dict[str, str], settings: Setti
 
         page.get_by_role("tab", name="대기열").click()
         row = page.locator("#queue tbody tr", has_text="tiny/image-text")
-        expect(row.locator(".hn-status")).to_have_text("실행 중", timeout=EVALUATED)
-        expect(row.locator(".hn-status")).to_have_text("완료", timeout=EVALUATED)
+        expect(row.locator(".hn-status")).to_have_text("실행 중", timeout=EVALUATION_TIMEOUT)
+        expect(row.locator(".hn-status")).to_have_text("완료", timeout=EVALUATION_TIMEOUT)
         key = row.get_attribute("data-key")
 
         page.get_by_role("tab", name="KO-VQA").click()
@@ -50,23 +50,23 @@ def test_the_whole_loop(page: Page, environment: dict[str, str], settings: Setti
     assert (result.request_key, result.dataset.n) == (key, 45)
 
 
-def test_refusals_are_shown_and_nothing_is_queued(page: Page, empty_board: EmptyBoard) -> None:
+def test_submit_form_shows_refusals_and_queues_nothing(page: Page, empty_board: EmptyBoard) -> None:
     page.goto(f"{empty_board.address}/en/")
     page.get_by_role("tab", name="Submit").click()
-    for model, said in (
+    for model, message in (
         ("<img src=x onerror=alert(1)>/x", "not a model ID"),
         ("tiny/extractive", "does not support this benchmark"),
     ):
         page.locator("#model-id input, #model-id textarea").fill(model)
         page.locator("#benchmarks").get_by_label("KO-VDC").check()
         page.locator("#submit").click()
-        expect(page.locator("#outcome li.refused")).to_contain_text(said)
+        expect(page.locator("#outcome li.refused")).to_contain_text(message)
     page.get_by_role("tab", name="Queue").click()
     expect(page.locator("#queue")).to_contain_text("Nothing has been submitted yet")
     assert not [p for p in open_store(empty_board.settings.store).snapshot().files if p.startswith("requests/")]
 
 
-def test_search_sort_and_language(page: Page, empty_board: EmptyBoard) -> None:
+def test_table_search_sort_and_language_switch(page: Page, empty_board: EmptyBoard) -> None:
     page.goto(empty_board.address)
     page.get_by_role("tab", name="KorQuAD 2.0").click()
     table = page.locator("#board-korquad-2")
@@ -84,7 +84,7 @@ def test_search_sort_and_language(page: Page, empty_board: EmptyBoard) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/en/"])
-def test_a_phone_shows_the_page_without_sideways_scrolling(page: Page, empty_board: EmptyBoard, path: str) -> None:
+def test_phone_page_does_not_scroll_sideways(page: Page, empty_board: EmptyBoard, path: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{empty_board.address}{path}?tab=ko-vqa")
     expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
@@ -92,7 +92,7 @@ def test_a_phone_shows_the_page_without_sideways_scrolling(page: Page, empty_boa
     expect(page.locator("#board-ko-vqa tbody tr").first.locator("td.em")).to_be_in_viewport()
 
 
-def test_a_phone_shows_the_outcome_of_a_submission(page: Page, empty_board: EmptyBoard) -> None:
+def test_phone_shows_submission_outcome(page: Page, empty_board: EmptyBoard) -> None:
     page.set_viewport_size({"width": 390, "height": 600})
     page.goto(f"{empty_board.address}/en/?tab=submit")
     page.locator("#model-id").locator("input, textarea").fill("owner/none")

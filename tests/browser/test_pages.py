@@ -1,4 +1,4 @@
-"""Every page as a visitor uses it, on published rows and evaluated ones."""
+"""Test every page as a visitor uses it, with published and evaluated rows."""
 
 import json
 import re
@@ -17,12 +17,12 @@ from tests.browser.conftest import DESKTOP, PHONE, WIDTHS, Seen, Site, drawn_cha
 from tests.support.evaluated import evaluated
 from tests.support.records import request_numbered
 
-TAKEN = ("ko-vqa", "ko-vdc", "korquad-2", "infochartqa")  # benchmarks that the tiny models can be submitted to
-STEPS = 150  # presses of the tabulator, at most, to whatever is on a page
+SUPPORTED = ("ko-vqa", "ko-vdc", "korquad-2", "infochartqa")  # benchmarks that the tiny models can be submitted to
+MAX_TABS = 150  # presses of the Tab key to reach any element of a page
 
 
 @DESKTOP
-def test_the_overview_has_every_model_once_and_what_changed(seen: Seen) -> None:
+def test_overview_lists_each_model_once_and_recent_changes(seen: Seen) -> None:
     seen.open("tab=overview")
     overview, rows = seen.page.locator("#overview"), seen.page.locator("#overview tbody tr")
     expect(overview.locator(".hn-card")).to_have_count(len(BENCHMARKS))
@@ -31,8 +31,8 @@ def test_the_overview_has_every_model_once_and_what_changed(seen: Seen) -> None:
     expect(overview.locator(".hn-card li.chance").first).to_contain_text("25.00")
     expect(overview.locator(".hn-changes")).to_contain_text("o/beta")
     assert rows.count() == len(set(rows.locator("th").all_inner_texts()))
-    expect(rows.first).to_contain_text("Gemini-2.5-pro")  # ahead on the three benchmarks that it has a rank on
-    seen.fits()
+    expect(rows.first).to_contain_text("Gemini-2.5-pro")  # first on the three benchmarks on which it is ranked
+    seen.assert_fits()
     overview.get_by_role("button", name="KO-VQA").click()
     expect(rows.first).to_contain_text("Gemini-3-pro")
     seen.page.wait_for_url("**sort=ko-vqa**")
@@ -46,7 +46,7 @@ def test_the_overview_has_every_model_once_and_what_changed(seen: Seen) -> None:
 
 
 @PHONE
-def test_a_score_is_drawn_in_its_cell_with_its_interval(seen: Seen) -> None:
+def test_score_cell_draws_bar_and_interval(seen: Seen) -> None:
     seen.open("tab=korquad-2")
     row = seen.page.locator("#board-korquad-2 tbody tr", has_text="o/alpha")
     cell = row.locator("td.f1")  # the headline of this benchmark
@@ -58,21 +58,21 @@ def test_a_score_is_drawn_in_its_cell_with_its_interval(seen: Seen) -> None:
     expect(cell).to_have_text(f"{share:.2f}{low:.1f}–{high:.1f}")
     assert cell.evaluate("e => getComputedStyle(e, '::after').backgroundImage").count("gradient") == 2
     assert row.locator("td.em").evaluate("e => getComputedStyle(e, '::after').content") == "none"
-    seen.fits()
+    seen.assert_fits()
 
 
 @PHONE
-def test_a_models_page_tells_all_of_it(seen: Seen) -> None:
+def test_model_page_shows_results_and_downloads(seen: Seen) -> None:
     seen.open("model=o/alpha")
     model = seen.page.locator("#model")
-    expect(model.locator("section.hn-result")).to_have_count(len(BENCHMARKS) + 1)  # and the history
+    expect(model.locator("section.hn-result")).to_have_count(len(BENCHMARKS) + 1)  # the history is one more section
     expect(model).to_contain_text(seen.t("history"))
     expect(model.locator(".hn-parts caption").first).to_have_text(
         getattr(BENCHMARKS["ko-vqa"].card.axes[0].title, seen.language)
     )
     part = model.locator(".hn-parts tr", has_text="공공행정")
     assert 'class="median"' in part.inner_html() and "n=100" in part.inner_text()
-    seen.fits()
+    seen.assert_fits()
     command = model.locator(".hn-command").first
     expect(command.locator("code")).to_contain_text("python -m evaluator run --model o/alpha")
     command.get_by_role("button", name=seen.t("copy")).click()
@@ -87,7 +87,7 @@ def test_a_models_page_tells_all_of_it(seen: Seen) -> None:
 
 
 @DESKTOP
-def test_models_are_chosen_and_compared(seen: Seen) -> None:
+def test_compare_page_adds_and_removes_models(seen: Seen) -> None:
     seen.open("tab=compare")
     compare = seen.page.locator("#compare")
     for model in ("o/alpha", "o/beta"):
@@ -97,7 +97,7 @@ def test_models_are_chosen_and_compared(seen: Seen) -> None:
     expect(compare.locator("section.hn-result")).to_have_count(len(BENCHMARKS))
     expect(compare.locator(".hn-verdicts li").first).to_have_class("same")
     seen.page.wait_for_url(lambda url: "o%2Falpha,o%2Fbeta" in url or "o/alpha,o/beta" in url)
-    seen.fits()
+    seen.assert_fits()
     copied = seen.page.url
     seen.page.goto("about:blank")
     seen.page.goto(copied)
@@ -111,11 +111,11 @@ def test_models_are_chosen_and_compared(seen: Seen) -> None:
 
 
 @PHONE
-def test_a_request_has_a_page_to_come_back_to(seen: Seen) -> None:
+def test_request_page_shows_status_progress_and_failure(seen: Seen) -> None:
     def card(name: str) -> Locator:
         seen.open(f"request={seen.site.requests[name].key}")
         expect(seen.page.locator("#queue .hn-request h3")).to_contain_text(f"o/{name}")
-        seen.fits()
+        seen.assert_fits()
         return seen.page.locator("#queue .hn-request")
 
     expect(card("next")).to_contain_text(seen.t("place", n=1))
@@ -132,7 +132,7 @@ def test_a_request_has_a_page_to_come_back_to(seen: Seen) -> None:
 
 
 @DESKTOP
-def test_the_charts_are_drawn_when_they_are_looked_at(seen: Seen) -> None:
+def test_charts_are_drawn_when_opened(seen: Seen) -> None:
     for name, dark in (("ko-vqa", False), ("ko-vdc", True)):
         seen.open(f"tab={name}" + ("&__theme=dark" if dark else ""))
         expect(seen.page.locator(f"#board-{name} tbody tr").first).to_be_visible()
@@ -141,15 +141,15 @@ def test_the_charts_are_drawn_when_they_are_looked_at(seen: Seen) -> None:
         plots = seen.page.locator(".js-plotly-plot").locator("visible=true")
         drawn = drawn_charts(seen.site.board, name)
         expect(plots).to_have_count(len(drawn), timeout=30_000)
-        seen.fits()
+        seen.assert_fits()
         for kind in drawn:
             plot = seen.page.locator(f"#{kind}-{name} .js-plotly-plot")
             expect(plot.locator("svg.main-svg").first).to_be_visible()
             box = plot.bounding_box()
             assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= seen.width
-        # Readable on its ground: letters lighter than half in the dark, darker than half in the light.
-        letters = seen.page.locator(f"#size-{name} .js-plotly-plot text").first
-        channels = letters.evaluate("e => getComputedStyle(e).fill.match(/\\d+/g).slice(0, 3).map(Number)")
+        # Text is lighter than mid-grey on the dark background and darker on the light one.
+        label = seen.page.locator(f"#size-{name} .js-plotly-plot text").first
+        channels = label.evaluate("e => getComputedStyle(e).fill.match(/\\d+/g).slice(0, 3).map(Number)")
         assert (sum(channels) / 3 > 127) == dark
         with seen.page.expect_download() as download:
             seen.page.locator(f'a[href="/charts/{name}/size.csv"]').click()
@@ -157,23 +157,23 @@ def test_the_charts_are_drawn_when_they_are_looked_at(seen: Seen) -> None:
 
 
 @PHONE
-def test_a_table_is_cited_embedded_and_read_by_programs(seen: Seen) -> None:
+def test_table_offers_citation_and_embed_code(seen: Seen) -> None:
     seen.open("tab=korquad-2")
     cite = seen.page.locator("details.hn-cite").locator("visible=true")
     cite.locator("summary").click()
     expect(cite.locator("code").first).to_contain_text(f"{seen.site.address}/?tab=korquad-2")
     embed = cite.locator("code").nth(1).inner_text()
-    seen.fits()
+    seen.assert_fits()
     seen.page.goto(embed.split('src="')[1].split('"')[0])
     expect(seen.page.locator("tbody tr")).to_have_count(10)
     expect(seen.page.locator("html")).to_have_attribute("lang", seen.language)
-    seen.fits()
+    seen.assert_fits()
 
 
 @DESKTOP
-def test_a_model_is_checked_before_anybody_signs_in_and_then_submitted(seen: Seen) -> None:
-    # Each view takes another benchmark: the same submission twice is refused.
-    benchmark = TAKEN[list(ADDRESSES).index(seen.language) * 2 + WIDTHS.index(seen.width)]
+def test_submit_form_checks_then_submits(seen: Seen) -> None:
+    # Each view submits to another benchmark, because a duplicate is refused.
+    benchmark = SUPPORTED[list(ADDRESSES).index(seen.language) * 2 + WIDTHS.index(seen.width)]
     model = "tiny/extractive" if benchmark == "korquad-2" else "tiny/image-text"
     seen.page.set_extra_http_headers({"X-Forwarded-For": f"10.0.0.{list(BENCHMARKS).index(benchmark) + 1}"})
     seen.open("tab=submit")
@@ -182,7 +182,7 @@ def test_a_model_is_checked_before_anybody_signs_in_and_then_submitted(seen: See
     seen.page.locator("#check").click()
     expect(seen.page.locator("#outcome li.ok")).to_contain_text(seen.t("all_checks_pass"))
     assert seen.page.locator("#outcome .hn-checks li.passed").count() >= 10
-    seen.fits()
+    seen.assert_fits()
     seen.page.locator("#submit").click()
     expect(seen.page.locator("#outcome li.ok")).to_contain_text(seen.t("accepted"))
     seen.page.locator("#outcome").get_by_role("link", name=seen.t("see_request")).click()
@@ -191,7 +191,7 @@ def test_a_model_is_checked_before_anybody_signs_in_and_then_submitted(seen: See
 
 
 @PHONE
-def test_what_is_new_shows_without_reloading(seen: Seen) -> None:
+def test_pages_update_without_reloading(seen: Seen) -> None:
     number = 1000 + 10 * list(ADDRESSES).index(seen.language) + WIDTHS.index(seen.width)
     model, queue = f"live/model-{number}", seen.site.queue
     seen.open("tab=queue")
@@ -211,36 +211,36 @@ def test_what_is_new_shows_without_reloading(seen: Seen) -> None:
 
 
 @DESKTOP
-def test_the_board_is_used_by_keyboard_alone(seen: Seen) -> None:
+def test_board_works_with_keyboard_only(seen: Seen) -> None:
     page = seen.page
 
-    def step_to(target: Locator) -> None:
+    def tab_to(target: Locator) -> None:
         expect(target).to_be_visible()
-        for _ in range(STEPS):
+        for _ in range(MAX_TABS):
             if target.evaluate("e => e === document.activeElement"):
                 return
             page.keyboard.press("Tab")
-        pytest.fail(f"{target} is not reached")
+        pytest.fail(f"the Tab key does not reach {target}")
 
     seen.open("tab=infochartqa")
     table = page.locator("#board-infochartqa")
-    step_to(page.locator("#search-infochartqa").locator("input, textarea"))
+    tab_to(page.locator("#search-infochartqa").locator("input, textarea"))
     page.keyboard.type("gpt")
     expect(table.locator("tbody th").first).to_contain_text("GPT")
-    step_to(table.locator('button[data-sort="name"]'))
-    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none", "where one is can be seen"
+    tab_to(table.locator('button[data-sort="name"]'))
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none", "the focus is visible"
     page.keyboard.press("Enter")
     page.wait_for_url("**sort=name**")
     expect(table.locator('th[aria-sort="ascending"]')).to_have_text(re.compile("모델|Model"))
     expect(page).to_have_title(re.compile("^InfoChartQA · "))
-    step_to(table.locator("tbody th a").first)
+    tab_to(table.locator("tbody th a").first)
     page.keyboard.press("Enter")
     expect(page.locator("#model h2")).to_contain_text("GPT")
     expect(page).to_have_title(re.compile("GPT.* · (모델|Model) · "))
     seen.open("tab=constructor&sort=em")
     expect(page).to_have_title(re.compile("^(한눈에|Overview) · "))
     seen.open("tab=ko-ocrag&sort=em")
-    expect(page.locator("#board-ko-ocrag th[aria-sort]")).to_have_text("EM")  # though it is empty there
+    expect(page.locator("#board-ko-ocrag th[aria-sort]")).to_have_text("EM")  # although no row has an EM there
     headline = getattr(BENCHMARKS["ko-ocrag"].metric("average").title, seen.language)
     page.locator("#board-ko-ocrag").get_by_role("button", name=headline, exact=True).click()
     expect(page.locator('#board-ko-ocrag th[aria-sort="descending"]')).to_have_text(headline)
@@ -254,7 +254,7 @@ def test_the_board_is_used_by_keyboard_alone(seen: Seen) -> None:
         pytest.param("ko-KR", "ko", "en", marks=pytest.mark.faults),
     ],
 )
-def test_the_browsers_language_chooses_the_first_page(
+def test_first_page_uses_browser_language(
     site: Site, browser: Browser, locale: str, first: Language, other: Language
 ) -> None:
     page = browser.new_page(locale=locale)

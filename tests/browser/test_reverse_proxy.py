@@ -1,4 +1,4 @@
-"""The board behind nginx, with the very configuration that docs/deploy.md shows."""
+"""Test the board behind nginx with the configuration that docs/deploy.md shows."""
 
 import re
 import shutil
@@ -31,7 +31,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def proxied(space: str, tmp_path: Path) -> Iterator[str]:
-    """Its address; TLS is left to others here."""
+    """Run nginx in front of the board and yield its address. TLS is left out."""
     port = free_port()
     (block,) = re.findall(r"```nginx\n(.*?)```", (ROOT / "docs/deploy.md").read_text(), re.DOTALL)
     block = block.replace("listen 443 ssl;", f"listen 127.0.0.1:{port};").replace(
@@ -55,7 +55,7 @@ def proxied(space: str, tmp_path: Path) -> Iterator[str]:
             process.terminate()
 
 
-def test_visitors_browse_sign_in_and_submit_behind_a_proxy(proxied: str, page: Page, settings: Settings) -> None:
+def test_board_works_behind_nginx(proxied: str, page: Page, settings: Settings) -> None:
     assert httpx.get(f"{proxied}/metrics").status_code == 403
     rows = Client(proxied, analytics_enabled=False, verbose=False).predict("ko-vqa", api_name="/leaderboard")
     assert rows[0]["rank"] == 1

@@ -1,4 +1,4 @@
-"""Signing in for real, against a provider of identities on loopback, and what a visitor may not pretend."""
+"""Test signing in with an OpenID provider on loopback, and that nobody can submit under another name."""
 
 import base64
 import hashlib
@@ -27,9 +27,9 @@ from tests.support.hub.server import serve
 
 @pytest.fixture
 def space(environment: dict[str, str], hub: Hub) -> Iterator[str]:
-    """The board as it runs on a Space, where visitors sign in."""
+    """Yield the address of a board that runs as on a Space, where visitors sign in."""
     with serve(build_provider()) as provider:
-        own = {
+        space_variables = {
             "SYSTEM": "spaces",
             "SPACE_ID": "org/board",
             "OAUTH_CLIENT_ID": CLIENT,
@@ -38,7 +38,7 @@ def space(environment: dict[str, str], hub: Hub) -> Iterator[str]:
             "OPENID_PROVIDER_URL": provider,
             "HF_ENDPOINT": os.environ["HF_ENDPOINT"],
         }
-        with running_app(environment | own, HANNUN_WORKER="off") as address:
+        with running_app(environment | space_variables, HANNUN_WORKER="off") as address:
             yield address
 
 
@@ -55,7 +55,7 @@ def fill(page: Page, model: str, benchmark: str = "KO-VQA") -> None:
     page.locator("#benchmarks").get_by_label(benchmark).check()
 
 
-def test_a_visitor_checks_signs_in_and_submits(page: Page, space: str, settings: Settings) -> None:
+def test_submit_requires_sign_in_and_enforces_quota(page: Page, space: str, settings: Settings) -> None:
     page.goto(space)
     page.get_by_role("tab", name="제출").click()
     fill(page, "tiny/image-text")
@@ -86,7 +86,7 @@ def test_a_visitor_checks_signs_in_and_submits(page: Page, space: str, settings:
 
 
 def call(address: str, function: int, data: list[object], cookie: str = "", **extra: object) -> str:
-    """Call an event of the page as its script does, by raw HTTP; the final message of its stream."""
+    """Call an event of the page over plain HTTP, as its script does, and return the last message of its stream."""
     body = {"data": data, "fn_index": function, "session_hash": "attacker", "event_data": None, **extra}
     headers = {"Content-Type": "application/json", "Cookie": cookie, "X-Forwarded-User": "kim", "Authorization": "kim"}
     with urlopen(Request(f"{address}/gradio_api/queue/join", json.dumps(body).encode(), headers), timeout=30) as joined:
@@ -95,17 +95,17 @@ def call(address: str, function: int, data: list[object], cookie: str = "", **ex
     connection = HTTPConnection(str(parts.hostname), parts.port, timeout=30)
     connection.request("GET", "/gradio_api/queue/data?session_hash=attacker", headers={"Cookie": cookie})
     response = connection.getresponse()
-    said = ""
+    message = ""
     for line in response:
-        said = line.decode() if b"process_completed" in line else said
+        message = line.decode() if b"process_completed" in line else message
         if b"close_stream" in line:
             break
     connection.close()
-    return said
+    return message
 
 
 def form_event(address: str) -> int:
-    """The number of the event that submits: the form's with six fields."""
+    """Return the number of the event that submits, which is the one of the form with six fields."""
     with urlopen(f"{address}/config") as answer:
         config = json.load(answer)
     (outcome,) = [c["id"] for c in config["components"] if c["props"].get("elem_id") == "outcome"]
@@ -113,26 +113,26 @@ def form_event(address: str) -> int:
     return int(submit)
 
 
-def test_nobody_submits_under_a_forged_name(space: str, settings: Settings) -> None:
-    """By raw HTTP: without a session, with one that was signed by another key, and with a name among the fields."""
+def test_submit_rejects_forged_identity(space: str, settings: Settings) -> None:
+    """Send plain HTTP without a session, with a session signed by another key, and with a name among the fields."""
     submit = form_event(space)
     fields: list[object] = ["tiny/image-text", ["ko-vqa"], "", "auto", "auto", False]
     claims = {"oauth_info": {"userinfo": {"preferred_username": "kim", "name": "K", "profile": "", "picture": ""}}}
     payload = base64.b64encode(json.dumps(claims).encode())
-    keys = ["guess", hashlib.sha256(b"-v4").hexdigest()]  # the latter is Gradio's where there is no secret
+    keys = ["guess", hashlib.sha256(b"-v4").hexdigest()]  # Gradio signs with the latter if no secret is set
     cookies = [f"session={TimestampSigner(key).sign(payload).decode()}" for key in keys]
     for cookie in ("", "session=kim", *cookies):
         assert "로그인" in call(space, submit, fields, cookie)
     call(space, submit, [*fields, {"username": "kim"}, {"preferred_username": "kim"}])
     call(space, submit, fields, username="kim", request={"username": "kim"})
     assert requests_in(settings) == []
-    # What a provider would send back, sent by anybody: a way home, no traceback.
+    # A forged callback of the provider gets a redirect, not a traceback.
     for query in ("", "?state=x&code=y&_nb_redirects=many", "?error=access_denied&state=x"):
         answer = httpx.get(f"{space}/login/callback{query}")
         assert answer.is_redirect and "evil" not in answer.headers["location"], (query, answer.text)
 
 
-def test_a_program_submits_under_its_own_name_or_not_at_all(space: str, settings: Settings) -> None:
+def test_api_submit_requires_personal_token(space: str, settings: Settings) -> None:
     for token in (None, "hf_wrong", "hf_organisation", "hf_person"):
         client = Client(space, token=token, analytics_enabled=False, verbose=False)
         (line,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")

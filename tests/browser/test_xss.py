@@ -1,4 +1,4 @@
-"""Every text that a record can hold, holding a script: none runs, nothing is asked of another host."""
+"""Test that no script in a record, a form or an address runs, and that no other host is contacted."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from submissions.store.open import open_store
 from tests.browser.conftest import EmptyBoard, running_app
 from tests.support.records import NOW, result_of
 
-# No slash, for a name is part of a path too. `${…}` and `{{…}}` are what Gradio's own templates would run.
+# Without a slash, because a name is also part of a path. Gradio's own templates would run `${…}` and `{{…}}`.
 EVIL = "\"'><img src=x onerror=alert(1)><svg onload=alert(2)><a href=javascript:alert(3)>${alert(4)}{{7*7}}"
 
 R = TypeVar("R", EvalResult, EvalRequest)
@@ -25,7 +25,7 @@ Place = tuple[str | int, ...]
 
 
 def texts(value: Any, place: Place = ()) -> Iterator[Place]:
-    """Where texts stand in a record."""
+    """Yield the place of every text in a record, as keys and indices."""
     if isinstance(value, str):
         yield place
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -33,8 +33,8 @@ def texts(value: Any, place: Place = ()) -> Iterator[Place]:
         yield from texts(part, (*place, name))
 
 
-def evil(record: R) -> tuple[R, list[Place]]:
-    """The record with a script in every text that may be any, and which those are."""
+def with_scripts(record: R) -> tuple[R, list[Place]]:
+    """Put a script into every free-text field of the record. Return the changed record and the places of the fields."""
     kind, fields, taken = type(record), record.model_dump(mode="json", by_alias=True), []
     for place in list(texts(fields)):
         changed = copy.deepcopy(fields)
@@ -45,7 +45,7 @@ def evil(record: R) -> tuple[R, list[Place]]:
         try:
             kind.model_validate(changed)
         except ValueError:
-            continue  # not any text: an id, a commit, one of a few words
+            continue  # not free text but an ID, a commit or one of a few words
         fields = changed
         taken.append(place)
     return kind.model_validate(fields), taken
@@ -81,14 +81,14 @@ def full_request(request: EvalRequest) -> EvalRequest:
     return request.evolve(license="x", organisation="x", status="running", attempt=1, lease=lease, started_at=NOW)
 
 
-def test_no_text_of_a_record_is_ever_run(
+def test_pages_escape_scripts_in_records(
     page: Page, environment: dict[str, str], settings: Settings, make_request: Callable[..., EvalRequest]
 ) -> None:
     records = {f"results/evil/broken/{'0' * 32}.json": b"{}"}
     places: set[Place] = set()
     for name in BENCHMARKS:
-        result, in_result = evil(full_result(make_request(benchmark=name)))
-        request, in_request = evil(full_request(make_request(benchmark=name)))
+        result, in_result = with_scripts(full_result(make_request(benchmark=name)))
+        request, in_request = with_scripts(full_request(make_request(benchmark=name)))
         records |= {result.path: result.to_bytes(), request.path: request.to_bytes()}
         places |= {*in_result, *in_request}
     assert {str(place[-1]) for place in places} >= {
@@ -115,8 +115,8 @@ def test_no_text_of_a_record_is_ever_run(
 
 
 @pytest.mark.parametrize("path", ["/", pytest.param("/en/", marks=pytest.mark.faults)])
-def test_no_text_of_a_visitor_is_ever_run(page: Page, empty_board: EmptyBoard, path: str) -> None:
-    """What is typed comes back in no form but text, and an address with a script in it does nothing."""
+def test_pages_escape_scripts_from_visitors(page: Page, empty_board: EmptyBoard, path: str) -> None:
+    """Typed text is only shown as text, and a script in the address does not run."""
     page.goto(f"{empty_board.address}{path}?model={EVIL}&compare={EVIL}&__theme={EVIL}#{EVIL}")
     expect(page.locator("#model")).to_contain_text("<img src=x")
     page.get_by_role("tab", name="KO-VQA").click()

@@ -1,4 +1,4 @@
-"""Workers killed at every step, many of them at once, and a paused one that wakes up late."""
+"""Test workers that are killed at every step, run side by side, or are paused beyond their lease."""
 
 import os
 import random
@@ -28,9 +28,9 @@ from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import RefusedError
 from tests.faults.worker import EARLY, INFERENCE, LAST, LATE, PAUSED
-from tests.support.engines import ASKED, STOP
+from tests.support.engines import QUESTION_LOG, STOP_AFTER_FILE
 
-QUESTIONS = 44  # in the sample set of KorQuAD
+QUESTIONS = 44  # number of items in the sample set of KorQuAD
 ROUNDS = 8
 WORKERS, REQUESTS = 8, 50
 SUBMISSIONS = 500
@@ -39,12 +39,14 @@ pytestmark = pytest.mark.faults
 
 
 @pytest.fixture(params=KINDS)
-def own(
+def worker_env(
     request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, str]:
-    """The environment of workers over a store of each kind."""
+    """Return the environment of the workers, once with a git store and once with a Hub store."""
     if request.param == "hub":
-        request.getfixturevalue("hub").limits.commits_per_hour = None  # what takes workers days is done in minutes
+        request.getfixturevalue(
+            "hub"
+        ).limits.commits_per_hour = None  # the test commits in minutes what workers commit in days
         names = ("HF_ENDPOINT", "HF_HUB_DISABLE_XET", "HANNUN_HUB_TOKEN")
         environment |= {name: os.environ[name] for name in names}
         environment |= {
@@ -55,7 +57,7 @@ def own(
 
 
 def submit(store: Store, models: Path, name: str, submitter: str = "someone") -> EvalRequest:
-    """A request for a model of its own: the answers of another are of no use to it."""
+    """Submit a request for a new model, so that no cached answers of another model apply to it."""
     shutil.copytree(models / "tiny/extractive", models / name)
     (models / name / "README.md").write_text(f"---\nlicense: mit\n---\n{name}\n")
     request = build_request(inspect_folder(name, models / name, REGISTRY), "korquad-2", REGISTRY, submitter)
@@ -64,25 +66,27 @@ def submit(store: Store, models: Path, name: str, submitter: str = "someone") ->
 
 
 @pytest.fixture
-def models(own: dict[str, str], tmp_path: Path) -> Path:
+def models(worker_env: dict[str, str], tmp_path: Path) -> Path:
     folder = tmp_path / "models"
     (folder / "tiny").mkdir(parents=True)
-    (folder / "tiny/extractive").symlink_to(Path(own["HANNUN_MODELS_DIR"]) / "tiny/extractive")
-    own["HANNUN_MODELS_DIR"] = str(folder)
+    (folder / "tiny/extractive").symlink_to(Path(worker_env["HANNUN_MODELS_DIR"]) / "tiny/extractive")
+    worker_env["HANNUN_MODELS_DIR"] = str(folder)
     return folder
 
 
-def start(own: dict[str, str], step: str, minutes: float = 0) -> "subprocess.Popen[str]":
+def start(worker_env: dict[str, str], step: str, minutes: float = 0) -> "subprocess.Popen[str]":
+    """Start a worker that kills itself at `step`, with the store's clock `minutes` ahead."""
     return subprocess.Popen(
         [sys.executable, "-m", "tests.faults.worker", step, str(minutes)],
         cwd=ROOT,
-        env=own,
+        env=worker_env,
         stderr=subprocess.PIPE,
         text=True,
     )
 
 
-def ended(process: "subprocess.Popen[str]", *, killed: bool = False) -> None:
+def wait_for_exit(process: "subprocess.Popen[str]", *, killed: bool = False) -> None:
+    """Assert that the process ends with exit status 0, or by SIGKILL if `killed`."""
     _, errors = process.communicate(timeout=600)
     assert process.returncode == (-signal.SIGKILL if killed else 0), errors
 
@@ -98,119 +102,121 @@ def assert_published_once(store: Store, requests: list[EvalRequest]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
-def test_a_worker_killed_at_every_step_ends_its_request_once(
-    own: dict[str, str], models: Path, tmp_path: Path, seed: int
+def test_worker_killed_at_every_step_publishes_once(
+    worker_env: dict[str, str], models: Path, tmp_path: Path, seed: int
 ) -> None:
-    store = open_store(own["HANNUN_STORE"])
+    store = open_store(worker_env["HANNUN_STORE"])
     request = submit(store, models, f"killed/round-{seed}")
-    chance = random.Random(seed)
-    early, late = chance.sample(EARLY, len(EARLY)), chance.sample(LATE, len(LATE))
+    rng = random.Random(seed)
+    early, late = rng.sample(EARLY, len(EARLY)), rng.sample(LATE, len(LATE))
     steps = [*early, *INFERENCE, *late, LAST[seed % 2]]
-    stop = Path(own["HANNUN_WORK_DIR"]) / STOP
+    stop = Path(worker_env["HANNUN_WORK_DIR"]) / STOP_AFTER_FILE
     for number, step in enumerate(steps):
         stop.parent.mkdir(exist_ok=True)
         stop.write_text("12" if step in INFERENCE[:2] else "1000")
-        ended(start(own, step, 40 * number), killed=True)
-    ended(start(own, "none", 40 * len(steps)))
+        wait_for_exit(start(worker_env, step, 40 * number), killed=True)
+    wait_for_exit(start(worker_env, "none", 40 * len(steps)))
     assert_published_once(store, [request])
-    asked = Counter((Path(own["HANNUN_WORK_DIR"]) / ASKED).read_text().split())
+    asked = Counter((Path(worker_env["HANNUN_WORK_DIR"]) / QUESTION_LOG).read_text().split())
     again = sum(count - 1 for count in asked.values())
-    # The engine is asked again for what a kill cut off, and by each pass that measures: warm-up and five alone.
+    # Questions are repeated if a kill cut off the answer, and by each latency run: two to warm up and five timed.
     measured = (len(steps) + 1) * (2 + 5)
     assert len(asked) == QUESTIONS and again <= len(steps) + measured
-    private = PrivateStore(own["HANNUN_PRIVATE_STORE"])
+    private = PrivateStore(worker_env["HANNUN_PRIVATE_STORE"])
     (details,) = private.paths("details")
     assert len(private.read(details).splitlines()) == QUESTIONS
-    assert private.paths("answers") == [], "no answer is kept beyond its run"
+    assert private.paths("answers") == [], "answers are removed after the run"
 
 
-def test_restarted_worker_takes_back_its_request_at_once(own: dict[str, str], models: Path) -> None:
-    """Without waiting for the lease of the killed one to run out, and counting the attempt."""
-    store = open_store(own["HANNUN_STORE"])
+def test_restarted_worker_reclaims_its_request_at_once(worker_env: dict[str, str], models: Path) -> None:
+    """It does not wait for the lease of the killed worker to expire, and the attempt is counted."""
+    store = open_store(worker_env["HANNUN_STORE"])
     request = submit(store, models, "killed/restarted")
     for step in ("after fetch", "before details"):
-        ended(start(own, step), killed=True)
-    ended(start({**own, "HANNUN_WORK_DIR": f"{own['HANNUN_WORK_DIR']}-other"}, "none"))
-    assert Queue(store).get(request.key).status == "running", "another host cannot know that it is dead"
-    ended(start(own, "none"))
+        wait_for_exit(start(worker_env, step), killed=True)
+    wait_for_exit(start({**worker_env, "HANNUN_WORK_DIR": f"{worker_env['HANNUN_WORK_DIR']}-other"}, "none"))
+    assert Queue(store).get(request.key).status == "running", "another host cannot know that the worker is dead"
+    wait_for_exit(start(worker_env, "none"))
     assert_published_once(store, [request])
     result = next(path for path in store.snapshot().files if path.startswith("results/"))
     assert result and Queue(store).get(request.key).attempt == 3
 
 
-def test_a_worker_that_wakes_after_its_lease_was_taken_publishes_nothing(own: dict[str, str], models: Path) -> None:
-    store = open_store(own["HANNUN_STORE"])
+def test_paused_worker_with_lost_lease_publishes_nothing(worker_env: dict[str, str], models: Path) -> None:
+    store = open_store(worker_env["HANNUN_STORE"])
     request = submit(store, models, "paused/model")
-    paused = start(own, PAUSED)
+    paused = start(worker_env, PAUSED)
     os.waitpid(paused.pid, os.WUNTRACED)
-    ended(start({**own, "HANNUN_WORK_DIR": f"{own['HANNUN_WORK_DIR']}-other"}, "none", 40))
+    wait_for_exit(start({**worker_env, "HANNUN_WORK_DIR": f"{worker_env['HANNUN_WORK_DIR']}-other"}, "none", 40))
     head = store.head()
     paused.send_signal(signal.SIGCONT)
-    _, said = paused.communicate(timeout=60)
-    assert paused.returncode == 0 and f"dropped {request.key}" in said
+    _, errors = paused.communicate(timeout=60)
+    assert paused.returncode == 0 and f"dropped {request.key}" in errors
     assert store.head() == head
     assert_published_once(store, [request])
 
 
-def test_many_workers_evaluate_each_request_once(own: dict[str, str], models: Path) -> None:
-    store = open_store(own["HANNUN_STORE"])
+def test_many_workers_evaluate_each_request_once(worker_env: dict[str, str], models: Path) -> None:
+    store = open_store(worker_env["HANNUN_STORE"])
     requests = [submit(store, models, f"many/model-{n}", f"submitter-{n % 5}") for n in range(REQUESTS)]
-    folders = [f"{own['HANNUN_WORK_DIR']}-{n}" for n in range(WORKERS)]
-    for process in [start({**own, "HANNUN_WORK_DIR": folder}, "none") for folder in folders]:
-        ended(process)
+    folders = [f"{worker_env['HANNUN_WORK_DIR']}-{n}" for n in range(WORKERS)]
+    for process in [start({**worker_env, "HANNUN_WORK_DIR": folder}, "none") for folder in folders]:
+        wait_for_exit(process)
     assert_published_once(store, requests)
-    asked = [line for folder in folders for line in _lines(Path(folder) / ASKED)]
-    assert len(asked) == REQUESTS * (QUESTIONS + 2 + 5), "each question once, then two to warm up and five alone"
+    asked = [line for folder in folders for line in _lines(Path(folder) / QUESTION_LOG)]
+    assert len(asked) == REQUESTS * (QUESTIONS + 2 + 5), "each question once, then two to warm up and five timed"
 
 
-def test_submissions_side_by_side_are_all_accepted_or_told_to_be_double(own: dict[str, str], models: Path) -> None:
-    store = open_store(own["HANNUN_STORE"])
+def test_concurrent_submissions_are_accepted_or_reported_as_duplicates(
+    worker_env: dict[str, str], models: Path
+) -> None:
+    store = open_store(worker_env["HANNUN_STORE"])
     queue = Queue(store)
-    count = SUBMISSIONS if own["HANNUN_STORE"].endswith(".git") else SUBMISSIONS // 5
+    count = SUBMISSIONS if worker_env["HANNUN_STORE"].endswith(".git") else SUBMISSIONS // 5
     link = models / "tiny/extractive"
     requests = [
         build_request(inspect_folder(f"owner/{n % (count * 9 // 10)}", link, REGISTRY), "korquad-2", REGISTRY, "x")
         for n in range(count)
     ]
 
-    def one(request: EvalRequest) -> str:
+    def submit_one(request: EvalRequest) -> str:
         try:
             queue.submit(request)
         except RefusedError as error:
-            return f"double {request.key}" if error.code == "submitted" else str(error)
+            return f"duplicate {request.key}" if error.code == "submitted" else str(error)
         return f"accepted {request.key}"
 
-    with ThreadPoolExecutor(count) as side_by_side:
-        told = Counter(side_by_side.map(one, requests))
+    with ThreadPoolExecutor(count) as executor:
+        outcomes = Counter(executor.map(submit_one, requests))
     distinct = {r.key for r in requests}
-    assert told == {f"accepted {k}": 1 for k in distinct} | Counter(
-        f"double {r.key}" for r in requests[count * 9 // 10 :]
+    assert outcomes == {f"accepted {k}": 1 for k in distinct} | Counter(
+        f"duplicate {r.key}" for r in requests[count * 9 // 10 :]
     )
     assert {row.key for row in queue.rows()} == distinct
     submits = [c for c in store.history(store.head()) if c.message.startswith("Submit")]
-    assert 0 < len(submits) < len(distinct), "those that wait share a commit"
+    assert 0 < len(submits) < len(distinct), "waiting submissions share a commit"
 
 
 @pytest.mark.parametrize("minutes", [-10, 10])
-def test_a_worker_whose_clock_is_wrong_neither_loses_nor_steals(
-    own: dict[str, str], models: Path, minutes: int, monkeypatch: pytest.MonkeyPatch
+def test_lease_ignores_wrong_worker_clock(
+    worker_env: dict[str, str], models: Path, minutes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Leases go by the store's clock: this process believes it is another time."""
-    store = open_store(own["HANNUN_STORE"])
+    """Leases follow the store's clock, although the clock of this process is wrong."""
+    store = open_store(worker_env["HANNUN_STORE"])
     real = store.now()
 
-    class Wrong(datetime):
+    class SkewedDatetime(datetime):
         @classmethod
         def now(cls, tz: Any = None) -> Any:
             return datetime.now(tz) + timedelta(minutes=minutes)
 
     for module in ("submissions.store.git", "submissions.store.hub", "evaluator.worker.loop"):
-        monkeypatch.setattr(f"{module}.datetime", Wrong)
+        monkeypatch.setattr(f"{module}.datetime", SkewedDatetime)
     monkeypatch.setattr("time.time", lambda: real.timestamp() + 60 * minutes)
-    fresh = open_store(own["HANNUN_STORE"])
+    fresh = open_store(worker_env["HANNUN_STORE"])
     assert abs(fresh.now() - real) < timedelta(minutes=1)
     request = submit(fresh, models, f"skewed/model{minutes}")
-    claimed = Queue(fresh).claim("here", Worker(Settings(store=own["HANNUN_STORE"]))._now())
+    claimed = Queue(fresh).claim("here", Worker(Settings(store=worker_env["HANNUN_STORE"]))._now())
     assert claimed is not None and claimed.key == request.key and claimed.lease is not None
     assert abs(claimed.lease.heartbeat_at - real) < timedelta(minutes=1)
     assert Queue(store).claim("there", store.now() + timedelta(minutes=29)) is None

@@ -1,4 +1,4 @@
-"""A stop that reaches a worker's whole process group is never the failure of a model, whatever it is doing."""
+"""Test that SIGTERM and SIGINT to a worker's whole process group never fail a model, whatever the worker is doing."""
 
 import os
 import random
@@ -22,12 +22,12 @@ from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from tests.conftest import environment_of
 from tests.faults.worker import EARLY, INFERENCE, LATE
-from tests.support.engines import STOP
+from tests.support.engines import STOP_AFTER_FILE
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(900)]
 
 STEPS = (*EARLY[2:], "before scoring", "while scoring", *INFERENCE, *LATE)
-STOPS = 24  # at random moments
+STOPS = 24  # number of stops at random moments
 
 
 def free_port() -> int:
@@ -43,13 +43,13 @@ def submitted(settings: Settings, store: Store, benchmark: str, model: str) -> E
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_group_signal_at_every_step_hands_the_request_back(settings: Settings, store: Store, name: str) -> None:
+def test_group_signal_at_every_step_returns_request_to_queue(settings: Settings, store: Store, name: str) -> None:
     request = submitted(settings, store, "korquad-2", "tiny/extractive")
     environment = environment_of(settings) | {"HANNUN_ALONE": "5"}
     settings.work_dir.mkdir(parents=True, exist_ok=True)
     outcomes = Counter[str]()
     for step in STEPS:
-        (settings.work_dir / STOP).write_text("12" if step in INFERENCE[:2] else "1000")
+        (settings.work_dir / STOP_AFTER_FILE).write_text("12" if step in INFERENCE[:2] else "1000")
         worker = subprocess.run(
             [sys.executable, "-m", "tests.faults.worker", step, "0", name],
             cwd=ROOT,
@@ -63,14 +63,14 @@ def test_group_signal_at_every_step_hands_the_request_back(settings: Settings, s
         outcomes[after.status] += 1
         assert worker.returncode == 0, (step, worker.stderr)
         assert after.status in ("pending", "finished"), (step, after.failure, worker.stderr)
-        assert after.status == "finished" or after.attempt == 0, (step, "the attempt is not counted")
+        assert after.status == "finished" or after.attempt == 0, (step, "the attempt must not be counted")
         if after.status == "finished":
             request = submitted(settings, store, "korquad-2", f"tiny/{_copy(settings, outcomes.total(), 'extractive')}")
     assert outcomes["pending"] >= len(STEPS) - len(LATE) - 2, outcomes
 
 
 def _copy(settings: Settings, number: int, model: str) -> str:
-    """Make another model with the same weights; return its name."""
+    """Create another model with the same weights and return its name."""
     assert settings.models_dir
     name = f"{model}-{settings.work_dir.parent.name}-{number}"
     shutil.copytree(settings.models_dir / f"tiny/{model}", settings.models_dir / f"tiny/{name}")
@@ -80,7 +80,7 @@ def _copy(settings: Settings, number: int, model: str) -> str:
 
 @pytest.mark.parametrize("command", [["-m", "evaluator", "worker", "--once"], ["app.py"]], ids=["worker", "board"])
 def test_group_signal_at_random_moments_fails_no_model(settings: Settings, store: Store, command: list[str]) -> None:
-    """With a real model in the real sandbox."""
+    """Run a real model in the real sandbox."""
     rng = random.Random(5)
     request = submitted(settings, store, "ko-vqa", "tiny/image-text")
     environment = environment_of(settings) | {"HANNUN_ALONE": "5", "HANNUN_PORT": str(free_port())}
@@ -99,12 +99,12 @@ def test_group_signal_at_random_moments_fails_no_model(settings: Settings, store
             time.sleep(rng.choice([0.0, 0.05, rng.uniform(0, 8.0)]))  # the moment of the stop
             if worker.poll() is None:
                 os.killpg(worker.pid, rng.choice([signal.SIGTERM, signal.SIGINT]))
-            _, said = worker.communicate(timeout=120)
+            _, errors = worker.communicate(timeout=120)
         after = queue.get(request.key)
-        assert after.status in ("pending", "finished"), (after.failure, said)
+        assert after.status in ("pending", "finished"), (after.failure, errors)
         if after.status == "finished":
             request = submitted(settings, store, "ko-vqa", f"tiny/{_copy(settings, number, 'image-text')}")
             continue
-        assert (after.attempt, worker.returncode) == (0, 0), said
+        assert (after.attempt, worker.returncode) == (0, 0), errors
         handed_back += 1
     assert handed_back >= STOPS // 4

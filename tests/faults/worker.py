@@ -1,7 +1,8 @@
-"""A real worker process that is ended at a named step: `python -m tests.faults.worker STEP MINUTES [SIGNAL]`.
+"""Run a real worker that ends at a named step: `python -m tests.faults.worker STEP MINUTES [SIGNAL]`.
 
-It kills itself with SIGKILL, or sends its whole process group the named signal. MINUTES is how far the store's clock has moved on, so that no test waits for a lease to run out. Its inference process
-is a real one too, with an engine that answers at once.
+The worker kills itself with SIGKILL, or sends the named signal to its whole process group. MINUTES is how far the
+store's clock is set ahead, so that no test has to wait until a lease expires. The inference process is also real, with
+an engine that answers at once.
 """
 
 import os
@@ -36,44 +37,47 @@ EARLY = (
     "before fetch",
     "after fetch",
 )
-INFERENCE = ("first answer", "tenth answer", "while measuring")  # each leaves the next something to do
+INFERENCE = ("first answer", "tenth answer", "while measuring")  # each leaves work for the next one
 LATE = ("before details", "after details", "before publish", "before the commit to publish lands")
-PAUSED = "paused"  # stands still after its fifth answer until it is continued
+PAUSED = "paused"  # stops itself with SIGSTOP after its fifth answer
 LAST = ("after the commit to publish lands", "after publish")
 
 
-signals = [signal.SIGKILL]  # to be sent, one each time
+signals = [signal.SIGKILL]  # the signal to send
 
 
-def end() -> None:
-    """Kill this process, or send a signal to all processes of its group, once."""
+def send_signal() -> None:
+    """Kill this process, or send the signal once to all processes of its group."""
     if signals == [signal.SIGKILL]:
         os.kill(os.getpid(), signal.SIGKILL)
     elif signals:
         os.killpg(0, signals.pop())
 
 
-def wrapped(work: Callable[..., Any], step: str, name: str) -> Callable[..., Any]:
+def with_signal(work: Callable[..., Any], step: str, name: str) -> Callable[..., Any]:
+    """Return `work` with the signal sent before or after it, if `step` is "before NAME" or "after NAME"."""
+
     def run(*args: Any, **kwargs: Any) -> Any:
         if step == f"before {name}":
-            end()
+            send_signal()
         value = work(*args, **kwargs)
         if step == f"after {name}":
-            end()
+            send_signal()
         return value
 
     return run
 
 
-def slowly(function: Callable[..., Any], *args: Any) -> Any:
-    """Give the signal time to arrive while the function runs in its own process."""
+def call_after_delay(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function after a delay, so that the signal arrives while it runs in its own process."""
     time.sleep(3.0)
     return function(*args)
 
 
 def prepare(step: str, minutes: float) -> None:
+    """Patch this process so that the signal is sent at `step` and the store's clock is `minutes` ahead."""
     ENGINES["extractive"] = ENGINES["extractive"]._replace(location="tests.support.engines:LoggingEngine")
-    vars(process)["sandbox_command"] = lambda command, policy: command  # the sandbox does not show our tests
+    vars(process)["sandbox_command"] = lambda command, policy: command  # the sandbox hides the tests
     for store in (GitStore, HubStore):
         real: Callable[[Any], datetime] = store.now
         vars_of: Any = store
@@ -86,56 +90,56 @@ def prepare(step: str, minutes: float) -> None:
         (Queue, "publish", "publish"),
     )
     for owner, attribute, name in steps:
-        setattr(owner, attribute, wrapped(getattr(owner, attribute), step, name))
-    message = "No commit so far"
+        setattr(owner, attribute, with_signal(getattr(owner, attribute), step, name))
+    last_message = "No commit so far"
     for store in (GitStore, HubStore):
 
-        def commit(self: Any, changes: Any, parent: str, said: str, *rest: Any, real: Any = store.commit) -> Any:
-            nonlocal message
-            message = said
-            return real(self, changes, parent, said, *rest)
+        def commit(self: Any, changes: Any, parent: str, message: str, *rest: Any, real: Any = store.commit) -> Any:
+            nonlocal last_message
+            last_message = message
+            return real(self, changes, parent, message, *rest)
 
         vars_of = store
         vars_of.commit = commit
     for owner, attribute in ((DiskRefsContainer, "set_if_equals"), (HfApi, "create_commit")):
 
         def landing(*args: Any, real: Callable[..., Any], **kwargs: Any) -> Any:
-            return wrapped(real, step, f"the commit to {message.split()[0].lower()} lands")(*args, **kwargs)
+            return with_signal(real, step, f"the commit to {last_message.split()[0].lower()} lands")(*args, **kwargs)
 
         setattr(owner, attribute, partialmethod(landing, real=getattr(owner, attribute)))
     if step == "while scoring":
         limited: Callable[..., Any] = vars(evaluation)["run_limited"]
 
-        def stopped_meanwhile(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-            Timer(1.0, end).start()
-            return limited(slowly, function, *args, **kwargs)
+        def run_with_signal(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            Timer(1.0, send_signal).start()
+            return limited(call_after_delay, function, *args, **kwargs)
 
-        vars(evaluation)["run_limited"] = stopped_meanwhile
-    calm = Lock()  # held while a heartbeat is written: a process must not stand still with the store's lock
+        vars(evaluation)["run_limited"] = run_with_signal
+    heartbeat_lock = Lock()  # keeps the process from stopping while a heartbeat holds the store's lock
     beat = Queue.heartbeat
 
     def heartbeat(*args: Any) -> None:
-        with calm:
+        with heartbeat_lock:
             beat(*args)
 
     vars_of = Queue
     vars_of.heartbeat = heartbeat
     evaluate = evaluation.evaluate
 
-    def watched(*args: Any, on_progress: Any, **kwargs: Any) -> Any:
+    def evaluate_with_signal(*args: Any, on_progress: Any, **kwargs: Any) -> Any:
         def progress(stage: str, done: int, total: int) -> None:
             if (step, stage) in (("first answer", "infer"), ("while measuring", "measure")) and done:
-                end()
+                send_signal()
             if (step, stage) == ("tenth answer", "infer") and done >= 10:
-                end()
+                send_signal()
             if (step, stage, done) == (PAUSED, "infer", 5):
-                with calm:
+                with heartbeat_lock:
                     os.kill(os.getpid(), signal.SIGSTOP)
             on_progress(stage, done, total)
 
         return evaluate(*args, on_progress=progress, **kwargs)
 
-    vars(claimed_run)["evaluate"] = watched
+    vars(claimed_run)["evaluate"] = evaluate_with_signal
 
 
 if __name__ == "__main__":

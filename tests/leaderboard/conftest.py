@@ -1,4 +1,4 @@
-"""Gradio is imported as app.py imports it."""
+"""Import Gradio in the same way as app.py does."""
 
 from leaderboard.web.gradio_import import no_stub_files
 

@@ -1,4 +1,7 @@
-"""The command lines: in this process, or as `python -m tests.support.cli ENGINE …` with another engine."""
+"""Run command lines within the test process, or `python -m tests.support.cli ENGINE …` with a test engine.
+
+ENGINE is the location of the engine class, as module:class.
+"""
 
 import logging
 import sys
@@ -13,6 +16,8 @@ from evaluator.engines.registry import ENGINES
 
 @dataclass(frozen=True)
 class Done:
+    """The exit status and the output of a command."""
+
     returncode: int
     stdout: str
     stderr: str
@@ -27,17 +32,18 @@ def in_process(
     capsys: pytest.CaptureFixture[str],
     main: Callable[[list[str] | None], int] = main,
 ) -> Cli:
-    """What runs `python -m evaluator` with these arguments, or another program's `main`, without a process of its own."""
+    """Return a function that runs `python -m evaluator`, or another program's `main`, without a new process."""
     for name, value in environment.items():
         if name.startswith(("HANNUN_", "HF_")):
             monkeypatch.setenv(name, value)
-    monkeypatch.setattr(logging.root, "handlers", [])  # the program logs to a stderr that ends with the test
+    # The program adds a handler for the stderr of this test, which must be removed afterwards.
+    monkeypatch.setattr(logging.root, "handlers", [])
 
     def run(*arguments: str) -> Done:
         capsys.readouterr()
         code = main(list(arguments))
-        said = capsys.readouterr()
-        return Done(code, said.out, said.err)
+        output = capsys.readouterr()
+        return Done(code, output.out, output.err)
 
     return run
 

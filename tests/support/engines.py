@@ -1,4 +1,4 @@
-"""Engines that stand in for real ones in the inference process. They run outside of the sandbox, which shows no tests."""
+"""Test engines for the inference process. They run without the sandbox, because it hides the tests."""
 
 import sys
 import threading
@@ -17,20 +17,20 @@ from evaluator.engines.options import EngineOptions
 from evaluator.engines.registry import ENGINES
 from submissions.records.base import MAX_PIXELS
 
-OPENERS, BATCH = 4, 16  # threads and prompts, the chat engine's on a CPU
+OPENERS, BATCH = 4, 16  # threads that open images and prompts per batch, as in the chat engine on a CPU
 MARKUP = "<script>alert(1)</script>\x1b[2J\x1b]0;owned\x07 HANNUN-CANARY-77aa"
-ASKED = "asked.log"
-STOP = "stop-after"  # a file with the number of answers after which the engine is silent
+QUESTION_LOG = "asked.log"  # a file with the IDs of all prompts that the engine received
+STOP_AFTER_FILE = "stop-after"  # a file with the number of answers after which the engine hangs
 
 
 def use_engine(monkeypatch: pytest.MonkeyPatch, engine: type, name: str = "chat") -> None:
-    """Have models that the engine `name` would run be run by this one."""
+    """Replace the engine `name` by this engine for the duration of the test."""
     location = f"{engine.__module__}:{engine.__name__}"
     monkeypatch.setitem(ENGINES, name, ENGINES[name]._replace(location=location))
 
 
 class InstantEngine(DummyEngine):
-    """Answers at once, so that what is left is our own overhead. Images are decoded, as the chat engine does it."""
+    """Answer at once, so that only the evaluator's overhead remains. Images are decoded as in the chat engine."""
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         remaining = iter(prompts)
@@ -41,23 +41,23 @@ class InstantEngine(DummyEngine):
 
 
 class LoggingEngine(DummyEngine):
-    """Writes down, beside the job, what it was asked."""
+    """Log the ID of every prompt to a file beside the job folder."""
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
-        folder = Path(sys.argv[1])  # the job of this inference process
-        stop = folder.with_name(STOP)
+        folder = Path(sys.argv[1])  # the job folder of this inference process
+        stop = folder.with_name(STOP_AFTER_FILE)
         stop_after = int(stop.read_text()) if stop.exists() else None
-        with folder.with_name(ASKED).open("a") as asked:
+        with folder.with_name(QUESTION_LOG).open("a") as asked:
             for number, prompt in enumerate(prompts):
                 if number == stop_after:
-                    threading.Event().wait()  # until the worker's end ends this process
+                    threading.Event().wait()  # until this process ends together with the worker
                 asked.write(f"{prompt.id}\n")
                 asked.flush()
                 yield Answer(prompt.id, f"{prompt.question}의 답", "ok", 0.001)
 
 
 class LetterEngine(DummyEngine):
-    """Prefers some descriptions to others, wherever they stand; another model other ones."""
+    """Choose a description by a hash of its text and the model, whatever its position among the choices."""
 
     def __init__(self, options: EngineOptions) -> None:
         super().__init__(options)
@@ -71,7 +71,7 @@ class LetterEngine(DummyEngine):
 
 
 class MarkupEngine(DummyEngine):
-    """Says what would do harm where it is shown."""
+    """Answer with markup and escape sequences that would do harm if they were shown unescaped."""
 
     def __init__(self, options: EngineOptions) -> None:
         super().__init__(options)
@@ -82,7 +82,7 @@ class MarkupEngine(DummyEngine):
 
 
 class BatchVariantEngine(DummyEngine):
-    """Its answers depend on the size of its batches, as some kernels' do."""
+    """Give other answers in batches than alone, as models do with some kernels."""
 
     def __init__(self, options: EngineOptions) -> None:
         super().__init__(options)

@@ -1,4 +1,4 @@
-"""Results as an evaluation on the ranked split would give them: seeded numbers, every field filled."""
+"""Build complete results as an evaluation on the ranked split gives them, with seeded random numbers."""
 
 import random
 from collections.abc import Callable
@@ -18,27 +18,27 @@ from tests.support.records import NOW, result_of
 
 @cache
 def buckets(benchmark: str) -> dict[str, list[str]]:
-    """Every axis of a benchmark with the buckets that its sample set has."""
+    """Return the buckets in the sample set of a benchmark, by axis."""
     items = BENCHMARKS[benchmark].load(SAMPLES / benchmark)
     axes = BENCHMARKS[benchmark].card.axes
     return {axis.name: sorted({item.buckets[axis.name] for item in items}) for axis in axes}
 
 
 def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes: Any) -> EvalResult:
-    """A verified result with this EM, in percent, on the split that is ranked."""
+    """Return a verified result on the ranked split with this EM in percent."""
     name, rng = request.benchmark, random.Random(f"{request.key} {em}")
     card = BENCHMARKS[name].card
     f1 = min(100.0, em + 8)
 
-    def own(score: float) -> dict[str, float]:
-        """What a benchmark is ranked by, if it is neither EM nor F1."""
+    def headline(score: float) -> dict[str, float]:
+        """Return the headline metric of the benchmark, unless it is EM or F1."""
         return {} if card.headline in ("em", "f1") else {card.headline: score}
 
     def bucket(n: int) -> dict[str, Any]:
         score = min(100.0, max(0.0, em + rng.uniform(-12, 12)))
         return {
             "n": n,
-            "scores": {"em": round(score, 2), "f1": round(min(100.0, score + 8), 2), **own(round(score, 2))},
+            "scores": {"em": round(score, 2), "f1": round(min(100.0, score + 8), 2), **headline(round(score, 2))},
         }
 
     breakdown: dict[str, Any] = {
@@ -66,7 +66,7 @@ def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes:
                 "batch_size": 8,
                 "max_new_tokens": 1024,
             },
-            "results": {name: others | {"em": em, "f1": f1, "em_strict": max(0.0, em - 3)} | own(em)},
+            "results": {name: others | {"em": em, "f1": f1, "em_strict": max(0.0, em - 3)} | headline(em)},
             "headline": card.headline,
             "intervals": {"em": interval(em), "f1": interval(f1), card.headline: interval(em)}
             | ({"f1": interval(f1)} if card.headline == "f1" else {}),
@@ -87,8 +87,11 @@ def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes:
     )
 
 
-def of_each_kind(queue: Queue, make_request: Callable[..., EvalRequest]) -> dict[str, EvalRequest]:
-    """A request of each status, of the models o/done, o/wrong, o/stuck, o/busy and o/next."""
+def submit_in_every_status(queue: Queue, make_request: Callable[..., EvalRequest]) -> dict[str, EvalRequest]:
+    """Put a request in every status into the queue and return them by name.
+
+    The models are o/done (finished), o/wrong (failed), o/stuck (quarantined), o/busy (running) and o/next (pending).
+    """
     names = ("done", "wrong", "stuck", "busy", "next")
     made = {name: make_request(model_id=f"o/{name}", benchmark="ko-vqa") for name in names}
     for name in names[:-1]:
@@ -105,7 +108,7 @@ def of_each_kind(queue: Queue, make_request: Callable[..., EvalRequest]) -> dict
                 running = queue.claim("w", NOW)
                 assert running is not None
         else:
-            still_there = datetime.now(UTC) + timedelta(hours=1)  # however long the tests take
-            queue.heartbeat(running, still_there, Progress(stage=Stage.INFER, done=30, total=45))
+            later = datetime.now(UTC) + timedelta(hours=1)  # keeps the lease however long the tests take
+            queue.heartbeat(running, later, Progress(stage=Stage.INFER, done=30, total=45))
     queue.submit(made["next"])
     return made

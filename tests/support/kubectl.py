@@ -1,8 +1,8 @@
-"""A stand-in for kubectl with Jobs, written from its reference: `python -m tests.support.kubectl FOLDER COMMAND …`.
+"""Imitate kubectl for Jobs, following its reference: `python -m tests.support.kubectl FOLDER COMMAND …`.
 
-create -f - -o name                             starts the one container of a Job; prints job.batch/NAME
-get pods -l job-name=NAME -o jsonpath=…phase    Pending, Running, Succeeded, Failed; nothing where there is none
-delete --ignore-not-found --wait=false JOB      SIGTERM to the container's first process
+create -f - -o name                             starts the container of a Job and prints job.batch/NAME
+get pods -l job-name=NAME -o jsonpath=…phase    prints Running, Succeeded or Failed, or nothing without a pod
+delete --ignore-not-found --wait=false JOB      sends SIGTERM to the container's first process
 """
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-# What is left of a container when its process ends, as a kubelet would note it.
+# Records the process ID and the exit status of the container's process, as a kubelet does.
 WRAPPER = 'sh -c "$1" & echo $! > "$2/pid"; wait $!; echo $? > "$2/code"'
 
 

@@ -1,4 +1,4 @@
-"""Plain implementations of the published rules: slow, short, and easy to believe. Tests and benchmarks hold ours to them."""
+"""Implement the published scoring rules as short and slow references for tests and speed measurements."""
 
 import re
 import string
@@ -12,7 +12,7 @@ warnings.simplefilter("ignore", MarkupResemblesLocatorWarning)
 
 
 def korquad_normalize(text: str) -> str:
-    """Text of the parsed HTML, some brackets and quotes and all ASCII punctuation out, lower case, no white space."""
+    """Return the lower-case text of the HTML without ASCII punctuation, white space and some brackets and quotes."""
     text = BeautifulSoup(text, "lxml").get_text()
     text = re.sub("['\"《》<>〈〉()‘’]", " ", text)
     text = "".join(c for c in text.lower() if c not in string.punctuation)
@@ -20,7 +20,7 @@ def korquad_normalize(text: str) -> str:
 
 
 def korquad_scores(prediction: str, gold: str) -> tuple[bool, float]:
-    """Exact match, and F1 over characters."""
+    """Return the exact match and the F1 over characters."""
     given, wanted = korquad_normalize(prediction), korquad_normalize(gold)
     shared = sum((Counter(given) & Counter(wanted)).values())
     if not shared:
@@ -40,7 +40,7 @@ FRAGMENTS = [
 
 
 def korquad_mutants(texts: list[str], count: int, seed: int) -> list[str]:
-    """Texts with fragments put in, stretches cut out and pieces of others pasted in: malformed HTML of many kinds."""
+    """Return malformed HTML: texts with inserted fragments, removed stretches and pasted pieces of other texts."""
     random = Random(seed)
     made = []
     for _ in range(count):
@@ -49,10 +49,10 @@ def korquad_mutants(texts: list[str], count: int, seed: int) -> list[str]:
         text = text[start : start + 300]
         for _ in range(random.randint(1, 4)):
             at = random.randrange(len(text) + 1)
-            what = random.random()
-            if what < 0.6:
+            action = random.random()
+            if action < 0.6:
                 text = text[:at] + random.choice(FRAGMENTS) + text[at:]
-            elif what < 0.8:
+            elif action < 0.8:
                 text = text[:at] + text[at + random.randint(1, 20) :]
             else:
                 text = text[:at] + random.choice(texts)[:100] + text[at:]

@@ -1,4 +1,4 @@
-"""Ray on this machine: a head without resources, and two nodes, each with a work folder of its own."""
+"""Run a Ray cluster on this machine: a head without resources, and two nodes with separate work folders."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,12 +10,14 @@ from ray.cluster_utils import Cluster
 
 from submissions.config.settings import Settings
 from tests.evaluator.worker.launchers.conftest import Place
-from tests.support.engines import ASKED
+from tests.support.engines import QUESTION_LOG
 
 NODE = {"num_cpus": 2, "num_gpus": 1}
 
 
 class RayPlace(Place):
+    """A Ray cluster as the place in which the launcher's jobs run."""
+
     def __init__(self, settings: Settings, cluster: Cluster, nodes: dict[Path, object]) -> None:
         super().__init__(settings, *nodes)
         self._cluster = cluster
@@ -27,14 +29,14 @@ class RayPlace(Place):
         head = {
             "num_cpus": 0,
             "include_dashboard": False,
-        }  # at this machine's own address: Ray's client knows no loopback
+        }  # on the host's own address, because Ray's client does not support loopback
         cluster = Cluster(initialize_head=True, head_node_args=head)
         nodes: dict[Path, object] = {}
         try:
             for number in range(2):
-                own = folder / f"node-{number}"
-                monkeypatch.setenv("HANNUN_WORK_DIR", str(own))
-                nodes[own] = cluster.add_node(**NODE)
+                work_dir = folder / f"node-{number}"
+                monkeypatch.setenv("HANNUN_WORK_DIR", str(work_dir))
+                nodes[work_dir] = cluster.add_node(**NODE)
             monkeypatch.setenv("RAY_ADDRESS", cluster.address)
             yield cls(settings.model_copy(update={"launcher": "ray"}), cluster, nodes)
         finally:
@@ -42,7 +44,7 @@ class RayPlace(Place):
             cluster.shutdown()
 
     def kill(self, key: str) -> None:
-        """A node that runs a job of the request, and the jobs that other nodes run."""
-        folder = next(folder for folder in self._nodes if (folder / ASKED).exists())
+        """Kill a node that runs a job of the request, and the jobs on the other nodes."""
+        folder = next(folder for folder in self._nodes if (folder / QUESTION_LOG).exists())
         self._cluster.remove_node(self._nodes.pop(folder), allow_graceful=False)
         super().kill(key)

@@ -1,4 +1,4 @@
-"""Valid records to begin with."""
+"""Build valid requests and results for tests."""
 
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 def request_numbered(number: int, **fields: object) -> EvalRequest:
-    """A valid request, of another model for each number unless fields say otherwise."""
+    """Return a valid request. Each number has another model, unless `fields` sets the model."""
     model_id = str(fields.pop("model_id", f"owner/model-{number}"))
     benchmark = str(fields.pop("benchmark", "korquad-2"))
     revision = f"{number:040x}"
@@ -33,7 +33,7 @@ def request_numbered(number: int, **fields: object) -> EvalRequest:
 
 
 def result_of(request: EvalRequest, em: float = 50.0) -> EvalResult:
-    """The smallest result of a request."""
+    """Return a minimal result of a request."""
     name, headline = request.benchmark, BENCHMARKS[request.benchmark].card.headline
     return EvalResult(
         request_key=request.key,

@@ -1,10 +1,10 @@
-"""A stand-in for the commands of a job scheduler, written from Slurm's manual pages: `python -m … FOLDER COMMAND …`.
+"""Imitate the commands of a job scheduler, following Slurm's manual pages: `python -m … FOLDER COMMAND …`.
 
-sbatch SCRIPT   starts a job, as `sbatch --parsable --wrap` does; prints its number
-squeue JOB      prints the job's state, as `squeue -h -j JOB -o %T` does; nothing once it is over
-scancel JOB     SIGTERM, as `scancel --full JOB` does
-kill JOB        what becomes of it when its node dies: SIGKILL to all of its processes
-preempt JOB     the same, by the scheduler, which tells so
+sbatch SCRIPT   starts a job and prints its number, as `sbatch --parsable --wrap` does
+squeue JOB      prints the job's state, as `squeue -h -j JOB -o %T` does, or nothing after its end
+scancel JOB     sends SIGTERM, as `scancel --full JOB` does
+kill JOB        sends SIGKILL to all processes of the job, as if its node had died
+preempt JOB     does the same, and squeue prints PREEMPTED from then on
 """
 
 import os
@@ -27,21 +27,21 @@ def main(folder: Path, command: str, argument: str) -> None:
         print(number)
         return
     pid = int((folder / f"{argument}.pid").read_text())
-    mark = folder / f"{argument}.preempted"
+    preempted = folder / f"{argument}.preempted"
     if command == "squeue":
-        if mark.exists():
+        if preempted.exists():
             print("PREEMPTED")
-        elif _runs(pid):
+        elif _is_running(pid):
             print("RUNNING")
         return
     if command == "preempt":
-        mark.touch()
+        preempted.touch()
     with suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGTERM if command == "scancel" else signal.SIGKILL)
 
 
-def _runs(pid: int) -> bool:
-    """Whether a process is there, and no zombie."""
+def _is_running(pid: int) -> bool:
+    """Return whether a process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

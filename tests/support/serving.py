@@ -1,4 +1,4 @@
-"""A server in a process of its own, on a free port of loopback."""
+"""Run a server in a separate process on a free loopback port."""
 
 import os
 import signal
@@ -16,12 +16,14 @@ from submissions.config.paths import ROOT
 
 @dataclass(frozen=True)
 class Server:
+    """The address and the process of a running server."""
+
     address: str
     process: subprocess.Popen[str]
 
 
 def bare_environment() -> dict[str, str]:
-    """The environment of this process without its settings of the board and of the Hub."""
+    """Return the environment of this process without its HANNUN_* and HF_* variables."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("HANNUN_", "HF_"))}
 
 
@@ -34,30 +36,32 @@ def serving(
     folder: Path = ROOT,
     port_variable: str = "HANNUN_PORT",
 ) -> Iterator[Server]:
-    """Run `python command…` with a free port in its environment; gives the server once it listens.
+    """Run `python command…` with a free port in its environment and yield the server once it listens.
 
-    Raises RuntimeError, with what it said, where it ends before.
+    Raises RuntimeError with the server's log if the server ends before that.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    own = {**environment, port_variable: str(port)}
-    with subprocess.Popen([python, *command], cwd=folder, env=own, stderr=subprocess.PIPE, text=True) as process:
+    server_environment = {**environment, port_variable: str(port)}
+    with subprocess.Popen(
+        [python, *command], cwd=folder, env=server_environment, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stderr is not None
         try:
-            said = ""
+            log = ""
             for line in process.stderr:
-                said += line
+                log += line
                 if "Uvicorn running" in line:
                     break
             else:
-                raise RuntimeError(f"the server ended before it listened: {said}")
+                raise RuntimeError(f"the server ended before it listened: {log}")
             threading.Thread(target=process.stderr.read, daemon=True).start()  # keep its log from filling the pipe
             yield Server(f"http://127.0.0.1:{port}", process)
         finally:
             process.send_signal(signal.SIGTERM)
             try:
                 process.wait(timeout=20)
-            except subprocess.TimeoutExpired:  # nothing that a test starts outlives it
+            except subprocess.TimeoutExpired:  # no server may outlive its test
                 process.kill()
                 raise

@@ -1,4 +1,4 @@
-"""A real Slurm of one node on this machine, where Debian's slurmctld, slurmd and slurm-client are installed."""
+"""Run a real one-node Slurm on this machine. This needs Debian's slurmctld, slurmd and slurm-client."""
 
 import os
 import shutil
@@ -48,7 +48,7 @@ START_SECONDS = 60.0
 
 @contextmanager
 def slurm(folder: Path) -> Iterator[dict[str, str]]:
-    """Gives the environment that its clients need."""
+    """Start Slurm and yield the environment variables that its commands need."""
     for name in ("state", "spool"):
         (folder / name).mkdir(parents=True)
     host = socket.gethostname().partition(".")[0]
@@ -71,10 +71,10 @@ def slurm(folder: Path) -> Iterator[dict[str, str]]:
 
 
 def _wait_until_idle(environment: dict[str, str], folder: Path) -> None:
-    ends = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + START_SECONDS
     command = ["sinfo", "-h", "-n", "n1", "-o", "%T"]
     while subprocess.run(command, env=environment, capture_output=True, text=True).stdout.strip() != "idle":
-        assert time.monotonic() < ends, (folder / "daemons.log").read_text()[-2000:]
+        assert time.monotonic() < deadline, (folder / "daemons.log").read_text()[-2000:]
 
 
 def _free_ports() -> list[int]:

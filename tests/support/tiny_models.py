@@ -1,6 +1,6 @@
-"""Real models small enough to run anywhere: random weights, made in place, the same every time.
+"""Build real models that are small enough to run anywhere, with random but reproducible weights.
 
-They answer nonsense; what they prove is that the way from a model folder to a row works.
+Their answers are nonsense. They show that the whole way from a model folder to a row on the board works.
 """
 
 import sys
@@ -28,7 +28,7 @@ from transformers import (
 
 from submissions.config.paths import SAMPLES
 
-# Sample sets that tokenizers are learned from: the same ones, whatever benchmark is added, for the models to stay as they are.
+# Sample sets that the tokenizers are trained on. New benchmarks are not added, so that the models stay the same.
 CORPUS = ("infochartqa", "ko-vdc", "ko-vqa", "korquad-2")
 CARD = "---\nlicense: apache-2.0\n---\nA tiny model with random weights, for trying out the board.\n"
 TEMPLATE = (
@@ -40,7 +40,10 @@ TEMPLATE = (
 
 
 def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = True) -> Path:
-    """A LLaVA of some 370,000 parameters that takes 32-pixel images, and hardly ever ends an answer unless it `ends`."""
+    """Build a LLaVA of about 370,000 parameters for 32-pixel images.
+
+    Without `ends` it hardly ever ends an answer.
+    """
     torch.manual_seed(0)
     tokenizer = _tokenizer(["<image>", "<|user|>", "<|assistant|>", "<|end|>", "<pad>"], pad="<pad>", eos="<|end|>")
     config = LlavaConfig(
@@ -68,7 +71,7 @@ def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = Tru
         vision_feature_layer=-1,
     )
     model = LlavaForConditionalGeneration(config)
-    if ends:  # random weights hardly ever do by themselves, so the end is made likely
+    if ends:  # random weights hardly ever end an answer, so make the end token likely
         with torch.no_grad():
             model.lm_head.weight[tokenizer.eos_token_id] *= 2
     processor = LlavaProcessor(
@@ -84,13 +87,13 @@ def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = Tru
 
 
 def make_extractive(folder: Path, family: str = "bert") -> Path:
-    """An encoder of some 220,000 parameters that points at spans: bert, roberta, or modernbert with a long context."""
+    """Build an extractive encoder of about 220,000 parameters: bert, roberta, or modernbert with a long context."""
     torch.manual_seed(0)
     length = 8192 if family == "modernbert" else 512
     tokenizer = _tokenizer(
         ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], pad="[PAD]", eos=None, length=length, types=family == "bert"
     )
-    # RoBERTa counts positions from behind its padding's.
+    # RoBERTa's first position is the one after the padding index.
     size = {"max_position_embeddings": length + 1 if family == "roberta" else length, "vocab_size": len(tokenizer)}
     size |= {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128}
     config, model = {
@@ -111,7 +114,7 @@ def _save(folder: Path, model: Any, processor: Any) -> Path:
 
 
 def _tokenizer(special: list[str], pad: str, eos: str | None, length: int = 4096, types: bool = False) -> Any:
-    """A byte-level BPE of 2,000 tokens learned from the sample sets."""
+    """Train a byte-level BPE tokenizer of 2,000 tokens on the sample sets."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -120,7 +123,7 @@ def _tokenizer(special: list[str], pad: str, eos: str | None, length: int = 4096
         vocab_size=2000, special_tokens=special, initial_alphabet=alphabet, show_progress=False
     )
     tokenizer.train_from_iterator(_texts(), trainer)
-    if eos is None:  # an encoder's tokenizer frames its two texts
+    if eos is None:  # an encoder's tokenizer puts special tokens around its two texts
         from tokenizers.processors import TemplateProcessing
 
         ids = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
@@ -144,7 +147,7 @@ def _texts() -> Iterable[str]:
 
 
 def main(folder: str) -> None:
-    """Both models that HANNUN_MODELS_DIR has in the tests."""
+    """Build the two models that the tests use as HANNUN_MODELS_DIR."""
     make_image_text(Path(folder) / "tiny/image-text")
     make_extractive(Path(folder) / "tiny/extractive")
 

@@ -1,4 +1,7 @@
-"""Vectors made by running the published scorers. KorQuAD's are not among them: its text may not be changed or passed on."""
+"""Load reference vectors that were made by running the published scorers.
+
+KorQuAD's vectors are not in the repository, because its text may not be changed or passed on.
+"""
 
 import json
 from pathlib import Path
@@ -12,8 +15,8 @@ COMMITTED = Path(__file__).parent.parent / "vectors"
 
 
 def vectors(name: str) -> list[dict[str, Any]]:
-    """The rows of a file of vectors; the test is skipped where it is not here."""
+    """Return the rows of a file of vectors, or skip the test if the file is missing."""
     path = next((p for p in (COMMITTED / name, SHARED / "reference" / name) if p.exists()), None)
     if path is None:
-        pytest.skip(f"the reference vectors are not here: {name}")
+        pytest.skip(f"reference vectors are missing: {name}")
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

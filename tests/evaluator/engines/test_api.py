@@ -89,7 +89,7 @@ def test_a_server_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "said"),
-    [("false", "ended with code 1"), ("no-such-server {port}", "ended with code"), ("serve {modle}", "may hold")],
+    [("false", "ended with code 1"), ("no-such-server {port}", "ended with code"), ("serve {modle}", "may contain")],
 )
 def test_a_server_that_does_not_start_says_so(tmp_path: Path, command: str, said: str) -> None:
     with pytest.raises(EvaluationError, match=said) as error:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from evaluator.engines.server_pool import LONGEST_REST, ServerLoad
+from evaluator.engines.server_pool import MAX_REST_SECONDS, ServerLoad
 
 
 @pytest.fixture
@@ -26,6 +26,6 @@ def test_server_down_for_long_is_retried_once_a_minute(clock: list[float]) -> No
     for _ in range(2000):
         clock[0] = load.rests_until + 1
         load.slow_down(rest=True)
-    assert load.rests_until == clock[0] + LONGEST_REST
+    assert load.rests_until == clock[0] + MAX_REST_SECONDS
     load.speed_up()
     assert load.rests_until == 0.0

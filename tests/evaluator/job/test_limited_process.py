@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.core.data_types import MARKS, MAX_ANSWER, Answer, Item, Score, cleaned
+from evaluator.core.data_types import MAX_ANSWER, MAX_COMBINING_MARKS, Answer, Item, Score, cleaned
 from evaluator.core.errors import DataError, EvaluationError, EvaluationStopped
 from evaluator.job.limited_process import run_limited
 from submissions.config.paths import SAMPLES
@@ -152,8 +152,11 @@ def test_what_is_given_comes_back() -> None:
 def test_long_runs_of_marks_are_cut_wherever_they_stand() -> None:
     rng = random.Random(3)
     for _ in range(300):
-        runs = [rng.choice([0, 5, MARKS, MARKS + 1, 2 * MARKS, 100]) for _ in range(40)]
+        runs = [
+            rng.choice([0, 5, MAX_COMBINING_MARKS, MAX_COMBINING_MARKS + 1, 2 * MAX_COMBINING_MARKS, 100])
+            for _ in range(40)
+        ]
         texts = ["가나다라"[: rng.randint(1, 4)] * rng.randint(1, 20) + "\u0301" * run for run in runs]
-        cut = [text[: len(text) - max(0, run - MARKS)] for text, run in zip(texts, runs, strict=True)]
+        cut = [text[: len(text) - max(0, run - MAX_COMBINING_MARKS)] for text, run in zip(texts, runs, strict=True)]
         whole = "x" * 1000 + "".join(texts)
         assert cleaned(Answer("1", whole, "ok", 0.0)).text == "x" * 1000 + "".join(cut)

@@ -26,7 +26,7 @@ from submissions.records.result import EvalResult
 from submissions.texts.refusals import REFUSALS, RefusalCode
 from tests.conftest import SHARED
 from tests.support.cli import Cli, Done, in_process
-from tests.support.engines import STOP, LoggingEngine
+from tests.support.engines import STOP_AFTER_FILE, LoggingEngine
 
 pytestmark = pytest.mark.integration
 
@@ -185,7 +185,7 @@ def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str,
 
     ended(undisturbed)
     for lines, stop_after in ((5, 5), (17, 12)):
-        (out / STOP).write_text(str(stop_after))
+        (out / STOP_AFTER_FILE).write_text(str(stop_after))
         with (
             subprocess.Popen(
                 [*command, str(out)], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -205,7 +205,7 @@ def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str,
         assert running.returncode == -signal.SIGKILL
         assert not (out / "result.json").exists(), "killed in the middle"
     assert answers.read_bytes().count(b"\n") == 17
-    (out / STOP).unlink()
+    (out / STOP_AFTER_FILE).unlink()
     ended(out)
     assert timeless(out / "result.json") == timeless(undisturbed / "result.json")
     assert (out / "details.jsonl").read_bytes() == (undisturbed / "details.jsonl").read_bytes()

@@ -62,7 +62,7 @@ FLOODS = {
 @pytest.mark.parametrize("flood", FLOODS)
 def test_a_flood_of_files_ends_the_run(job: Job, monkeypatch: pytest.MonkeyPatch, flood: str) -> None:
     monkeypatch.setattr("evaluator.job.process.OUT_BYTES", 32 * 2**20)
-    monkeypatch.setattr("evaluator.job.process.LOOK_SECONDS", 0.1)
+    monkeypatch.setattr("evaluator.job.process.SIZE_CHECK_SECONDS", 0.1)
     says(monkeypatch, f"import os, time\n{FLOODS[flood].format(out=str(job.out.resolve()))}\ntime.sleep(600)")
     with pytest.raises(EvaluationError, match="wrote more than") as error:
         run_inference(job, 0, 8, 0, lambda *_: None)
@@ -196,7 +196,7 @@ def test_folders_in_place_of_marks_are_removed(job: Job) -> None:
 
 def test_what_stderr_is_flooded_with_counts(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.job.process.OUT_BYTES", 32 * 2**20)
-    monkeypatch.setattr("evaluator.job.process.LOOK_SECONDS", 0.1)
+    monkeypatch.setattr("evaluator.job.process.SIZE_CHECK_SECONDS", 0.1)
     says(monkeypatch, "import sys\nwhile True: sys.stderr.write('x' * 2**20)")
     with pytest.raises(EvaluationError, match="wrote more than"):
         run_inference(job, 0, 8, 0, lambda *_: None)

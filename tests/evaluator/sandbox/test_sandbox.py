@@ -21,7 +21,7 @@ from evaluator.job.folder import MAX_LINE, Job
 from evaluator.job.process import run_inference
 from evaluator.sandbox import policy as sandbox
 from evaluator.sandbox.control_group import ControlGroup, control_group
-from evaluator.sandbox.policy import PROCESSES, SandboxPolicy, grant_access, new_user, sandbox_command
+from evaluator.sandbox.policy import MAX_PROCESSES, SandboxPolicy, grant_access, new_user, sandbox_command
 from evaluator.sandbox.unshare import TOOLS
 from evaluator.worker.loop import Worker
 from submissions.config.paths import ROOT
@@ -55,8 +55,8 @@ def inside(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.M
     def run(code: str, memory: int = 2**31, group: int | None = None) -> "subprocess.CompletedProcess[str]":
         environment = {"PATH": os.environ["PATH"]}
         command = sandbox_command([sys.executable, "-c", code], SandboxPolicy([model], out, environment, memory))
-        with control_group(group or 2**36, PROCESSES) as own:
-            words = own.joined(command)
+        with control_group(group or 2**36, MAX_PROCESSES) as own:
+            words = own.wrap_command(command)
             return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, cwd=tmp_path)
 
     return run
@@ -141,7 +141,7 @@ def test_the_user_is_nobody_and_stays_so(inside: Inside) -> None:
 
 
 def test_a_fork_bomb_ends_at_the_limit(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox, "PROCESSES", 200)
+    monkeypatch.setattr(sandbox, "MAX_PROCESSES", 200)
     done = inside("""
 import os, signal
 made = 0
@@ -212,12 +212,12 @@ def test_a_group_is_gone_with_its_processes() -> None:
         pytest.skip("no control group can be made on this machine")
     with control_group(2**30, 100) as group:
         assert group.folders and all(folder.is_dir() for folder in group.folders)
-        left = subprocess.Popen(group.joined(["sleep", "60"]))
+        left = subprocess.Popen(group.wrap_command(["sleep", "60"]))
         _wait_until_joined(left, group.folders[-1])
-        subprocess.run(group.joined(["true"]), check=True)
+        subprocess.run(group.wrap_command(["true"]), check=True)
     assert left.wait() == -9
     assert not any(folder.exists() for folder in group.folders)
-    late = subprocess.run(group.joined(["echo", "unlimited"]), capture_output=True, text=True)
+    late = subprocess.run(group.wrap_command(["echo", "unlimited"]), capture_output=True, text=True)
     assert late.returncode == 125 and not late.stdout
 
 
@@ -230,7 +230,7 @@ def test_the_group_of_a_killed_worker_is_removed() -> None:
         left = [folder.with_name(f"hannun-{worker.pid}-0123") for folder in own.folders]
         for folder in left:
             folder.mkdir()
-        sleeper = subprocess.Popen(ControlGroup(tuple(left), "v1").joined(["sleep", "60"]))
+        sleeper = subprocess.Popen(ControlGroup(tuple(left), "v1").wrap_command(["sleep", "60"]))
         _wait_until_joined(sleeper, left[-1])
         worker.kill()
         worker.wait()

@@ -34,7 +34,7 @@ from submissions.store.index import board_reader
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import LostLeaseError, StoreError, StoreUnavailableError
-from tests.support.engines import ASKED, STOP, LetterEngine, LoggingEngine, use_engine
+from tests.support.engines import QUESTION_LOG, STOP_AFTER_FILE, LetterEngine, LoggingEngine, use_engine
 
 pytestmark = pytest.mark.integration
 
@@ -190,7 +190,7 @@ def test_stopping_hands_the_request_back_with_its_answers(
     use_engine(monkeypatch, LoggingEngine)
     request = submit(settings, "tiny/image-text", "ko-vdc")
     settings.work_dir.mkdir(parents=True)
-    stop = settings.work_dir / STOP
+    stop = settings.work_dir / STOP_AFTER_FILE
     stop.write_text("7")
     worker = Worker(settings)
 
@@ -275,7 +275,7 @@ def test_a_worker_on_another_machine_goes_on_from_the_answers_of_one_that_was_lo
     request = submit(settings, "tiny/image-text", "ko-vdc")
     here = settings.model_copy(update={"heartbeat": timedelta(milliseconds=5), "alone": 0})
     here.work_dir.mkdir(parents=True)
-    (here.work_dir / STOP).write_text("7")
+    (here.work_dir / STOP_AFTER_FILE).write_text("7")
     worker = Worker(here)
 
     def lost(own: Queue, *_: object) -> None:
@@ -301,7 +301,7 @@ def test_a_worker_on_another_machine_goes_on_from_the_answers_of_one_that_was_lo
     there.work_dir.mkdir()
     Worker(there).run_pending()
     assert queue.get(request.key).status == "finished"
-    asked = (there.work_dir / ASKED).read_text().split()
+    asked = (there.work_dir / QUESTION_LOG).read_text().split()
     assert len(asked) == len(set(asked)) and not {json.loads(line)["id"] for line in copied} & set(asked)
     assert private.paths("answers") == private.paths("leases") == []
 

@@ -1,4 +1,4 @@
-"""The board's rows: published numbers as they were printed, ranks, search, and freshness."""
+"""Test the board's rows: published numbers, ranks, search, sorting and refreshing."""
 
 import csv
 import re
@@ -36,8 +36,8 @@ def board(store: Store) -> LiveBoard:
     return LiveBoard(store)
 
 
-def names(board: LiveBoard, benchmark: str, **how: Any) -> list[str]:
-    return [r.row.model for r in select(board.refresh().boards[benchmark], Query(**how))]
+def names(board: LiveBoard, benchmark: str, **query: Any) -> list[str]:
+    return [r.row.model for r in select(board.refresh().boards[benchmark], Query(**query))]
 
 
 def publish(store: Store, request: EvalRequest, **changes: Any) -> EvalResult:
@@ -50,7 +50,7 @@ def publish(store: Store, request: EvalRequest, **changes: Any) -> EvalResult:
     return result
 
 
-def test_published_boards_are_there(board: LiveBoard) -> None:
+def test_board_loads_published_results(board: LiveBoard) -> None:
     view = board.refresh()
     assert {name: len(rows) for name, rows in view.boards.items() if rows} == {
         "ko-vqa": 23,
@@ -62,17 +62,19 @@ def test_published_boards_are_there(board: LiveBoard) -> None:
     assert view.unreadable == []
 
 
-def test_ranks_are_those_of_comparable_models(board: LiveBoard) -> None:
+def test_ranks_cover_only_comparable_models(board: LiveBoard) -> None:
     rows = board.refresh().boards["korquad-2"]
     ranked = [r for r in rows if r.rank]
     assert [r.rank for r in ranked] == list(range(1, 27))
     assert ranked[0].row.model == "EXAONE-LM-v1.0"
-    assert all(r.row.latency_ms is None for r in ranked), "measured on unknown hardware: in the record only"
+    assert all(r.row.latency_ms is None for r in ranked), (
+        "the hardware is unknown, so the latency is only in the record"
+    )
     assert {r.row.role for r in rows if not r.rank} == {"human", "baseline", "model"}
     assert all(r.row.split != "test" or r.row.role != "model" for r in rows if not r.rank)
 
 
-def test_ties_share_a_rank_and_missing_scores_have_none(board: LiveBoard) -> None:
+def test_ranks_share_ties_and_skip_missing_scores(board: LiveBoard) -> None:
     vqa = {r.row.model: r.rank for r in board.refresh().boards["ko-vqa"]}
     assert vqa["AIDC-AI/Ovis2-16B"] == vqa["google/gemma-3-27b-it"]
     vdc = board.refresh().boards["ko-vdc"]
@@ -82,10 +84,10 @@ def test_ties_share_a_rank_and_missing_scores_have_none(board: LiveBoard) -> Non
         "Qwen/Qwen2.5-VL-32B-Instruct",
     }
     assert all(r.rank is None and r.row.score is None for r in out_of_memory)
-    assert vdc[-1] in out_of_memory, "what was not measured stands last, not as zero"
+    assert vdc[-1] in out_of_memory, "rows without a score come last, not as zero"
 
 
-def test_ranks_have_the_range_their_intervals_allow(board: LiveBoard) -> None:
+def test_rank_ranges_follow_intervals(board: LiveBoard) -> None:
     rows = {r.row.model: r for r in board.refresh().boards["ko-vqa"]}
     assert [(rows[m].best, rows[m].worst) for m in ("Gemini-3-pro", "Gemini-2.5-pro", "Gemini-2.5-flash")] == [
         (1, 2), (1, 2), (3, 3),
@@ -96,15 +98,17 @@ def test_ranks_have_the_range_their_intervals_allow(board: LiveBoard) -> None:
         assert (ranked.best is None) == (ranked.rank is None)
         if ranked.best and ranked.worst and ranked.rank:
             assert ranked.best <= ranked.rank <= ranked.worst
-    assert all(r.best is None for r in board.refresh().boards["infochartqa"]), "n unknown: no interval, no range"
+    assert all(r.best is None for r in board.refresh().boards["infochartqa"]), (
+        "without a known n there is no interval and no range"
+    )
 
 
-def test_every_published_number_is_carried(board: LiveBoard) -> None:
+def test_board_has_every_published_number(board: LiveBoard) -> None:
     path = SHARED / "data/published_results.csv"
     if not path.exists():
-        pytest.skip("the published tables are not here")
+        pytest.skip("published_results.csv is missing")
     results = [EvalResult.model_validate_json(p.read_bytes()) for p in PUBLISHED.glob("*/*.json")]
-    carried: dict[str, set[float]] = {}
+    board_values: dict[str, set[float]] = {}
     for result in results:
         values = {v for v in result.results[result.benchmark].values() if v is not None}
         values |= {s for axis in result.breakdown.values() for b in axis.values() for s in b.scores.values()}
@@ -112,7 +116,7 @@ def test_every_published_number_is_carried(board: LiveBoard) -> None:
         name = re.sub(
             r" ?\(single model\)", "", result.config.published_as or result.config.model_name, flags=re.IGNORECASE
         )
-        carried.setdefault(f"{result.benchmark}/{name}", set()).update(values)
+        board_values.setdefault(f"{result.benchmark}/{name}", set()).update(values)
     titles = {"KO-VQA": "ko-vqa", "KO-VDC": "ko-vdc", "KO-OCRAG": "ko-ocrag", "InfoChartQA": "infochartqa"}
     titles["KorQuAD"] = "korquad-2"
     checked = 0
@@ -121,25 +125,25 @@ def test_every_published_number_is_carried(board: LiveBoard) -> None:
             benchmark = next((name for title, name in titles.items() if row["benchmark"].startswith(title)), None)
             if benchmark is None or row["value"] == "OOM":
                 continue
-            # KorQuAD's own board has people and the baseline with more digits than its paper.
+            # KorQuAD's own board gives the human and baseline scores with more digits than its paper.
             if row["benchmark"] == "KorQuAD 2.0 test" and "KorQuAD_2.0_paper" in row["source"]:
                 continue
             model = re.sub(r" ?(\(single model\)|\[.*\]|\(\d{4}\.\d\d\.\d\d\))", "", row["model"], flags=re.IGNORECASE)
             if "table 4" in row["benchmark"]:
-                model = "Baseline"  # it is in the board's row
-            assert float(row["value"]) in carried[f"{benchmark}/{model}"], row
+                model = "Baseline"  # the numbers of table 4 are in the row of the baseline
+            assert float(row["value"]) in board_values[f"{benchmark}/{model}"], row
             checked += 1
     assert checked == 345
 
 
-def test_search_finds_models_and_makers_in_any_case_and_width(board: LiveBoard) -> None:
+def test_search_ignores_case_and_width(board: LiveBoard) -> None:
     assert set(names(board, "ko-vqa", words="gemini")) == {"Gemini-3-pro", "Gemini-2.5-pro", "Gemini-2.5-flash"}
     assert names(board, "ko-vqa", words="ＧＥＭＩＮＩ ３") == names(board, "ko-vqa", words="gemini 3")
     assert len(names(board, "korquad-2", words="samsung")) == 3
     assert names(board, "ko-vqa", words="no such model") == []
 
 
-def test_orders(board: LiveBoard, store: Store, make_request: Make) -> None:
+def test_select_sorts_by_latency_score_date_and_name(board: LiveBoard, store: Store, make_request: Make) -> None:
     for model, mean_ms in (("o/slow", 900.0), ("o/fast", 90.0)):
         publish(store, make_request(model_id=model), latency={"protocol": "total/questions", "mean_ms": mean_ms})
     rows = [r.row for r in select(board.refresh().boards["korquad-2"], Query(sort="latency"))]
@@ -157,7 +161,7 @@ def test_orders(board: LiveBoard, store: Store, make_request: Make) -> None:
     assert names(board, "ko-vqa", sort="name")[0] == "AIDC-AI/Ovis2-16B"
 
 
-def test_a_new_result_appears_and_is_unranked_on_samples(board: LiveBoard, store: Store, make_request: Make) -> None:
+def test_sample_result_appears_without_rank(board: LiveBoard, store: Store, make_request: Make) -> None:
     assert "me/new" not in names(board, "korquad-2")
     result = publish(store, make_request(model_id="me/new"))
     (row,) = [r for r in board.refresh().boards["korquad-2"] if r.row.model == "me/new"]
@@ -165,14 +169,14 @@ def test_a_new_result_appears_and_is_unranked_on_samples(board: LiveBoard, store
     assert board.result_json(result.request_key) == result.to_bytes()
 
 
-def test_a_result_on_the_test_split_is_ranked(board: LiveBoard, store: Store, make_request: Make) -> None:
+def test_result_on_test_split_is_ranked(board: LiveBoard, store: Store, make_request: Make) -> None:
     dataset = {"id": "korquad-2", "revision": None, "split": "test", "n": 9309}
     publish(store, make_request(model_id="me/best"), dataset=dataset, results={"korquad-2": {"em": 99.0, "f1": 99.0}})
     assert board.refresh().boards["korquad-2"][0].row.model == "me/best"
     assert board.refresh().boards["korquad-2"][0].rank == 1
 
 
-def test_unreadable_records_are_counted(board: LiveBoard, store: Store, tmp_path: Path) -> None:
+def test_board_counts_unreadable_records(board: LiveBoard, store: Store, tmp_path: Path) -> None:
     store.commit({f"results/a/b/{'0' * 32}.json": b"{"}, store.head(), "break")
     assert len(board.refresh().unreadable) == 1
     (tmp_path / "published/ko-vqa").mkdir(parents=True)
@@ -181,17 +185,17 @@ def test_unreadable_records_are_counted(board: LiveBoard, store: Store, tmp_path
 
 
 @pytest.mark.parametrize("key", ["0" * 32, "", "../../etc/passwd", "x"])
-def test_an_unknown_key_has_no_json(board: LiveBoard, key: str) -> None:
+def test_result_json_is_none_for_unknown_key(board: LiveBoard, key: str) -> None:
     assert board.result_json(key) is None
 
 
-def test_published_records_carry_their_source(board: LiveBoard) -> None:
+def test_published_records_have_a_source(board: LiveBoard) -> None:
     rows: list[BoardRow] = [r.row for rows in board.refresh().boards.values() for r in rows]
     assert all(r.kind == "reported" and r.source and (r.source_url or "").startswith("https://") for r in rows)
     assert {r.benchmark for r in rows} <= set(BENCHMARKS)
 
 
-def test_what_a_result_changed(board: LiveBoard, store: Store, make_request: Make) -> None:
+def test_rank_changes_after_new_result(board: LiveBoard, store: Store, make_request: Make) -> None:
     dataset = {"id": "korquad-2", "revision": None, "split": "test", "n": 9309}
     scores = {"em": 70.0, "f1": 80.0}
     middling = publish(store, make_request(), dataset=dataset, results={"korquad-2": scores}, date=NOW.timestamp())
@@ -204,11 +208,11 @@ def test_what_a_result_changed(board: LiveBoard, store: Store, make_request: Mak
     changes = rank_changes(after.boards, since)
     assert changes[0] == RankChange("korquad-2", best.config.model_name, None, 1)
     moved = [c for c in changes if c.before]
-    assert moved == [RankChange("korquad-2", middling.config.model_name, 1, 2)], "reported rows are ranked apart"
+    assert moved == [RankChange("korquad-2", middling.config.model_name, 1, 2)], "reported rows are ranked separately"
     assert rank_changes(before.boards, since) == []
 
 
-def test_view_has_what_this_process_has_just_written(
+def test_fresh_view_shows_own_write_after_expect_change(
     board: LiveBoard, store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaderboard.data.live_board.HEAD_POLL_S", 3600.0)
@@ -220,29 +224,29 @@ def test_view_has_what_this_process_has_just_written(
     assert request.key in {row.key for row in board.fresh_view().queue}
 
 
-def test_a_store_out_of_reach_leaves_the_last_view(
+def test_refresh_keeps_last_view_when_store_is_unreachable(
     board: LiveBoard, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = board.refresh()
 
-    def away(*_: object) -> str:
+    def unreachable(*_: object) -> str:
         raise StoreUnavailableError("the store is out of reach")
 
-    monkeypatch.setattr(store, "head", away)
+    monkeypatch.setattr(store, "head", unreachable)
     assert board.refresh() is before
     assert board.view() is before
 
 
-def test_a_board_starts_in_an_outage_with_the_published_rows_and_says_so(
+def test_board_starts_with_published_rows_when_store_is_unreachable(
     store: Store, monkeypatch: pytest.MonkeyPatch, make_request: Make
 ) -> None:
     result = publish(store, make_request())
 
-    def away(*_: object) -> str:
+    def unreachable(*_: object) -> str:
         raise StoreUnavailableError("the store is out of reach")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "head", away)
+        patch.setattr(store, "head", unreachable)
         board = LiveBoard(store)
         assert sum(map(len, board.view().boards.values())) > 50
         assert board.stale_since is not None and board.stale_since.year == 1970
@@ -251,7 +255,7 @@ def test_a_board_starts_in_an_outage_with_the_published_rows_and_says_so(
     assert board.stale_since is None and board.queue_version != before
     assert result.request_key in board.view().paths
     with monkeypatch.context() as patch:
-        patch.setattr(store, "head", away)
+        patch.setattr(store, "head", unreachable)
         board.refresh()
         assert board.stale_since is not None and board.stale_since.year > 1970
 
@@ -272,7 +276,7 @@ def test_board_does_not_wait_for_a_silent_store(
     result = publish(open_store(store.url), make_request())
     board.view()
     asked.wait()
-    assert board.stale_since is None, "it was asked a moment ago"
+    assert board.stale_since is None, "the last answer is recent"
     monkeypatch.setattr("leaderboard.data.live_board.WAIT_S", 0.0)
     monkeypatch.setattr("leaderboard.data.live_board.SLOW_S", 0.0)
     assert result.request_key not in board.fresh_view().paths
@@ -282,9 +286,7 @@ def test_board_does_not_wait_for_a_silent_store(
     assert result.request_key in board.fresh_view().paths and board.stale_since is None
 
 
-def test_fresh_view_has_what_was_committed_a_moment_ago(
-    store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fresh_view_shows_latest_commit(store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leaderboard.data.live_board.HEAD_POLL_S", 0.0)
     board = LiveBoard(store)
     for number in range(3):
@@ -292,7 +294,7 @@ def test_fresh_view_has_what_was_committed_a_moment_ago(
         assert result.request_key in board.fresh_view().paths
 
 
-def test_a_board_tells_since_when_nobody_evaluates(
+def test_unattended_since_is_set_when_no_worker_appears(
     store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaderboard.data.live_board.PAUSE_POLL_S", 0.0)
@@ -300,10 +302,10 @@ def test_a_board_tells_since_when_nobody_evaluates(
     long_ago = now - timedelta(days=3)
     heartbeats.present(Presence(worker="w", seen_at=long_ago))
     board.refresh()
-    assert board.unattended_since is None, "nothing is pending"
+    assert board.unattended_since is None, "no request is pending"
     queue.submit(make_request(submitted_at=now - timedelta(hours=1)))
     board.refresh()
-    assert board.unattended_since is None, "a scheduled Job may still come"
+    assert board.unattended_since is None, "a scheduled Job may still start"
     before = board.queue_version
     queue.submit(make_request(submitted_at=now - timedelta(hours=3)))
     board.refresh()
@@ -313,7 +315,7 @@ def test_a_board_tells_since_when_nobody_evaluates(
     assert board.unattended_since is None
 
 
-def test_a_board_tells_of_workers_that_pause(store: Store, heartbeats: Heartbeats, make_request: Make) -> None:
+def test_pauses_list_paused_workers(store: Store, heartbeats: Heartbeats, make_request: Make) -> None:
     board, queue, now = LiveBoard(store, heartbeats), Queue(store), datetime.now(UTC)
     queue.submit(make_request())
     heartbeats.pause(Pause(worker="w", code=FailureCode.DISK_FULL, since=now, until=now + timedelta(hours=1)))
@@ -322,4 +324,4 @@ def test_a_board_tells_of_workers_that_pause(store: Store, heartbeats: Heartbeat
     assert [pause.code for pause in board.pauses()] == ["disk_full"] and board.queue_version != before
     queue.claim("w", now)
     board.refresh()
-    assert board.pauses() == [], "one that evaluates does not pause"
+    assert board.pauses() == [], "a worker that evaluates is not paused"

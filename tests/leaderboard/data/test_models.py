@@ -1,4 +1,4 @@
-"""Models side by side: Borda counts, references, what changed; and the parts and charts of a board."""
+"""Test the overview of models (Borda counts, references, changes), model pages and charts."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ Make = Callable[..., EvalRequest]
 
 @pytest.fixture
 def store_of_three(store: Store, make_request: Make) -> Store:
-    """Three models: a/old on both document benchmarks, b/new and c/odd on one each, the two others this week."""
+    """Return a store with a/old on two document benchmarks, and this week's b/new and c/odd on one benchmark each."""
     results = [
         evaluated(make_request(model_id="a/old", benchmark="ko-vqa"), 95.0, days_ago=30),
         evaluated(make_request(model_id="a/old", benchmark="ko-vdc"), 60.0, days_ago=30),
@@ -67,7 +67,7 @@ def test_overall_compares_models_on_the_same_benchmarks(make_request: Make) -> N
     }
     models = model_rows(boards)
     assert shared_benchmarks(models) == {"image": ("ko-vqa", "ko-vdc")}, (
-        "pages have one benchmark: its own ranks say it"
+        "page benchmarks have no overall: there is only one of them"
     )
     assert overall(boards) == {
         "o/b": {"image": pytest.approx((50 + 100) / 2)},
@@ -80,8 +80,8 @@ def test_overall_compares_models_on_the_same_benchmarks(make_request: Make) -> N
     assert [m.model for m in models] == ["o/a", "o/b", "o/c", "o/d", "o/once", "o/page"]
 
 
-def test_overall_is_of_whoever_is_ahead_everywhere(make_request: Make) -> None:
-    """Being measured on more benchmarks costs a model nothing against one that it beats on all that they share."""
+def test_overall_favours_model_ahead_on_all_shared_benchmarks(make_request: Make) -> None:
+    """A model that beats another one on all shared benchmarks ranks above it, even if it was measured on more."""
     names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == "image"]
     boards: Boards = {name: board_of(make_request, name, strong=44, other=90, third=80) for name in names}
     for name in names[:2]:
@@ -103,7 +103,7 @@ def test_overall_counts_a_family_once(make_request: Make) -> None:
     assert all(after[f"x/{n}"] == {"image": 50.0} for n in range(9)), "ahead of o/b, behind o/a"
 
 
-def test_every_model_stands_once_with_its_best_result(board: LiveBoard) -> None:
+def test_model_rows_list_each_model_once_with_best_result(board: LiveBoard) -> None:
     models = {m.model: m for m in board.view().models}
     assert len(models) == len(board.view().models)
     assert set(models["a/old"].cells) == {"ko-vqa", "ko-vdc"}
@@ -114,9 +114,7 @@ def test_every_model_stands_once_with_its_best_result(board: LiveBoard) -> None:
     assert [m.model for m in sorted_models(board.view(), "a/o", "overall")] == ["a/old"]
 
 
-def test_references_are_people_baselines_blind_runs_and_chance(
-    board: LiveBoard, store: Store, make_request: Make
-) -> None:
+def test_references_list_human_baseline_blind_and_chance(board: LiveBoard, store: Store, make_request: Make) -> None:
     boards = board.view().boards
     assert [(r.kind, r.score) for r in references(boards["korquad-2"], "korquad-2")] == [
         ("human", 83.86),
@@ -130,18 +128,18 @@ def test_references_are_people_baselines_blind_runs_and_chance(
     assert sum(distribution(boards["korquad-2"])) == sum(r.rank is not None for r in boards["korquad-2"])
 
 
-def test_what_the_last_week_changed(board: LiveBoard) -> None:
+def test_changes_list_last_week(board: LiveBoard) -> None:
     board.refresh()
     changes = board.changes()
     assert [c.before is None for c in changes] == sorted((c.before is None for c in changes), reverse=True), (
-        "news first"
+        "new models come first"
     )
     assert RankChange("ko-vqa", "b/new", None, 1) in changes
     assert RankChange("ko-vqa", "a/old", 1, 2) in changes
     assert {c.benchmark for c in changes} == {"ko-vqa", "korquad-2"}
 
 
-def test_a_view_keeps_what_a_commit_did_not_touch(board: LiveBoard, store: Store, make_request: Make) -> None:
+def test_refresh_reuses_unchanged_boards(board: LiveBoard, store: Store, make_request: Make) -> None:
     before, version = board.view(), board.version
     more = evaluated(make_request(benchmark="ko-vqa"), 20.0)
     store.commit({more.path: more.to_bytes()}, store.head(), "more")
@@ -150,7 +148,7 @@ def test_a_view_keeps_what_a_commit_did_not_touch(board: LiveBoard, store: Store
     assert after.boards["ko-vqa"] is not before.boards["ko-vqa"] and board.version != version
 
 
-def test_a_models_page_has_its_parts_beside_the_best_and_the_median(board: LiveBoard) -> None:
+def test_model_page_compares_parts_with_best_and_median(board: LiveBoard) -> None:
     page = model_page(board, "a/old")
     assert page is not None and [d.ranked.row.benchmark for d in page.details] == ["ko-vqa", "ko-vdc"]
     parts = page.details[0].parts["domain"]
@@ -162,17 +160,17 @@ def test_a_models_page_has_its_parts_beside_the_best_and_the_median(board: LiveB
 
 @pytest.mark.parametrize("kind", get_args(Kind))
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
-def test_charts_are_drawn_by_plotly_and_downloaded(board: LiveBoard, benchmark: str, kind: Kind) -> None:
+def test_charts_render_and_export_csv(board: LiveBoard, benchmark: str, kind: Kind) -> None:
     data = chart_data(kind, board.view().boards[benchmark])
     for language in get_args(Language) if data else ():
-        drawn = figure(kind, data, BENCHMARKS[benchmark], language)
-        assert drawn.data and "NaN" not in drawn.to_json()
+        chart = figure(kind, data, BENCHMARKS[benchmark], language)
+        assert chart.data and "NaN" not in chart.to_json()
     lines = list(csv.reader(io.StringIO(rows_to_csv(data, COLUMNS[kind]).decode("utf-8-sig"))))
     assert len(lines) == len(data) + 1 and tuple(lines[0]) == COLUMNS[kind]
     assert charts_of(benchmark).count("letters") == (BENCHMARKS[benchmark].card.histogram is not None)
 
 
-def test_the_front_is_what_no_cheaper_model_reaches(board: LiveBoard) -> None:
+def test_size_chart_marks_pareto_front(board: LiveBoard) -> None:
     data = chart_data("size", board.view().boards["ko-vqa"])
     for point in data:
         cheaper = [p["score"] for p in data if p["params"] < point["params"]]
@@ -181,7 +179,7 @@ def test_the_front_is_what_no_cheaper_model_reaches(board: LiveBoard) -> None:
     assert data[0]["front"] and not all(point["front"] for point in data)
 
 
-def test_letters_and_the_state_of_the_art(board: LiveBoard) -> None:
+def test_chart_data_for_letters_and_time(board: LiveBoard) -> None:
     letters = chart_data("letters", board.view().boards["ko-vdc"])
     assert [p["letter"] for p in letters] == list("ABCD-")
     assert sum(p["percent"] for p in letters) == pytest.approx(100, abs=0.1)
@@ -189,7 +187,7 @@ def test_letters_and_the_state_of_the_art(board: LiveBoard) -> None:
     assert best == sorted(best) and best[-1] == 90.93
 
 
-def test_markup_in_a_name_is_none_to_the_drawing_library(make_request: Make) -> None:
+def test_figure_escapes_markup_in_model_name(make_request: Make) -> None:
     evil = "<a href='https://example.org'>x</a>"
     config = {"model_name": evil, "model_sha": None, "model_dtype": None, "params": 10**9, "weights": "open"}
     row = board_row(evaluated(make_request(benchmark="ko-vdc"), 50.0, config=config), "p", "b")

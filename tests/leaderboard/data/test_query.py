@@ -1,4 +1,4 @@
-"""What a visitor asks for: Korean as it is typed, filters, and the same as an address."""
+"""Test the query of a table: Korean search as it is typed, filters, sorting, and parsing from an address."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,14 +41,14 @@ def rows(make_request: Make) -> list[RankedRow]:
         ("", ["코인봇-7B", "코끼리", "값진모델", "samsung/Gauss"]),
         ("코", ["코인봇-7B", "코끼리"]),
         ("ㅋ", ["코인봇-7B", "코끼리", "값진모델"]),
-        ("콩", ["코인봇-7B"]),  # on the way to 코이
+        ("콩", ["코인봇-7B"]),  # the state of the input method while 코이 is typed
         ("코이", ["코인봇-7B"]),
         ("코인ㅂ", ["코인봇-7B"]),
         ("ㅋㅇㅂ", ["코인봇-7B"]),
         ("ㅋㄲㄹ", ["코끼리"]),
         ("ㄱㅈ", ["값진모델"]),
         ("갑", ["값진모델"]),
-        ("ㅅㅅ", ["코인봇-7B", "samsung/Gauss"]),  # the maker, and how it is written in Korean
+        ("ㅅㅅ", ["코인봇-7B", "samsung/Gauss"]),  # the organisation, also by its Korean name
         ("ㅏ", ["값진모델", "코인봇-7B", "samsung/Gauss"]),
         ("GAUSS", ["samsung/Gauss"]),
         ("ｇａｕｓｓ", ["samsung/Gauss"]),
@@ -64,7 +64,7 @@ def rows(make_request: Make) -> list[RankedRow]:
         ("없는", []),
     ],
 )
-def test_search(rows: list[RankedRow], words: str, found: list[str]) -> None:
+def test_search_finds_models(rows: list[RankedRow], words: str, found: list[str]) -> None:
     assert sorted(r.row.model for r in select(rows, Query(words))) == sorted(found)
     if words.casefold().startswith("org:"):
         assert sorted(row.model for row in find([r.row for r in rows], words)) == sorted(found)
@@ -81,24 +81,24 @@ def test_search(rows: list[RankedRow], words: str, found: list[str]) -> None:
         ({"sort": "name"}, ["samsung/Gauss", "값진모델", "코끼리", "코인봇-7B"]),
     ],
 )
-def test_filters_and_orders(rows: list[RankedRow], asked: dict[str, Any], found: list[str]) -> None:
+def test_select_filters_and_sorts(rows: list[RankedRow], asked: dict[str, Any], found: list[str]) -> None:
     selected = [r.row.model for r in select(rows, Query(**asked))]
     assert selected == found if "sort" in asked else sorted(selected) == sorted(found)
 
 
-def test_sizes_are_those_that_names_state(rows: list[RankedRow]) -> None:
-    sizes = {"2-4": 4.4, "4-8": 8.8, "8-16": 9.2}  # of a 4B, an 8B and a 9B, in billions
+def test_size_bins_match_nominal_sizes(rows: list[RankedRow]) -> None:
+    sizes = {"2-4": 4.4, "4-8": 8.8, "8-16": 9.2}  # parameters in billions of a 4B, an 8B and a 9B model
     for bin_name, billions in sizes.items():
         one = RankedRow(1, replace(rows[0].row, params=int(billions * 1e9)))
         assert [size for size in SIZES if select([one], Query(sizes=(size,)))] == [bin_name]
 
 
-def test_sample_run_is_not_verified(rows: list[RankedRow]) -> None:
+def test_verified_filter_excludes_sample_runs(rows: list[RankedRow]) -> None:
     sample = RankedRow(None, replace(rows[0].row, split="sample"))
     assert select([sample], Query(verified=True)) == [] and select([sample], Query()) == [sample]
 
 
-def test_rows_are_filtered_by_their_mode(make_request: Make) -> None:
+def test_select_filters_by_thinking_mode(make_request: Make) -> None:
     def row(thinking: str | None) -> RankedRow:
         result = result_of(make_request())
         changed = result.config.evolve(thinking=thinking)
@@ -111,7 +111,7 @@ def test_rows_are_filtered_by_their_mode(make_request: Make) -> None:
     assert Query(thinking=("on",)).filters() == "thinking=on"
 
 
-def test_an_address_is_a_query() -> None:
+def test_of_address_parses_fields() -> None:
     address = {
         "q": "ㅋㅇ",
         "sort": "em",
@@ -123,13 +123,13 @@ def test_an_address_is_a_query() -> None:
     }
     assert Query.of_address(address) == Query("ㅋㅇ", "em", ("open",), ("4-8", "40-"), True, ("f1", "n"), 300)
     assert Query.of_address({}) == Query(columns=default_keys(), shown=PAGE)
-    assert Query.of_address({"columns": ""}).columns == (), "a visitor may leave all of them out"
+    assert Query.of_address({"columns": ""}).columns == (), "a visitor may hide all columns"
     assert Query.of_address({"columns": "zzz"}).columns == default_keys()
     assert Query.of_address({"columns": "zzz,f1"}).columns == ("f1",)
     assert Query.of_address({"columns": ""}).columns == ()
 
 
-def test_whatever_an_address_holds_is_a_query() -> None:
+def test_of_address_ignores_invalid_values() -> None:
     evil = dict.fromkeys(("q", "sort", "weights", "size", "verified", "columns", "n"), "<script>,,9e99,-1,NaN")
     query = Query.of_address(evil)
     assert (query.sort, query.weights, query.sizes, query.columns, query.shown) == (
@@ -144,6 +144,6 @@ def test_whatever_an_address_holds_is_a_query() -> None:
     assert Query.of("x", None, None, None, None, all_choices(), 1e9).shown == 100_000
 
 
-def test_the_visitors_of_the_bench_fill_in_every_field() -> None:
+def test_bench_visitors_fill_every_query_field() -> None:
     address, *fields = table_fields(Random(0))
     assert address is None and len(fields) == len(signature(Query.of).parameters)

@@ -1,4 +1,4 @@
-"""Who may share a rank, and how a model stands to the one it was made from."""
+"""Test which rows are ranked together, rank ranges and changes, and the difference of a model to its base model."""
 
 import itertools
 import random
@@ -30,7 +30,7 @@ def row(request: EvalRequest, em: float, generation: Generation | None = STANDAR
 @pytest.mark.parametrize(
     ("generation", "has_rank"),
     [
-        (None, True),  # reported: only its makers know
+        (None, True),  # a reported row: its settings are unknown
         (STANDARD, True),
         (STANDARD.evolve(max_reasoning_tokens=8192), True),
         (STANDARD.evolve(decoding="provider"), True),
@@ -39,13 +39,15 @@ def row(request: EvalRequest, em: float, generation: Generation | None = STANDAR
         (STANDARD.evolve(decoding="repository"), False),
     ],
 )
-def test_only_rows_decoded_alike_share_ranks(make_request: Make, generation: Generation | None, has_rank: bool) -> None:
+def test_ranked_excludes_other_generation_settings(
+    make_request: Make, generation: Generation | None, has_rank: bool
+) -> None:
     first, other = (make_request(benchmark="ko-vqa") for _ in range(2))
     found = {r.row.key: r.rank for r in ranked([row(first, 50.0), row(other, 60.0, generation)], "ko-vqa")}
     assert found == {first.key: 2 if has_rank else 1, other.key: 1 if has_rank else None}
 
 
-def test_a_model_stands_beside_its_base_measured_in_the_same_mode(make_request: Make) -> None:
+def test_base_difference_uses_base_in_same_mode(make_request: Make) -> None:
     base, adapter, thinking = (make_request(benchmark="ko-vqa") for _ in range(3))
     rows = ranked(
         [
@@ -55,15 +57,15 @@ def test_a_model_stands_beside_its_base_measured_in_the_same_mode(make_request: 
         ],
         "ko-vqa",
     )
-    own = next(r for r in rows if r.row.model == "owner/adapter")
-    found = base_difference(own, rows)
+    adapted = next(r for r in rows if r.row.model == "owner/adapter")
+    found = base_difference(adapted, rows)
     assert found and found.difference == pytest.approx(5.0)
     assert found.interval and found.interval.low < 5.0 < found.interval.high
-    alone = RankedRow(1, own.row)
+    alone = RankedRow(1, adapted.row)
     assert base_difference(alone, [alone]) is None
 
 
-def test_what_changed_is_as_if_the_older_rows_were_ranked_alone(make_request: Make) -> None:
+def test_rank_changes_match_ranking_of_older_rows(make_request: Make) -> None:
     rng, since = random.Random(5), datetime.now(UTC) - timedelta(days=10)
     results = [
         evaluated(
@@ -73,14 +75,14 @@ def test_what_changed_is_as_if_the_older_rows_were_ranked_alone(make_request: Ma
     ]
     rows = [board_row(result, result.path, result.request_key) for result in results]
 
-    def best(of: list[BoardRow]) -> dict[str, int]:
+    def best_ranks(rows: list[BoardRow]) -> dict[str, int]:
         ranks: dict[str, int] = {}
-        for r in ranked(of, "ko-vqa"):
+        for r in ranked(rows, "ko-vqa"):
             if r.rank:
                 ranks.setdefault(r.row.model, r.rank)
         return ranks
 
-    before, after = best([r for r in rows if (r.date or 0) < since.timestamp()]), best(rows)
+    before, after = best_ranks([r for r in rows if (r.date or 0) < since.timestamp()]), best_ranks(rows)
     changes = rank_changes({"ko-vqa": ranked(rows, "ko-vqa")}, since)
     assert {(c.model, c.before, c.after) for c in changes} == {
         (model, before.get(model), rank) for model, rank in after.items() if rank != before.get(model)
@@ -93,7 +95,7 @@ def without_interval(row: BoardRow) -> BoardRow:
 
 
 def test_rank_range_is_unknown_without_an_interval(make_request: Make) -> None:
-    """Nobody is surely ahead of such a row, or behind it."""
+    """No row is significantly better or worse than a row without an interval."""
     known = replace(row(make_request(benchmark="ko-vdc"), 90.0), kind="reported")
     unknown = [without_interval(row(make_request(benchmark="ko-vdc"), 10.0 + n)) for n in range(20)]
     first, *others = ranked([known, *unknown], "ko-vdc")
@@ -113,7 +115,7 @@ def test_reported_rows_are_ranked_apart(make_request: Make) -> None:
     ]
 
 
-def test_rows_of_another_version_have_no_rank(make_request: Make) -> None:
+def test_ranked_excludes_other_benchmark_versions(make_request: Make) -> None:
     old = replace(row(make_request(benchmark="ko-vdc"), 90.0), benchmark_version="1")
     new = row(make_request(benchmark="ko-vdc"), 50.0)
     assert [(r.row.key, r.rank) for r in ranked([old, new], "ko-vdc")] == [(old.key, None), (new.key, 1)]
@@ -133,8 +135,8 @@ def test_rank_ranges_are_monotone(make_request: Make) -> None:
     assert all((r.best or 0) <= (r.rank or 0) <= (r.worst or 0) for r in board)
 
 
-def test_a_page_dump_cannot_lead(make_request: Make) -> None:
-    """Measured rows of KO-VQA are ranked by the strict rule, reported ones by the published one."""
+def test_page_dump_does_not_rank_first(make_request: Make) -> None:
+    """Measured KO-VQA rows are ranked by the strict scoring rule, reported rows by the published rule."""
     honest = row(make_request(benchmark="ko-vqa"), 60.0)
     dump = row(make_request(benchmark="ko-vqa"), 0.0)
     dump = replace(dump, metrics={**dump.metrics, "em": 100.0}, intervals={**dump.intervals, "em": (99.0, 100.0)})

@@ -1,4 +1,4 @@
-"""Reported numbers beside measured ones, attempts, and results that were retired."""
+"""Test the public record: reproduced numbers, counted attempts and retired results."""
 
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +37,7 @@ def reported(store: Store, model: str) -> float:
 @pytest.mark.parametrize(
     ("off", "verdict"), [(0.5, "reproduced"), (-1.5, "reproduced"), (9.0, "higher"), (-9.0, "lower")]
 )
-def test_a_number_is_reproduced_within_the_interval(store: Store, make_request: Make, off: float, verdict: str) -> None:
+def test_reproduction_verdict_follows_interval(store: Store, make_request: Make, off: float, verdict: str) -> None:
     printed = reported(store, QWEN)
     own = evaluated(make_request(model_id=QWEN, benchmark="ko-vqa"), printed + off)
     other = evaluated(make_request(model_id="o/other", benchmark="ko-vqa"), printed)
@@ -49,10 +49,10 @@ def test_a_number_is_reproduced_within_the_interval(store: Store, make_request: 
     assert found["measured"] == pytest.approx(printed + off) and found["precision"] == "bfloat16"
     rows = select(view.boards["ko-vqa"], Query(reproduced=True))
     assert [(r.row.model, r.row.reproduction) for r in rows] == [(QWEN, verdict)] * 2
-    assert sum(m.model == QWEN for m in view.models) == 1, "both stand in one row of the overview"
+    assert sum(m.model == QWEN for m in view.models) == 1, "both results share one row of the overview"
 
 
-def test_another_split_or_mode_reproduces_nothing(store: Store, make_request: Make) -> None:
+def test_reproduction_requires_same_split_and_mode(store: Store, make_request: Make) -> None:
     sample = evaluated(
         make_request(model_id=QWEN, benchmark="ko-vqa"),
         50.0,
@@ -74,7 +74,7 @@ def test_another_split_or_mode_reproduces_nothing(store: Store, make_request: Ma
     assert ("AIDC-AI/Ovis2.5-2B", "Ovis2.5-2B (w/ thinking)") not in published
 
 
-def test_attempts_are_counted_and_the_best_of_several_is_marked(store: Store, make_request: Make) -> None:
+def test_attempts_are_counted_and_best_is_marked(store: Store, make_request: Make) -> None:
     def result(model: str, em: float, days_ago: float, **config: Any) -> EvalResult:
         made = evaluated(make_request(model_id=model, benchmark="ko-vqa"), em, days_ago)
         return made.evolve(config=made.config.evolve(**config))
@@ -90,7 +90,7 @@ def test_attempts_are_counted_and_the_best_of_several_is_marked(store: Store, ma
     assert counted[("organisation", "you")] == (1, 1)
 
 
-def test_a_retired_result_stays_public_without_a_rank(store: Store, make_request: Make) -> None:
+def test_retired_result_stays_public_without_rank(store: Store, make_request: Make) -> None:
     best = evaluated(make_request(model_id="o/best", benchmark="ko-vqa"), 99.0)
     board = publish(store, best)
     assert board.view().boards["ko-vqa"][0].rank == 1
@@ -106,21 +106,21 @@ def test_a_retired_result_stays_public_without_a_rank(store: Store, make_request
     reinstate(store, best.request_key, NOW)
     assert board.refresh().boards["ko-vqa"][0].rank == 1
     (logged,) = record(board.view())["retired"]
-    assert logged["until"] == NOW.isoformat(), "the log keeps what was undone"
+    assert logged["until"] == NOW.isoformat(), "the log keeps the undone retirement"
     retire(store, best.request_key, "once more", NOW)
     assert board.refresh().boards["ko-vqa"][0].rank is not None and board.view().boards["ko-vqa"][-1].row.retired
     with pytest.raises(QueueError, match="characters"):
         retire(store, best.request_key, "x" * 201, NOW)
 
 
-def test_only_what_is_there_can_be_retired(store: Store) -> None:
+def test_retire_rejects_unknown_result(store: Store) -> None:
     with pytest.raises(QueueError, match="no result"):
         retire(store, "a" * 32, "why", NOW)
     with pytest.raises(QueueError, match="not retired"):
         reinstate(store, "a" * 32, NOW)
 
 
-def test_a_broken_retirement_changes_nothing(store: Store, make_request: Make) -> None:
+def test_unreadable_retirement_is_ignored(store: Store, make_request: Make) -> None:
     best = evaluated(make_request(model_id="o/best", benchmark="ko-vqa"), 99.0)
     store.commit({f"retired/{best.request_key[:2]}/{best.request_key}.json": b"{"}, store.head(), "broken")
     assert publish(store, best).view().boards["ko-vqa"][0].rank == 1

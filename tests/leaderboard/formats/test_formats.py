@@ -1,4 +1,4 @@
-"""Results in the forms of others: by their own schema where they have one."""
+"""Test the export of results to the formats of other projects, against their own schema if they publish one."""
 
 import json
 from collections.abc import Callable
@@ -24,13 +24,13 @@ def published() -> list[EvalResult]:
     return [EvalResult.model_validate_json(path.read_bytes()) for path in sorted(PUBLISHED.glob("*/*.json"))]
 
 
-def test_every_published_result_is_valid_in_every_eval_ever() -> None:
+def test_every_eval_ever_is_valid_for_published_results() -> None:
     results = published()
     assert len(results) > 100
     for result in results:
-        told = to_every_eval_ever(result)
-        VALIDATOR.validate(told)
-        assert int(told["retrieved_timestamp"]) > 1_500_000_000, "a result without a date is not of 1970"
+        exported = to_every_eval_ever(result)
+        VALIDATOR.validate(exported)
+        assert int(exported["retrieved_timestamp"]) > 1_500_000_000, "a result without a date must not get 1970"
         assert to_inspect(result)["eval"]["created"] > "2017"
     owners = {to_every_eval_ever(result)["source_metadata"]["source_organization_name"] for result in results}
     assert owners == {"Marker-Inc-Korea", "korquad", "CoolDawnAnt", "decaf0cokes", "unknown"}
@@ -39,36 +39,34 @@ def test_every_published_result_is_valid_in_every_eval_ever() -> None:
 def test_every_eval_ever_uses_metric_titles(make_request: Make) -> None:
     reported = next(result for result in published() if result.benchmark == "ko-ocrag")
     metrics = [one["metric_config"] for one in to_every_eval_ever(reported)["evaluation_results"]]
-    assert {one["metric_name"] for one in metrics} >= {"1−WER", "1−CER"}, "more is better there"
+    assert {one["metric_name"] for one in metrics} >= {"1−WER", "1−CER"}, "higher is better for both"
     remote = evaluated(make_request(benchmark="ko-vqa"), 61.5)
     remote = remote.model_copy(update={"config": remote.config.model_copy(update={"engine": "api", "server": None})})
-    assert "inference_engine" not in to_every_eval_ever(remote)["model_info"], (
-        "nobody knows what a server elsewhere runs"
-    )
+    assert "inference_engine" not in to_every_eval_ever(remote)["model_info"], "the engine of a remote API is unknown"
 
 
 @pytest.mark.parametrize("benchmark", list(BENCHMARKS))
-def test_an_evaluated_result_is_valid_in_every_eval_ever(make_request: Make, benchmark: str) -> None:
+def test_every_eval_ever_is_valid_for_evaluated_result(make_request: Make, benchmark: str) -> None:
     result = evaluated(make_request(benchmark=benchmark), 61.5)
-    told = to_every_eval_ever(result)
-    VALIDATOR.validate(told)
-    by_metric = {one["metric_config"]["metric_id"].rpartition(".")[2]: one for one in told["evaluation_results"]}
+    exported = to_every_eval_ever(result)
+    VALIDATOR.validate(exported)
+    by_metric = {one["metric_config"]["metric_id"].rpartition(".")[2]: one for one in exported["evaluation_results"]}
     assert by_metric["em"]["score_details"]["score"] == 61.5
     uncertainty = by_metric["em"]["score_details"]["uncertainty"]
     assert uncertainty["confidence_interval"]["lower"] == result.intervals["em"][0]
     assert uncertainty["standard_error"]["value"] == 1.0 and uncertainty["num_samples"] == result.dataset.n
-    assert told["model_info"]["additional_details"]["revision"] == result.config.model_sha
-    assert told["source_metadata"]["source_type"] == "evaluation_run"
+    assert exported["model_info"]["additional_details"]["revision"] == result.config.model_sha
+    assert exported["source_metadata"]["source_type"] == "evaluation_run"
 
 
-def test_the_schema_would_notice(make_request: Make) -> None:
-    told = to_every_eval_ever(evaluated(make_request(), 50.0))
-    del told["evaluation_results"][0]["score_details"]["score"]
+def test_every_eval_ever_schema_rejects_missing_score(make_request: Make) -> None:
+    exported = to_every_eval_ever(evaluated(make_request(), 50.0))
+    del exported["evaluation_results"][0]["score_details"]["score"]
     with pytest.raises(jsonschema.ValidationError):
-        VALIDATOR.validate(told)
+        VALIDATOR.validate(exported)
 
 
-def test_a_log_of_inspect_has_shares_and_what_ran(make_request: Make) -> None:
+def test_inspect_log_has_fractions_and_model_args(make_request: Make) -> None:
     result = evaluated(make_request(benchmark="ko-vqa"), 61.5)
     log = to_inspect(result)
     (score,) = log["results"]["scores"]
@@ -79,6 +77,6 @@ def test_a_log_of_inspect_has_shares_and_what_ran(make_request: Make) -> None:
 
 
 @pytest.mark.parametrize("form", sorted(RESULT_FORMATS))
-def test_a_form_is_json_without_what_json_has_not(form: str) -> None:
+def test_result_formats_are_json_without_nan(form: str) -> None:
     for result in published():
         json.dumps(RESULT_FORMATS[form](result), allow_nan=False)

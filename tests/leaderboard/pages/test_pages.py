@@ -1,4 +1,4 @@
-"""Texts, escaping, the form's answers, and the web application over HTTP."""
+"""Test texts, escaping, the outcomes of the submission form, and the web application over HTTP."""
 
 import gc
 import json
@@ -48,7 +48,7 @@ Make = Callable[..., EvalRequest]
 EVIL = "<img src=x onerror=alert(1)>\"'&"
 
 
-def test_every_text_is_there_in_both_languages() -> None:
+def test_texts_exist_in_both_languages() -> None:
     for key, words in TEXTS.items():
         assert words.ko.strip() and words.en.strip(), key
         assert set(re.findall(r"{\w+}", words.ko)) == set(re.findall(r"{\w+}", words.en)), key
@@ -58,19 +58,19 @@ def test_every_text_is_there_in_both_languages() -> None:
         assert benchmark.card.summary.ko and benchmark.card.summary.en
 
 
-def board_of(row: RankedRow, language: Language, unreadable: int) -> str:
-    """A table of one row, with every column."""
-    what = {
+def board_html(row: RankedRow, language: Language, unreadable: int) -> str:
+    """Render a table of one row with every column."""
+    context = {
         "name": "korquad-2",
         "rows": [row],
         "found": 1,
         "columns": columns_of("korquad-2", [row], list(all_choices())),
     }
-    what |= {"version": "v", "filters": "", "sort": "f1"}
-    return render("board.html", language, unreadable=unreadable, total=1, **what)
+    context |= {"version": "v", "filters": "", "sort": "f1"}
+    return render("board.html", language, unreadable=unreadable, total=1, **context)
 
 
-def test_the_queue_tells_of_a_worker_that_is_silent(
+def test_queue_tab_shows_silent_worker(
     store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaderboard.data.live_board.LEASE_POLL_S", 0.0)
@@ -81,18 +81,21 @@ def test_the_queue_tells_of_a_worker_that_is_silent(
     with gr.Blocks():
         tab = queue_tab(board, "en")
     versions = set()
-    for ago, told in ((timedelta(0), "running inference 3 / 9"), (timedelta(minutes=6), "No sign of the evaluation")):
+    for ago, message in (
+        (timedelta(0), "running inference 3 / 9"),
+        (timedelta(minutes=6), "No sign of the evaluation"),
+    ):
         queue.heartbeat(running, now - ago, Progress(stage=Stage.INFER, done=3, total=9))
         board.refresh()
         shown = " ".join(tab.show(None).split())
-        assert (told in shown) and ("No sign" in shown) == bool(ago)
+        assert (message in shown) and ("No sign" in shown) == bool(ago)
         (public,) = queue_json(board)
         assert public["silent_since"] == ((now - ago).isoformat() if ago else None)
         versions.add(board.queue_version)
     assert len(versions) == 2
 
 
-def test_an_open_queue_hears_of_a_worker_that_fell_silent(
+def test_queue_version_changes_when_worker_falls_silent(
     store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaderboard.data.live_board.LEASE_POLL_S", 0.0)
@@ -104,12 +107,12 @@ def test_an_open_queue_hears_of_a_worker_that_fell_silent(
     board.refresh()
     before = board.queue_version
     monkeypatch.setattr("leaderboard.data.live_board.SILENT", timedelta(0))
-    assert not board.silent_since(), "a board that has not looked since tells nothing"
+    assert not board.silent_since(), "the board has not been refreshed since"
     board.refresh()
-    assert board.queue_version != before, "nothing came, so nothing else could tell the page"
+    assert board.queue_version != before, "silence brings no commit, so only the version can update the page"
 
 
-def test_nothing_in_a_record_reaches_html_unescaped(make_request: Make) -> None:
+def test_render_escapes_record_fields(make_request: Make) -> None:
     result = result_of(make_request()).evolve(
         config={"model_name": EVIL, "model_sha": None, "model_dtype": None, "organisation": EVIL, "role": "model"},
         dataset={"id": EVIL, "revision": None, "split": EVIL, "n": 1},
@@ -117,7 +120,7 @@ def test_nothing_in_a_record_reaches_html_unescaped(make_request: Make) -> None:
         provenance={"kind": "reported", "source": EVIL, "source_url": "https://example.org/x"},
     )
     row = RankedRow(1, board_row(result, "p", "b"))
-    html = board_of(row, "ko", unreadable=0)
+    html = board_html(row, "ko", unreadable=0)
     assert "<img" not in html and html.count("&lt;img src=x") >= 4
     evil = Check(CheckName.SIZE, RefusalCode.TOO_LARGE, EVIL)
     words = {"check_names": {CheckName.SIZE: Text(EVIL, EVIL)}, "refusals": {RefusalCode.TOO_LARGE: Text(EVIL, EVIL)}}
@@ -125,21 +128,21 @@ def test_nothing_in_a_record_reaches_html_unescaped(make_request: Make) -> None:
     assert "<img" not in outcome
 
 
-def test_scores_have_two_decimals_and_no_nan(make_request: Make) -> None:
+def test_board_scores_have_two_decimals_and_no_nan(make_request: Make) -> None:
     result = result_of(make_request()).evolve(
         results={"korquad-2": {"em": 33.33333333333333, "f1": None}}, latency=None
     )
     row = RankedRow(None, board_row(result, "p", "b"))
-    html = board_of(row, "en", unreadable=2)
+    html = board_html(row, "en", unreadable=2)
     assert ">33.33<" in html and ">–<" in html and "nan" not in html.lower() and ">None<" not in html
     assert "2 unreadable records" in html
 
 
-def test_a_row_names_the_revision_that_was_asked_for(make_request: Make) -> None:
+def test_board_row_shows_requested_revision(make_request: Make) -> None:
     result = result_of(make_request())
-    newest = board_of(RankedRow(1, board_row(result, "p", "b")), "en", unreadable=0)
+    newest = board_html(RankedRow(1, board_row(result, "p", "b")), "en", unreadable=0)
     config = result.config.model_copy(update={"requested_revision": "experiment-7"})
-    named = board_of(RankedRow(1, board_row(result.evolve(config=config), "p", "b")), "en", unreadable=0)
+    named = board_html(RankedRow(1, board_row(result.evolve(config=config), "p", "b")), "en", unreadable=0)
     assert "experiment-7" in named and "not at the newest commit of main" in named
     assert "not at the newest commit of main" not in newest
 
@@ -149,7 +152,7 @@ def queue(store: Store) -> Queue:
     return Queue(store)
 
 
-def form(
+def submit_form(
     queue: Queue, settings: Settings, model: str, benchmarks: list[str], revision: str = ""
 ) -> list[tuple[bool, str]]:
     outcomes, _ = SubmissionService(queue, settings, REGISTRY).submit(
@@ -158,16 +161,16 @@ def form(
     return [(one.code == "accepted", outcome_message(one, "en")) for one in outcomes]
 
 
-def test_the_form_queues_what_passes(queue: Queue, settings: Settings) -> None:
-    lines = form(queue, settings, " https://huggingface.co/tiny/image-text/ ", ["ko-vqa", "ko-vdc"])
+def test_submit_queues_accepted_requests(queue: Queue, settings: Settings) -> None:
+    lines = submit_form(queue, settings, " https://huggingface.co/tiny/image-text/ ", ["ko-vqa", "ko-vdc"])
     assert lines == [(True, "Accepted · position 1 in the queue"), (True, "Accepted · position 2 in the queue")]
-    ((ok, message),) = form(queue, settings, "tiny/image-text", ["ko-vqa"])
+    ((ok, message),) = submit_form(queue, settings, "tiny/image-text", ["ko-vqa"])
     assert not ok and message.startswith("This was submitted before")
     assert len(queue.rows()) == 2
 
 
 @pytest.mark.parametrize(
-    ("model", "benchmarks", "said"),
+    ("model", "benchmarks", "expected"),
     [
         ("", ["ko-vqa"], "not a model ID"),
         (EVIL, ["ko-vqa"], "not a model ID"),
@@ -175,18 +178,18 @@ def test_the_form_queues_what_passes(queue: Queue, settings: Settings) -> None:
         ("tiny/extractive", ["ko-vqa"], "does not support this benchmark"),
     ],
 )
-def test_the_form_refuses_and_queues_nothing(
-    queue: Queue, settings: Settings, model: str, benchmarks: list[str], said: str
+def test_submit_refuses_invalid_fields(
+    queue: Queue, settings: Settings, model: str, benchmarks: list[str], expected: str
 ) -> None:
-    ((ok, message),) = form(queue, settings, model, benchmarks)
-    assert not ok and said in message
+    ((ok, message),) = submit_form(queue, settings, model, benchmarks)
+    assert not ok and expected in message
     assert queue.rows() == []
 
 
-def test_checking_queues_nothing_and_tells_everything(queue: Queue, settings: Settings) -> None:
+def test_check_reports_everything_and_queues_nothing(queue: Queue, settings: Settings) -> None:
     service = SubmissionService(queue, settings, REGISTRY)
     report = service.check(Submission.parse("tiny/extractive", []))
-    assert can_be_submitted(report, ()), "one benchmark would take it"
+    assert can_be_submitted(report, ()), "one benchmark accepts it"
     assert [c.benchmark for c in report.checks if c.refusal] == [
         n for n, b in BENCHMARKS.items() if b.inputs == "image"
     ]
@@ -200,7 +203,7 @@ def address(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Itera
         yield address
 
 
-def test_pages_and_downloads(address: str) -> None:
+def test_app_serves_pages_and_downloads(address: str) -> None:
     for path, word in (("/", "한눈 Hannun"), ("/en/", "Hannun 한눈")):
         with urlopen(f"{address}{path}") as page:
             assert word in page.read().decode()
@@ -213,14 +216,14 @@ def test_pages_and_downloads(address: str) -> None:
 
 
 @pytest.mark.parametrize("path", [f"/results/{'0' * 32}.json", "/results/..%2f..%2fapp.py.json", "/results/x.json"])
-def test_what_is_not_there_is_404(address: str, path: str) -> None:
+def test_unknown_result_is_404(address: str, path: str) -> None:
     with pytest.raises(HTTPError) as error:
         urlopen(address + path)
     assert error.value.code == 404
     error.value.close()
 
 
-def test_the_collector_is_off_only_until_the_board_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_main_disables_gc_only_while_building_app(monkeypatch: pytest.MonkeyPatch) -> None:
     states: list[bool] = []
     monkeypatch.setattr("leaderboard.app.build_app", lambda _: states.append(gc.isenabled()))
     monkeypatch.setattr("uvicorn.run", lambda *_, **__: states.append(gc.isenabled()))
@@ -240,7 +243,7 @@ def test_the_collector_is_off_only_until_the_board_is_read(monkeypatch: pytest.M
     ("name", "value"),
     [("HANNUN_PORT", "many"), ("GRADIO_SERVER_PORT", "many"), ("HANNUN_STORE", "/proc/none/store.git")],
 )
-def test_a_bad_setting_stops_the_app_with_one_clear_message(
+def test_main_reports_bad_setting_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, value: str
 ) -> None:
     monkeypatch.setattr("gc.set_threshold", lambda *_: None)

@@ -1,4 +1,4 @@
-"""What monitoring reads, by Prometheus' own parser."""
+"""Test the health checks, the metrics (parsed by the Prometheus client) and the upkeep of the store."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreUnavailableError
 from submissions.texts.failure_codes import FailureCode
-from tests.support.evaluated import of_each_kind
+from tests.support.evaluated import submit_in_every_status
 from tests.support.hub.repos import Fault, Hub
 
 Make = Callable[..., EvalRequest]
@@ -44,12 +44,13 @@ def http(board: LiveBoard, tmp_path: Path) -> Iterator[TestClient]:
 
 
 def samples(http: TestClient, name: str) -> dict[str, float]:
+    """Return the values of a metric by its labels, joined with commas."""
     text = http.get("/metrics").text
     found = [s for family in text_string_to_metric_families(text) for s in family.samples if s.name == name]
     return {",".join(sample.labels.values()): sample.value for sample in found}
 
 
-def test_the_queue_in_numbers(
+def test_metrics_report_queue(
     http: TestClient,
     board: LiveBoard,
     store: Store,
@@ -57,7 +58,7 @@ def test_the_queue_in_numbers(
     make_request: Make,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    of_each_kind(Queue(store, heartbeats=heartbeats), make_request)
+    submit_in_every_status(Queue(store, heartbeats=heartbeats), make_request)
     monkeypatch.setattr("leaderboard.data.live_board.LEASE_POLL_S", 0.0)
     board.refresh()
     states = samples(http, "hannun_requests")
@@ -68,7 +69,7 @@ def test_the_queue_in_numbers(
     assert samples(http, "hannun_refresh_age_seconds")[""] < 60
 
 
-def test_a_pause_is_an_alarm(
+def test_metrics_report_paused_worker(
     http: TestClient, board: LiveBoard, store: Store, heartbeats: Heartbeats, make_request: Make
 ) -> None:
     queue, now = Queue(store), datetime.now(UTC)
@@ -78,16 +79,16 @@ def test_a_pause_is_an_alarm(
     assert samples(http, "hannun_worker_paused") == {"disk_full,w": 1}
 
 
-def test_ready_is_who_reaches_the_store(
+def test_readyz_fails_when_store_is_unreachable(
     http: TestClient, board: LiveBoard, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert (http.get("/healthz").status_code, http.get("/readyz").status_code) == (200, 200)
 
-    def away(*_: object) -> str:
+    def unreachable(*_: object) -> str:
         raise StoreUnavailableError("the store is out of reach")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "head", away)
+        patch.setattr(store, "head", unreachable)
         board.refresh()
         answer = http.get("/readyz")
         assert answer.status_code == 503 and "out of reach since 2" in answer.text
@@ -96,7 +97,7 @@ def test_ready_is_who_reaches_the_store(
     assert http.get("/readyz").status_code == 200
 
 
-def test_store_errors_count_every_failed_attempt(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_metrics_count_every_failed_store_attempt(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     store = open_store("hf://datasets/org/store")
     board = LiveBoard(store)
@@ -127,7 +128,7 @@ def test_metrics_report_sizes_and_upkeep(
     assert samples(http, "hannun_fullest_folder_entries")[""] >= max(folders.values())
     assert samples(http, "hannun_disk_free_bytes")[""] > 2**20
     oldest = samples(http, "hannun_oldest_pending_seconds")[""]
-    assert samples(http, "hannun_worker_seen_age_seconds")[""] >= oldest > 0, "no worker was ever seen"
+    assert samples(http, "hannun_worker_seen_age_seconds")[""] >= oldest > 0, "no worker has ever been seen"
     assert samples(http, "hannun_upkeep_failed") == {"": 0}
     for hours, failed in ((0, 0), (2, 1)):
         private.write(UPKEEP, Upkeep(at=datetime.now(UTC) - timedelta(hours=hours), done=False).to_bytes())
@@ -135,17 +136,17 @@ def test_metrics_report_sizes_and_upkeep(
         assert samples(http, "hannun_upkeep_failed") == {"": failed}
 
 
-def test_failed_upkeep_is_tried_again_the_next_day(
+def test_upkeep_is_retried_the_day_after_a_failure(
     store: Store, private: PrivateStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = datetime.now(UTC)
     assert not tidy_if_due(store, private, now - timedelta(days=7))
 
-    def full() -> None:
+    def fail_with_full_disk() -> None:
         raise StoreUnavailableError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "tidy", full)
+        patch.setattr(store, "tidy", fail_with_full_disk)
         with pytest.raises(StoreUnavailableError):
             tidy_if_due(store, private, now)
     assert not tidy_if_due(store, private, now + timedelta(hours=1))

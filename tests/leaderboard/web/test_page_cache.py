@@ -1,4 +1,4 @@
-"""The finished pages that are kept: nobody's headers are in another's page."""
+"""Test the cache of rendered pages: bounded, revalidated, and free of other visitors' headers."""
 
 import asyncio
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from tests.support.hub.server import serve
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[httpx.Client]:
-    """Of one board for all tests, which only read."""
+    """Yield a client of one board for all tests, which only read from it."""
     settings = settings_in(tmp_path_factory.mktemp("cache"), models_dir)
     with serve(build_app(settings)) as address, httpx.Client(base_url=address, timeout=60) as client:
         yield client
 
 
-def test_a_page_that_did_not_change_is_not_sent_again(client: httpx.Client) -> None:
+def test_page_cache_answers_304_for_unchanged_page(client: httpx.Client) -> None:
     for path in ("/", "/en/"):
         first, again = client.get(path), client.get(path)
         assert first.content == again.content and first.headers["etag"] == again.headers["etag"]
@@ -35,11 +35,11 @@ def test_a_page_that_did_not_change_is_not_sent_again(client: httpx.Client) -> N
     assert client.get("/").text != client.get("/en/").text
 
 
-def test_what_one_visitor_sends_is_in_no_other_page(client: httpx.Client) -> None:
+def test_page_cache_does_not_leak_request_headers(client: httpx.Client) -> None:
     evil = {"X-Gradio-Server": "http://evil.example", "Cookie": "access-token=evil", "X-Forwarded-Prefix": "/evil"}
     assert "evil" not in client.get("/?deep_link=evil&evil", headers=evil).text
     assert "evil" not in client.get("/").text
-    # A proxy's word of where the board is seen is heard, and stands in that page alone.
+    # The public address that a proxy reports is used, but only in that response.
     assert "https://evil.example" in client.get(
         "/", headers={"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https"}
     ).text.replace("\\u002f", "/")
@@ -47,7 +47,7 @@ def test_what_one_visitor_sends_is_in_no_other_page(client: httpx.Client) -> Non
     assert "evil" not in client.get("/", headers={"X-Forwarded-Proto": "https"}).text
 
 
-def test_only_so_many_pages_are_kept_and_no_failures() -> None:
+def test_page_cache_is_bounded_and_skips_errors() -> None:
     written: list[bytes] = []
 
     async def write(scope: Scope, receive: Receive, send: Send) -> None:

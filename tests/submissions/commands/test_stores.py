@@ -23,7 +23,7 @@ from submissions.store.folders import sharded
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.failure_codes import FailureCode
-from tests.support.evaluated import of_each_kind
+from tests.support.evaluated import submit_in_every_status
 from tests.support.records import request_numbered
 
 pytestmark = pytest.mark.usefixtures("settings_here")
@@ -36,7 +36,7 @@ def queue(store: Store, heartbeats: Heartbeats) -> Queue:
 
 @pytest.fixture
 def filled(queue: Queue, private: PrivateStore, make_request: Callable[..., EvalRequest]) -> dict[str, EvalRequest]:
-    requests = of_each_kind(queue, make_request)
+    requests = submit_in_every_status(queue, make_request)
     private.write(sharded(f"details/{requests['done'].key}.jsonl"), b"{}\n")
     return requests
 

@@ -1,6 +1,6 @@
-"""Bare git repositories of the Hub double, through the git command line.
+"""Access the bare git repositories of the Hub double through the git command line.
 
-sources: https://git-scm.com/docs/git-fast-import (a commit reads and writes only the trees that change),
+Sources: https://git-scm.com/docs/git-fast-import (a commit reads and writes only the changed trees),
 https://git-scm.com/docs/git-cat-file, https://git-scm.com/docs/git-ls-tree
 """
 
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-NOBODY = "0" * 40
+ZERO_ID = "0" * 40  # the object ID that git uses for a missing object
 SETTINGS = {
-    "core.compression": "1",  # trees of thousands of names are written often
+    "core.compression": "1",  # large trees are written often, so compress quickly
     "core.fsync": "none",
     "gc.auto": "0",
     "http.receivepack": "true",
@@ -23,12 +23,12 @@ SETTINGS = {
 
 
 class MovedError(Exception):
-    """The branch has another commit than the parent."""
+    """The head of the branch is not the expected commit."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of a tree: a blob or a tree, by its path from the root."""
+    """An entry of a tree: the path from the root, the kind (blob or tree) and the object ID."""
 
     path: str
     kind: str
@@ -37,6 +37,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Commit:
+    """A commit with its time in seconds since 1970."""
+
     id: str
     seconds: int
     author: str
@@ -44,6 +46,8 @@ class Commit:
 
 
 class BareRepository:
+    """A bare git repository in a folder, with commit times from `clock`."""
+
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
         self.folder = folder
         self.clock = clock
@@ -65,9 +69,9 @@ class BareRepository:
                 config.write(f"[{section}]\n\t{key} = {value}\n")
 
     def find(self, revision: str) -> str | None:
-        """The commit of a branch, of a tag, or of a name in full."""
-        said = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-        return said.stdout.decode().strip() or None
+        """Return the commit of a branch, a tag, a full ref name or a commit ID, or None if there is none."""
+        found = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        return found.stdout.decode().strip() or None
 
     def head(self, branch: str = "main") -> str:
         commit = self.find(f"refs/heads/{branch}")
@@ -76,13 +80,13 @@ class BareRepository:
         return commit
 
     def refs(self, folder: str) -> dict[str, str]:
-        """The commits of refs/heads or refs/tags by their names below it."""
+        """Return the commits of the refs in a folder such as refs/heads, by the name of the ref below the folder."""
         lines = self.git("for-each-ref", "--format=%(objectname) %(*objectname) %(refname)", folder).decode()
         split = [line.split(" ") for line in lines.splitlines()]
         return {name.removeprefix(f"{folder}/"): peeled or oid for oid, peeled, name in split}
 
-    def set_ref(self, ref: str, new: str, old: str = NOBODY) -> None:
-        """`old` is what the ref must be; none is all zeros, in git's own words."""
+    def set_ref(self, ref: str, new: str, old: str = ZERO_ID) -> None:
+        """Set a ref to `new`. Raises MovedError if it is not `old`; all zeros means that it must not exist."""
         if self.run("update-ref", ref, new, old).returncode:
             raise MovedError(ref)
 
@@ -97,20 +101,23 @@ class BareRepository:
         branch: str = "main",
         author: str = "org",
     ) -> str:
-        """Files written, and removed where there is no content; a path may also be a folder that is removed."""
-        said = message.encode()
+        """Commit the changes and return the commit ID. Content of None removes a file or a folder.
+
+        Raises MovedError if the branch is not at `parent`.
+        """
+        encoded = message.encode()
         stream = [
             b"commit refs/heads/%s\nmark :1\n" % branch.encode(),
             b"committer %s <%s@users.noreply.huggingface.co> %d +0000\n"
             % (author.encode(), author.encode(), self.clock()),
-            b"data %d\n%s\n" % (len(said), said),
+            b"data %d\n%s\n" % (len(encoded), encoded),
             b"from %s\n" % parent.encode() if parent else b"",
         ]
         for path, content in changes.items():
             if content is None:
-                stream.append(b"D %s\n" % _quoted(path))
+                stream.append(b"D %s\n" % _quote(path))
             else:
-                stream.append(b"M 100644 inline %s\ndata %d\n%s\n" % (_quoted(path), len(content), content))
+                stream.append(b"M 100644 inline %s\ndata %d\n%s\n" % (_quote(path), len(content), content))
         stream.append(b"\nget-mark :1\ndone\n")
         done = self.run("fast-import", "--quiet", "--done", "--date-format=raw-permissive", content=b"".join(stream))
         if done.returncode:
@@ -120,6 +127,7 @@ class BareRepository:
         return done.stdout.decode().strip()
 
     def squash(self, branch: str, message: str) -> str:
+        """Replace the history of a branch by one commit and return its ID."""
         head = self.head(branch)
         who = f"org <org@users.noreply.huggingface.co> {int(self.clock())} +0000"
         tree = self.git("rev-parse", f"{head}^{{tree}}").decode().strip()
@@ -134,7 +142,10 @@ class BareRepository:
         return [Commit(oid, int(seconds), author, message) for oid, seconds, author, message in split]
 
     def entries(self, commit: str, folder: str = "", recursive: bool = False) -> list[Entry]:
-        """What lies in a folder; all below it too, folders before what they hold. KeyError where it is none."""
+        """Return the entries of a folder, or of the whole tree below it with folders before their content.
+
+        Raises KeyError if there is no such folder.
+        """
         options = ["-r", "-t"] if recursive else []
         listed = self.run("ls-tree", "-z", *options, f"{commit}:{folder}")
         if listed.returncode:
@@ -147,18 +158,18 @@ class BareRepository:
         return found
 
     def trees(self, commit: str, folders: Iterable[str]) -> dict[str, dict[str, str]]:
-        """The names in each folder with their objects; nothing where there is no such folder."""
+        """Return the object IDs in each folder by name. A missing folder has none."""
         wanted = list(folders)
         found: dict[str, dict[str, str]] = {folder: {} for folder in wanted}
         for folder, (kind, content) in zip(wanted, self.objects(f"{commit}:{f}" for f in wanted), strict=True):
             if kind == "tree":
-                found[folder] = dict(_tree(content))
+                found[folder] = dict(_parse_tree(content))
         return found
 
     def objects(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Type and content of each, as `git cat-file --batch` tells them; missing ones are of the type `missing`."""
-        asked = "".join(f"{name}\n" for name in names).encode()
-        rest = memoryview(self.git("cat-file", "--batch", content=asked)) if asked else memoryview(b"")
+        """Yield type and content of each object from `git cat-file --batch`. The type of a missing one is `missing`."""
+        query = "".join(f"{name}\n" for name in names).encode()
+        rest = memoryview(self.git("cat-file", "--batch", content=query)) if query else memoryview(b"")
         while rest:
             end = bytes(rest[:4096]).find(b"\n")
             head = bytes(rest[:end]).decode()
@@ -170,14 +181,14 @@ class BareRepository:
             yield kind, bytes(rest[: int(size)])
             rest = rest[int(size) + 1 :]
 
-    def checked(self, names: Iterable[str]) -> list[tuple[str, str, int]]:
-        """Type, object and size of each; type `missing` where there is none."""
-        asked = "".join(f"{name}\n" for name in names).encode()
-        lines = self.git("cat-file", "--batch-check", content=asked).decode().splitlines()
+    def stat_objects(self, names: Iterable[str]) -> list[tuple[str, str, int]]:
+        """Return type, object ID and size of each object. The type of a missing one is `missing`."""
+        query = "".join(f"{name}\n" for name in names).encode()
+        lines = self.git("cat-file", "--batch-check", content=query).decode().splitlines()
         found = []
         for line in lines:
             if line.endswith(" missing"):
-                found.append(("missing", NOBODY, 0))
+                found.append(("missing", ZERO_ID, 0))
             else:
                 oid, kind, size = line.split(" ")
                 found.append((kind, oid, int(size)))
@@ -190,13 +201,17 @@ class BareRepository:
         return content
 
 
-def _quoted(path: str) -> bytes:
+def _quote(path: str) -> bytes:
+    """Quote a path for git fast-import."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'.encode()
 
 
-def _tree(content: bytes) -> Iterator[tuple[str, str]]:
-    """source: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects"""
+def _parse_tree(content: bytes) -> Iterator[tuple[str, str]]:
+    """Yield name and object ID of each entry of a raw tree.
+
+    Source: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
+    """
     at = 0
     while at < len(content):
         end = content.index(b"\0", at)

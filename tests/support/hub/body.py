@@ -1,4 +1,4 @@
-"""The whole body of a request, for endpoints that work in a thread."""
+"""Provide the whole body of a request to endpoints that run in a thread."""
 
 from typing import Annotated
 

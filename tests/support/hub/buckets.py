@@ -1,7 +1,7 @@
-"""Storage Buckets of the Hub double, for `hf://buckets/OWNER/NAME`.
+"""Serve the Storage Buckets of the Hub double, for `hf://buckets/OWNER/NAME`.
 
-sources: `create_bucket` to `download_bucket_files` in `hf_api.py`, `_buckets.py` and `hf_file_system.py` of
-huggingface_hub, and https://huggingface.co/docs/hub/storage-buckets. What a file holds goes through Xet: see cas.py.
+Sources: `create_bucket` to `download_bucket_files` in `hf_api.py`, `_buckets.py` and `hf_file_system.py` of
+huggingface_hub, and https://huggingface.co/docs/hub/storage-buckets. The content of files goes through Xet: see cas.py.
 """
 
 import json
@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 
 from tests.support.hub.body import Body
 from tests.support.hub.cas import token_answer
-from tests.support.hub.jobs import WHO
+from tests.support.hub.jobs import ACCOUNTS
 from tests.support.hub.lfs import signed
 from tests.support.hub.refs import date
 from tests.support.hub.roles import error, token_of
@@ -21,8 +21,8 @@ from tests.support.hub.roles import error, token_of
 if TYPE_CHECKING:
     from tests.support.hub.repos import Hub
 
-EMPTY = "0" * 64  # the hash of a file without bytes: https://huggingface.co/docs/xet/hashing
-PAGE = 1000
+EMPTY = "0" * 64  # the hash of an empty file: https://huggingface.co/docs/xet/hashing
+PAGE = 1000  # entries
 
 
 @dataclass
@@ -34,7 +34,7 @@ class BucketFile:
     uploaded: float
     content_type: str | None = None
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "type": "file",
             "path": self.path,
@@ -60,28 +60,28 @@ def serve_buckets(app: FastAPI, hub: "Hub") -> None:
     def about(repo: str) -> dict[str, Any]:
         bucket = buckets[repo]
         size = sum(file.size for file in bucket.files.values())
-        told = {
+        answer = {
             "id": repo.removeprefix("buckets/"),
             "private": repo not in hub.public,
             "createdAt": date(bucket.created),
         }
-        return {**told, "size": size, "totalFiles": len(bucket.files)}
+        return {**answer, "size": size, "totalFiles": len(bucket.files)}
 
-    def show(repo: str, private: bool) -> None:
+    def set_visibility(repo: str, private: bool) -> None:
         (hub.public.discard if private else hub.public.add)(repo)
 
     @app.post("/api/buckets/{owner}/{name}")
     def create(request: Request, owner: str, name: str, body: Body) -> Response:
-        who = WHO.get(token_of(request) or "", {}).get("name", "me")
+        who = ACCOUNTS.get(token_of(request) or "", {}).get("name", "me")
         repo = f"buckets/{who if owner == 'me' else owner}/{name}"
-        if no := hub.roles.refusal(request, repo, True, write=True):
-            return no
-        told = {"url": f"{request.base_url}{repo}", "id": repo.removeprefix("buckets/"), "name": repo}
+        if denied := hub.roles.refusal(request, repo, True, write=True):
+            return denied
+        answer = {"url": f"{request.base_url}{repo}", "id": repo.removeprefix("buckets/"), "name": repo}
         if repo in buckets:
-            return JSONResponse({**told, "error": "You already created this bucket"}, 409)
+            return JSONResponse({**answer, "error": "You already created this bucket"}, 409)
         buckets[repo] = Bucket(hub.clock())
-        show(repo, json.loads(body or b"{}").get("visibility", "public") == "private")
-        return JSONResponse(told)
+        set_visibility(repo, json.loads(body or b"{}").get("visibility", "public") == "private")
+        return JSONResponse(answer)
 
     @app.get("/api/buckets/{owner}")
     def listed(request: Request, owner: str) -> Response:
@@ -97,51 +97,56 @@ def serve_buckets(app: FastAPI, hub: "Hub") -> None:
     @app.delete("/api/buckets/{owner}/{name}")
     def delete(request: Request, owner: str, name: str) -> Response:
         repo = f"buckets/{owner}/{name}"
-        if no := refusal(request, repo, write=True):
-            return no
+        if denied := refusal(request, repo, write=True):
+            return denied
         del buckets[repo]
         return Response(status_code=204)
 
     @app.put("/api/buckets/{owner}/{name}/settings")
     def settings(request: Request, owner: str, name: str, body: Body) -> Response:
         repo = f"buckets/{owner}/{name}"
-        if no := refusal(request, repo, write=True):
-            return no
-        show(repo, json.loads(body)["private"])
+        if denied := refusal(request, repo, write=True):
+            return denied
+        set_visibility(repo, json.loads(body)["private"])
         return JSONResponse(about(repo))
 
     @app.get("/api/buckets/{owner}/{name}/tree")
     @app.get("/api/buckets/{owner}/{name}/tree/{prefix:path}")
     def tree(request: Request, owner: str, name: str, prefix: str = "") -> Response:
         repo = f"buckets/{owner}/{name}"
-        if no := refusal(request, repo):
-            return no
-        asked = request.query_params
-        told = _listed(buckets[repo], prefix, asked.get("recursive", "").lower() in ("true", "1"))
-        start = int(asked.get("cursor", 0))
+        if denied := refusal(request, repo):
+            return denied
+        params = request.query_params
+        answer = _list_files(buckets[repo], prefix, params.get("recursive", "").lower() in ("true", "1"))
+        start = int(params.get("cursor", 0))
         headers = {}
-        if start + PAGE < len(told):
+        if start + PAGE < len(answer):
             headers["Link"] = f'<{request.url.include_query_params(cursor=start + PAGE)}>; rel="next"'
-        return JSONResponse(told[start : start + PAGE], headers=headers)
+        return JSONResponse(answer[start : start + PAGE], headers=headers)
 
     @app.post("/api/buckets/{owner}/{name}/paths-info")
     def paths_info(request: Request, owner: str, name: str, body: Body) -> Response:
         repo = f"buckets/{owner}/{name}"
-        if no := refusal(request, repo):
-            return no
+        if denied := refusal(request, repo):
+            return denied
         files = buckets[repo].files
-        return JSONResponse([files[path].told() for path in json.loads(body)["paths"] if path in files])
+        return JSONResponse([files[path].to_json() for path in json.loads(body)["paths"] if path in files])
 
     @app.post("/api/buckets/{owner}/{name}/batch")
     def batch(request: Request, owner: str, name: str, body: Body) -> Response:
         repo = f"buckets/{owner}/{name}"
-        if no := refusal(request, repo, write=True):
-            return no
+        if denied := refusal(request, repo, write=True):
+            return denied
         operations = [json.loads(line) for line in body.splitlines() if line.strip()]
-        wrong = [(operation["path"], _applied(hub, request, repo, operation)) for operation in operations]
-        failed = [{"path": path, "error": why} for path, why in wrong if why]
-        told = {"success": not failed, "processed": len(wrong), "succeeded": len(wrong) - len(failed), "failed": failed}
-        return JSONResponse(told, 422 if failed and len(failed) == len(wrong) else 200)
+        results = [(operation["path"], _apply_operation(hub, request, repo, operation)) for operation in operations]
+        failed = [{"path": path, "error": why} for path, why in results if why]
+        answer = {
+            "success": not failed,
+            "processed": len(results),
+            "succeeded": len(results) - len(failed),
+            "failed": failed,
+        }
+        return JSONResponse(answer, 422 if failed and len(failed) == len(results) else 200)
 
     @app.get("/api/buckets/{owner}/{name}/xet-{scope}-token")
     def token(request: Request, owner: str, name: str, scope: str) -> Response:
@@ -151,8 +156,8 @@ def serve_buckets(app: FastAPI, hub: "Hub") -> None:
     @app.api_route("/buckets/{owner}/{name}/resolve/{path:path}", methods=["GET", "HEAD"])
     def resolve(request: Request, owner: str, name: str, path: str) -> Response:
         repo = f"buckets/{owner}/{name}"
-        if no := refusal(request, repo):
-            return no
+        if denied := refusal(request, repo):
+            return denied
         file = buckets[repo].files.get(path)
         if file is None:
             return error(request, 404, "Entry not found", "EntryNotFound")
@@ -167,25 +172,25 @@ def serve_buckets(app: FastAPI, hub: "Hub") -> None:
         return Response(status_code=302, headers=headers)
 
 
-def _listed(bucket: Bucket, prefix: str, recursive: bool) -> list[dict[str, Any]]:
-    """All files of the prefix; not recursive, those of one level, and the folders there."""
+def _list_files(bucket: Bucket, prefix: str, recursive: bool) -> list[dict[str, Any]]:
+    """Return all files with the prefix or, if not recursive, the files and folders of one level."""
     files = [file for path, file in sorted(bucket.files.items()) if path.startswith(prefix)]
     if recursive:
-        return [file.told() for file in files]
+        return [file.to_json() for file in files]
     depth = f"{prefix}/".replace("//", "/").count("/") if prefix and prefix not in bucket.files else prefix.count("/")
-    told: dict[str, dict[str, Any]] = {}
+    answer: dict[str, dict[str, Any]] = {}
     for file in files:
         parts = file.path.split("/")
         if len(parts) == depth + 1:
-            told[file.path] = file.told()
+            answer[file.path] = file.to_json()
         elif len(parts) > depth:
             folder = "/".join(parts[: depth + 1])
-            told[folder] = {"type": "directory", "path": folder, "uploadedAt": date(file.uploaded)}
-    return list(told.values())
+            answer[folder] = {"type": "directory", "path": folder, "uploadedAt": date(file.uploaded)}
+    return list(answer.values())
 
 
-def _applied(hub: "Hub", request: Request, repo: str, operation: dict[str, Any]) -> str | None:
-    """Why the operation failed."""
+def _apply_operation(hub: "Hub", request: Request, repo: str, operation: dict[str, Any]) -> str | None:
+    """Apply an operation. Return why it failed, or None if it did not."""
     files, path, kind = hub.buckets[repo].files, operation["path"], operation["type"]
     if kind == "deleteFile":
         return None if files.pop(path, None) else "File not found"
@@ -193,14 +198,14 @@ def _applied(hub: "Hub", request: Request, repo: str, operation: dict[str, Any])
         return "Invalid path"
     name, source = operation["xetHash"], repo
     if kind == "copyFile":
-        of = operation["sourceRepoType"]
-        source = operation["sourceRepoId"] if of == "dataset" else f"{of}s/{operation['sourceRepoId']}"
+        repo_type = operation["sourceRepoType"]
+        source = operation["sourceRepoId"] if repo_type == "dataset" else f"{repo_type}s/{operation['sourceRepoId']}"
         if hub.roles.role(token_of(request), source) == "none" and source not in hub.public:
             return "Source repository not found"
-    if name != EMPTY and name not in hub.cas.of.get(source, set()):
+    if name != EMPTY and name not in hub.cas.repo_files.get(source, set()):
         return "Xet file not found"
     size = hub.cas.files[name].size if name in hub.cas.files else 0
-    hub.cas.of.setdefault(repo, set()).add(name)
+    hub.cas.repo_files.setdefault(repo, set()).add(name)
     now = hub.clock()
     files[path] = BucketFile(
         path, size, name, operation.get("mtime", now * 1000) / 1000, now, operation.get("contentType")

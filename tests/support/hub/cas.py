@@ -1,6 +1,6 @@
-"""The content-addressed store behind Xet: what hf_xet uploads to and downloads from.
+"""Serve the content-addressed store behind Xet, to which hf_xet uploads and from which it downloads.
 
-sources: https://huggingface.co/docs/xet/api, https://huggingface.co/docs/xet/auth,
+Sources: https://huggingface.co/docs/xet/api, https://huggingface.co/docs/xet/auth,
 https://huggingface.co/docs/xet/download-protocol, and `_xet.py` of huggingface_hub (the headers of the tokens)
 """
 
@@ -16,24 +16,26 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from tests.support.hub.body import Body
-from tests.support.hub.lfs import signed, unsigned
+from tests.support.hub.lfs import refuse_unsigned, signed
 from tests.support.hub.reading import ranged
-from tests.support.hub.xorbs import FileInfo, Term, chunks_of, files_of, unpacked
+from tests.support.hub.xorbs import FileInfo, Term, chunks_of, files_of, unpack
 
 if TYPE_CHECKING:
     from tests.support.hub.repos import Hub
 
-LIFETIME = 900  # seconds of a token, by the clock of the machine, which is the client's
+LIFETIME = 900  # seconds that a token is valid, by the host's clock, which is also the client's
 HASH = re.compile("[0-9a-f]{64}")
 
 
 @dataclass
 class Cas:
+    """The stored xorbs and files, and the tokens that have been issued."""
+
     xorbs: dict[str, bytes] = field(default_factory=dict)
     files: dict[str, FileInfo] = field(default_factory=dict)
-    tokens: dict[str, tuple[str, str, float]] = field(default_factory=dict)  # scope, repository and end
-    lfs: dict[tuple[str, str], str] = field(default_factory=dict)  # files by repository and SHA-256
-    of: dict[str, set[str]] = field(default_factory=dict)  # files that came with a token of each repository
+    tokens: dict[str, tuple[str, str, float]] = field(default_factory=dict)  # scope, repository and expiry time
+    lfs: dict[tuple[str, str], str] = field(default_factory=dict)  # file hashes by repository and SHA-256
+    repo_files: dict[str, set[str]] = field(default_factory=dict)  # files uploaded with a token of each repository
 
     def token(self, scope: str, repo: str) -> tuple[str, int]:
         token, end = f"xet_{secrets.token_hex(16)}", int(time.time()) + LIFETIME
@@ -41,22 +43,22 @@ class Cas:
         return token, end
 
     def register(self, file: FileInfo, repo: str) -> None:
-        """ValueError where a xorb is not there, or has not what the shard says of it."""
+        """Register a file. Raises ValueError if a xorb is missing or does not match the shard."""
         for term in file.terms:
             chunks = chunks_of(self.xorbs[term.xorb]) if term.xorb in self.xorbs else []
             given = chunks[term.start : term.end]
             if not given or len(given) != term.end - term.start or sum(c.size for c in given) != term.size:
-                raise ValueError(f"{file.hash} is of chunks of {term.xorb} that are not there")
+                raise ValueError(f"{file.hash} refers to missing chunks of {term.xorb}")
         self.files[file.hash] = file
-        self.of.setdefault(repo, set()).add(file.hash)
+        self.repo_files.setdefault(repo, set()).add(file.hash)
 
     def pieces(self, file: FileInfo) -> Iterator[bytes]:
         for term in file.terms:
             xorb = self.xorbs[term.xorb]
-            yield from (unpacked(xorb, chunk) for chunk in chunks_of(xorb)[term.start : term.end])
+            yield from (unpack(xorb, chunk) for chunk in chunks_of(xorb)[term.start : term.end])
 
     def content(self, name: str) -> bytes:
-        """A whole file; the one of no bytes has no terms."""
+        """Return the content of a file. The empty file is not stored."""
         return b"".join(self.pieces(self.files[name])) if name in self.files else b""
 
 
@@ -64,8 +66,8 @@ def serve_tokens(app: FastAPI, hub: "Hub", kind: str) -> None:
     @app.get(f"/api/{kind}/{{owner}}/{{name}}/xet-{{scope}}-token/{{revision:path}}")
     def token(request: Request, owner: str, name: str, scope: str, revision: str) -> Response:
         repo = hub.name(kind, owner, name)
-        if no := hub.refusal(request, repo, write=scope == "write", content=True):
-            return no
+        if denied := hub.refusal(request, repo, write=scope == "write", content=True):
+            return denied
         return token_answer(hub, request, repo, scope)
 
 
@@ -85,8 +87,8 @@ def serve_cas(app: FastAPI, hub: "Hub") -> None:
             return PlainTextResponse("Unauthorized", 401)
         return PlainTextResponse("Forbidden", 403) if write and scope != "write" else None
 
-    def kept(request: Request, shard: bytes) -> str | None:
-        """What is wrong with it."""
+    def store_shard(request: Request, shard: bytes) -> str | None:
+        """Store the files of a shard. Return what is wrong with it, or None."""
         _, repo, _ = cas.tokens[request.headers["Authorization"].removeprefix("Bearer ")]
         try:
             files = files_of(shard)
@@ -95,18 +97,18 @@ def serve_cas(app: FastAPI, hub: "Hub") -> None:
                 if file.sha256 and not repo.startswith("buckets/"):
                     hub.keep_lfs(repo, file.sha256, cas.content(file.hash))
                     cas.lfs[repo, file.sha256] = file.hash
-        except ValueError as wrong:
-            return str(wrong)
+        except ValueError as error:
+            return str(error)
         return None
 
     @app.post("/cas/v1/xorbs/default/{name}")
     def upload(request: Request, name: str, body: Body) -> Response:
-        if no := refusal(request, write=True):
-            return no
+        if denied := refusal(request, write=True):
+            return denied
         try:
             chunks = chunks_of(body)
-        except ValueError as wrong:
-            return PlainTextResponse(str(wrong), 400)
+        except ValueError as error:
+            return PlainTextResponse(str(error), 400)
         if not HASH.fullmatch(name) or not chunks:
             return PlainTextResponse("Bad Request", 400)
         new = name not in cas.xorbs
@@ -115,22 +117,22 @@ def serve_cas(app: FastAPI, hub: "Hub") -> None:
 
     @app.head("/cas/v1/xorbs/default/{name}")
     def head(request: Request, name: str) -> Response:
-        if no := refusal(request):
-            return no
+        if denied := refusal(request):
+            return denied
         return Response(cas.xorbs[name]) if name in cas.xorbs else Response(status_code=404)
 
     @app.post("/cas/v1/shards")
     def shard(request: Request, body: Body) -> Response:
-        if no := refusal(request, write=True):
-            return no
-        wrong = kept(request, body)
+        if denied := refusal(request, write=True):
+            return denied
+        wrong = store_shard(request, body)
         return PlainTextResponse(wrong, 400) if wrong else JSONResponse({"result": 1})
 
     @app.post("/cas/v2/shards")
     def streamed(request: Request, body: Body) -> Response:
-        if no := refusal(request, write=True):
-            return no
-        wrong = kept(request, body)
+        if denied := refusal(request, write=True):
+            return denied
+        wrong = store_shard(request, body)
         events: list[dict[str, Any]] = [{"type": "validating", "verified": 1, "total": 1}]
         if wrong:
             events.append({"type": "error", "message": wrong, "retryable": False})
@@ -145,16 +147,16 @@ def serve_cas(app: FastAPI, hub: "Hub") -> None:
 
     @app.get("/cas/{version}/reconstructions/{name}")
     def reconstruction(request: Request, version: str, name: str) -> Response:
-        if no := refusal(request):
-            return no
+        if denied := refusal(request):
+            return denied
         if name not in cas.files:
             return PlainTextResponse("Not Found", 404)
         file = cas.files[name]
-        asked = re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers.get("Range", ""))
-        start, end = (int(asked[1]), int(asked[2]) + 1) if asked else (0, file.size)
+        requested = re.fullmatch(r"bytes=(\d+)-(\d+)", request.headers.get("Range", ""))
+        start, end = (int(requested[1]), int(requested[2]) + 1) if requested else (0, file.size)
         if start >= file.size:
             return PlainTextResponse("Range Not Satisfiable", 416)
-        offset, terms = _covering(file, start, end)
+        offset, terms = _terms_covering(file, start, end)
         answer: dict[str, Any] = {
             "offset_into_first_range": offset,
             "terms": [
@@ -166,7 +168,7 @@ def serve_cas(app: FastAPI, hub: "Hub") -> None:
             address = signed(f"{hub.storage(request)}/xorb/default/{name_of_xorb}")
             chunks = chunks_of(cas.xorbs[name_of_xorb])
             ranges: list[tuple[dict[str, int], dict[str, int]]] = []
-            for first, last in _merged([t for t in terms if t.xorb == name_of_xorb]):
+            for first, last in _merge_ranges([t for t in terms if t.xorb == name_of_xorb]):
                 where = {"start": chunks[first].start, "end": chunks[last - 1].end - 1}
                 ranges.append(({"start": first, "end": last}, where))
             if version == "v1":
@@ -177,27 +179,27 @@ def serve_cas(app: FastAPI, hub: "Hub") -> None:
 
     @app.get("/xorb/default/{name}")
     def fetch(request: Request, name: str) -> Response:
-        if no := unsigned(hub, request):
-            return no
+        if denied := refuse_unsigned(hub, request):
+            return denied
         if name not in cas.xorbs:
             return PlainTextResponse("Not Found", 404)
-        xorb, asked = cas.xorbs[name], re.findall(r"(\d+)-(\d+)", request.headers.get("Range", ""))
-        if len(asked) < 2:
+        xorb, requested = cas.xorbs[name], re.findall(r"(\d+)-(\d+)", request.headers.get("Range", ""))
+        if len(requested) < 2:
             return ranged(request, xorb, {})
         parts = b""  # https://www.rfc-editor.org/rfc/rfc9110#name-multipart-byteranges
-        for start, end in ((int(a), int(b)) for a, b in asked):
+        for start, end in ((int(a), int(b)) for a, b in requested):
             parts += b"\r\n--part\r\nContent-Range: bytes %d-%d/%d\r\n\r\n" % (start, end, len(xorb))
             parts += xorb[start : end + 1]
         return Response(parts + b"\r\n--part--\r\n", 206, media_type="multipart/byteranges; boundary=part")
 
     @app.api_route("/bridge/{name}", methods=["GET", "HEAD"])
     def bridge(request: Request, name: str) -> Response:
-        """Whole files over HTTP, for clients that do not speak Xet."""
-        return unsigned(hub, request) or ranged(request, cas.content(name), {"ETag": f'"{name}"'})
+        """Send a whole file over HTTP to clients that do not use Xet."""
+        return refuse_unsigned(hub, request) or ranged(request, cas.content(name), {"ETag": f'"{name}"'})
 
 
-def _covering(file: FileInfo, start: int, end: int) -> tuple[int, list[Term]]:
-    """The terms that have these bytes, and how many bytes of the first come before them."""
+def _terms_covering(file: FileInfo, start: int, end: int) -> tuple[int, list[Term]]:
+    """Return the terms that contain these bytes, and the offset of `start` in the first term."""
     found: list[Term] = []
     at = offset = 0
     for term in file.terms:
@@ -208,8 +210,8 @@ def _covering(file: FileInfo, start: int, end: int) -> tuple[int, list[Term]]:
     return offset, found
 
 
-def _merged(terms: list[Term]) -> list[tuple[int, int]]:
-    """Ranges of chunks that touch are one."""
+def _merge_ranges(terms: list[Term]) -> list[tuple[int, int]]:
+    """Return the ranges of chunks of the terms, with adjacent ranges merged."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted((term.start, term.end) for term in terms):
         if merged and start <= merged[-1][1]:

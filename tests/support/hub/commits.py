@@ -1,6 +1,6 @@
-"""Commits to the Hub double: how a file is to be uploaded, and the commit itself, with the Hub's limits.
+"""Serve preuploads and commits for the Hub double, with the Hub's limits.
 
-sources: `_commit_api.py` of huggingface_hub (bodies and answers), https://huggingface.co/docs/hub/storage-limits,
+Sources: `_commit_api.py` of huggingface_hub (request bodies, responses), https://huggingface.co/docs/hub/storage-limits,
 https://github.com/huggingface/dataset-viewer/issues/2206 (412), https://github.com/huggingface/datasets/issues/6257
 (the quota of commits)
 """
@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse
 
 from tests.support.hub.bare import BareRepository, MovedError
 from tests.support.hub.body import Body
-from tests.support.hub.faults import told
+from tests.support.hub.faults import rate_limit_headers
 from tests.support.hub.roles import error
 from tests.support.hub.rules import (
     POINTER_SIZE,
@@ -36,7 +36,7 @@ Changes = dict[str, bytes | None]
 
 
 class RefusedError(Exception):
-    """Of a commit, in the Hub's words."""
+    """A commit is refused, with the Hub's message."""
 
     def __init__(self, status: int, message: str, code: str | None = None) -> None:
         super().__init__(message)
@@ -44,7 +44,10 @@ class RefusedError(Exception):
 
 
 def blob_of(content: bytes) -> str:
-    """source: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects"""
+    """Return the git object ID of a blob.
+
+    Source: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
+    """
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
@@ -56,19 +59,19 @@ def serve_commits(app: FastAPI, hub: "Hub", kind: str) -> None:
     @app.post(f"/api/{kind}/{{owner}}/{{name}}/preupload/{{revision}}")
     def preupload(request: Request, owner: str, name: str, revision: str, body: Body) -> Response:
         repo = hub.name(kind, owner, name)
-        if no := hub.refusal(request, repo, write=True):
-            return no
+        if denied := hub.refusal(request, repo, write=True):
+            return denied
         store = hub.store(repo)
         head = store.find(revision)
         if head is None:
             return error(request, 404, f"Invalid rev id: {revision}", "RevisionNotFound")
         files = json.loads(body)["files"]
-        attributes, *there = _known(store, head, [".gitattributes", *(file["path"] for file in files)])
+        attributes, *contents = _read_short_files(store, head, [".gitattributes", *(file["path"] for file in files)])
         rules = attributes if isinstance(attributes, bytes) else b""
         answer = []
-        for file, known in zip(files, there, strict=True):
-            most = hub.limits.regular_size
-            large = most is not None and file["size"] > most
+        for file, known in zip(files, contents, strict=True):
+            limit = hub.limits.regular_size
+            large = limit is not None and file["size"] > limit
             binary = is_binary(base64.b64decode(file["sample"]))
             mode = "lfs" if large or binary or is_lfs(rules, file["path"]) else "regular"
             pointer = Pointer.parse(known) if isinstance(known, bytes) else None
@@ -79,14 +82,14 @@ def serve_commits(app: FastAPI, hub: "Hub", kind: str) -> None:
     @app.post(f"/api/{kind}/{{owner}}/{{name}}/commit/{{revision}}")
     def commit(request: Request, owner: str, name: str, revision: str, body: Body) -> Response:
         repo = hub.name(kind, owner, name)
-        if no := hub.refusal(request, repo, write=True):
-            return no
+        if denied := hub.refusal(request, repo, write=True):
+            return denied
         if request.query_params.get("create_pr") == "1":
-            return error(request, 400, "The double has no pull requests to datasets and Spaces")
+            return error(request, 400, "The double does not support pull requests to datasets and Spaces")
         lines = [json.loads(line) for line in body.splitlines() if line.strip()]
         with hub.locked(repo):
-            if no := _over_quota(hub, request, repo):
-                return no
+            if denied := _refuse_over_quota(hub, request, repo):
+                return denied
             try:
                 head = _commit(hub, repo, revision, lines)
             except RefusedError as refused:
@@ -95,9 +98,9 @@ def serve_commits(app: FastAPI, hub: "Hub", kind: str) -> None:
         return JSONResponse({"success": True, "commitOid": head, "commitUrl": address, "hookOutput": ""})
 
 
-def _known(store: BareRepository, head: str, paths: list[str]) -> list[bytes | str | None]:
-    """Of each path nothing, the object, or the content where it is short or the attributes."""
-    found = store.checked(f"{head}:{path}" for path in paths)
+def _read_short_files(store: BareRepository, head: str, paths: list[str]) -> list[bytes | str | None]:
+    """Return the content of each path if it is short or .gitattributes, else its object ID, or None without a file."""
+    found = store.stat_objects(f"{head}:{path}" for path in paths)
     short = [
         oid
         for path, (kind, oid, size) in zip(paths, found, strict=True)
@@ -107,19 +110,24 @@ def _known(store: BareRepository, head: str, paths: list[str]) -> list[bytes | s
     return [contents.get(oid, oid) if kind == "blob" else None for kind, oid, _ in found]
 
 
-def _over_quota(hub: "Hub", request: Request, repo: str) -> Response | None:
-    most, now = hub.limits.commits_per_hour, hub.clock()
+def _refuse_over_quota(hub: "Hub", request: Request, repo: str) -> Response | None:
+    limit, now = hub.limits.commits_per_hour, hub.clock()
     times = hub.commit_times.setdefault(repo, deque())
     while times and times[0] <= now - HOUR:
         times.popleft()
-    if most is None or len(times) < most:
+    if limit is None or len(times) < limit:
         return None
     wait = times[0] + HOUR - now
     message = (
-        f"You have exceeded the rate limit for repository commits ({most} per hour). You can retry this action in "
+        f"You have exceeded the rate limit for repository commits ({limit} per hour). You can retry this action in "
         f"{'about 1 hour' if wait > HOUR // 2 else f'{round(wait // 60) + 1} minutes'}."
     )
-    return error(request, 429, message, headers=told("api", 0, wait, most, HOUR) if hub.quota_told else None)
+    return error(
+        request,
+        429,
+        message,
+        headers=rate_limit_headers("api", 0, wait, limit, HOUR) if hub.sends_quota_headers else None,
+    )
 
 
 def _commit(hub: "Hub", repo: str, branch: str, lines: list[dict[str, Any]]) -> str:
@@ -134,15 +142,15 @@ def _commit(hub: "Hub", repo: str, branch: str, lines: list[dict[str, Any]]) -> 
         if content is None and path.rpartition("/")[2] not in trees[folder_of(path)]:
             raise RefusedError(404, f"A file with this name doesn't exist: {path}", "EntryNotFound")
     if all(c is not None and trees[folder_of(p)].get(p.rpartition("/")[2]) == blob_of(c) for p, c in changes.items()):
-        return head  # a success whatever the parent, and no commit
+        return head  # unchanged files succeed whatever the parent, and make no commit
     parent = header.get("parentCommit") or head
     if parent != head:
         raise RefusedError(412, "A commit has happened since. Please refresh and try again.")
-    _check(hub, changes, trees, f"refs/heads/{branch}", store, head)
+    _check_limits(hub, changes, trees, f"refs/heads/{branch}", store, head)
     message = "\n\n".join(part for part in (header["summary"], header.get("description")) if part)
     try:
         landed = hub.commit(repo, changes, parent, message, branch)
-    except MovedError as moved:  # a push by git came between
+    except MovedError as moved:  # a git push moved the branch in the meantime
         raise RefusedError(412, "A commit has happened since. Please refresh and try again.") from moved
     hub.commits += 1
     hub.commit_times[repo].append(hub.clock())
@@ -167,7 +175,7 @@ def _content(hub: "Hub", repo: str, line: dict[str, Any]) -> bytes | None:
 
 
 def _folders(changes: Changes) -> set[str]:
-    """Every folder that a change may give a new entry."""
+    """Return every folder that may get a new entry by the changes."""
     found = {""}
     for path in changes:
         while path:
@@ -176,13 +184,14 @@ def _folders(changes: Changes) -> set[str]:
     return found
 
 
-def _check(
+def _check_limits(
     hub: "Hub", changes: Changes, trees: dict[str, dict[str, str]], ref: str, store: BareRepository, head: str
 ) -> None:
+    """Raise RefusedError if the changes exceed a limit of the Hub."""
     limits = hub.limits
     written = {path: content for path, content in changes.items() if content is not None}
-    if said := refused_files(((path, len(c), c[:8000]) for path, c in written.items()), ref, limits):
-        raise RefusedError(400, "\n".join(said))
+    if lines := refused_files(((path, len(c), c[:8000]) for path, c in written.items()), ref, limits):
+        raise RefusedError(400, "\n".join(lines))
     names = {folder: set(entries) for folder, entries in trees.items()}
     before = {folder: len(entries) for folder, entries in names.items()}
     for path, content in changes.items():
@@ -192,13 +201,13 @@ def _check(
         while path:
             names[folder_of(path)].add(path.rpartition("/")[2])
             path = folder_of(path)
-    most = limits.entries_per_folder
-    full = [f for f, entries in names.items() if most is not None and len(entries) > max(most, before[f] - 1)]
-    if full and most is not None:
-        raise RefusedError(400, refused_folders(sorted(full), ref, most))
+    limit = limits.entries_per_folder
+    full = [f for f, entries in names.items() if limit is not None and len(entries) > max(limit, before[f] - 1)]
+    if full and limit is not None:
+        raise RefusedError(400, refused_folders(sorted(full), ref, limit))
     if limits.files_per_repo is not None:
-        there = {entry.path for entry in store.entries(head, recursive=True) if entry.kind == "blob"}
-        if len(there | set(written)) > limits.files_per_repo:
+        existing = {entry.path for entry in store.entries(head, recursive=True) if entry.kind == "blob"}
+        if len(existing | set(written)) > limits.files_per_repo:
             raise RefusedError(
                 400, f"Your push was rejected because it contains more than {limits.files_per_repo} files."
             )

@@ -1,6 +1,6 @@
-"""What the Hub double counts and spoils on the way: requests, bytes, faults on demand and rate limits.
+"""Inject faults into the Hub double and apply its rate limits.
 
-source of the rate limits: https://huggingface.co/docs/hub/rate-limits, and `parse_ratelimit_headers` of huggingface_hub
+Source of the rate limits: https://huggingface.co/docs/hub/rate-limits, and `parse_ratelimit_headers` of huggingface_hub
 """
 
 import math
@@ -11,20 +11,20 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
-WINDOW = 300  # seconds of the fixed windows
+WINDOW = 300  # seconds, length of the fixed windows
 Send = Callable[[Any], Awaitable[None]]
 
 
 @dataclass
 class Fault:
-    """What goes wrong with requests whose method and path fit, the next `times` of them."""
+    """A fault of the next `times` requests whose method and path match."""
 
     match: str  # regular expression over "METHOD /path"
     status: int = 500
     headers: dict[str, str] = field(default_factory=dict)
-    landed: bool = False  # the request is served all the same, only its answer is lost
-    cut: bool = False  # the answer comes with half of its body
-    hang: bool = False  # no answer comes
+    landed: bool = False  # the request is served, but the fault replaces its response
+    cut: bool = False  # the response has only half of its body
+    hang: bool = False  # there is no response
     times: int = 1
 
     def takes(self, request: str) -> bool:
@@ -34,12 +34,12 @@ class Fault:
         return True
 
 
-async def nowhere(message: Any) -> None:
-    pass
+async def discard(message: Any) -> None:
+    """Drop an ASGI message."""
 
 
-def cutting(send: Send) -> Send:
-    """Half of each piece of the body, under a length that fits, as a proxy does that lost its upstream."""
+def cut_body(send: Send) -> Send:
+    """Return a `send` that halves the body and drops Content-Length, as a proxy does that lost its upstream."""
     start: dict[str, Any] = {}
 
     async def cut(message: Any) -> None:
@@ -53,7 +53,7 @@ def cutting(send: Send) -> Send:
 
 
 class RateLimits:
-    """Requests of each class in windows of five minutes, told in headers; no quota, no headers."""
+    """Count the requests of each class in windows of five minutes. Without a quota there are no headers."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
@@ -61,7 +61,7 @@ class RateLimits:
         self.counted: dict[tuple[str, str, int], int] = {}
 
     def headers(self, path: str, caller: str) -> tuple[int | None, dict[str, str]]:
-        """The quota where one more request is one too many, and what is told."""
+        """Count a request. Return the quota if it is exceeded, else None, and the rate limit headers."""
         kind = (
             "resolvers"
             if "/resolve/" in path
@@ -76,16 +76,17 @@ class RateLimits:
         window = int(now // WINDOW)
         count = self.counted[kind, caller, window] = self.counted.get((kind, caller, window), 0) + 1
         over = quota if count > quota else None
-        return over, told(kind, max(0, quota - count), (window + 1) * WINDOW - now, quota, WINDOW)
+        return over, rate_limit_headers(kind, max(0, quota - count), (window + 1) * WINDOW - now, quota, WINDOW)
 
 
-def told(kind: str, remaining: int, seconds: float, quota: int, window: int) -> dict[str, str]:
+def rate_limit_headers(kind: str, remaining: int, seconds: float, quota: int, window: int) -> dict[str, str]:
+    """Return the RateLimit headers of a quota that resets in `seconds`."""
     policy = f'"fixed window";"{kind}";q={quota};w={window}'
     return {"RateLimit": f'"{kind}";r={remaining};t={math.ceil(seconds)}', "RateLimit-Policy": policy}
 
 
-def limited(quota: int, headers: dict[str, str]) -> JSONResponse:
-    """In the words that https://github.com/OpenHUTB/hutb/issues/3329 quotes."""
+def rate_limited(quota: int, headers: dict[str, str]) -> JSONResponse:
+    """Return status 429 with the message that https://github.com/OpenHUTB/hutb/issues/3329 quotes."""
     error = (
         f"We had to rate limit you, you hit the quota of {quota} api requests per 5 minutes period. Upgrade to a PRO user "
         "or Team/Enterprise organization account (https://hf.co/pricing) to get higher limits. "

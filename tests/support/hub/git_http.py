@@ -1,8 +1,8 @@
-"""Git over HTTP of the Hub double: git's own backend, with what the Hub's answers lack.
+"""Serve git over HTTP for the Hub double: with git's own backend, but with the gaps of the Hub's answers.
 
-sources: https://git-scm.com/docs/git-http-backend, https://git-scm.com/docs/gitprotocol-v2,
-https://github.com/harbor-framework/harbor/pull/2328 (objects that are asked for one by one come without a packfile), and
-https://github.com/taskcluster/taskgraph/pull/1046 (nor does any, where git has compressed its request)
+Sources: https://git-scm.com/docs/git-http-backend, https://git-scm.com/docs/gitprotocol-v2,
+https://github.com/harbor-framework/harbor/pull/2328 (requests for single objects get no packfile), and
+https://github.com/taskcluster/taskgraph/pull/1046 (compressed requests get no packfile)
 """
 
 import gzip
@@ -26,47 +26,50 @@ def serve_git(app: FastAPI, hub: "Hub", kind: str) -> None:
     def advertise(request: Request, owner: str, name: str) -> Response:
         repo = hub.name(kind, owner, name)
         service = request.query_params.get("service", "")
-        if no := hub.refusal(request, repo, write=service == RECEIVE, content=True):
-            return no
+        if denied := hub.refusal(request, repo, write=service == RECEIVE, content=True):
+            return denied
         answer = _backend(hub, request, repo, "info/refs", b"")
         listed = service == UPLOAD and "version=2" not in request.headers.get("Git-Protocol", "")
-        return _lagging(hub, repo, answer) if listed else answer
+        return _with_lag(hub, repo, answer) if listed else answer
 
     @app.post(f"/{kind}/{{owner}}/{{name}}/{UPLOAD}")
     def upload(request: Request, owner: str, name: str, body: Body) -> Response:
         repo = hub.name(kind, owner, name)
-        if no := hub.refusal(request, repo, content=True):
-            return no
-        nothing = Response(b"", media_type=f"application/x-{UPLOAD}-result")
+        if denied := hub.refusal(request, repo, content=True):
+            return denied
+        no_packfile = Response(b"", media_type=f"application/x-{UPLOAD}-result")
         if request.headers.get("Content-Encoding") == "gzip":
-            if not hub.inflates:
-                return nothing
+            if not hub.accepts_gzip:
+                return no_packfile
             body = gzip.decompress(body)
         lines = list(packet_lines(body))
         wants = [line.split()[1].decode() for line in lines if line.startswith(b"want ")]
-        if hub.lag and (unknown := _newest(hub, repo)) in wants:
+        if hub.lag and (newest := _newest_commit(hub, repo)) in wants:
             hub.lag -= 1
-            said = f"ERR upload-pack: not our ref {unknown}"
-            return Response(f"{len(said) + 4:04x}{said}", media_type=f"application/x-{UPLOAD}-result")
-        if wants and not hub.single_objects:
-            kinds = {kind for kind, _, _ in hub.store(repo).checked(wants)}
+            error_line = f"ERR upload-pack: not our ref {newest}"
+            return Response(f"{len(error_line) + 4:04x}{error_line}", media_type=f"application/x-{UPLOAD}-result")
+        if wants and not hub.serves_single_objects:
+            kinds = {kind for kind, _, _ in hub.store(repo).stat_objects(wants)}
             if not kinds <= {"commit", "tag", "missing"}:
-                return nothing
+                return no_packfile
         answer = _backend(hub, request, repo, UPLOAD, body)
-        return _lagging(hub, repo, answer) if b"command=ls-refs" in [line.strip() for line in lines] else answer
+        return _with_lag(hub, repo, answer) if b"command=ls-refs" in [line.strip() for line in lines] else answer
 
     @app.post(f"/{kind}/{{owner}}/{{name}}/{RECEIVE}")
     def receive(request: Request, owner: str, name: str, body: Body) -> Response:
         repo = hub.name(kind, owner, name)
-        if no := hub.refusal(request, repo, write=True):
-            return no
+        if denied := hub.refusal(request, repo, write=True):
+            return denied
         if request.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
         return _backend(hub, request, repo, RECEIVE, body)
 
 
 def packet_lines(body: bytes) -> Iterator[bytes]:
-    """source: https://git-scm.com/docs/gitprotocol-common"""
+    """Yield the packet lines of a request.
+
+    Source: https://git-scm.com/docs/gitprotocol-common
+    """
     at = 0
     while at + 4 <= len(body):
         size = int(body[at : at + 4], 16)
@@ -97,12 +100,12 @@ def _backend(hub: "Hub", request: Request, repo: str, path: str, body: bytes) ->
     return Response(content, int(headers.pop("Status", "200").split()[0]), headers)
 
 
-def _newest(hub: "Hub", repo: str) -> str:
+def _newest_commit(hub: "Hub", repo: str) -> str:
     return hub.store(repo).history("refs/heads/main", 1)[0].id
 
 
-def _lagging(hub: "Hub", repo: str, answer: Response) -> Response:
-    """The commit before the newest in its place, as often as `lag` says."""
+def _with_lag(hub: "Hub", repo: str, answer: Response) -> Response:
+    """Replace the newest commit by the one before it, for the next `hub.lag` answers."""
     commits = hub.store(repo).history("refs/heads/main", 2) if hub.lag else []
     if len(commits) < 2:
         return answer

@@ -1,7 +1,7 @@
-"""A stand-in for signing in with Hugging Face: OpenID Connect with the code flow (https://openid.net/specs/openid-connect-core-1_0.html).
+"""Imitate signing in with Hugging Face: OpenID Connect with the code flow.
 
-Whoever comes is `kim` of the organisation `lab`, and consents at once; codes are used once, and tokens are signed.
-The claims are those that huggingface_hub reads.
+Every visitor is `kim` of the organisation `lab` and consents at once. Codes are valid once, and tokens are signed. The
+claims are those that huggingface_hub reads. Source: https://openid.net/specs/openid-connect-core-1_0.html
 """
 
 import secrets
@@ -27,9 +27,10 @@ CLAIMS = {
 
 
 def build_provider() -> FastAPI:
+    """Return the provider as an application."""
     app = FastAPI()
     key = RSAKey.generate_key(2048, {"kid": "1"})
-    codes: dict[str, dict[str, str]] = {}  # what each was given out for
+    codes: dict[str, dict[str, str]] = {}  # redirect address and nonce of each code
 
     @app.get("/.well-known/openid-configuration")
     def configuration(request: Request) -> dict[str, Any]:
@@ -61,12 +62,12 @@ def build_provider() -> FastAPI:
         kind, _, credentials = request.headers.get("Authorization", "").partition(" ")
         if kind != "Basic" or b64decode(credentials).decode() != f"{CLIENT}:{SECRET}":
             raise HTTPException(401, "invalid_client")
-        asked = codes.pop(code, None)
-        if not asked or asked["redirect_uri"] != redirect_uri:
+        issued = codes.pop(code, None)
+        if not issued or issued["redirect_uri"] != redirect_uri:
             raise HTTPException(400, "invalid_grant")
         now = int(time.time())
         here = str(request.base_url).rstrip("/")
-        claims = CLAIMS | {"iss": here, "aud": CLIENT, "iat": now, "exp": now + 3600, "nonce": asked["nonce"]}
+        claims = CLAIMS | {"iss": here, "aud": CLIENT, "iat": now, "exp": now + 3600, "nonce": issued["nonce"]}
         return {
             "access_token": "hf_oauth_" + secrets.token_hex(8),
             "token_type": "bearer",

@@ -1,6 +1,6 @@
-"""The Hub double's Jobs and pull requests to models.
+"""Serve Jobs and pull requests to models for the Hub double.
 
-source: the requests that the huggingface_hub client sends, and https://huggingface.co/docs/hub/jobs
+Source: the requests that the huggingface_hub client sends, and https://huggingface.co/docs/hub/jobs
 """
 
 import base64
@@ -15,10 +15,10 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-TOKEN = "hf_write"  # reads and writes every repository
+TOKEN = "hf_write"  # may read and write every repository
 SPACE_COMMIT = "c" * 40
 OWNER = {"id": "1", "name": "org", "type": "org"}
-WHO: dict[str, dict[str, Any]] = {  # by token
+ACCOUNTS: dict[str, dict[str, Any]] = {  # by token
     TOKEN: {"type": "user", "name": "org"},
     "hf_person": {"type": "user", "name": "kim", "orgs": [{"type": "org", "name": "lab", "fullname": "The Lab"}]},
     "hf_organisation": {"type": "org", "name": "lab"},
@@ -44,19 +44,20 @@ HARDWARE: list[dict[str, Any]] = [
 
 
 class Runner:
-    """Runs jobs as processes of this machine: of their command only the last line, with this Python."""
+    """Run jobs as processes on this machine: only the last line of their command, with this Python."""
 
     def __init__(self) -> None:
-        self.environment: Mapping[str, str] | None = None  # of the image; None: jobs are noted, and not run
+        # The environment of the image. None means that jobs are recorded but not run.
+        self.environment: Mapping[str, str] | None = None
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._cancelled: set[str] = set()
 
     def start(self, job: dict[str, Any]) -> None:
         if self.environment is None:
             return
-        arguments = shlex.split(job["command"][-1].splitlines()[-1])[2:]  # after exec and its Python
-        own = {**os.environ, **self.environment, **job["environment"], **job.get("secrets", {})}
-        self._processes[job["id"]] = subprocess.Popen([sys.executable, *arguments], env=own)
+        arguments = shlex.split(job["command"][-1].splitlines()[-1])[2:]  # without `exec python`
+        environment = {**os.environ, **self.environment, **job["environment"], **job.get("secrets", {})}
+        self._processes[job["id"]] = subprocess.Popen([sys.executable, *arguments], env=environment)
 
     def cancel(self, job_id: str) -> None:
         self._cancelled.add(job_id)
@@ -71,11 +72,14 @@ class Runner:
 def serve_jobs(
     app: FastAPI, jobs: list[dict[str, Any]], pulls: list[tuple[str, dict[str, bytes]]], runner: Runner
 ) -> None:
-    """`jobs` collects what was made, each with its `kind`; `pulls` the pull requests, as repository and files."""
+    """Serve jobs and pull requests.
+
+    `jobs` collects the created jobs with their `kind`, and `pulls` the pull requests as repository and files.
+    """
 
     @app.get("/api/whoami-v2")
     def whoami(request: Request) -> Response:
-        who = WHO.get(request.headers.get("Authorization", "").removeprefix("Bearer "))
+        who = ACCOUNTS.get(request.headers.get("Authorization", "").removeprefix("Bearer "))
         return JSONResponse(who) if who else JSONResponse({"error": "Invalid username or password."}, 401)
 
     @app.get("/api/spaces/{owner}/{name}")
@@ -95,10 +99,10 @@ def serve_jobs(
 
     @app.delete("/api/scheduled-jobs/{namespace}/{job_id}")
     def delete(namespace: str, job_id: str) -> Response:
-        there = [job for job in jobs if job["id"] == job_id]
-        if not there:
+        found = [job for job in jobs if job["id"] == job_id]
+        if not found:
             return JSONResponse({"error": "Not found"}, 404)
-        jobs.remove(there[0])
+        jobs.remove(found[0])
         return Response()
 
     @app.post("/api/jobs/{namespace}")

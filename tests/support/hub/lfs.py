@@ -1,8 +1,8 @@
-"""Git LFS of the Hub double: the batch API, and a storage under another origin that takes and gives the objects.
+"""Serve Git LFS for the Hub double: the batch API, and an object storage under another origin.
 
-sources: https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md, `lfs.py` of huggingface_hub, and
-https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html (addresses that are signed, and refused
-where they come with another means of authentication)
+Sources: https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md, `lfs.py` of huggingface_hub, and
+https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html (signed addresses, which are refused
+if the request has another kind of authentication)
 """
 
 import hashlib
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from tests.support.hub.repos import Hub
 
 TYPE = "application/vnd.git-lfs+json"
-SECRET = b"of the storage"
+SECRET = b"storage secret"
 
 
 def signed(address: str) -> str:
-    """The address with a signature over its path."""
+    """Return the address with a signature of its path."""
     path = "/" + address.split("/", 3)[3]
     return f"{address}?X-Amz-Expires=3600&X-Amz-Signature={_signature(path)}"
 
 
-def unsigned(hub: "Hub", request: Request) -> Response | None:
-    """What a storage answers that is asked under another host, with a token, or without a signature."""
+def refuse_unsigned(hub: "Hub", request: Request) -> Response | None:
+    """Return the refusal of a request to another host, with a token or without a valid signature, else None."""
     if "Authorization" in request.headers:
         hub.leaks.append(f"{request.method} {request.url.path}")
         return PlainTextResponse("Only one auth mechanism allowed", 400)
-    right = hmac.compare_digest(request.query_params.get("X-Amz-Signature", ""), _signature(request.url.path))
-    return None if right and request.url.hostname == hub.storage_host else PlainTextResponse("AccessDenied", 403)
+    is_valid = hmac.compare_digest(request.query_params.get("X-Amz-Signature", ""), _signature(request.url.path))
+    return None if is_valid and request.url.hostname == hub.storage_host else PlainTextResponse("AccessDenied", 403)
 
 
 def _signature(path: str) -> str:
@@ -47,26 +47,26 @@ def serve_lfs(app: FastAPI, hub: "Hub", kind: str) -> None:
     @app.post(f"/{kind}/{{owner}}/{{name}}/info/lfs/objects/batch")
     def batch(request: Request, owner: str, name: str, body: Body) -> Response:
         repo = hub.name(kind, owner, name)
-        asked = json.loads(body)
-        upload = asked["operation"] == "upload"
-        if no := hub.refusal(request, repo, write=upload, content=True):
-            return no
+        payload = json.loads(body)
+        upload = payload["operation"] == "upload"
+        if denied := hub.refusal(request, repo, write=upload, content=True):
+            return denied
         answers: list[dict[str, Any]] = []
-        for wanted in asked["objects"]:
+        for wanted in payload["objects"]:
             oid, size = wanted["oid"], wanted["size"]
-            there = hub.lfs_size(repo, oid)
+            stored_size = hub.lfs_size(repo, oid)
             answer: dict[str, Any] = {"oid": oid, "size": size, "authenticated": True}
             address = signed(f"{hub.storage(request)}/lfs/{repo}/{oid}")
-            if not re.fullmatch("[0-9a-f]{64}", oid) or size < 0 or (there is not None and there != size):
+            if not re.fullmatch("[0-9a-f]{64}", oid) or size < 0 or (stored_size is not None and stored_size != size):
                 answer["error"] = {
                     "code": 422,
-                    "message": "Validation error: the object has another size, or no SHA-256",
+                    "message": "Validation error: the object has another size, or its ID is not a SHA-256",
                 }
-            elif not upload and there is None:
+            elif not upload and stored_size is None:
                 answer["error"] = {"code": 404, "message": "Object does not exist on the server"}
             elif not upload:
                 answer["actions"] = {"download": {"href": address, "expires_in": 3600}}
-            elif there is None:
+            elif stored_size is None:
                 verify = {"href": str(request.url.replace(query="")).replace("/batch", "/verify")}
                 if given := request.headers.get("Authorization"):
                     verify["header"] = {"Authorization": given}  # type: ignore[assignment]
@@ -77,10 +77,10 @@ def serve_lfs(app: FastAPI, hub: "Hub", kind: str) -> None:
     @app.post(f"/{kind}/{{owner}}/{{name}}/info/lfs/objects/verify")
     def verify(request: Request, owner: str, name: str, body: Body) -> Response:
         repo = hub.name(kind, owner, name)
-        if no := hub.refusal(request, repo, write=True):
-            return no
-        asked = json.loads(body)
-        if hub.lfs_size(repo, asked["oid"]) != asked["size"]:
+        if denied := hub.refusal(request, repo, write=True):
+            return denied
+        payload = json.loads(body)
+        if hub.lfs_size(repo, payload["oid"]) != payload["size"]:
             return error(request, 404, "Object does not exist on the server, or has another size")
         return JSONResponse({}, media_type=TYPE)
 
@@ -88,8 +88,8 @@ def serve_lfs(app: FastAPI, hub: "Hub", kind: str) -> None:
 def serve_storage(app: FastAPI, hub: "Hub") -> None:
     @app.put("/lfs/{repo:path}/{oid}")
     def upload(request: Request, repo: str, oid: str, body: Body) -> Response:
-        if no := unsigned(hub, request):
-            return no
+        if denied := refuse_unsigned(hub, request):
+            return denied
         if hashlib.sha256(body).hexdigest() != oid:
             return PlainTextResponse("BadDigest", 400)
         hub.keep_lfs(repo, oid, body)
@@ -97,8 +97,8 @@ def serve_storage(app: FastAPI, hub: "Hub") -> None:
 
     @app.api_route("/lfs/{repo:path}/{oid}", methods=["GET", "HEAD"])
     def download(request: Request, repo: str, oid: str) -> Response:
-        if no := unsigned(hub, request):
-            return no
+        if denied := refuse_unsigned(hub, request):
+            return denied
         if hub.lfs_size(repo, oid) is None:
             return PlainTextResponse("NoSuchKey", 404)
         return FileResponse(hub.lfs_path(repo, oid), headers={"ETag": f'"{oid}"'})

@@ -1,6 +1,6 @@
-"""Reading repositories of the Hub double: about them, their trees in pages, and their files.
+"""Serve repository info, trees in pages, and files for the Hub double.
 
-sources: https://huggingface.co/docs/hub/api, `RepoFile`, `paginate`, `get_hf_file_metadata` and `hf_raise_for_status` of
+Sources: https://huggingface.co/docs/hub/api, `RepoFile`, `paginate`, `get_hf_file_metadata` and `hf_raise_for_status` of
 huggingface_hub, https://huggingface.co/docs/hub/rate-limits (resolve-cache)
 """
 
@@ -23,36 +23,37 @@ from tests.support.hub.rules import POINTER_SIZE, Pointer
 if TYPE_CHECKING:
     from tests.support.hub.repos import Hub
 
-YES = ("true", "1", "True")
+TRUE_VALUES = ("true", "1", "True")
 
 
-def described(store: BareRepository, commit: str, entries: list[Entry], expand: bool) -> list[dict[str, Any]]:
-    """Entries as the API tells them, with what a pointer stands for."""
-    sizes = store.checked(entry.oid for entry in entries)
+def describe_entries(store: BareRepository, commit: str, entries: list[Entry], expand: bool) -> list[dict[str, Any]]:
+    """Return entries as the API does, with size and ID of the object behind an LFS pointer."""
+    sizes = store.stat_objects(entry.oid for entry in entries)
     short = [e.oid for e, (_, _, size) in zip(entries, sizes, strict=True) if e.kind == "blob" and size <= POINTER_SIZE]
     contents = dict(zip(short, (content for _, content in store.objects(short)), strict=True))
     last = store.history(commit, 1)[0]
     listed = []
     for entry, (_, _, size) in zip(entries, sizes, strict=True):
         kind = "file" if entry.kind == "blob" else "directory"
-        told: dict[str, Any] = {
+        item: dict[str, Any] = {
             "type": kind,
             "oid": entry.oid,
             "size": size if kind == "file" else 0,
             "path": entry.path,
         }
         if pointer := Pointer.parse(contents.get(entry.oid, b"")) if kind == "file" else None:
-            told |= {"size": pointer.size, "lfs": {"oid": pointer.oid, "size": pointer.size, "pointerSize": size}}
+            item |= {"size": pointer.size, "lfs": {"oid": pointer.oid, "size": pointer.size, "pointerSize": size}}
         if expand:
-            told["lastCommit"] = {"id": last.id, "title": last.message.splitlines()[0], "date": date(last.seconds)}
-        listed.append(told)
+            item["lastCommit"] = {"id": last.id, "title": last.message.splitlines()[0], "date": date(last.seconds)}
+        listed.append(item)
     return listed
 
 
 def serve_reading(app: FastAPI, hub: "Hub", kind: str) -> None:
-    def found(request: Request, repo: str, revision: str, content: bool = False) -> tuple[str, Response | None]:
-        if no := hub.refusal(request, repo, content=content):
-            return "", no
+    def find_commit(request: Request, repo: str, revision: str, content: bool = False) -> tuple[str, Response | None]:
+        """Return the commit of a revision, or the refusal of the request."""
+        if denied := hub.refusal(request, repo, content=content):
+            return "", denied
         commit = hub.store(repo).find(revision)
         return commit or "", None if commit else error(request, 404, f"Invalid rev id: {revision}", "RevisionNotFound")
 
@@ -60,21 +61,21 @@ def serve_reading(app: FastAPI, hub: "Hub", kind: str) -> None:
     @app.get(f"/api/{kind}/{{owner}}/{{name}}/revision/{{revision:path}}")
     def info(request: Request, owner: str, name: str, revision: str = "main") -> Response:
         repo = hub.name(kind, owner, name)
-        commit, no = found(request, repo, revision)
-        if no:
-            return no
+        commit, denied = find_commit(request, repo, revision)
+        if denied:
+            return denied
         store = hub.store(repo)
         if hub.info_lag and revision == "main" and len(before := store.history(commit, 2)) > 1:
             hub.info_lag -= 1
             commit = before[1].id
         entries = [entry for entry in store.entries(commit, recursive=True) if entry.kind == "blob"]
         siblings: list[dict[str, Any]] = [{"rfilename": entry.path} for entry in entries]
-        if request.query_params.get("blobs", "") in YES:
-            for sibling, one in zip(siblings, described(store, commit, entries, False), strict=True):
+        if request.query_params.get("blobs", "") in TRUE_VALUES:
+            for sibling, one in zip(siblings, describe_entries(store, commit, entries, False), strict=True):
                 sibling |= {"size": one["size"], "blobId": one["oid"]}
                 if lfs := one.get("lfs"):
                     sibling["lfs"] = {"sha256": lfs["oid"], "size": lfs["size"], "pointerSize": lfs["pointerSize"]}
-        told = {
+        answer = {
             "id": f"{owner}/{name}",
             "author": owner,
             "sha": commit,
@@ -85,53 +86,53 @@ def serve_reading(app: FastAPI, hub: "Hub", kind: str) -> None:
             "tags": [],
             "siblings": siblings,
         }
-        return JSONResponse({**told, "sdk": "gradio"} if kind == "spaces" else told)
+        return JSONResponse({**answer, "sdk": "gradio"} if kind == "spaces" else answer)
 
     @app.get(f"/api/{kind}/{{owner}}/{{name}}/tree/{{revision}}")
     @app.get(f"/api/{kind}/{{owner}}/{{name}}/tree/{{revision}}/{{path:path}}")
     def tree(request: Request, owner: str, name: str, revision: str, path: str = "") -> Response:
-        repo, asked = hub.name(kind, owner, name), request.query_params
-        commit, no = found(request, repo, revision)
-        if no:
-            return no
+        repo, requested = hub.name(kind, owner, name), request.query_params
+        commit, denied = find_commit(request, repo, revision)
+        if denied:
+            return denied
         store = hub.store(repo)
         try:
-            entries = store.entries(commit, path.strip("/"), asked.get("recursive", "") in YES)
+            entries = store.entries(commit, path.strip("/"), requested.get("recursive", "") in TRUE_VALUES)
         except KeyError:
             return error(request, 404, f"{path} does not exist on {revision!r}", "EntryNotFound")
-        expand = asked.get("expand", "") in YES
+        expand = requested.get("expand", "") in TRUE_VALUES
         most = hub.limits.tree_page_expanded if expand else hub.limits.tree_page
-        size = min(int(asked.get("limit", most)), most)
-        start = int(base64.urlsafe_b64decode(asked["cursor"])) if "cursor" in asked else 0
+        size = min(int(requested.get("limit", most)), most)
+        start = int(base64.urlsafe_b64decode(requested["cursor"])) if "cursor" in requested else 0
         headers = {}
         if start + size < len(entries):
             cursor = base64.urlsafe_b64encode(str(start + size).encode()).decode()
             headers["Link"] = f'<{request.url.include_query_params(cursor=cursor)}>; rel="next"'
-        return JSONResponse(described(store, commit, entries[start : start + size], expand), headers=headers)
+        return JSONResponse(describe_entries(store, commit, entries[start : start + size], expand), headers=headers)
 
     @app.post(f"/api/{kind}/{{owner}}/{{name}}/paths-info/{{revision}}")
     def paths_info(request: Request, owner: str, name: str, revision: str, body: Body) -> Response:
         repo = hub.name(kind, owner, name)
-        commit, no = found(request, repo, revision)
-        if no:
-            return no
-        asked = json.loads(body) if "json" in request.headers.get("Content-Type", "") else parse_qs(body.decode())
-        store, paths = hub.store(repo), [path.strip("/") for path in asked["paths"]]
-        there = zip(paths, store.checked(f"{commit}:{path}" for path in paths), strict=True)
-        entries = [Entry(path, what, oid) for path, (what, oid, _) in there if what != "missing"]
-        expand = str(asked.get("expand", [""])).strip("[]'").lower() in ("true", "1")
-        return JSONResponse(described(store, commit, entries, expand))
+        commit, denied = find_commit(request, repo, revision)
+        if denied:
+            return denied
+        requested = json.loads(body) if "json" in request.headers.get("Content-Type", "") else parse_qs(body.decode())
+        store, paths = hub.store(repo), [path.strip("/") for path in requested["paths"]]
+        objects = zip(paths, store.stat_objects(f"{commit}:{path}" for path in paths), strict=True)
+        entries = [Entry(path, object_type, oid) for path, (object_type, oid, _) in objects if object_type != "missing"]
+        expand = str(requested.get("expand", [""])).strip("[]'").lower() in ("true", "1")
+        return JSONResponse(describe_entries(store, commit, entries, expand))
 
     @app.api_route(f"/{kind}/{{owner}}/{{name}}/resolve/{{revision}}/{{path:path}}", methods=["GET", "HEAD"])
     def resolve(request: Request, owner: str, name: str, revision: str, path: str) -> Response:
         repo = hub.name(kind, owner, name)
-        commit, no = found(request, repo, revision, content=True)
-        if no:
-            return no
+        commit, denied = find_commit(request, repo, revision, content=True)
+        if denied:
+            return denied
         store = hub.store(repo)
-        ((what, oid, size),) = store.checked([f"{commit}:{path}"])
+        ((object_type, oid, size),) = store.stat_objects([f"{commit}:{path}"])
         headers = {"X-Repo-Commit": commit, "Accept-Ranges": "bytes"}
-        if what != "blob":
+        if object_type != "blob":
             return error(request, 404, "Entry not found", "EntryNotFound", headers)
         pointer = Pointer.parse(store.read(path, commit)) if size <= POINTER_SIZE else None
         etag, whole = (pointer.oid, pointer.size) if pointer else (oid, size)
@@ -150,24 +151,27 @@ def serve_reading(app: FastAPI, hub: "Hub", kind: str) -> None:
     @app.api_route(f"/api/resolve-cache/{kind}/{{owner}}/{{name}}/{{commit}}/{{path:path}}", methods=["GET", "HEAD"])
     def cached(request: Request, owner: str, name: str, commit: str, path: str) -> Response:
         repo = hub.name(kind, owner, name)
-        _, no = found(request, repo, commit, content=True)
-        if no:
-            return no
-        ((what, oid, _),) = hub.store(repo).checked([f"{commit}:{path}"])
-        if what != "blob":
+        _, denied = find_commit(request, repo, commit, content=True)
+        if denied:
+            return denied
+        ((object_type, oid, _),) = hub.store(repo).stat_objects([f"{commit}:{path}"])
+        if object_type != "blob":
             return error(request, 404, "Entry not found", "EntryNotFound")
         headers = {"X-Repo-Commit": commit, "Accept-Ranges": "bytes", "ETag": f'"{oid}"'}
         return ranged(request, hub.store(repo).read(path, commit), headers)
 
 
 def ranged(request: Request, content: bytes, headers: dict[str, str]) -> Response:
-    """source: https://www.rfc-editor.org/rfc/rfc9110#name-range"""
-    asked = re.fullmatch(r"bytes=(\d*)-(\d*)", request.headers.get("Range", ""))
-    if asked is None or asked[0] == "bytes=-":
+    """Return the content, or the part of it that the Range header asks for.
+
+    Source: https://www.rfc-editor.org/rfc/rfc9110#name-range
+    """
+    requested = re.fullmatch(r"bytes=(\d*)-(\d*)", request.headers.get("Range", ""))
+    if requested is None or requested[0] == "bytes=-":
         return Response(content, headers=headers, media_type="application/octet-stream")
-    start = int(asked[1]) if asked[1] else max(0, len(content) - int(asked[2]))
-    end = min(int(asked[2]) + 1 if asked[1] and asked[2] else len(content), len(content))
+    start = int(requested[1]) if requested[1] else max(0, len(content) - int(requested[2]))
+    end = min(int(requested[2]) + 1 if requested[1] and requested[2] else len(content), len(content))
     if start >= end:
         return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{len(content)}"})
-    told = {**headers, "Content-Range": f"bytes {start}-{end - 1}/{len(content)}"}
-    return Response(content[start:end], 206, told, "application/octet-stream")
+    range_headers = {**headers, "Content-Range": f"bytes {start}-{end - 1}/{len(content)}"}
+    return Response(content[start:end], 206, range_headers, "application/octet-stream")

@@ -1,7 +1,7 @@
-"""A stand-in for the Hugging Face Hub: repositories that are real bare git repositories, and Storage Buckets.
+"""Imitate the Hugging Face Hub with real bare git repositories and Storage Buckets.
 
-Written from the Hub's documentation and from its clients' code, and of nothing of this project: each module names its
-sources. What the Hub limits or delays is an attribute that a test may set; what it is by default is what the Hub has.
+The double follows the Hub's documentation and the code of its clients, and imports nothing of the project under test. Each
+module names its sources. Tests may set limits and delays as attributes; the defaults are those of the Hub.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from tests.support.hub.buckets import Bucket, serve_buckets
 from tests.support.hub.cas import Cas, serve_cas, serve_tokens
 from tests.support.hub.commits import serve_commits
 from tests.support.hub.faults import Fault as Fault
-from tests.support.hub.faults import RateLimits, cutting, limited, nowhere
+from tests.support.hub.faults import RateLimits, cut_body, discard, rate_limited
 from tests.support.hub.git_http import serve_git
 from tests.support.hub.jobs import TOKEN as TOKEN
 from tests.support.hub.jobs import Runner, serve_jobs
@@ -44,38 +44,37 @@ HOOK = f"#!/bin/sh\nexec '{sys.executable}' -I '{rules.__file__}'\n"
 
 
 class Hub:
-    """The double as an ASGI application: repositories under a folder, and faults on demand.
+    """The double as an ASGI application, with repositories under a folder and faults on demand.
 
-    A repository is named `owner/name` where it is a dataset, `spaces/owner/name` where it is a Space, and a bucket
-    `buckets/owner/name`.
+    A dataset is named `owner/name`, a Space `spaces/owner/name` and a bucket `buckets/owner/name`.
     """
 
-    storage_host = "localhost"  # of the second origin: the same server, for the same port is heard there
+    storage_host = "localhost"  # host of the second origin, which is the same server and port
 
     def __init__(self, root: Path, clock: Callable[[], float] = time.time) -> None:
         self.root = root
         self.clock = clock
         self.app = FastAPI(openapi_url=None)
         self.faults: list[Fault] = []
-        self.seen: list[str] = []  # requests, "METHOD /path"
+        self.seen: list[str] = []  # all requests as "METHOD /path"
         self.received = self.sent = 0  # bytes in the bodies of requests and answers
         self.tokens: dict[str, Role] = {TOKEN: "write"}
         self.roles = Roles(self.tokens)
         self.grants, self.public, self.gated = self.roles.grants, self.roles.public, self.roles.gated
         self.limits = rules.Limits()
         self.rates = RateLimits(lambda: self.clock())
-        self.quota_told = True  # the refusal for too many commits comes with RateLimit headers
+        self.sends_quota_headers = True  # add RateLimit headers to the refusal of too many commits
         self.commits = 0
         self.commit_times: dict[str, deque[float]] = {}
-        self.lag = 0  # times that git still shows the commit before the newest
-        self.refs_lag = self.info_lag = 0  # the same of the list of refs, and of `sha` in what is told of a repository
-        self.single_objects = False  # git gives packfiles for trees and blobs that are asked for by their names
-        self.inflates = False  # git understands requests that its client has compressed, those over 1024 bytes
-        self.resolve_cache = True  # regular files are answered with a redirect under the same origin
+        self.lag = 0  # number of times that git still shows the commit before the newest
+        self.refs_lag = self.info_lag = 0  # the same for the list of refs, and for `sha` of the repository info
+        self.serves_single_objects = False  # git sends packfiles for single trees and blobs
+        self.accepts_gzip = False  # git accepts compressed requests; its client compresses those over 1024 bytes
+        self.resolve_cache = True  # answer regular files with a redirect to the same origin
         self.buckets: dict[str, Bucket] = {}
         self.cas = Cas()
         self.s3_keys: dict[str, tuple[str, str]] = {}  # secret and token of each access key: see `s3.credentials`
-        self.leaks: list[str] = []  # requests that brought a token to the second origin
+        self.leaks: list[str] = []  # requests that sent a token to the second origin
         self.runner = Runner()
         self.jobs: list[dict[str, Any]] = []  # scheduled jobs and jobs
         self.pulls: list[tuple[str, dict[str, bytes]]] = []  # pull requests to models
@@ -84,16 +83,15 @@ class Hub:
         for kind in ("datasets", "spaces"):
             for serve in (serve_commits, serve_refs, serve_lfs, serve_git, serve_tokens):
                 serve(self.app, self, kind)
-        self.app.post("/api/validate-yaml")(
-            lambda: {"errors": [], "warnings": []}
-        )  # of a README.md; ours is not judged
+        # The header of a README.md is always valid.
+        self.app.post("/api/validate-yaml")(lambda: {"errors": [], "warnings": []})
         serve_reading(self.app, self, "datasets")
         serve_storage(self.app, self)
         serve_buckets(self.app, self)
         serve_cas(self.app, self)
         serve_s3(self.app, self)
         serve_jobs(self.app, self.jobs, self.pulls, self.runner)
-        serve_reading(self.app, self, "spaces")  # what is told of a Space is told by the jobs
+        serve_reading(self.app, self, "spaces")  # after serve_jobs, which answers the info of a Space
         self.app.mount("/", build(root))  # models
 
     def name(self, kind: str, owner: str, name: str) -> str:
@@ -101,7 +99,7 @@ class Hub:
         return repo if kind == "datasets" else f"{kind}/{repo}"
 
     def create(self, repo: str) -> BareRepository:
-        """A new repository, with the attributes that the Hub puts into it."""
+        """Create a repository with the .gitattributes file of the Hub."""
         store = self.store(repo)
         store.make()
         hook = store.folder / "hooks" / "pre-receive"
@@ -117,14 +115,14 @@ class Hub:
     def commit(
         self, repo: str, changes: dict[str, bytes | None], parent: str, message: str, branch: str = "main"
     ) -> str:
-        """A commit beside the API, without its limits."""
+        """Commit without the API and its limits."""
         return self.store(repo).commit(changes, parent, message, branch)
 
     def locked(self, repo: str) -> threading.Lock:
         return self._locks.setdefault(repo, threading.Lock())
 
     def whole(self, content: bytes) -> bytes:
-        """What an LFS pointer stands for, or the content itself."""
+        """Return the object behind an LFS pointer, or the content itself if it is not a pointer."""
         pointer = rules.Pointer.parse(content)
         return next((self.root / "lfs").rglob(pointer.oid)).read_bytes() if pointer else content
 
@@ -143,7 +141,7 @@ class Hub:
         partial.replace(path)
 
     def storage(self, request: Request) -> str:
-        """The second origin."""
+        """Return the address of the second origin."""
         return f"{request.url.scheme}://{self.storage_host}:{request.url.port}"
 
     def refusal(self, request: Request, repo: str, write: bool = False, content: bool = False) -> Response | None:
@@ -160,9 +158,9 @@ class Hub:
             await self.released.wait()
             return None
         if fault is None or fault.cut:
-            return await self._serve(scope, receive, cutting(send) if fault else send)
+            return await self._serve(scope, receive, cut_body(send) if fault else send)
         if fault.landed:
-            await self._serve(scope, receive, nowhere)
+            await self._serve(scope, receive, discard)
         response: Response = JSONResponse({"error": "a fault on demand"}, fault.status, fault.headers)
         return await response(scope, receive, send)
 
@@ -170,15 +168,15 @@ class Hub:
         name = {"X-Request-Id": f"Root=1-{len(self.seen):08x}"}
         over, headers = self.rates.headers(scope["path"], token_of(Request(scope)) or "")
         if over is not None:
-            return await limited(over, headers)(scope, receive, send)
+            return await rate_limited(over, headers)(scope, receive, send)
 
-        async def telling(message: Any) -> None:
+        async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
                 given = [(k.lower().encode(), v.encode()) for k, v in {**name, **headers}.items()]
                 message = {**message, "headers": [*given, *message["headers"]]}
             await send(message)
 
-        return await self.app(scope, receive, telling)
+        return await self.app(scope, receive, send_with_headers)
 
     def _counting(self, receive: Any, send: Any, head: bool) -> tuple[Any, Any]:
         async def received() -> Any:

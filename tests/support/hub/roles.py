@@ -1,6 +1,6 @@
-"""Who may read and write what on the Hub double.
+"""Control the access to the Hub double by roles of tokens, and public and gated repositories.
 
-sources: https://huggingface.co/docs/hub/security-tokens (roles of tokens), https://huggingface.co/docs/hub/datasets-gated,
+Sources: https://huggingface.co/docs/hub/security-tokens (roles of tokens), https://huggingface.co/docs/hub/datasets-gated,
 `hf_raise_for_status` of huggingface_hub (codes, headers), and https://huggingface.co/docs/hub/repositories-settings
 """
 
@@ -15,11 +15,13 @@ REALM = {"WWW-Authenticate": 'Basic realm="Authentication required", charset="UT
 
 
 class Roles:
+    """The roles of tokens, and the repositories that are public or gated."""
+
     def __init__(self, tokens: dict[str, Role]) -> None:
-        self.tokens = tokens  # of every repository, unless it is granted another role
+        self.tokens = tokens  # role for all repositories, unless `grants` has another
         self.grants: dict[tuple[str, str], Role] = {}  # by token and repository
         self.public: set[str] = set()  # repositories that anybody may read
-        self.gated: set[str] = set()  # repositories whose files are for those with a role only
+        self.gated: set[str] = set()  # repositories whose files only tokens with a role may read
 
     def role(self, token: str | None, repo: str) -> Role:
         if token is None:
@@ -29,7 +31,7 @@ class Roles:
     def refusal(
         self, request: Request, repo: str, known: bool, write: bool = False, content: bool = False
     ) -> Response | None:
-        """`content`: the request is for what a gate hides."""
+        """Return the refusal of a request, or None if it is allowed. `content` requests files that a gate protects."""
         token = token_of(request)
         if token is not None and token not in self.tokens:
             return error(request, 401, "Invalid credentials in Authorization header")
@@ -49,7 +51,7 @@ class Roles:
 
 
 def token_of(request: Request) -> str | None:
-    """Of either scheme: git and git-lfs give it as a password."""
+    """Return the token of a Bearer header, or the password of a Basic header as git and git-lfs send it."""
     scheme, _, given = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "basic":
         return base64.b64decode(given).decode().partition(":")[2] or None
@@ -59,18 +61,20 @@ def token_of(request: Request) -> str | None:
 def error(
     request: Request, status: int, message: str, code: str | None = None, headers: dict[str, str] | None = None
 ) -> Response:
-    """The Hub tells its errors in the body and in headers; to git in plain text."""
-    told = dict(headers or {})
-    if message.isascii() and "\n" not in message:  # a header takes no more
-        told["X-Error-Message"] = message
+    """Return an error as the Hub does, in the body and in headers. Git gets plain text."""
+    error_headers = dict(headers or {})
+    if message.isascii() and "\n" not in message:  # others are not allowed in a header
+        error_headers["X-Error-Message"] = message
     if code:
-        told["X-Error-Code"] = code
+        error_headers["X-Error-Code"] = code
     if (
         "/info/lfs" in request.url.path
     ):  # https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md#response-errors
         return JSONResponse(
-            {"message": message, "error": message}, status, {**told, "LFS-Authenticate": REALM["WWW-Authenticate"]}
+            {"message": message, "error": message},
+            status,
+            {**error_headers, "LFS-Authenticate": REALM["WWW-Authenticate"]},
         )
     if "/info/refs" in request.url.path or "/git-" in request.url.path:
-        return PlainTextResponse(message, status, {**told, **REALM} if status == 401 else told)
-    return JSONResponse({"error": message}, status, told)
+        return PlainTextResponse(message, status, {**error_headers, **REALM} if status == 401 else error_headers)
+    return JSONResponse({"error": message}, status, error_headers)

@@ -1,10 +1,10 @@
-"""What the Hub refuses of a commit or a push, and its words; run as a program it is git's pre-receive hook.
+"""Check commits and pushes by the Hub's rules. As a program, this module is git's pre-receive hook.
 
-sources: https://huggingface.co/docs/hub/storage-limits and https://huggingface.co/docs/hub/repositories-getting-started;
-the words are those that users of the Hub quote: https://github.com/huggingface/datasets/issues/7956 (folders),
+Sources: https://huggingface.co/docs/hub/storage-limits and https://huggingface.co/docs/hub/repositories-getting-started;
+the messages are quoted by users of the Hub: https://github.com/huggingface/datasets/issues/7956 (folders),
 https://github.com/embeddings-benchmark/mteb/issues/1368 (large files), https://github.com/qdonnars/ohmywind/pull/289
 (binary files), https://github.com/huggingface/huggingface_hub/issues/3829 (LFS pointers without a file).
-Of the standard library alone, for git starts it by its path.
+This module only imports the standard library, because git runs it by its path.
 """
 
 import fnmatch
@@ -18,18 +18,18 @@ from pathlib import Path
 
 RULE = "-" * 73
 POINTER = b"version https://git-lfs.github.com/spec/v1\n"
-POINTER_SIZE = 200  # none is longer
+POINTER_SIZE = 200  # bytes; no pointer is longer
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 @dataclass
 class Limits:
-    """Each may be set by a test; None is no limit."""
+    """The limits of the Hub, which tests may change. None means no limit."""
 
     entries_per_folder: int | None = 10_000
-    files_per_repo: int | None = None  # 100,000 is a recommendation, which nothing enforces
-    regular_size: int | None = 10 * 2**20  # of a file that is not in LFS
-    binary_size: int | None = 0  # binary files larger than this are to be in LFS
+    files_per_repo: int | None = None  # the Hub recommends 100,000 but enforces no limit
+    regular_size: int | None = 10 * 2**20  # bytes of a file that is not in LFS
+    binary_size: int | None = 0  # bytes; larger binary files must be in LFS
     commits_per_hour: int | None = 128
     tree_page: int = 1000
     tree_page_expanded: int = 100
@@ -38,7 +38,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Pointer:
-    """source: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md"""
+    """An LFS pointer. Source: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md"""
 
     oid: str
     size: int
@@ -55,12 +55,15 @@ class Pointer:
 
 
 def is_binary(content: bytes) -> bool:
-    """As git has it: a NUL among the first 8000 bytes (https://git-scm.com/docs/gitattributes)."""
+    """Return whether git regards the content as binary: it has a NUL in its first 8000 bytes.
+
+    Source: https://git-scm.com/docs/gitattributes
+    """
     return b"\0" in content[:8000]
 
 
 def is_lfs(attributes: bytes, path: str) -> bool:
-    """Whether the last line of .gitattributes that fits the path has the filter of LFS."""
+    """Return whether the last matching line of .gitattributes sets the LFS filter."""
     found = False
     for line in attributes.decode().splitlines():
         pattern, *given = line.split() or ["#"]
@@ -71,7 +74,7 @@ def is_lfs(attributes: bytes, path: str) -> bool:
 
 
 def refused_files(files: Iterable[tuple[str, int, bytes]], ref: str, limits: Limits) -> list[str]:
-    """The lines that refuse files of path, size and first bytes; LFS pointers are what they should be."""
+    """Return the lines that refuse files, given as path, size and first bytes. LFS pointers are always allowed."""
     given = [file for file in files if file[1] > POINTER_SIZE or Pointer.parse(file[2]) is None]
     large = [p for p, size, _ in given if limits.regular_size is not None and size > limits.regular_size]
     if large:
@@ -81,8 +84,8 @@ def refused_files(files: Iterable[tuple[str, int, bytes]], ref: str, limits: Lim
             "See also: https://hf.co/docs/hub/repositories-getting-started#terminal",
             offending=[f"{path} (ref: {ref})" for path in large],
         )
-    least = limits.binary_size
-    binary = [p for p, size, start in given if least is not None and size > least and is_binary(start)]
+    binary_limit = limits.binary_size
+    binary = [p for p, size, start in given if binary_limit is not None and size > binary_limit and is_binary(start)]
     if binary:
         return _refusal(
             "it contains binary files.",
@@ -92,11 +95,11 @@ def refused_files(files: Iterable[tuple[str, int, bytes]], ref: str, limits: Lim
     return []
 
 
-def refused_folders(folders: Iterable[str], ref: str, most: int) -> str:
+def refused_folders(folders: Iterable[str], ref: str, limit: int) -> str:
     shown = " ".join(f"/{folder}/" if folder else "/" for folder in folders)
     return (
         "Your push was rejected because it contains too many files per directory. Each directory in your git repo can "
-        f"only contain up to {most} files. Offending reference: {ref} Offending directories: {shown}"
+        f"only contain up to {limit} files. Offending reference: {ref} Offending directories: {shown}"
     )
 
 
@@ -126,8 +129,8 @@ def _blobs(names: list[tuple[str, str]]) -> Iterable[tuple[str, int, bytes]]:
         rest = rest[size + 1 :]
 
 
-def _pushed(old: str, new: str, ref: str, limits: Limits, lfs: Path) -> list[str]:
-    """Every file of every commit that the repository has not yet: also one that a later commit removes."""
+def _refuse_push(old: str, new: str, ref: str, limits: Limits, lfs: Path) -> list[str]:
+    """Return why a push is refused. Checks all files of all new commits, even files that a later commit removes."""
     listed = _git("rev-list", "--objects", new, "--not", "--all").decode().splitlines()
     named = [(oid, path) for oid, _, path in (line.partition(" ") for line in listed) if path]
     kinds = _git(
@@ -143,19 +146,19 @@ def _pushed(old: str, new: str, ref: str, limits: Limits, lfs: Path) -> list[str
     for path in _git("ls-tree", "-r", "-t", "-z", "--name-only", new).decode().split("\0")[:-1]:
         folder = path.rpartition("/")[0]
         counted[folder] = counted.get(folder, 0) + 1
-    most = limits.entries_per_folder
-    full = [folder for folder, count in counted.items() if most is not None and count > most]
-    return [refused_folders(full, ref, most)] if full and most is not None else []
+    limit = limits.entries_per_folder
+    full = [folder for folder, count in counted.items() if limit is not None and count > limit]
+    return [refused_folders(full, ref, limit)] if full and limit is not None else []
 
 
 def main() -> int:
-    """Limits and the folder of LFS objects come in the environment, the refs on standard input."""
+    """Check the refs from standard input. The limits and the folder of LFS objects are in the environment."""
     text = {name: os.environ[f"HUB_{name.upper()}"] for name in ("entries_per_folder", "regular_size", "binary_size")}
     limits = Limits(**{name: int(value) if value else None for name, value in text.items()})  # type: ignore[arg-type]
     for line in sys.stdin:
         old, new, ref = line.split()
-        if set(new) != {"0"} and (said := _pushed(old, new, ref, limits, Path(os.environ["HUB_LFS"]))):
-            print(RULE, *said, RULE, sep="\n", file=sys.stderr)
+        if set(new) != {"0"} and (lines := _refuse_push(old, new, ref, limits, Path(os.environ["HUB_LFS"]))):
+            print(RULE, *lines, RULE, sep="\n", file=sys.stderr)
             return 1
     return 0
 

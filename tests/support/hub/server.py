@@ -1,8 +1,8 @@
-"""A stand-in for the Hugging Face Hub on loopback, for the real huggingface_hub and datasets clients to talk to.
+"""Imitate the reading side of the Hugging Face Hub on loopback, for the real huggingface_hub and datasets clients.
 
 Paths, status codes and headers follow the documented HTTP API: https://huggingface.co/docs/hub/api. A model is a
-folder `owner/name`, a dataset a folder `datasets/owner/name`; its commit is made up from that name. Missing ones
-answer 401 as the Hub does to strangers, and private ones do so to everyone without their token.
+folder `owner/name`, a dataset a folder `datasets/owner/name`; its commit is a hash of that name. Missing
+repositories answer 401, as the Hub does without a token, and so do private ones without their token.
 """
 
 import hashlib
@@ -20,22 +20,23 @@ from huggingface_hub import ModelCard
 
 
 def commit_of(repo: str) -> str:
+    """Return the newest commit on main."""
     return hashlib.sha1(repo.encode(), usedforsecurity=False).hexdigest()
 
 
 def older_commit_of(repo: str) -> str:
-    """The one before on main, which the tag v1 names."""
+    """Return the commit before the newest on main, which has the tag v1."""
     return commit_of(f"{repo} v1")
 
 
 def pull_request_of(repo: str) -> str:
-    """The commit of anybody's pull request, `refs/pr/1`: the Hub gives it like any other, but in no branch."""
+    """Return the commit of the pull request `refs/pr/1`. The Hub serves it like any other, but it is in no branch."""
     return commit_of(f"{repo} pull request")
 
 
 def _revisions(repo: str) -> dict[str | None, str]:
-    own, old, pull = commit_of(repo), older_commit_of(repo), pull_request_of(repo)
-    return {None: own, "main": own, own: own, "v1": old, old: old, "refs/pr/1": pull, pull: pull}
+    new, old, pull = commit_of(repo), older_commit_of(repo), pull_request_of(repo)
+    return {None: new, "main": new, new: new, "v1": old, old: old, "refs/pr/1": pull, pull: pull}
 
 
 def build(
@@ -44,9 +45,10 @@ def build(
     private: Mapping[str, str] = {},
     forged: Mapping[str, bytes] = {},
 ) -> FastAPI:
-    """The double of the repositories under `root`; `private` maps a repository to the token that reads it.
+    """Return the double for the repositories under `root`.
 
-    `forged` are files that every one claims to hold, under names that no file system would give them.
+    `private` maps a repository to the token that may read it. `forged` are files that every repository claims to have,
+    under names that a file system does not allow.
     """
     app = FastAPI()
 
@@ -121,7 +123,7 @@ def build(
     def dataset_info(request: Request, owner: str, name: str, revision: str | None = None) -> Response:
         return info(request, f"datasets/{owner}/{name}", revision)
 
-    # source: https://huggingface.co/docs/hub/api, the endpoints behind list_repo_refs and list_repo_commits
+    # Source: https://huggingface.co/docs/hub/api, the endpoints behind list_repo_refs and list_repo_commits
     @app.get("/api/models/{owner}/{name}/refs")
     def refs(request: Request, owner: str, name: str) -> Response:
         repo = f"{owner}/{name}"
@@ -170,8 +172,8 @@ def _etag(path: Path) -> str:
 
 @contextmanager
 def serve(app: Any, **options: Any) -> Iterator[str]:
-    """The application on a free loopback port while the context lasts; gives its address."""
-    with socket.socket(proto=socket.IPPROTO_TCP) as listener:  # named, else asyncio leaves small packets waiting
+    """Run the application on a free loopback port while the context lasts, and yield its address."""
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:  # asyncio sets TCP_NODELAY only if the protocol is given
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", **options))

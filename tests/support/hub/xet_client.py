@@ -1,7 +1,7 @@
-"""A session of hf_xet of a test's own.
+"""Give a test a separate hf_xet session.
 
-hf_xet keeps what it has uploaded in a cache, by the address of the store, and sends no chunk twice; the port of one test
-may be that of another. The session is one for a process, and reads the environment when it is made.
+hf_xet caches uploads by the address of the store and sends no chunk twice, but two tests may use the same port. The only
+session of a process reads the environment when it is created.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from huggingface_hub.utils import _xet
 
 
 def own_xet_session(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    """Xet is on, for this process and for those it starts, with a cache in a folder of the test."""
+    """Enable Xet for this process and its child processes, with the cache in a folder of the test."""
     monkeypatch.setenv("HF_XET_CACHE", str(cache))
     monkeypatch.delenv("HF_HUB_DISABLE_XET", raising=False)
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", False)

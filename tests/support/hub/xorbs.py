@@ -1,8 +1,8 @@
-"""The formats of Xet: xorbs, shards, and the text of a hash.
+"""Parse the formats of Xet: xorbs, shards, and hashes as text.
 
-sources: https://huggingface.co/docs/xet/xorb, https://huggingface.co/docs/xet/shard, https://huggingface.co/docs/xet/api,
+Sources: https://huggingface.co/docs/xet/xorb, https://huggingface.co/docs/xet/shard, https://huggingface.co/docs/xet/api,
 https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md and https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md.
-Hashes are taken as the client says: BLAKE3 is not in the standard library.
+The hashes of the client are not checked, because BLAKE3 is not in the standard library.
 """
 
 import struct
@@ -16,7 +16,7 @@ LZ4_MAGIC = 0x184D2204
 
 @dataclass(frozen=True)
 class Chunk:
-    """Where it lies in the xorb with its header, and how long it is when unpacked."""
+    """A chunk of a xorb: its place including the header, the compression scheme and the unpacked size."""
 
     start: int
     end: int
@@ -26,7 +26,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Term:
-    """A part of a file: chunks of a xorb."""
+    """A part of a file: a range of chunks of a xorb, and its unpacked size."""
 
     xorb: str
     start: int
@@ -36,6 +36,8 @@ class Term:
 
 @dataclass(frozen=True)
 class FileInfo:
+    """A file in a shard: its hash, its terms, and its SHA-256 if it is given."""
+
     hash: str
     terms: tuple[Term, ...]
     sha256: str | None
@@ -45,62 +47,64 @@ class FileInfo:
         return sum(term.size for term in self.terms)
 
 
-def text_of(raw: bytes) -> str:
+def hash_to_text(raw: bytes) -> str:
+    """Return a hash in the text form of Xet: four little-endian 64-bit numbers in hexadecimal."""
     return "".join(f"{number:016x}" for number in struct.unpack("<4Q", raw))
 
 
 def chunks_of(xorb: bytes) -> list[Chunk]:
-    """ValueError where it is no xorb; what follows the chunks is its footer."""
+    """Return the chunks of a xorb, without its footer. Raises ValueError if it is not a xorb."""
     found, at = [], 0
     while at < len(xorb) and xorb[at : at + 7] != b"XETBLOB":
         if len(xorb) < at + 8 or xorb[at] != 0 or xorb[at + 4] > 2:
-            raise ValueError("no header of a chunk")
+            raise ValueError("not a chunk header")
         end = at + 8 + int.from_bytes(xorb[at + 1 : at + 4], "little")
         if end > len(xorb):
-            raise ValueError("a chunk is cut off")
+            raise ValueError("truncated chunk")
         found.append(Chunk(at, end, xorb[at + 4], int.from_bytes(xorb[at + 5 : at + 8], "little")))
         at = end
     return found
 
 
-def unpacked(xorb: bytes, chunk: Chunk) -> bytes:
+def unpack(xorb: bytes, chunk: Chunk) -> bytes:
+    """Return the decompressed content of a chunk. Raises ValueError if its size is not that of the header."""
     content = xorb[chunk.start + 8 : chunk.end]
     if chunk.scheme:
         content = _lz4(content)
     if chunk.scheme == 2:
-        content = _ungrouped(content)
+        content = _ungroup(content)
     if len(content) != chunk.size:
-        raise ValueError("a chunk has another size than its header says")
+        raise ValueError("chunk size does not match its header")
     return content
 
 
 def files_of(shard: bytes) -> list[FileInfo]:
-    """What a shard tells of files. ValueError where it is no shard."""
+    """Return the files of a shard. Raises ValueError if it is not a shard."""
     if shard[:32] != TAG or struct.unpack_from("<Q", shard, 32)[0] != 2:
-        raise ValueError("no shard of version 2")
+        raise ValueError("not a shard of version 2")
     found, at = [], 48
     while shard[at : at + 32] != BOOKEND:
         if len(shard) < at + 48:
-            raise ValueError("the shard is cut off")
-        name = text_of(shard[at : at + 32])
+            raise ValueError("truncated shard")
+        name = hash_to_text(shard[at : at + 32])
         flags, count = struct.unpack_from("<II", shard, at + 32)
         at += 48
         terms = []
         for _ in range(count):
             size, start, end = struct.unpack_from("<III", shard, at + 36)
-            terms.append(Term(text_of(shard[at : at + 32]), start, end, size))
+            terms.append(Term(hash_to_text(shard[at : at + 32]), start, end, size))
             at += 48
         at += 48 * count if flags & WITH_VERIFICATION else 0
         sha256 = None
         if flags & WITH_METADATA:
-            sha256 = text_of(shard[at : at + 32])
+            sha256 = hash_to_text(shard[at : at + 32])
             at += 48
         found.append(FileInfo(name, tuple(terms), sha256))
     return found
 
 
-def _ungrouped(content: bytes) -> bytes:
-    """The four groups of every fourth byte, taken apart."""
+def _ungroup(content: bytes) -> bytes:
+    """Interleave the bytes of the four groups; each group has every fourth byte of the content."""
     whole = bytearray(len(content))
     at = 0
     for group in range(4):
@@ -113,13 +117,13 @@ def _ungrouped(content: bytes) -> bytes:
 def _lz4(frame: bytes) -> bytes:
     magic, flags = struct.unpack_from("<IB", frame)
     if magic != LZ4_MAGIC:
-        raise ValueError("no LZ4 frame")
+        raise ValueError("not an LZ4 frame")
     at = 7 + (8 if flags & 8 else 0) + (4 if flags & 1 else 0)
     whole = bytearray()
     while size := struct.unpack_from("<I", frame, at)[0]:
-        plain, size = size >> 31, size & 0x7FFFFFFF
+        is_uncompressed, size = size >> 31, size & 0x7FFFFFFF
         block = frame[at + 4 : at + 4 + size]
-        if plain:
+        if is_uncompressed:
             whole += block
         else:
             _lz4_block(block, whole)
@@ -134,10 +138,10 @@ def _lz4_block(block: bytes, whole: bytearray) -> None:
         nonlocal at
         if count == 15:
             while True:
-                more = block[at]
+                extra = block[at]
                 at += 1
-                count += more
-                if more != 255:
+                count += extra
+                if extra != 255:
                     break
         return count
 
@@ -153,7 +157,7 @@ def _lz4_block(block: bytes, whole: bytearray) -> None:
         at += 2
         count = length(token & 15) + 4
         start = len(whole) - offset
-        while count:  # what is copied may be what was just written
+        while count:  # the copied bytes may include bytes that were just written
             piece = whole[start : start + min(count, offset)]
             whole += piece
             count -= len(piece)

@@ -1,6 +1,6 @@
-"""Found by Python at its start where PYTHONPATH leads here: jobs that tests have launched use an engine of the tests.
+"""Make jobs that tests have launched use a test engine. Python imports this module if PYTHONPATH has its folder.
 
-TESTS_ENGINE names it, as module:class. It runs outside of the sandbox, which shows no tests.
+TESTS_ENGINE names the engine as module:class. It runs without the sandbox, because the sandbox hides the tests.
 """
 
 import os

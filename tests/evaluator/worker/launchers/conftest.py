@@ -17,7 +17,7 @@ from huggingface_hub import HfApi
 from submissions.config.paths import ROOT
 from submissions.config.settings import HubJobs, LaunchCommands, Settings
 from tests.conftest import environment_of
-from tests.support.engines import ASKED, STOP, LoggingEngine, use_engine
+from tests.support.engines import QUESTION_LOG, STOP_AFTER_FILE, LoggingEngine, use_engine
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.hub.xet_client import own_xet_session
 from tests.support.scheduler import main as scheduler
@@ -57,13 +57,15 @@ class Place:
         """From then on the engine is silent; None: never."""
         for folder in self.folders:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / STOP).unlink(missing_ok=True)
+            (folder / STOP_AFTER_FILE).unlink(missing_ok=True)
             if count is not None:
-                (folder / STOP).write_text(str(count))
+                (folder / STOP_AFTER_FILE).write_text(str(count))
 
     def asked(self) -> list[str]:
         """The prompts so far, by their ids."""
-        return [key for f in self.folders if (f / ASKED).exists() for key in (f / ASKED).read_text().split()]
+        return [
+            key for f in self.folders if (f / QUESTION_LOG).exists() for key in (f / QUESTION_LOG).read_text().split()
+        ]
 
 
 class Local(Place):
