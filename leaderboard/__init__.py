@@ -1,1 +1,1 @@
-"""What a visitor sees: boards, the submission form, the queue, and downloads."""
+"""The website: the boards, the submission form, the queue, and downloads."""

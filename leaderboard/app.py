@@ -1,4 +1,4 @@
-"""The web application: what programs read, and the pages in both languages."""
+"""The web application: routes for programs, and the pages in both languages."""
 
 import os
 
@@ -29,28 +29,35 @@ from submissions.store.open import open_store
 from submissions.texts.errors import SettingsError
 
 ICON = ASSETS / "icon.svg"
-# Whoever reaches a Space directly is a proxy of the Hub, in some private network: no visitor is.
+# Only the Hub's proxies, which have private addresses, connect to a Space directly. Visitors connect through them.
 SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
-MAX_CONNECTIONS = 2000  # and requests under way; above it the answer is 503
-GRACE_S = 3  # for answers under way when the process is told to end; an open page's stream would go on for ever
-SIGN_IN = ("OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OAUTH_SCOPES", "OPENID_PROVIDER_URL", "SYSTEM", "SPACE_ID")
+MAX_CONNECTIONS = 2000  # open connections or requests; above it the answer is 503
+SHUTDOWN_GRACE_S = 3  # seconds that responses may take at shutdown; the stream of an open page would never end
+OAUTH_VARIABLES = (
+    "OAUTH_CLIENT_ID",
+    "OAUTH_CLIENT_SECRET",
+    "OAUTH_SCOPES",
+    "OPENID_PROVIDER_URL",
+    "SYSTEM",
+    "SPACE_ID",
+)
 
 
 def check_sign_in() -> None:
-    """Raises SettingsError where Gradio could not ask the Hub who a visitor is.
+    """Raise SettingsError if an environment variable that Gradio needs for signing in at the Hub is missing.
 
-    Outside of a Space it would sign everybody in as the operator, unless told that this is one.
+    Without SYSTEM and SPACE_ID, Gradio takes the process for a local one and signs everybody in as the operator.
     """
-    if missing := [name for name in SIGN_IN if not os.environ.get(name)]:
+    if missing := [name for name in OAUTH_VARIABLES if not os.environ.get(name)]:
         raise SettingsError(
             f"HANNUN_AUTH=oauth needs {', '.join(missing)}: a Space has them with hf_oauth in its README (docs/deploy.md)"
         )
 
 
 def build_app(settings: Settings) -> FastAPI:
-    """The application over the store named in the settings.
+    """Build the application for the store in the settings.
 
-    Raises StoreError where that cannot be opened, SettingsError where visitors are to sign in and cannot.
+    Raises StoreError if the store cannot be opened, SettingsError if sign-in is required but not configured.
     """
     if settings.auth == "oauth":
         check_sign_in()
@@ -60,7 +67,7 @@ def build_app(settings: Settings) -> FastAPI:
     visitors = Visitors(settings.auth)
     app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None)
 
-    # A request passes the last of these first.
+    # A request passes the middleware added last first.
     app.add_middleware(SecurityMiddleware)
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_middleware(PageCacheMiddleware)
@@ -69,7 +76,7 @@ def build_app(settings: Settings) -> FastAPI:
     for router in (routes(board, STYLE), operations(board, settings.work_dir)):
         _allow_head(router)
         app.include_router(router)
-    # The longer address first: what is mounted at the root takes all the rest.
+    # The longer path is mounted first, since the app mounted at the root takes all other paths.
     for language, address in sorted(ADDRESSES.items(), key=lambda pair: -len(pair[1])):
         page = build_page(board, service, visitors, language)
         gr.mount_gradio_app(
@@ -82,9 +89,9 @@ def build_app(settings: Settings) -> FastAPI:
             show_error=False,
             ssr_mode=False,
             allowed_paths=[],
-            favicon_path=str(ICON) if language == "ko" else None,  # browsers ask for it at the root
+            favicon_path=str(ICON) if language == "ko" else None,  # browsers request it at the root
             run_history=False,
-            mcp_server=language == "ko",  # one is enough; False, for None would ask the environment
+            mcp_server=language == "ko",  # one server is enough; False, because None would read an environment variable
         )
         install_stateless_sessions(app, page)
         if language == "ko":
@@ -93,26 +100,28 @@ def build_app(settings: Settings) -> FastAPI:
 
 
 def _allow_head(router: APIRouter) -> None:
-    """Monitors and `curl -I` ask so; FastAPI, unlike Starlette, lets a route that reads answer GET alone."""
+    """Allow HEAD on all routes, for monitors and `curl -I`. FastAPI, unlike Starlette, does not add it to GET."""
     for route in router.routes:
         if isinstance(route, APIRoute):
             route.methods = {*(route.methods or ()), "HEAD"}
 
 
 def serve(app: FastAPI, settings: Settings) -> None:
-    """Answer requests until the process is told to end. What a proxy says of a visitor's address is believed only
-    where FORWARDED_ALLOW_IPS names that proxy, or on a Space."""
+    """Answer requests until the process receives a signal to stop.
+
+    A visitor's address is read from a proxy's headers only if FORWARDED_ALLOW_IPS names that proxy, or on a Space.
+    """
     proxies = os.environ.get("FORWARDED_ALLOW_IPS") or (SPACE_PROXIES if "SPACE_ID" in os.environ else None)
     uvicorn.run(
         app,
         host=settings.host,
         port=settings.port,
         access_log=False,
-        log_config=None,  # the log of app.py leaves secrets out
+        log_config=None,  # the log handlers set by `log_safely` remove secrets
         proxy_headers=proxies is not None,
         forwarded_allow_ips=proxies,
         http=BoundedHttpProtocol,
         ws="none",
         limit_concurrency=MAX_CONNECTIONS,
-        timeout_graceful_shutdown=GRACE_S,
+        timeout_graceful_shutdown=SHUTDOWN_GRACE_S,
     )

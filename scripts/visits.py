@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from leaderboard.data.columns import all_choices, default_keys, sort_keys
-from leaderboard.data.query import PAGE
+from leaderboard.data.query import ROWS_PER_PAGE
 
 VISITORS = 200
 LASTING = 60.0  # seconds
@@ -57,7 +57,7 @@ class Events:
 
 def table_fields(rng: random.Random) -> list[Any]:
     """A benchmark's fields after one thing was done to them: a word, an order, a filter, a column."""
-    fields: list[Any] = [None, "", "score", [], [], False, list(default_keys()), PAGE, [], False]
+    fields: list[Any] = [None, "", "score", [], [], False, list(default_keys()), ROWS_PER_PAGE, [], False]
     match rng.randrange(4):
         case 0:
             fields[1] = rng.choice(WORDS)

@@ -1,4 +1,7 @@
-"""The command line's arguments. Light: `--help` loads nothing that a command needs."""
+"""Define the arguments of `python -m evaluator`.
+
+This module imports nothing heavy, so that `--help` is fast.
+"""
 
 import argparse
 from datetime import timedelta
@@ -12,51 +15,51 @@ from submissions.records.options import PRECISIONS, THINKING
 
 
 def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m evaluator", description="Give models their scores.")
+    parser = argparse.ArgumentParser(
+        prog="python -m evaluator", description="Evaluate models on the leaderboard's benchmarks."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("benchmarks", help="what can be measured")
-    _add_run(commands.add_parser("run", help="evaluate one model on one benchmark, here and now"))
-    _add_parity(commands.add_parser("parity", help="ask the same questions by the built-in engine and by a server"))
-    _add_score(commands.add_parser("score", help="score answers that are at hand already"))
+    commands.add_parser("benchmarks", help="list the benchmarks")
+    _add_run(commands.add_parser("run", help="evaluate one model on one benchmark on this machine"))
+    _add_parity(commands.add_parser("parity", help="compare the built-in engine and a server on the same questions"))
+    _add_score(commands.add_parser("score", help="score existing answers"))
     _add_verify(commands.add_parser("verify", help="check a published result against its signed statement"))
     _add_croissant(commands.add_parser("croissant", help="describe a folder of items for its dataset card"))
-    _add_import(commands.add_parser("import", help="convert a test set as its makers publish it"))
-    _add_ko_fresh(commands.add_parser("ko-fresh", help="draw a set of ko-fresh, reveal a seed, check a revealed one"))
-    _add_worker(commands.add_parser("worker", help="evaluate what is queued"))
-    _add_estimate(commands.add_parser("estimate", help="say what a model's evaluations will take"))
-    _add_schedule(commands.add_parser("schedule", help="run the worker as a Hugging Face Job, again and again"))
+    _add_import(commands.add_parser("import", help="convert a test set from its published format"))
+    _add_ko_fresh(commands.add_parser("ko-fresh", help="draw a ko-fresh set, reveal a seed, verify a revealed set"))
+    _add_worker(commands.add_parser("worker", help="evaluate queued requests"))
+    _add_estimate(commands.add_parser("estimate", help="estimate the time and price of a model's evaluations"))
+    _add_schedule(commands.add_parser("schedule", help="run the worker as a scheduled Hugging Face Job"))
     return parser
 
 
 def _add_verify(verify: argparse.ArgumentParser) -> None:
-    verify.add_argument("result", help="a result's JSON: a file, or its address on a board")
+    verify.add_argument("result", help="a result's JSON: a file or its URL on a board")
     verify.add_argument("--key", required=True, type=Path, help="the operator's public key, Ed25519 in PEM")
-    verify.add_argument("--statement", help="a file or an address (default: RESULT with .intoto.json for .json)")
+    verify.add_argument("--statement", help="a file or URL (default: RESULT with .intoto.json instead of .json)")
 
 
 def _add_croissant(croissant: argparse.ArgumentParser) -> None:
     croissant.add_argument("benchmark", choices=list(BENCHMARKS))
-    croissant.add_argument("folder", type=Path, help="with items.jsonl or items.parquet")
-    croissant.add_argument("--license", required=True, help="the address of the licence")
-    croissant.add_argument("--url", required=True, help="where the dataset is")
+    croissant.add_argument("folder", type=Path, help="a folder with items.jsonl or items.parquet")
+    croissant.add_argument("--license", required=True, help="URL of the licence")
+    croissant.add_argument("--url", required=True, help="URL of the dataset")
 
 
 def _add_ko_fresh(ko_fresh: argparse.ArgumentParser) -> None:
     steps = ko_fresh.add_subparsers(dest="step", required=True)
-    draw = steps.add_parser("draw", help="draw the set of a seed into a folder")
+    draw = steps.add_parser("draw", help="draw the set of a seed into a new folder")
     draw.add_argument("--seed", required=True, help="any text; the same text gives the same set")
     draw.add_argument(
         "--n", type=_positive, default=2000, metavar="N", help="questions, twins included (default: 2000)"
     )
-    verify = steps.add_parser("verify", help="draw a revealed set again and compare it with what was committed to")
-    verify.add_argument("commitment", help="a file, or a quarter that the store has: 2026Q4")
+    verify = steps.add_parser("verify", help="draw a revealed set again and compare it with its commitment")
+    verify.add_argument("commitment", help="a commitment file, or a quarter whose commitment is in the store: 2026Q4")
     for step in (draw, verify):
-        step.add_argument("--out", required=True, type=_folder, help="a folder that is not there yet")
-    reveal = steps.add_parser(
-        "reveal", help="publish the seed of a quarter: its set is of no use for ranking afterwards"
-    )
-    reveal.add_argument("quarter", help="2026Q4, say")
-    reveal.add_argument("--yes", action="store_true", help="do not ask")
+        step.add_argument("--out", required=True, type=_folder, help="a folder that does not exist yet")
+    reveal = steps.add_parser("reveal", help="publish the seed of a quarter; later results on its set are not ranked")
+    reveal.add_argument("quarter", help="for example 2026Q4")
+    reveal.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:
@@ -70,33 +73,38 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--base-url",
         action="append",
-        help="of an OpenAI-compatible server, its key in HANNUN_API_KEY; again for each further one with the same model",
+        help="URL of an OpenAI-compatible server, its key in HANNUN_API_KEY; repeat for more servers with the same model",
     )
     run.add_argument("--spawn", metavar="COMMAND", help="start such a server: 'vllm serve {model} --port {port}'")
     run.add_argument("--page-chars", type=_positive, metavar="N", help="read pages longer than this in windows")
-    run.add_argument("--image-links", action="store_true", help="name public images by their links, send the others")
-    run.add_argument("--max-requests", type=_positive, metavar="N", help="budget of requests")
-    run.add_argument("--max-tokens", type=_positive, metavar="N", help="budget of tokens, in and out together")
-    run.add_argument("--max-cost", type=float, metavar="X", help="budget of money, by --prices")
+    run.add_argument("--image-links", action="store_true", help="send public images as links, the others as data")
+    run.add_argument("--max-requests", type=_positive, metavar="N", help="stop after this many requests")
+    run.add_argument("--max-tokens", type=_positive, metavar="N", help="stop after this many input and output tokens")
+    run.add_argument("--max-cost", type=float, metavar="X", help="stop after this cost, by --prices")
     run.add_argument(
-        "--prices", type=float, nargs=2, metavar=("IN", "OUT"), default=[0.0, 0.0], help="a million tokens"
+        "--prices", type=float, nargs=2, metavar=("IN", "OUT"), default=[0.0, 0.0], help="prices per million tokens"
     )
-    run.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
+    run.add_argument("--precision", choices=PRECISIONS, help="default: the checkpoint's")
     run.add_argument(
-        "--thinking", choices=THINKING, help="of a model that reasons or not (default: as its template has it)"
+        "--thinking", choices=THINKING, help="thinking mode, if the model has one (default: the chat template's)"
     )
-    run.add_argument("--max-new-tokens", type=_positive, metavar="N", help="of an answer (default: the benchmark's)")
     run.add_argument(
-        "--max-reasoning-tokens", type=_positive, metavar="N", help="before it (default: HANNUN_MAX_REASONING_TOKENS)"
+        "--max-new-tokens", type=_positive, metavar="N", help="tokens per answer (default: the benchmark's)"
+    )
+    run.add_argument(
+        "--max-reasoning-tokens",
+        type=_positive,
+        metavar="N",
+        help="tokens before the answer (default: HANNUN_MAX_REASONING_TOKENS)",
     )
     run.add_argument(
         "--decoding",
         choices=["greedy", "repository"],
         default="greedy",
-        help="repository: keep the penalties of its generation config, as published scripts do; such rows have no rank",
+        help="repository: keep the penalties of the model's generation config, as published scripts do; not ranked",
     )
     run.add_argument(
-        "--trust-remote-code", action="store_true", help="run the Python files of the model's folder, in the sandbox"
+        "--trust-remote-code", action="store_true", help="run the model's own Python files, in the sandbox"
     )
     run.add_argument("--limit", type=_positive, metavar="N", help="only the first N items")
     run.add_argument("--batch-size", type=_batch_size, metavar="auto|N", help="default: auto")
@@ -105,15 +113,13 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "--alone",
         type=int,
         metavar="N",
-        help="ask N questions again one at a time, for latency (default: HANNUN_ALONE)",
+        help="ask N questions again one at a time, to measure latency (default: HANNUN_ALONE)",
     )
-    run.add_argument("--fresh", action="store_true", help="use no answers of earlier runs")
+    run.add_argument("--fresh", action="store_true", help="do not reuse answers of earlier runs")
     run.add_argument(
-        "--no-images", action="store_true", help="ask without images and pages: shows shortcuts in the data"
+        "--no-images", action="store_true", help="ask without images and pages, to find shortcuts in the data"
     )
-    run.add_argument(
-        "--sandbox", choices=["auto", "none"], default="auto", help="none: for a model you trust with this machine"
-    )
+    run.add_argument("--sandbox", choices=["auto", "none"], default="auto", help="none: only for a model you trust")
     run.add_argument("--out", required=True, type=_folder, help="folder for result.json and details.jsonl")
 
 
@@ -122,11 +128,11 @@ def _add_parity(parity: argparse.ArgumentParser) -> None:
     parity.add_argument("--benchmark", default="ko-vqa", choices=list(BENCHMARKS))
     parity.add_argument("--data", metavar="PATH[#SPLIT]", help="as for run (default: the sample set)")
     parity.add_argument("--revision", help="branch, tag or commit (default: the newest)")
-    parity.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
-    parity.add_argument("--thinking", choices=THINKING, help="of a model that reasons or not")
-    parity.add_argument("--spawn", metavar="COMMAND", help="the server (default: HANNUN_SERVER)")
-    parity.add_argument("--items", type=_positive, default=100, metavar="N", help="questions asked (default: 100)")
-    parity.add_argument("--sandbox", choices=["auto", "none"], default="auto", help="none: for a model you trust")
+    parity.add_argument("--precision", choices=PRECISIONS, help="default: the checkpoint's")
+    parity.add_argument("--thinking", choices=THINKING, help="thinking mode, if the model has one")
+    parity.add_argument("--spawn", metavar="COMMAND", help="command that starts the server (default: HANNUN_SERVER)")
+    parity.add_argument("--items", type=_positive, default=100, metavar="N", help="questions to ask (default: 100)")
+    parity.add_argument("--sandbox", choices=["auto", "none"], default="auto", help="none: only for a model you trust")
     parity.set_defaults(base_url=None, trust_remote_code=False)
 
 
@@ -135,9 +141,9 @@ def _add_score(score: argparse.ArgumentParser) -> None:
     score.add_argument("--items", required=True, type=Path, help='JSON lines: {"id", "answer", …}')
     score.add_argument("--answers", required=True, type=Path, help='JSON lines: {"id", "text"}')
     score.add_argument(
-        "--strip-reasoning", action="store_true", help="the texts are raw transcripts: score what follows the reasoning"
+        "--strip-reasoning", action="store_true", help="the texts contain reasoning: score only what follows it"
     )
-    score.add_argument("--per-item", type=Path, help="write each item's score here, in item order")
+    score.add_argument("--per-item", type=Path, help="file for each item's score, in item order")
 
 
 def _add_import(importer: argparse.ArgumentParser) -> None:
@@ -149,44 +155,51 @@ def _add_import(importer: argparse.ArgumentParser) -> None:
 def _add_worker(worker: argparse.ArgumentParser) -> None:
     worker.add_argument("--once", action="store_true", help="stop when the queue is empty")
     worker.add_argument(
-        "--every", type=parse_duration, metavar="10m", help="look again this often (default: HANNUN_WORKER_EVERY)"
+        "--every",
+        type=parse_duration,
+        metavar="10m",
+        help="how often to look for new requests (default: HANNUN_WORKER_EVERY)",
     )
     worker.add_argument(
-        "--claimed", metavar="KEY:NONCE", help="evaluate this one request, which a launcher has claimed, and end"
+        "--claimed", metavar="KEY:NONCE", help="evaluate one request that a launcher has claimed, then exit"
     )
-    worker.add_argument("--shard", type=_shard, metavar="0/4", help="with --claimed: only this part of its questions")
-    worker.add_argument("--store", help="the store's path or address (default: HANNUN_STORE)")
+    worker.add_argument("--shard", type=_shard, metavar="0/4", help="with --claimed: only this shard of its questions")
+    worker.add_argument("--store", help="path or URL of the store (default: HANNUN_STORE)")
 
 
 def _add_estimate(estimate: argparse.ArgumentParser) -> None:
     estimate.add_argument("model", help="a folder, or owner/name on the Hub or under HANNUN_MODELS_DIR")
     estimate.add_argument(
-        "benchmarks", nargs="*", metavar="BENCHMARK", type=_benchmark, help="default: all that it can take"
+        "benchmarks", nargs="*", metavar="BENCHMARK", type=_benchmark, help="default: all that accept the model"
     )
     estimate.add_argument("--revision", help="branch, tag or commit (default: the newest)")
-    estimate.add_argument("--precision", choices=PRECISIONS, help="default: as the checkpoint says")
-    estimate.add_argument("--thinking", choices=THINKING, help="of a model that reasons or not")
-    estimate.add_argument("--device", help="A100, say (default: this machine's)")
+    estimate.add_argument("--precision", choices=PRECISIONS, help="default: the checkpoint's")
+    estimate.add_argument("--thinking", choices=THINKING, help="thinking mode, if the model has one")
+    estimate.add_argument("--device", help="for example A100 (default: this machine's)")
     estimate.add_argument(
-        "--price", type=_price, metavar="X", help="of the machine, an hour (default: HANNUN_PRICE_PER_HOUR)"
+        "--price", type=_price, metavar="X", help="price of the machine per hour (default: HANNUN_PRICE_PER_HOUR)"
     )
 
 
 def _add_schedule(schedule: argparse.ArgumentParser) -> None:
-    schedule.add_argument("--flavor", default="a10g-small", help="hardware, a100-large say (default: a10g-small)")
+    schedule.add_argument(
+        "--flavor", default="a10g-small", help="hardware, for example a100-large (default: a10g-small)"
+    )
     schedule.add_argument("--space", help="owner/name of the Space whose code is run (default: this Space)")
-    schedule.add_argument("--commit", metavar="SHA", help="of that code (default: the newest now)")
+    schedule.add_argument("--commit", metavar="SHA", help="commit of that code (default: the newest)")
     schedule.add_argument(
         "--image", metavar="NAME@sha256:…", help="Docker image of Debian with Python 3.11, by its digest"
     )
     schedule.add_argument(
-        "--timeout", type=parse_duration, default=timedelta(hours=12), help="of one job (default: 12h)"
+        "--timeout", type=parse_duration, default=timedelta(hours=12), help="time limit of one job (default: 12h)"
     )
     schedule.add_argument("--namespace", help="user or organisation that pays (default: the token's)")
-    what = schedule.add_mutually_exclusive_group()
-    what.add_argument("--every", type=parse_duration, default=timedelta(hours=1), metavar="1h", help="default: 1h")
-    what.add_argument("--list", action="store_true", help="the jobs there are")
-    what.add_argument("--delete", metavar="ID", help="end one of them")
+    action = schedule.add_mutually_exclusive_group()
+    action.add_argument(
+        "--every", type=parse_duration, default=timedelta(hours=1), metavar="1h", help="how often (default: 1h)"
+    )
+    action.add_argument("--list", action="store_true", help="list the scheduled jobs")
+    action.add_argument("--delete", metavar="ID", help="delete a scheduled job")
 
 
 def _shard(text: str) -> Shard:
@@ -202,13 +215,13 @@ def _price(text: str) -> float:
     except ValueError:
         price = -1.0
     if not 0 <= price < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no price")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a price")
     return price
 
 
 def _benchmark(text: str) -> str:
     if text not in BENCHMARKS:
-        raise argparse.ArgumentTypeError(f"{text!r} is no benchmark: {', '.join(BENCHMARKS)}")
+        raise argparse.ArgumentTypeError(f"unknown benchmark {text!r}; available: {', '.join(BENCHMARKS)}")
     return text
 
 
@@ -220,7 +233,7 @@ def _folder(text: str) -> Path:
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)
 
 

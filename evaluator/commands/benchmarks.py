@@ -1,4 +1,4 @@
-"""`python -m evaluator benchmarks`: what can be measured."""
+"""`python -m evaluator benchmarks`: print a table of the benchmarks."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""What commands show while they work."""
+"""Progress bars of the commands."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ class _Rate(ProgressColumn):
 
 
 def progress_bar() -> Progress:
-    """On stderr: stdout is for results."""
+    """Return a progress bar on stderr; stdout is reserved for results."""
     columns = [
         TextColumn("{task.description:<6}"),
         BarColumn(),
@@ -31,7 +31,7 @@ def progress_bar() -> Progress:
 
 @contextmanager
 def shown_progress() -> Iterator[OnProgress]:
-    """A progress bar, and what moves it."""
+    """Show a progress bar and yield the callback that updates it."""
     with progress_bar() as progress:
         bar = progress.add_task("load", total=None)
 

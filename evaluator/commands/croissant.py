@@ -1,4 +1,4 @@
-"""`python -m evaluator croissant`: JSON-LD that describes a folder of items, for its dataset card."""
+"""`python -m evaluator croissant`: print the Croissant JSON-LD of a folder of items, for its dataset card."""
 
 import argparse
 import json
@@ -8,6 +8,6 @@ from evaluator.datasets.croissant import croissant
 
 
 def main(args: argparse.Namespace) -> int:
-    described = croissant(args.benchmark, args.folder, args.license, args.url, datetime.now(UTC).date())
-    print(json.dumps(described, ensure_ascii=False, indent=2))
+    description = croissant(args.benchmark, args.folder, args.license, args.url, datetime.now(UTC).date())
+    print(json.dumps(description, ensure_ascii=False, indent=2))
     return 0

@@ -1,4 +1,7 @@
-"""Calls a command, and turns what it raises into one line and an exit code: 2 for bad usage or input, 1 for the rest."""
+"""Call a command and turn its exceptions into one line on stderr and an exit code.
+
+The exit code is 2 for bad usage or bad input and 1 for other errors.
+"""
 
 import argparse
 import sys
@@ -23,24 +26,24 @@ COMMANDS = {
 
 
 def dispatch(args: argparse.Namespace) -> int:
-    """The exit code of the command."""
+    """Run the command that the arguments name and return its exit code."""
     try:
         return int(import_module(COMMANDS[args.command]).main(args))
     except SandboxError as error:
-        return _complain(f"{error}; for a model you trust: run --sandbox none", 2)
+        return _print_error(f"{error}; for a model you trust: run --sandbox none", 2)
     except (DataError, RefusedError, SettingsError, StoreError) as error:
-        return _complain(str(error), 2)
+        return _print_error(str(error), 2)
     except EvaluationError as error:
-        return _complain(f"{error.code}: {error}", 1 if error.code.ours else 2)
+        return _print_error(f"{error.code}: {error}", 1 if error.code.ours else 2)
     except (OSError, QueueError, StatementError) as error:
-        return _complain(str(error), 1)
+        return _print_error(str(error), 1)
     except EOFError:
-        return _complain("nobody is there to ask; --yes answers yes", 2)
+        return _print_error("cannot ask for confirmation: stdin is closed; pass --yes", 2)
     except KeyboardInterrupt:
-        goes_on = "; start again with the same --out to go on where it was" if args.command == "run" else ""
-        return _complain(f"stopped{goes_on}", 1)
+        hint = "; run again with the same --out to continue" if args.command == "run" else ""
+        return _print_error(f"stopped{hint}", 1)
 
 
-def _complain(message: str, code: int) -> int:
+def _print_error(message: str, code: int) -> int:
     print(f"evaluator: {' '.join(message.split())}", file=sys.stderr)
     return code

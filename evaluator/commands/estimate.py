@@ -1,4 +1,4 @@
-"""`python -m evaluator estimate`: device hours, wall time and price of a model's evaluations, before they are made."""
+"""`python -m evaluator estimate`: print the expected device hours, wall time and price of a model's evaluations."""
 
 import argparse
 
@@ -16,16 +16,16 @@ from submissions.store.index import board_reader, parse_record
 from submissions.store.open import open_store
 from submissions.texts.errors import RefusedError
 
-PAST_RUNS = 200  # the newest, of each benchmark
+MAX_PAST_RUNS = 200  # newest results of each benchmark that an estimate is compared with
 
 
 def main(args: argparse.Namespace) -> int:
-    """Compares with the newest results of the board that were measured here."""
+    """Print an estimate for each benchmark, corrected by the newest results that were measured by this board."""
     settings = load_settings(BENCHMARKS)
     device = _device(args.device)
     facts = facts_of_model(args.model, args.revision, settings, trust_code=True)
     if facts.params is None or facts.weight_bytes is None:
-        raise DataError(f"{args.model}: its files do not tell its size")
+        raise DataError(f"{args.model}: its size cannot be read from its files")
     precision = args.precision or facts.precision
     weight_bytes = facts.params * BYTES[precision] if precision in BYTES else facts.weight_bytes
     price = args.price if args.price is not None else settings.price_per_hour
@@ -34,8 +34,10 @@ def main(args: argparse.Namespace) -> int:
     snapshot = store.snapshot()
     rows = [row for row in board_reader(store).read(snapshot)[0] if row.kind == "verified"]
     for name in wanted:
-        newest = sorted((row for row in rows if row.benchmark == name), key=lambda row: -(row.date or 0))[:PAST_RUNS]
-        made = estimate(
+        newest = sorted((row for row in rows if row.benchmark == name), key=lambda row: -(row.date or 0))[
+            :MAX_PAST_RUNS
+        ]
+        estimated = estimate(
             facts.params,
             weight_bytes,
             name,
@@ -43,17 +45,21 @@ def main(args: argparse.Namespace) -> int:
             reasons=(args.thinking or facts.thinking) not in (None, "off"),
             past=[parse_record(store.read(row.path, snapshot.head), EvalResult) for row in newest],
         )
-        told = f"9 of 10 within {made.error:.1f}×" if made.error else "too few to compare with"
-        cost = "" if price is None else f", ${price * made.seconds / 3600:.2f}"
+        accuracy = f"9 of 10 within {estimated.error:.1f}×" if estimated.error else "too few to compare with"
+        cost = "" if price is None else f", ${price * estimated.seconds / 3600:.2f}"
         print(
-            f"{name}: {BENCHMARKS[name].card.n:,} questions on {made.devices} × {device.name} take about "
-            f"{made.seconds / 3600:.2f} h, {made.device_hours:.2f} device hours{cost} ({made.runs} past runs: {told})"
+            f"{name}: {BENCHMARKS[name].card.n:,} questions on {estimated.devices} × {device.name} take about "
+            f"{estimated.seconds / 3600:.2f} h, {estimated.device_hours:.2f} device hours{cost} "
+            f"({estimated.runs} past runs: {accuracy})"
         )
     return 0
 
 
 def _wanted(facts: ModelFacts, named: list[str]) -> list[str]:
-    """The benchmarks named, or all whose questions the model can take. Raises RefusedError where it cannot."""
+    """Return the named benchmarks, or all that accept the model if none is named.
+
+    Raises RefusedError if a named benchmark, or every benchmark, refuses the model.
+    """
     refusals = {name: _refusal(facts, name) for name in named or BENCHMARKS}
     able = [name for name, refusal in refusals.items() if refusal is None]
     refusal = next(filter(None, refusals.values()), None)
@@ -68,8 +74,8 @@ def _refusal(facts: ModelFacts, benchmark: str) -> RefusedError | None:
 
 
 def _device(name: str | None) -> DeviceSpeed:
-    """Raises DataError for one that nothing is known of."""
+    """Return the speed of the named device, or of this machine's. Raises DataError if the device is unknown."""
     found = name or next(iter(device_names()), "CPU")
     if device := device_named(found):
         return device
-    raise DataError(f"{found}: no such device is known; name one with --device: {', '.join(d.name for d in DEVICES)}")
+    raise DataError(f"unknown device {found}; choose one with --device: {', '.join(d.name for d in DEVICES)}")

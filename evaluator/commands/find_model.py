@@ -1,4 +1,4 @@
-"""The model that a command line names: a folder, a model on the Hub, or one behind a server."""
+"""Find the model that a command line names: a folder, a model on the Hub, or one behind a server."""
 
 import argparse
 import re
@@ -12,7 +12,10 @@ from submissions.hub_models.model_facts import ModelFacts, facts_of_server
 
 
 def find_model(args: argparse.Namespace, settings: Settings) -> tuple[ModelFacts, Path, Path | None]:
-    """What the model is, its folder, and that of the adapter to be put on it. Raises RefusedError, EvaluationError."""
+    """Return the model's facts, its folder, and the folder of its adapter or None.
+
+    Downloads a model of the Hub. Raises RefusedError, EvaluationError.
+    """
     folder = Path(args.model)
     if args.base_url and not args.spawn:
         return facts_of_server(_model_id(args.model, "api"), args.base_url[0]), folder, None
@@ -26,7 +29,10 @@ def find_model(args: argparse.Namespace, settings: Settings) -> tuple[ModelFacts
 
 
 def facts_of_model(model: str, revision: str | None, settings: Settings, *, trust_code: bool) -> ModelFacts:
-    """Of a folder, else of the Hub's model of that name. Downloads no more than the heads of files. Raises RefusedError."""
+    """Return the facts of the model in a folder, or of the Hub model with that name if there is no such folder.
+
+    Of a Hub model only the heads of files are downloaded. Raises RefusedError.
+    """
     folder = Path(model)
     if not folder.is_dir():
         return inspect_model(model, revision, settings.models_dir, REGISTRY, trust_code=trust_code)
@@ -37,6 +43,6 @@ def facts_of_model(model: str, revision: str | None, settings: Settings, *, trus
 
 
 def _model_id(name: str, owner: str) -> str:
-    """An ID for what has none."""
+    """Return a valid model ID, `owner/name`, for a model that has none."""
     parts = [re.sub(r"[^A-Za-z0-9._-]", "-", part).strip("._-") or "model" for part in name.split("/")[-2:]]
     return "/".join(parts if len(parts) == 2 else [owner, *parts])

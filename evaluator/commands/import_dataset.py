@@ -1,4 +1,4 @@
-"""`python -m evaluator import`: a test set as its makers publish it, into the documented schema."""
+"""`python -m evaluator import`: convert a test set from its published format to the documented schema."""
 
 import argparse
 import sys
@@ -7,7 +7,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import progress_bar
 from evaluator.datasets.import_dataset import REJECTED, import_dataset
 
-PREVIEW = 10  # rejected rows shown
+PREVIEW = 10  # rejected rows to print
 
 
 def main(args: argparse.Namespace) -> int:
@@ -20,7 +20,9 @@ def main(args: argparse.Namespace) -> int:
         f"{len(done.items):,} items, {done.files:,} images or pages, {len(done.rejected):,} rows rejected: {args.out}"
     )
     if done.unmatched:
-        print(f"{done.unmatched:,} items can never be right: the published rule does not accept their own answer")
+        print(
+            f"{done.unmatched:,} items cannot be answered correctly: the published rule rejects their own gold answer"
+        )
     for where, reason in done.rejected[:PREVIEW]:
         print(f"rejected {where}: {reason}", file=sys.stderr)
     if len(done.rejected) > PREVIEW:

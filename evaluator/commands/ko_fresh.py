@@ -1,4 +1,4 @@
-"""`python -m evaluator ko-fresh`: draw a set, reveal a quarter's seed, check a revealed one."""
+"""`python -m evaluator ko-fresh`: draw a set, reveal a quarter's seed, verify a revealed set."""
 
 import argparse
 from pathlib import Path
@@ -15,7 +15,7 @@ from submissions.store.open import check_there, open_store
 
 
 def main(args: argparse.Namespace) -> int:
-    """Exit code 1 where a revealed set is not the one committed to. Raises DataError, SettingsError, StoreError."""
+    """Return exit code 1 if a revealed set differs from its commitment. Raises DataError, SettingsError, StoreError."""
     if args.step == "reveal":
         return _reveal(args.quarter, yes=args.yes)
     check_new_folder(args.out)
@@ -38,15 +38,17 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _reveal(quarter: str, *, yes: bool) -> int:
-    running = f" {quarter} is still the quarter that is ranked." if quarter == BENCHMARKS["ko-fresh"].card.split else ""
-    asked = f"Everybody can draw the set of {quarter} afterwards, and later results have no rank.{running} Reveal its seed? [y/N] "
-    if not yes and input(asked).strip().lower() not in ("y", "yes"):
+    running = f" {quarter} is still the ranked quarter." if quarter == BENCHMARKS["ko-fresh"].card.split else ""
+    question = (
+        f"Anyone can then draw the set of {quarter}, and later results have no rank.{running} Reveal its seed? [y/N] "
+    )
+    if not yes and input(question).strip().lower() not in ("y", "yes"):
         print("nothing revealed")
         return 2
     settings = load_settings(BENCHMARKS)
     check_there(settings.store)
-    told = reveal(quarter, settings)
-    print(f"{quarter}: {told.seed}")
+    revealed = reveal(quarter, settings)
+    print(f"{quarter}: {revealed.seed}")
     return 0
 
 
@@ -59,4 +61,4 @@ def _commitment(named: str) -> Commitment:
     try:
         return Commitment.model_validate_json(file.read_bytes())
     except ValueError:
-        raise DataError(f"{file}: no commitment") from None
+        raise DataError(f"{file}: not a commitment") from None

@@ -1,4 +1,4 @@
-"""`python -m evaluator parity`: the same questions by the built-in engine and by a server."""
+"""`python -m evaluator parity`: ask the same questions with the built-in engine and with a server."""
 
 import argparse
 from dataclasses import replace
@@ -11,7 +11,7 @@ from evaluator.commands.find_model import find_model
 from evaluator.core.errors import DataError
 from evaluator.datasets.source import open_source
 from evaluator.engines.registry import REGISTRY
-from evaluator.results.parity import SHOWN, parity
+from evaluator.results.parity import MAX_DIFFERENCES_SHOWN, parity
 from evaluator.results.reproduce import server_name
 from evaluator.results.task import Task, options_of
 from submissions.checks.request import build_request
@@ -20,7 +20,7 @@ from submissions.config.settings import load_settings
 
 
 def main(args: argparse.Namespace) -> int:
-    """Exit code 1 where the scores differ by more than chance."""
+    """Return exit code 1 if the scores differ by more than chance."""
     settings = load_settings(BENCHMARKS)
     command = args.spawn or settings.server
     if not command:
@@ -56,6 +56,6 @@ def main(args: argparse.Namespace) -> int:
         f"(95% interval {low:+.2f} to {high:+.2f}, McNemar's exact p = {found.comparison.p_value:.3f})"
     )
     print(f"{len(found.different)} answers are not the same text")
-    for one in found.different[:SHOWN]:
+    for one in found.different[:MAX_DIFFERENCES_SHOWN]:
         print(f"  {one.id}\n    built-in: {one.built_in!r}\n    served:   {one.served!r}")
     return 0 if found.agrees else 1

@@ -1,4 +1,4 @@
-"""`python -m evaluator run`: one model on one benchmark, here and now."""
+"""`python -m evaluator run`: evaluate one model on one benchmark on this machine."""
 
 import argparse
 import json
@@ -36,26 +36,26 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _check_out(out: Path) -> None:
-    """Before hours of work. Raises DataError where the result could not be written there."""
+    """Check before hours of work that the result can be written. Raises DataError if it cannot."""
     try:
         (out / "job").mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"--out {out}: {error.strerror}") from None
     if taken := [name for name in (RESULT, DETAILS) if (out / name).is_dir()]:
-        raise DataError(f"--out {out}: {taken[0]} is a folder there")
+        raise DataError(f"--out {out}: it contains a folder named {taken[0]}")
 
 
 def _task(args: argparse.Namespace, settings: Settings) -> Task:
-    """Raises DataError, RefusedError, EvaluationError."""
+    """Build the task from the arguments. Raises DataError, RefusedError, EvaluationError."""
     benchmark = BENCHMARKS[args.benchmark]
     source = open_source(args.benchmark, args.data, settings)
     if args.base_url or args.spawn:
         args.engine = "api"
     elif args.engine == "api":
-        raise DataError("--engine api needs --base-url, or --spawn to start a server of its own")
+        raise DataError("--engine api needs --base-url, or --spawn to start a server")
     facts, folder, adapter = find_model(args, settings)
     if args.no_images:
-        facts = replace(facts, takes_images=True)  # a model that sees nothing can be asked blind as well
+        facts = replace(facts, takes_images=True)  # a text model can also be asked without images
     request = build_request(
         facts,
         args.benchmark,
@@ -66,7 +66,7 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
         thinking=None if args.base_url else args.thinking,
     )
     if args.base_url:
-        request = request.evolve(thinking=args.thinking)  # what a server is told, whose template nobody sees
+        request = request.evolve(thinking=args.thinking)  # sent to the server, whose template is unknown
     if args.engine != "auto":
         request = request.evolve(engine=args.engine)
         if args.benchmark not in (able := REGISTRY.benchmarks_for(args.engine)):

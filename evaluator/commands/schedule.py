@@ -1,4 +1,4 @@
-"""`python -m evaluator schedule`: the worker as a Hugging Face Job."""
+"""`python -m evaluator schedule`: run the worker as a scheduled Hugging Face Job."""
 
 import argparse
 import re
@@ -27,7 +27,7 @@ def main(args: argparse.Namespace) -> int:
         return 0
     space, image = space_of(args.space), pinned_image(args.image)
     if args.commit and not re.fullmatch("[0-9a-f]{40}", args.commit):
-        raise SettingsError(f"--commit {args.commit}: name all 40 digits, for a branch is another commit tomorrow")
+        raise SettingsError(f"--commit {args.commit}: give all 40 digits of a commit; a branch would move")
     commit = args.commit or scheduler.newest_commit(space)
     job_settings = JobSettings(space, commit, args.flavor, image, args.timeout, args.namespace)
     print(f"code: {space} at {commit}")

@@ -1,4 +1,4 @@
-"""`python -m evaluator worker`: evaluate what is queued, or one request that a launcher has claimed."""
+"""`python -m evaluator worker`: evaluate queued requests, or one request that a launcher has claimed."""
 
 import argparse
 import re
@@ -23,7 +23,7 @@ def main(args: argparse.Namespace) -> int:
         raise DataError("--shard needs --claimed")
     if args.claimed is not None:
         if not re.fullmatch("[0-9a-f]{32}:[0-9a-f]{32}", args.claimed):
-            raise DataError(f"--claimed {args.claimed}: it is KEY:NONCE, of a request that a launcher has claimed")
+            raise DataError(f"--claimed {args.claimed}: must be KEY:NONCE of a request that a launcher has claimed")
         run = take_over(settings, args.claimed, args.shard)
         _stop_on_signals(run.stop)
         run.run()
@@ -39,5 +39,6 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _stop_on_signals(stop: Callable[[], None]) -> None:
+    # The handler starts a thread, because it must not wait for locks itself.
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: threading.Thread(target=stop).start())  # a handler must wait for no lock
+        signal.signal(number, lambda *_: threading.Thread(target=stop).start())

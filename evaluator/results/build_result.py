@@ -1,4 +1,4 @@
-"""From scored answers to the public result record: percentages with 4 decimals, milliseconds with 3."""
+"""Build the public result record from scored answers: percentages with 4 decimals, milliseconds with 3."""
 
 import math
 import statistics
@@ -36,19 +36,20 @@ from submissions.records.result import (
     ResultConfig,
 )
 
-# Scores over so many items are published in steps of one item. With more digits a sum of unlike scores, such as F1, would say
-# which items they were of (docs/security.md); a smaller set is a trial.
+# From this many items on, scores are published in steps of one item. More digits of a sum of unequal scores, such as F1, would
+# reveal which items they came from (docs/security.md). A smaller set is a trial run.
 ROUNDED_FROM = 100
-# What a result says of the machine and its software.
+# Keys of the environment that are published.
 ENVIRONMENT = ("python", *LIBRARIES, "image_processor", "sandbox", "cgroup")
-# Loading the model is in neither protocol. This one is (preprocessing + inference) / questions over the whole run in batches.
+# (preprocessing + inference) / questions over the whole run in batches. No protocol includes loading the model.
 TOTAL_PROTOCOL = "total/questions"
 
 
-def coarse(result: EvalResult) -> EvalResult:
-    """Return a result whose measures have two significant digits.
+def round_measures(result: EvalResult) -> EvalResult:
+    """Return a copy of the result whose measures have two significant digits.
 
-    Approved custom code runs in the process that measures, and could say something with the others (docs/security.md).
+    Approved custom code runs in the process that measures and could encode information in further digits
+    (docs/security.md).
     """
 
     def rounded(record: BaseModel | None, *names: str) -> dict[str, Any] | None:
@@ -78,7 +79,7 @@ def build_result(
     invariance: BatchInvariance | None,
     worker: str | None,
 ) -> EvalResult:
-    """The public record of a scored evaluation."""
+    """Return the public record of a scored evaluation."""
     scores, answers, singly = scored.scores, list(scored.answers.values()), list(scored.singly.values())
     name, n = task.benchmark.name, len(scores)
     counts = {status: sum(s.status == status for s in scores) for status in get_args(AnswerStatus)}
@@ -94,7 +95,7 @@ def build_result(
         request_key=task.request.key,
         config=ResultConfig(
             model_name=task.request.model_id,
-            # A server does not tell which weights it holds or in what precision; one of our own has the folder's.
+            # The weights and precision of a remote server are unknown; a server started here uses the model folder.
             model_sha=None if remote else task.request.revision,
             model_dtype=task.request.precision if _known_precision(api) else None,
             model_type=task.request.model_type,
@@ -151,7 +152,10 @@ def build_result(
 def _latency(
     task: Task, answers: Sequence[Answer], singly: Sequence[Answer], environment: Mapping[str, Any]
 ) -> Latency:
-    """By the latency samples, or as the benchmark's own protocol has it: the mean over the whole run in batches."""
+    """Return the latency over the samples asked one at a time.
+
+    If the benchmark's protocol is "total", or there are no samples, the mean is over the whole run in batches.
+    """
     single = [answer.seconds for answer in singly]
     whole = [answer.seconds for answer in answers]
     total = task.benchmark.latency_protocol == "total" or not single
@@ -161,14 +165,14 @@ def _latency(
         n=len(ordered),
         mean_ms=_ms(_mean(whole if total else single)),
         p50_ms=_ms(statistics.median(ordered)),
-        p95_ms=_ms(ordered[math.ceil(0.95 * len(ordered)) - 1]),  # the nearest rank
+        p95_ms=_ms(ordered[math.ceil(0.95 * len(ordered)) - 1]),  # nearest-rank percentile
         hardware=environment.get("hardware", "remote server"),
         calibration_ms=environment.get("calibration_ms"),
     )
 
 
 def _reasoning(benchmark: Benchmark, scores: Sequence[Score], answers: Sequence[Answer]) -> Reasoning | None:
-    """None where no answer came with any."""
+    """Return how much the model reasoned, or None if no answer contains reasoning."""
     tokens = [a.reasoning_tokens for a in answers if a.reasoning_tokens is not None]
     if not tokens:
         return None
@@ -182,7 +186,7 @@ def _reasoning(benchmark: Benchmark, scores: Sequence[Score], answers: Sequence[
 
 
 def _cost(task: Task, answers: Sequence[Answer]) -> Cost | None:
-    """By the tokens that the engine or the server counts; None where a server elsewhere does not tell what it used."""
+    """Return the tokens, device time and price of the answers, or None if a remote server does not report its tokens."""
     asked = [(a.prompt_tokens, a.tokens) for a in answers if a.prompt_tokens is not None and a.tokens is not None]
     prompt, completion = sum(p for p, _ in asked), sum(c for _, c in asked)
     tokens = {"prompt_tokens": prompt, "completion_tokens": completion} if asked else {}
@@ -190,20 +194,20 @@ def _cost(task: Task, answers: Sequence[Answer]) -> Cost | None:
         prices = task.options.api.prices if task.options.api else (0.0, 0.0)
         total = (prompt * prices[0] + completion * prices[1]) / 1e6 if any(prices) else None
         return Cost(**tokens, total=None if total is None else round(total, 6)) if asked else None
-    own = visible_devices() if task.devices is None else task.devices  # of a job: those that it was given
-    seconds, devices = sum(a.seconds for a in answers), len(own) or 1
+    used = visible_devices() if task.devices is None else task.devices
+    seconds, devices = sum(a.seconds for a in answers), len(used) or 1
     price = None if task.price_per_hour is None else round(task.price_per_hour * seconds / 3600, 6)
     return Cost(**tokens, device_seconds=round(seconds * devices, 3), devices=devices, total=price)
 
 
 def _api_model(answers: Sequence[Answer]) -> str | None:
-    """What the server says has answered; all of them, should it have changed meanwhile."""
+    """Return the name of the model that the server reports, or all of them if it changed during the run."""
     names = sorted({a.model for a in answers if a.model})
     return ", ".join(names)[:200] or None
 
 
 def _reasoning_budget(task: Task) -> int:
-    """Return the tokens that requests had for reasoning beside the answer: none if a server elsewhere was not said to reason."""
+    """Return the reasoning tokens allowed per answer: 0 if a remote server was not asked to reason."""
     return 0 if task.remote and not task.options.asks_for_reasoning else task.options.max_reasoning_tokens
 
 
@@ -226,7 +230,7 @@ def _breakdown(
     by_bucket: dict[str, list[Score]] = {}
     for item, score in zip(items, scores, strict=True):
         by_bucket.setdefault(item.buckets[axis], []).append(score)
-    return {bucket: _bucket(benchmark, own, rounded=rounded) for bucket, own in sorted(by_bucket.items())}
+    return {bucket: _bucket(benchmark, part, rounded=rounded) for bucket, part in sorted(by_bucket.items())}
 
 
 def _bucket(benchmark: Benchmark, scores: Sequence[Score], *, rounded: bool) -> Bucket:
@@ -245,7 +249,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _interval(metric: str, items: Sequence[Item], scores: Sequence[Score], steps: int | None) -> tuple[float, float]:
-    """Return the 95 % interval of a mean metric in percent, over the items that have it."""
+    """Return the 95 % interval of a mean metric, in percent, over the items that have this metric."""
     known = [(s.values[metric], item.cluster) for s, item in zip(scores, items, strict=True) if metric in s.values]
     low, high = mean_interval(*zip(*known, strict=True))
     return _percent(low, steps), _percent(high, steps)
@@ -255,11 +259,12 @@ def _standard_error(metric: str, scores: Sequence[Score], steps: int | None) -> 
     """Return the standard error of a mean metric in percent."""
     values = [s.values[metric] for s in scores if metric in s.values]
     error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    return _percent(error, None if set(values) <= {0.0, 1.0} else steps)  # of right and wrong it follows from the score
+    # If all scores are 0 or 1, the error follows from the mean and reveals nothing more.
+    return _percent(error, None if set(values) <= {0.0, 1.0} else steps)
 
 
 def _percent(share: float, steps: int | None = None) -> float:
-    """Return a share in percent; with `steps` as if it were a whole number of so many items."""
+    """Return a share in percent, rounded to a multiple of 1/`steps` if `steps` is given."""
     return round(100 * (round(share * steps) / steps if steps else share), 4)
 
 

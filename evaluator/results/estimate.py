@@ -1,6 +1,6 @@
-"""What an evaluation will take: a model of the device's arithmetic and memory, corrected by the board's own past runs.
+"""Estimate the time of an evaluation from the device's arithmetic and memory speed, corrected by past runs of this board.
 
-A question costs the prompt's arithmetic once, and for each new token one pass over the weights, which a batch shares
+A question costs the arithmetic of its prompt once, and one pass over the weights for each new token. A batch shares that pass
 (Pope et al. 2022, "Efficiently Scaling Transformer Inference", sections 2 and 3.3).
 """
 
@@ -12,25 +12,25 @@ from evaluator.benchmarks import BENCHMARKS
 from submissions.hub_models.model_facts import memory_needed
 from submissions.records.result import EvalResult
 
-EFFICIENCY = 0.35  # of the peak that a prompt's arithmetic reaches
-LOADING = 1e9  # bytes a second, from disk to device
-OVERHEAD = 0.01  # seconds an item: its image decoded, its answer kept
-BATCH = 32
+EFFICIENCY = 0.35  # share of the peak FLOPS that prompts reach
+LOAD_SPEED = 1e9  # bytes per second from disk to device
+ITEM_OVERHEAD_S = 0.01  # seconds to decode an item's image and to store its answer
+BATCH_SIZE = 32
 LATENCY_SAMPLES = 100
-REASONING_TOKENS = 1500  # of a model that reasons, an answer
+REASONING_TOKENS = 1500  # per answer of a model that reasons
 
 
 @dataclass(frozen=True)
 class DeviceSpeed:
-    """As its maker's data sheet has it."""
+    """Speed and memory of a device, from its maker's data sheet."""
 
-    name: str  # a word of the name that the driver tells
-    flops: float  # a second, bfloat16, dense
-    bandwidth: float  # bytes a second
+    name: str  # one word of the name that the driver reports
+    flops: float  # per second, bfloat16, dense
+    bandwidth: float  # bytes per second
     memory: int  # bytes
 
 
-# source: the makers' data sheets; a CPU's row is of 16 cores with AVX-512
+# From the makers' data sheets. The CPU has 16 cores with AVX-512.
 DEVICES = (
     DeviceSpeed("T4", 65e12, 320e9, 16 * 10**9),
     DeviceSpeed("L4", 121e12, 300e9, 24 * 10**9),
@@ -49,7 +49,7 @@ class Estimate:
     devices: int
     seconds: float  # from the start to the result
     error: float | None  # nine of ten past runs took at most this many times longer or shorter
-    runs: int  # that it was compared with
+    runs: int  # past runs that the estimate was corrected by
 
     @property
     def device_hours(self) -> float:
@@ -57,8 +57,10 @@ class Estimate:
 
 
 def device_named(name: str) -> DeviceSpeed | None:
-    """The device in this name, as `NVIDIA A100-SXM4-80GB` has the A100; None where none is known. A CPU's name is that of the
-    processor and its cores, `… × 16`."""
+    """Return the device whose name is a word of `name`, or None if it is unknown.
+
+    For example, `NVIDIA A100-SXM4-80GB` is an A100. A CPU is named by its processor and cores, `… × 16`.
+    """
     words = ("CPU" if " × " in name else name).upper().replace("-", " ").split()
     return next((device for device in DEVICES if device.name in words), None)
 
@@ -66,12 +68,12 @@ def device_named(name: str) -> DeviceSpeed | None:
 def answer_seconds(
     params: int, weight_bytes: int, benchmark: str, device: DeviceSpeed, devices: int, *, reasons: bool, batch: int
 ) -> float:
-    """Of one question, asked in batches."""
-    own = BENCHMARKS[benchmark]
-    new = own.answer_tokens + (REASONING_TOKENS if reasons else 0)
-    arithmetic = 2 * params * own.prompt_tokens / (EFFICIENCY * device.flops * devices)
+    """Return the seconds of one question that is asked in batches of `batch`, before the correction by past runs."""
+    bench = BENCHMARKS[benchmark]
+    new = bench.answer_tokens + (REASONING_TOKENS if reasons else 0)
+    arithmetic = 2 * params * bench.prompt_tokens / (EFFICIENCY * device.flops * devices)
     step = max(weight_bytes / (device.bandwidth * devices), 2 * params * batch / (EFFICIENCY * device.flops * devices))
-    return arithmetic + new * step / batch + OVERHEAD
+    return arithmetic + new * step / batch + ITEM_OVERHEAD_S
 
 
 def estimate(
@@ -83,23 +85,27 @@ def estimate(
     reasons: bool = False,
     past: Iterable[EvalResult] = (),
 ) -> Estimate:
-    """For a model of that many parameters, and its weights as they are run."""
+    """Estimate the evaluation of a model on a benchmark.
+
+    `weight_bytes` is the size of the weights in the precision that they are run in. `past` are earlier results that the
+    estimate is corrected by.
+    """
     needed = memory_needed(None, "bfloat16", weight_bytes) or 0
     devices = max(1, -(-needed // device.memory))
 
-    def model(batch: int) -> float:
+    def seconds(batch: int) -> float:
         return answer_seconds(params, weight_bytes, benchmark, device, devices, reasons=reasons, batch=batch)
 
     ratios = past_ratios(past, benchmark, device)
     factor = statistics.median(ratios) if ratios else 1.0
-    answering = BENCHMARKS[benchmark].card.n * model(BATCH) + LATENCY_SAMPLES * model(1)
+    answering = BENCHMARKS[benchmark].card.n * seconds(BATCH_SIZE) + LATENCY_SAMPLES * seconds(1)
     return Estimate(
-        benchmark, devices, weight_bytes / LOADING + factor * answering, spread(ratios, factor), len(ratios)
+        benchmark, devices, weight_bytes / LOAD_SPEED + factor * answering, error_factor(ratios, factor), len(ratios)
     )
 
 
 def past_ratios(past: Iterable[EvalResult], benchmark: str, device: DeviceSpeed) -> list[float]:
-    """Of runs on such a device: the seconds that they took, over those of the model."""
+    """Return measured seconds divided by estimated seconds, for each past run of the benchmark on such a device."""
     ratios = []
     for result in past:
         known = device_named((result.latency and result.latency.hardware) or "")
@@ -109,7 +115,7 @@ def past_ratios(past: Iterable[EvalResult], benchmark: str, device: DeviceSpeed)
         devices = (result.cost.devices if result.cost else None) or 1
         reasons = result.reasoning is not None
         one = answer_seconds(
-            params, _weight_bytes(result, params), benchmark, device, devices, reasons=reasons, batch=BATCH
+            params, _weight_bytes(result, params), benchmark, device, devices, reasons=reasons, batch=BATCH_SIZE
         )
         ratios.append(taken / (result.dataset.n * one))
     return ratios
@@ -119,8 +125,8 @@ def _weight_bytes(result: EvalResult, params: int) -> int:
     return params * (4 if result.config.model_dtype == "float32" else 2)
 
 
-def spread(ratios: Sequence[float], factor: float) -> float | None:
-    """How far nine of ten are from the corrected model, as a factor; None for less than three."""
+def error_factor(ratios: Sequence[float], factor: float) -> float | None:
+    """Return the factor within which nine of ten ratios agree with `factor`, or None for fewer than three ratios."""
     if len(ratios) < 3:
         return None
     off = sorted(max(ratio / factor, factor / ratio) for ratio in ratios)

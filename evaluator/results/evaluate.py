@@ -1,4 +1,4 @@
-"""From a model and a benchmark to a result: prompts, the inference process, scores, one record."""
+"""Evaluate a model on a benchmark: write prompts, run the inference process, score the answers, build the result."""
 
 import threading
 from collections.abc import Sequence
@@ -13,15 +13,15 @@ from evaluator.engines.load import engine_location
 from evaluator.job.folder import Job
 from evaluator.job.limited_process import run_limited
 from evaluator.job.process import OnProgress, run_inference
-from evaluator.results.build_result import build_result, coarse
+from evaluator.results.build_result import build_result, round_measures
 from evaluator.results.score_answers import ScoredAnswers, count_answers, keep_answers, score_answers
 from evaluator.results.task import Task, evenly_spaced, prompts_of
 from evaluator.sandbox.policy import make_readable
 from submissions.records.result import Dataset, EvalResult
 from submissions.texts.failure_codes import FailureCode
 
-MIN_TIME_SHARE, TIME_SLACK_S = 0.4, 10.0  # of the time that passed; seconds
-BATCH_SIZE_DIVISOR = 8  # batches are so many times smaller after some that changed scores
+MIN_TIME_SHARE, TIME_SLACK_S = 0.4, 10.0  # answers must claim this share of the elapsed time, less these seconds
+BATCH_SIZE_DIVISOR = 8  # the next batch size is this many times smaller if batching changed scores
 
 
 @dataclass(frozen=True)
@@ -40,20 +40,21 @@ def evaluate(
     stop: threading.Event | None = None,
     worker: str | None = None,
 ) -> Evaluation:
-    """Ask, score and build the result. Continues where an earlier run of the same job stopped.
+    """Ask all items, score the answers and build the result.
 
-    Raises EvaluationError where there can be no result, EvaluationStopped once `stop` is set.
+    Continues an earlier run of the same job. If batching changes too many scores, all is asked again in smaller batches.
+    Raises EvaluationError if there is no result, EvaluationStopped once `stop` is set.
     """
     asked = {item.id: [prompt.id for prompt in prompts_of(task, item)] for item in items}
     total = sum(map(len, asked.values()))
     sampled = evenly_spaced(items, -(-task.latency_samples // len(asked[items[0].id])))
-    sample_ids = frozenset(own for item in sampled for own in asked[item.id])
+    sample_ids = frozenset(prompt_id for item in sampled for prompt_id in asked[item.id])
     prepare = partial(_prepare, task, job_dir, items, sample_ids)
     job = prepare()
-    ids = {key: [job.ids[own] for own in prompts] for key, prompts in asked.items()}
+    ids = {key: [job.ids[prompt_id] for prompt_id in prompts] for key, prompts in asked.items()}
     cache = None if job.discarded_batch_sizes() else task.cache
     answered = run_limited(count_answers, job.folder, cache, stop=stop)
-    bare = [replace(item, page=None, images=(), links=()) for item in items]  # a score needs none of them
+    bare = [replace(item, page=None, images=(), links=()) for item in items]  # scoring uses no pages or images
     elapsed = 0.0
     while True:
         if answered < total or not job.done_mark.exists():
@@ -66,24 +67,25 @@ def evaluate(
         invariance = scored.invariance
         batch_size = int(job.environment()["batch_size"])
         varies = invariance is not None and invariance.scores_changed > task.max_score_changes * invariance.n
-        # A server elsewhere has batches that nobody here decides on, and each answer is paid for.
+        # The batches of a remote server cannot be changed from here, and each answer costs money.
         if not varies or batch_size == 1 or task.remote:
             break
         job.discard_answers(batch_size)
         job, answered = prepare(), 0
     if task.cache:
         run_limited(keep_answers, job.folder, task.cache, stop=stop)
-    details = _details(items, [[scored.answers[own] for own in ids[item.id]] for item in items], scored.scores)
+    by_item = [[scored.answers[prompt_id] for prompt_id in ids[item.id]] for item in items]
+    details = _details(items, by_item, scored.scores)
     if failed := sum(score.status == "infra_error" for score in scored.scores):
         raise IncompleteRunError(
-            f"{failed} of {len(items)} questions have no answer, through no fault of the model; run again to ask them again",
+            f"{failed} of {len(items)} questions have no answer because of infrastructure failures; run again to ask them again",
             details,
             served=task.options.api is not None,
         )
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)
     result = build_result(task, items, scored, dataset, job.environment(), invariance, worker)
-    return Evaluation(coarse(result) if task.request.custom_code else result, details)
+    return Evaluation(round_measures(result) if task.request.custom_code else result, details)
 
 
 def answer_shard(
@@ -94,9 +96,9 @@ def answer_shard(
     on_progress: OnProgress = lambda *_: None,
     stop: threading.Event | None = None,
 ) -> None:
-    """Ask the questions of a shard, all but the latency samples, which belong to the run over the whole set.
+    """Ask the questions of a shard, without latency samples, which belong to the run over the whole set.
 
-    Raises as `evaluate` does.
+    Raises the same errors as `evaluate`.
     """
     job = _prepare(task, job_dir, items, frozenset())
     answered = run_limited(count_answers, job.folder, None, stop=stop)
@@ -114,11 +116,14 @@ def _ask(
 
 
 def check_times(scored: ScoredAnswers, elapsed: float) -> None:
-    """Raises EvaluationError where answers claim much less time than passed on our own clock: a model's code can say
-    anything. What is not in their times is a warm-up and the writing."""
+    """Check the answers' reported times, since a model's code can report any time.
+
+    Raises EvaluationError if they add up to much less than `elapsed`, the seconds measured outside of the sandbox. The
+    reported times do not include the warm-up and writing the answers.
+    """
     claimed = sum(answer.seconds for answer in (*scored.answers.values(), *scored.singly.values()))
     if claimed < MIN_TIME_SHARE * elapsed - TIME_SLACK_S:
-        message = f"its answers took {elapsed:.0f} s, and claim {claimed:.0f} s"
+        message = f"the answers took {elapsed:.0f} s but report {claimed:.0f} s"
         raise EvaluationError(FailureCode.MODEL_ERROR, message)
 
 
@@ -133,20 +138,20 @@ def _prepare(task: Task, job_dir: Path, items: Sequence[Item], sample_ids: froze
     )
     if options.api and options.api.spawn and options.decoding == "greedy":
         if task.sandbox:
-            make_readable(options.model)  # the view holds links, through which nothing is made readable
+            make_readable(options.model)  # the view below holds links, and making it readable would not follow them
         options = replace(options, model=greedy_view(options.model, job_dir.resolve() / "model"))
     return Job.prepare(job_dir, options, (p for item in items for p in prompts_of(task, item)), sample_ids)
 
 
 def _details(items: Sequence[Item], answers: Sequence[Sequence[Answer]], scores: Sequence[Score]) -> Details:
-    """What is private: each item's answers and scores."""
+    """Return the answers and scores of each item, which are private."""
     details: Details = []
-    for item, own, score in zip(items, answers, scores, strict=True):
-        raw = [answer.raw for answer in own]
+    for item, item_answers, score in zip(items, answers, scores, strict=True):
+        raw = [answer.raw for answer in item_answers]
         details.append(
             {
                 "id": item.id,
-                "answers": [answer.text for answer in own],
+                "answers": [answer.text for answer in item_answers],
                 **({"raw": raw} if any(raw) else {}),
                 "status": score.status,
                 **score.values,

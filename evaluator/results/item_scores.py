@@ -1,4 +1,4 @@
-"""Which of two models is better on the same questions, from each one's private scores of single items."""
+"""Compare models on the same questions, from their private scores of single items."""
 
 import hashlib
 import io
@@ -17,31 +17,31 @@ from evaluator.statistics.paired import paired_comparison
 from submissions.records.index_rows import BoardRow
 from submissions.records.result import EvalResult, PairedScores
 
-MAX_PAIRS = 10  # of a result
-P_LEVELS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 1.0)  # what a p value is rounded up to
-# Points that an interval is rounded outward to, by the number of items below which that holds.
+MAX_PAIRS = 10  # published pairs per result
+P_LEVELS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05, 1.0)  # published p values are rounded up to one of these
+# Intervals are rounded outward to this many points, for sets with fewer items than the first number.
 INTERVAL_STEPS = ((500, 5), (2000, 2), (10**9, 1))
-RESAMPLES = 2000  # of a pair's interval: a result has dozens
+RESAMPLES = 2000  # bootstrap resamples per pair; fewer than usual, because a result has dozens of pairs
 
 
 @dataclass(frozen=True, eq=False)
 class ItemScores:
-    """What a model earned on each item, in the order of the ids; shape (n,) each."""
+    """The headline score of a model on each item, sorted by id. Every array has shape (n,)."""
 
-    ids: npt.NDArray[np.str_]
-    scores: npt.NDArray[np.float64]  # of the headline, from 0 to 1
+    ids: npt.NDArray[np.str_]  # hashes of the items
+    scores: npt.NDArray[np.float64]  # from 0 to 1
     clusters: npt.NDArray[np.str_]
-    submitter: str = ""  # the pseudonym of who submitted the model
+    submitter: str = ""  # pseudonym of the person who submitted the model
 
     @classmethod
     def of(
         cls, benchmark: Benchmark, items: Sequence[Item], details: Details, submitter: str = ""
     ) -> "ItemScores | None":
-        """Return the scores of an evaluation, None for a benchmark whose headline is not a mean over items."""
+        """Return the scores of an evaluation, or None if the benchmark's headline is not a mean over items."""
         headline = benchmark.card.headline
         if not benchmark.metric(headline).is_mean:
             return None
-        ids = [_identity(item) for item in items]
+        ids = [_item_hash(item) for item in items]
         order = sorted((n for n in range(len(items)) if headline in details[n]), key=ids.__getitem__)
         return cls(
             np.array([ids[n] for n in order]),
@@ -62,7 +62,7 @@ class ItemScores:
 
     @classmethod
     def from_parquet(cls, content: bytes) -> "ItemScores":
-        """Raises ValueError, KeyError where the content is something else."""
+        """Parse the content of a Parquet file. Raises ValueError or KeyError if it does not hold item scores."""
         import pyarrow.parquet as pq
 
         table = pq.read_table(io.BytesIO(content))
@@ -71,13 +71,16 @@ class ItemScores:
         return cls(ids.astype(str), scores.astype(np.float64), clusters.astype(str), submitter)
 
 
-def _identity(item: Item) -> str:
-    """Another one once its gold answer is mended: models are compared on the same questions, scored alike."""
+def _item_hash(item: Item) -> str:
+    """Return a hash of the item's id, question and gold answer.
+
+    It changes when the gold answer is corrected, since models are compared only on items that were scored alike.
+    """
     return hashlib.sha256(f"{item.id}\n{item.question}\n{item.answer}".encode()).hexdigest()[:16]
 
 
 def paired_scores(own: ItemScores, other: ItemScores, key: str) -> PairedScores | None:
-    """Return a result beside another, whose key is given; None if they are not of the same questions."""
+    """Return the comparison with the result of the given key, or None if the two did not answer the same questions."""
     if not np.array_equal(own.ids, other.ids):
         return None
     compared = paired_comparison(own.scores, other.scores, own.clusters.tolist(), RESAMPLES)
@@ -91,14 +94,15 @@ def paired_scores(own: ItemScores, other: ItemScores, key: str) -> PairedScores 
 
 
 def rounded_up(p_value: float) -> float:
-    """Return the p value as it is published."""
+    """Return the p value rounded up to the next of P_LEVELS, as it is published."""
     return next(level for level in P_LEVELS if p_value <= level)
 
 
 def are_related(result: EvalResult, submitter: str, row: BoardRow, other_submitter: str) -> bool:
-    """Return whether two results may be of one hand: one submitter, owner or family of models.
+    """Return whether two results have the same submitter, owner or model family.
 
-    Such pairs are not published: whoever chooses the answers of both would learn from each pair which of them are right.
+    Such pairs are not published: somebody who controls the answers of both models would learn from each pair which answers
+    are correct.
     """
     config = result.config
     family = {config.model_name, config.base_model} - {None}
@@ -111,10 +115,10 @@ def are_related(result: EvalResult, submitter: str, row: BoardRow, other_submitt
 
 
 def opponents(result: EvalResult, rows: Iterable[BoardRow]) -> list[BoardRow]:
-    """Return the results that a new one is compared with: the leader, baselines, and its neighbours in rank.
+    """Return the results to compare a new one with: the leader, the baselines, then the others by distance in score.
 
-    The nearest come first, and no more than MAX_PAIRS: what pairs tell of single questions grows with the number of results,
-    not with its square. A pair is compared when the later of the two is published.
+    The caller publishes at most MAX_PAIRS of them, so that the information that pairs leak about single questions grows with
+    the number of results, not with its square. A pair is compared when the later of the two results is published.
     """
     benchmark, scores = result.benchmark, result.results[result.benchmark]
     headline = result.headline

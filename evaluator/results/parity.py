@@ -1,6 +1,6 @@
-"""Engine parity: the same questions through the built-in engine and through a server, and what differs.
+"""Engine parity: ask the same questions with the built-in engine and with a server, and compare the answers.
 
-`python -m evaluator parity MODEL` asks some questions, evenly spread over a benchmark, both ways. Nothing is published.
+`python -m evaluator parity MODEL` asks evenly spaced questions of a benchmark both ways. Nothing is published.
 """
 
 from dataclasses import dataclass, replace
@@ -12,36 +12,39 @@ from evaluator.results.evaluate import evaluate
 from evaluator.results.task import Task, evenly_spaced, load_items
 from evaluator.statistics.paired import PairedComparison, paired_comparison
 
-SHOWN = 10  # answers that differ
+MAX_DIFFERENCES_SHOWN = 10
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A question that the two engines answered otherwise."""
+    """A question that the two engines answered differently."""
 
     id: str
-    built_in: list[str]  # its answers, one a prompt
+    built_in: list[str]  # answers, one per prompt
     served: list[str]
 
 
 @dataclass(frozen=True)
 class Parity:
-    """The built-in engine minus the server, scores from 0 to 1."""
+    """The scores of both engines, from 0 to 1, and their difference (built-in minus server)."""
 
     n: int
     built_in: float
     served: float
     comparison: PairedComparison
-    different: list[Difference]  # all answers that are not the same text
+    different: list[Difference]  # all questions whose answers differ in text
 
     @property
     def agrees(self) -> bool:
-        """Whether the difference of the scores may be chance: its 95 % interval has 0 in it."""
+        """Whether the scores do not differ significantly: the 95 % interval of the difference includes 0."""
         return self.comparison.interval.low <= 0 <= self.comparison.interval.high
 
 
 def parity(task: Task, served: Task, items: int, out: Path, show: OnProgress = lambda *_: None) -> Parity:
-    """Ask `items` questions by both; `served` is the task with its server. Raises DataError, EvaluationError."""
+    """Ask `items` questions with both engines and compare them.
+
+    `task` runs the built-in engine, `served` is the same task on a server. Raises DataError, EvaluationError.
+    """
     everything, dataset = load_items(replace(task, limit=None))
     chosen = evenly_spaced(everything, items)
     dataset = dataset.evolve(n=len(chosen))
@@ -57,5 +60,5 @@ def parity(task: Task, served: Task, items: int, out: Path, show: OnProgress = l
         if a["answers"] != b["answers"]
     ]
     comparison = paired_comparison(scores[0], scores[1], [item.cluster for item in chosen])
-    means = [sum(own) / len(own) for own in scores]
+    means = [sum(values) / len(values) for values in scores]
     return Parity(len(chosen), means[0], means[1], comparison, different)

@@ -1,4 +1,4 @@
-"""What an evaluation leaves in the private store: its details and scores for good, its answers while it runs."""
+"""Records of an evaluation in the private store: its details and its item scores."""
 
 import hashlib
 import hmac
@@ -13,13 +13,15 @@ from submissions.store.private import PrivateStore
 
 log = logging.getLogger(__name__)
 
-_DETAILS_KEY, _ANSWERS = "details.key", "answers"
-MAX_PART = 64 * 2**20  # bytes of answers copied at once
+_DETAILS_KEY = "details.key"
 
 
 def save_details(private: PrivateStore, key: str, details: Details, secret: bytes | None) -> None:
-    """Scores and answers by item, the ids of the items keyed by `secret`, or else by one that is made once."""
-    secret = secret or _made_once(private)
+    """Store the scores and answers of each item.
+
+    The ids of items are replaced by their HMAC under `secret`, or under a key that is created once in the private store.
+    """
+    secret = secret or _create_or_read_key(private)
     rows = [
         {**row, "id": hmac.new(secret, str(row["id"]).encode(), hashlib.sha256).hexdigest()[:32]} for row in details
     ]
@@ -28,16 +30,16 @@ def save_details(private: PrivateStore, key: str, details: Details, secret: byte
 
 
 def save_item_scores(private: PrivateStore, key: str, scores: ItemScores) -> None:
-    """What other models' results will be compared with."""
+    """Store the item scores that later results are compared with."""
     private.write(_scores_path(key), scores.to_parquet())
 
 
 def read_item_scores(private: PrivateStore, key: str) -> ItemScores | None:
-    """None where there are none, or none that can be read. Raises StoreError."""
+    """Return the item scores of a result, or None if there are none or they cannot be read. Raises StoreError."""
     try:
         return ItemScores.from_parquet(private.read(_scores_path(key)))
     except (KeyError, ValueError) as error:
-        log.info("no scores of %s to compare with: %s", key, error)
+        log.info("cannot compare with %s: no item scores: %s", key, error)
         return None
 
 
@@ -45,6 +47,6 @@ def _scores_path(key: str) -> str:
     return sharded(f"scores/{key}.parquet")
 
 
-def _made_once(private: PrivateStore) -> bytes:
+def _create_or_read_key(private: PrivateStore) -> bytes:
     private.create(_DETAILS_KEY, secrets.token_hex(32).encode())
     return private.read(_DETAILS_KEY)

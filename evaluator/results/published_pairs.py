@@ -1,4 +1,4 @@
-"""A new result beside those that are published already."""
+"""Compare a new result with published ones."""
 
 import logging
 
@@ -13,13 +13,13 @@ log = logging.getLogger(__name__)
 
 
 def with_pairs(result: EvalResult, own: ItemScores, store: Store, private: PrivateStore) -> EvalResult:
-    """Return the result with its paired scores. Raises StoreError."""
+    """Return the result with its comparisons to published results. Raises StoreError."""
     rows, _ = board_reader(store).read(store.snapshot())
     pairs: list[PairedScores] = []
     for row in opponents(result, rows):
         if len(pairs) == MAX_PAIRS:
             break
-        if are_related(result, own.submitter, row, ""):  # without a look at its scores
+        if are_related(result, own.submitter, row, ""):  # checked before reading its scores
             continue
         other = read_item_scores(private, row.key)
         if other and not are_related(result, own.submitter, row, other.submitter):

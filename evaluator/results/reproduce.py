@@ -1,4 +1,4 @@
-"""The command line that makes a result again, and the commit of this code."""
+"""The command line that reproduces a result, and the commit of this code."""
 
 import shlex
 import subprocess
@@ -11,7 +11,7 @@ from submissions.records.options import MAX_REASONING_TOKENS, PRECISIONS
 
 
 def reproduce(task: Task) -> str:
-    """The `python -m evaluator run` of a task, without what only the operator has (addresses, folders)."""
+    """Return the `python -m evaluator run` command of a task, with placeholders for the operator's URLs and folders."""
     request, options = task.request, task.options
     api = options.api
     command = ["python", "-m", "evaluator", "run", "--engine", "api" if api else request.engine]
@@ -19,20 +19,20 @@ def reproduce(task: Task) -> str:
         command += ["--base-url", "BASE_URL", "--model", str(api.model)]
     else:
         command += ["--model", request.model_id, "--revision", request.revision]
-        if request.precision in PRECISIONS:  # else the checkpoint's own
+        if request.precision in PRECISIONS:  # otherwise the checkpoint's precision
             command += ["--precision", request.precision]
     if api and api.spawn:
         command += ["--spawn", api.spawn]
     command += ["--benchmark", task.benchmark.name, "--out", "out"]
-    if task.benchmark.drawn and not task.source.split.startswith("sample"):  # FOLDER: ko-fresh verify draws it
+    if task.benchmark.drawn and not task.source.split.startswith("sample"):  # `ko-fresh verify` draws FOLDER
         command += ["--data", f"FOLDER#{task.source.split}"]
     given = {
         "--thinking": request.thinking,
         "--decoding": options.decoding if options.decoding != "greedy" else None,
-        "--max-new-tokens": _unless(task.benchmark.max_new_tokens, options.max_new_tokens),
-        "--max-reasoning-tokens": _unless(MAX_REASONING_TOKENS, options.max_reasoning_tokens),
+        "--max-new-tokens": _none_if_default(options.max_new_tokens, task.benchmark.max_new_tokens),
+        "--max-reasoning-tokens": _none_if_default(options.max_reasoning_tokens, MAX_REASONING_TOKENS),
         "--limit": task.limit,
-        "--max-pixels": _unless(MAX_PIXELS, options.max_pixels),
+        "--max-pixels": _none_if_default(options.max_pixels, MAX_PIXELS),
     }
     for name, value in given.items():
         command += [name, str(value)] if value else []
@@ -41,19 +41,19 @@ def reproduce(task: Task) -> str:
     return shlex.join(command)
 
 
-def _unless(default: int, value: int) -> int | None:
+def _none_if_default(value: int, default: int) -> int | None:
     return None if value == default else value
 
 
 def server_name(command: str) -> str:
-    """The program of a command that starts a server: `vllm serve {model}` is vllm."""
+    """Return the program of a command that starts a server: `vllm` for `vllm serve {model}`."""
     words = shlex.split(command)
     module = words.index("-m") + 1 if "-m" in words else 0
     return words[module].partition(".")[0] if module else Path(words[0]).name
 
 
 def git_hash() -> str | None:
-    """The commit of this code; None outside of a git repository."""
+    """Return the commit of this code, or None outside of a git repository."""
     try:
         done = subprocess.run(
             ["git", "rev-parse", "--verify", "-q", "HEAD"],

@@ -1,4 +1,4 @@
-"""What is done with a model's answers, in the process of `evaluator.job.limited_process`: read them, compare them, score them."""
+"""Functions that read, compare and score a model's answers. They run in the process of `evaluator.job.limited_process`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from submissions.texts.failure_codes import FailureCode
 
 @dataclass(frozen=True)
 class ScoredAnswers:
-    answers: dict[str, Answer]  # by the ids that prompts have in the job
+    answers: dict[str, Answer]  # by the prompt's id in the job
     singly: dict[str, Answer]  # the latency samples, asked one at a time
     scores: list[Score]  # in the order of the items
     invariance: BatchInvariance | None
 
 
 def count_answers(folder: Path, cache: Path | None) -> int:
-    """How many prompts of a job have their answer; those that were kept of other jobs are fetched first."""
+    """Return how many prompts of a job are answered, after copying matching answers of other jobs from the cache."""
     job = Job(folder)
     if cache:
         AnswerCache(cache).fill(job)
@@ -36,16 +36,20 @@ def keep_answers(folder: Path, cache: Path) -> None:
 def score_answers(
     folder: Path, benchmark: Benchmark, items: Sequence[Item], ids: Mapping[str, Sequence[str]], sampled: Sequence[str]
 ) -> ScoredAnswers:
-    """Score a finished job. `ids` are the prompts of each item, `sampled` the items that were asked alone as well.
+    """Score a finished job.
 
-    Raises EvaluationError where the files are not as the engine writes them.
+    Args:
+        ids: the prompt ids of each item
+        sampled: ids of the items that were also asked one at a time
+
+    Raises EvaluationError if the files do not have the format that the engine writes.
     """
     job = Job(folder)
     answers, singly = job.answers(), job.latency_answers()
-    if missing := sum(own not in answers for item in items for own in ids[item.id]):
-        raise EvaluationError(FailureCode.MODEL_ERROR, f"{missing} questions were passed over")
-    by_item = [[answers[own] for own in ids[item.id]] for item in items]
-    scores = [zero_if_unanswered(s, own) for s, own in zip(benchmark.score(items, by_item), by_item, strict=True)]
+    if missing := sum(prompt_id not in answers for item in items for prompt_id in ids[item.id]):
+        raise EvaluationError(FailureCode.MODEL_ERROR, f"{missing} questions have no answer")
+    by_item = [[answers[prompt_id] for prompt_id in ids[item.id]] for item in items]
+    scores = [zero_if_unanswered(s, given) for s, given in zip(benchmark.score(items, by_item), by_item, strict=True)]
     chosen = set(sampled)
     samples = [(item, ids[item.id]) for item in items if item.id in chosen]
     return ScoredAnswers(answers, singly, scores, batch_invariance(benchmark, samples, answers, singly))
@@ -57,9 +61,9 @@ def batch_invariance(
     answers: Mapping[str, Answer],
     singly: Mapping[str, Answer],
 ) -> BatchInvariance | None:
-    """How the answers and scores of some items, each with its prompts' ids, differ when each is asked alone.
+    """Return how many answers and scores differ between asking in batches and asking one at a time.
 
-    None where none was.
+    `samples` are items with the ids of their prompts. Return None if no item was asked one at a time.
     """
     measured = [(item, ids) for item, ids in samples if all(i in singly for i in ids)]
     if not measured:
@@ -67,6 +71,6 @@ def batch_invariance(
     items = [item for item, _ in measured]
     pairs = [[[answered[i] for i in ids] for _, ids in measured] for answered in (answers, singly)]
     changed = sum([a.text for a in x] != [a.text for a in y] for x, y in zip(*pairs, strict=True))
-    scored = [benchmark.score(items, own) for own in pairs]
+    scored = [benchmark.score(items, answered) for answered in pairs]
     differ = sum(x.values != y.values for x, y in zip(*scored, strict=True))
     return BatchInvariance(n=len(items), answers_changed=changed, scores_changed=differ)

@@ -1,8 +1,8 @@
-"""`python -m evaluator score`: golds and answers from two files, for other programs.
+"""`python -m evaluator score`: score answers in a file against gold answers in another, for use by other programs.
 
-Items are JSON lines `{"id", "answer"}` and what else `item_to_score` of the benchmark reads. Answers are `{"id", "text"}` in
-any order. Memory holds the items and their numbers, never the answers: they are scored as they are read. Of an answer no
-more than MAX_ANSWER characters count.
+Items are JSON lines `{"id", "answer"}`, with the other fields that the benchmark's `item_to_score` reads. Answers are
+`{"id", "text"}` in any order. Answers are scored as they are read, so that memory holds only the items and their scores. Only
+the first MAX_ANSWER characters of an answer count.
 """
 
 import json
@@ -20,21 +20,25 @@ from evaluator.benchmarks.base import Benchmark, nonempty_text
 from evaluator.core.data_types import Answer, AnswerStatus, Item, Score, cleaned, zero_if_unanswered
 from evaluator.core.errors import DataError
 
-CHUNK = 1000  # answers scored at once, or fewer when they are long
-CHUNK_LENGTH = 1_000_000  # characters
+CHUNK = 1000  # answers scored at once
+CHUNK_LENGTH = 1_000_000  # characters; a chunk of long answers ends earlier
 
 
 def score_files(
     benchmark: str, items_file: Path, answers_file: Path, per_item: Path | None, *, raw: bool = False
 ) -> dict[str, Any]:
-    """`{"benchmark", "n", "metrics", "answers"}`. Items without an answer count as empty.
+    """Score the answers and return `{"benchmark", "n", "metrics", "answers"}`, with metrics in percent.
 
-    `raw`: the answers are transcripts with the model's reasoning in them, which is not scored.
+    Items without an answer count as empty answers.
 
-    Raises DataError naming file and line.
+    Args:
+        per_item: file for the scores of each item
+        raw: the answers contain the model's reasoning, which is removed before scoring
+
+    Raises DataError with file and line if the input is invalid.
     """
     if per_item and per_item.resolve() in (items_file.resolve(), answers_file.resolve()):
-        raise DataError(f"--per-item {per_item}: that file is read from; name another one")
+        raise DataError(f"--per-item {per_item}: this is an input file; choose another one")
     bench = BENCHMARKS[benchmark]
     items = _items(bench, items_file)
     scores: dict[str, Score] = {}
@@ -45,8 +49,8 @@ def score_files(
             scores[score.id] = zero_if_unanswered(score, [answer])
     if not scores:
         raise DataError(f"{answers_file}: has no answers")
-    silent = [item for key, item in items.items() if key not in scores]
-    for score in bench.score_flat(silent, [Answer(item.id, "", "empty", 0.0) for item in silent]):
+    unanswered = [item for key, item in items.items() if key not in scores]
+    for score in bench.score_flat(unanswered, [Answer(item.id, "", "empty", 0.0) for item in unanswered]):
         scores[score.id] = score
     ordered = [scores[key] for key in items]
     if per_item:
@@ -128,8 +132,8 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     continue
                 try:
                     row = orjson.loads(line)
-                except ValueError:  # the standard library takes more, half a surrogate pair say, and tells more
-                    row = _decoded(line, where)
+                except ValueError:  # the standard library accepts lone surrogates and has clearer messages
+                    row = _decode_json(line, where)
                 if not isinstance(row, dict):
                     raise DataError(f"{where}: not a JSON object")
                 yield where, row
@@ -137,26 +141,26 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise DataError(f"{file}: {error.strerror}") from None
 
 
-def _decoded(line: bytes, where: str) -> Any:
+def _decode_json(line: bytes, where: str) -> Any:
     try:
         return _DECODER.decode(line.decode())
     except UnicodeDecodeError:
         raise DataError(f"{where}: not in UTF-8") from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: no JSON: {getattr(error, 'msg', error)}") from None
+        raise DataError(f"{where}: invalid JSON: {getattr(error, 'msg', error)}") from None
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+def _reject_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not valid JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+_DECODER = json.JSONDecoder(parse_constant=_reject_constant)
 
 
 def _write(file: Path, scores: list[Score]) -> None:
     rows = ({"id": s.id, **s.values, "status": s.status} for s in scores)
     try:
-        # Half a surrogate pair in an id is written as JSON escapes it.
+        # "backslashreplace" writes a lone surrogate in an id as a JSON escape.
         with file.open("w", encoding="utf-8", errors="backslashreplace") as lines:
             lines.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What is to be evaluated: one model on one benchmark."""
+"""The evaluation of one model on one benchmark: its task, items and prompts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,22 +17,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Task:
-    """One model on one benchmark."""
+    """Everything that an evaluation of one model on one benchmark needs."""
 
     request: EvalRequest
     options: EngineOptions
     benchmark: Benchmark
     source: Source
-    limit: int | None = None  # only so many items
-    latency_samples: int = (
-        100  # questions asked again one at a time, for latency and to see that batches change nothing
-    )
-    max_score_changes: float = 0.02  # share of those whose score may differ
-    cache: Path | None = None  # folder of answers kept from earlier runs
-    sandbox: bool = True  # without it a stranger's model could do what this user can
-    devices: Sequence[str] | None = None  # by the names of CUDA_VISIBLE_DEVICES; None: those that this process sees
+    limit: int | None = None  # only the first items
+    latency_samples: int = 100  # questions asked again one at a time, to measure latency and the effect of batching
+    max_score_changes: float = 0.02  # share of the latency samples whose score may depend on batching
+    cache: Path | None = None  # folder of answers from earlier runs
+    sandbox: bool = True  # without it, an untrusted model has all rights of this user
+    devices: Sequence[str] | None = None  # as in CUDA_VISIBLE_DEVICES; None: those visible to this process
     price_per_hour: float | None = None  # of the machine, in US dollars
-    blind: bool = False  # ask without images and pages: what is right all the same was never read from them
+    blind: bool = False  # ask without images and pages; correct answers then show shortcuts in the data
 
     @property
     def remote(self) -> bool:
@@ -40,7 +38,10 @@ class Task:
 
 
 def options_of(request: EvalRequest, model: Path, benchmark: Benchmark, **others: Any) -> EngineOptions:
-    """How a request asks for its model to be run; `others` are fields of EngineOptions, None for the default."""
+    """Return the engine options of a request.
+
+    `others` are fields of EngineOptions that override the request's; None keeps the default.
+    """
     named = {name: value for name, value in others.items() if value is not None}
     return EngineOptions(
         **{
@@ -58,18 +59,19 @@ def options_of(request: EvalRequest, model: Path, benchmark: Benchmark, **others
 
 
 def load_items(task: Task) -> tuple[list[Item], Dataset]:
-    """The items to ask, and what is said of their set. Raises DataError naming file and row."""
+    """Return the items to ask and the published description of their set. Raises DataError with file and row."""
     items = task.benchmark.load(task.source.path)
     split = task.source.split
     if task.limit and task.limit < len(items):
-        items, split = items[: task.limit], f"{split}[:{task.limit}]"  # another split: never ranked with the whole
+        # Another split name, so that the result is never ranked with results on the whole set.
+        items, split = items[: task.limit], f"{split}[:{task.limit}]"
     if task.blind:
         split = f"{split}/blind"
     return items, Dataset(id=task.source.id, revision=task.source.revision, split=split, n=len(items))
 
 
 def prompts_of(task: Task, item: Item) -> list[Prompt]:
-    """What the model is asked for an item."""
+    """Return the prompts of an item."""
     prompts = task.benchmark.prompts(item)
     if task.blind:
         return [replace(p, images=(), links=(), crops=(), page=None if p.page is None else "") for p in prompts]
@@ -77,6 +79,6 @@ def prompts_of(task: Task, item: Item) -> list[Prompt]:
 
 
 def evenly_spaced(items: Sequence[T], count: int) -> list[T]:
-    """That many items, evenly spaced over all."""
+    """Return `count` items, evenly spaced over all of them."""
     count = min(count, len(items))
     return [items[n * len(items) // count] for n in range(count)]

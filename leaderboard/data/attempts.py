@@ -1,4 +1,4 @@
-"""How often a model, an organisation or what is made from a base model was evaluated: a best score of many is worth less."""
+"""Count evaluations by model, organisation and base model. The best score of many attempts is weaker evidence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from submissions.records.index_rows import BoardRow
 
 @dataclass(frozen=True)
 class Attempt:
-    """A result among those of its model on the same test set, by date."""
+    """The position of a result among all results of its model on the same test set, by date."""
 
     number: int  # from 1
     of: int
@@ -17,30 +17,30 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Attempts:
-    """All results of an organisation's models, or of a base model and what is made from it."""
+    """Number of results of an organisation's models, or of the models made from a base model."""
 
     name: str
     kind: str  # "organisation" or "base"
     results: int
     models: int
-    benchmarks: dict[str, int]  # results on each
+    benchmarks: dict[str, int]  # number of results by benchmark
 
 
 def attempts_of(rows: Sequence[BoardRow]) -> dict[str, Attempt]:
-    """By the key of each measured result of a benchmark; reported numbers are not counted."""
+    """Return the attempt of each measured result of a benchmark, by key. Reported results are not counted."""
     groups: dict[tuple[str, str, str], list[BoardRow]] = {}
     for row in rows:
         if row.kind == "verified" and row.role == "model":
             groups.setdefault((row.model, row.split, row.benchmark_version), []).append(row)
     found = {}
-    for own in groups.values():
-        for number, row in enumerate(sorted(own, key=lambda row: (row.date or 0.0, row.key)), 1):
-            found[row.key] = Attempt(number, len(own))
+    for group in groups.values():
+        for number, row in enumerate(sorted(group, key=lambda row: (row.date or 0.0, row.key)), 1):
+            found[row.key] = Attempt(number, len(group))
     return found
 
 
 def all_attempts(boards: Boards) -> list[Attempts]:
-    """Of every organisation and base model with a measured result, those with most results first."""
+    """Return the attempts of every organisation and base model with a measured result, most results first."""
     groups: dict[tuple[str, str], list[BoardRow]] = {}
     for ranked in boards.values():
         for row in (r.row for r in ranked):

@@ -11,17 +11,17 @@ class BucketKey(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The score of a part of the questions."""
+    """The score on some of the questions."""
 
-    score: float  # of the row's headline, in percent
+    score: float  # headline score, in percent
     n: int | None
 
 
 def parts_of(row: BoardRow) -> dict[BucketKey, Part]:
-    """Return the parts of a row whose score is known."""
+    """Return the parts of a row that have a score."""
     return {
-        BucketKey(axis, bucket): Part(own.score, own.n)
+        BucketKey(axis, name): Part(bucket.score, bucket.n)
         for axis, buckets in row.breakdown.items()
-        for bucket, own in buckets.items()
-        if own.score is not None
+        for name, bucket in buckets.items()
+        if bucket.score is not None
     }

@@ -1,4 +1,4 @@
-"""Charts of a benchmark: what stands in each, as flat rows that can be downloaded too."""
+"""The data of a benchmark's charts, as flat rows that can also be downloaded."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -23,12 +23,12 @@ MAX_HEATMAP_MODELS, MAX_HISTOGRAM_MODELS = 15, 5
 
 
 def charts_of(benchmark: str) -> list[Kind]:
-    """The kinds of chart a benchmark has: the answers' histogram only where its answers are of a few kinds."""
+    """Return the kinds of chart of a benchmark. Only benchmarks whose card declares a histogram have "letters"."""
     return [kind for kind in get_args(Kind) if kind != "letters" or BENCHMARKS[benchmark].card.histogram]
 
 
 def chart_data(kind: Kind, rows: Sequence[RankedRow]) -> Data:
-    """The rows of a chart, from those of a board, best first. Scores are percentages, latencies milliseconds."""
+    """Return the rows of a chart from the rows of a board, best first. Scores are in percent, latencies in milliseconds."""
     return _DATA[kind](rows)
 
 
@@ -48,7 +48,7 @@ def _named(ranked: RankedRow) -> dict[str, Any]:
 
 
 def _with_front(points: Data, cost: str) -> Data:
-    """Cheapest first; on the Pareto front stands what no cheaper one reaches."""
+    """Sort points by cost, cheapest first, and mark those on the Pareto front: no cheaper point scores as high."""
     best = -1.0
     for point in (ordered := sorted(points, key=lambda p: (p[cost], -p["score"]))):
         point["front"] = point["score"] > best
@@ -57,7 +57,7 @@ def _with_front(points: Data, cost: str) -> Data:
 
 
 def _parts(rows: Sequence[RankedRow]) -> Data:
-    """Scores by bucket of the best models whose parts are known."""
+    """Return the scores by bucket of the best models that have a breakdown."""
     known = islice((r for r in rows if parts_of(r.row)), MAX_HEATMAP_MODELS)
     return [
         {"model": r.row.model, "split": r.row.split, "axis": axis, "bucket": bucket, "score": part.score, "n": part.n}
@@ -67,7 +67,10 @@ def _parts(rows: Sequence[RankedRow]) -> Data:
 
 
 def _time(rows: Sequence[RankedRow]) -> Data:
-    """Return models by the month of their release, or else the date of the result; the state of the art is the best so far."""
+    """Return the models by month of release, or by the date of the result if that is unknown.
+
+    `state_of_the_art` is the best score so far.
+    """
     dated = [(day, r.row) for r in rows if r.rank and (day := _day(r.row))]
     data: Data = []
     best = 0.0
@@ -85,7 +88,7 @@ def _day(row: BoardRow) -> str | None:
 
 
 def _histogram(rows: Sequence[RankedRow]) -> Data:
-    """Which answers were given how often, by the best models that were evaluated here; `-` is an unclear one."""
+    """Return how often the best models with answer counts gave each answer; `-` is an unclear answer."""
     data: Data = []
     counted = ((r.row.model, counts) for r in rows if any((counts := _answers(r)).values()))
     for model, counts in islice(counted, MAX_HISTOGRAM_MODELS):

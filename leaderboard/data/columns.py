@@ -1,4 +1,7 @@
-"""The columns of a benchmark's table. One entry drives the board, its sorting and choosing, the address and the files."""
+"""The columns of a benchmark's table.
+
+One entry defines how a column is shown, sorted and chosen, its key in URLs, and its fields in exported files.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,26 +19,26 @@ Order = Literal["ascending", "descending"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the table: a field of the BoardRow, a metric, or the headline score of a part of the questions."""
+    """A column of the table: a field of BoardRow, a metric, or the headline score on some of the questions."""
 
-    key: str  # in addresses: ?columns=KEY, ?sort=KEY
+    key: str  # in URLs: ?columns=KEY, ?sort=KEY
     label: Text
-    field: str = ""  # of a BoardRow
-    cell: str = ""  # the macro of cells.html that draws it
+    field: str = ""  # a field of BoardRow
+    cell: str = ""  # the macro of cells.html that renders it
     metric: str = ""
     part: tuple[str, str] | None = None  # axis, bucket
-    order: Order | None = None  # of sorting by it; None: it is not sorted by
+    order: Order | None = None  # sort order; None: the table cannot be sorted by this column
     order_label: Text | None = None
     hint: Text | None = None
     unit: Text | None = None
-    optional: bool = True  # whether a visitor can leave it out
-    default: bool = True  # whether it is shown unless chosen otherwise
-    wide: bool = False  # left out on narrow screens
+    optional: bool = True  # whether a visitor can hide it
+    default: bool = True  # whether it is shown by default
+    wide: bool = False  # hidden on narrow screens
     numeric: bool = True
-    export: tuple[str, ...] = ()  # fields of a BoardRow in the files
+    export: tuple[str, ...] = ()  # fields of BoardRow in exported files
 
     def value(self, row: BoardRow) -> Any:
-        """Return what is shown and sorted by, None if it is not known. Scores are in percent."""
+        """Return the value to show and sort by, or None if it is unknown. Scores are in percent."""
         if self.metric:
             return row.metrics.get(self.metric)
         if self.part:
@@ -45,6 +48,7 @@ class Column:
         return getattr(row, self.field)
 
 
+# Titles of the benchmarks whose latency is measured over the whole run.
 _TIMED_WHOLE = ", ".join(one.card.title for one in BENCHMARKS.values() if one.latency_protocol == "total")
 
 MODEL_COLUMNS = (
@@ -85,7 +89,7 @@ MODEL_COLUMNS = (
         ),
     ),
 )
-PARTS = Column("parts", Text("영역별 점수", "Scores by category"))  # in choices: all columns of parts
+PARTS = Column("parts", Text("영역별 점수", "Scores by category"))  # the choice that shows all columns of parts
 RUN_COLUMNS = (
     Column(
         "reasoning",
@@ -143,15 +147,15 @@ RUN_COLUMNS = (
         export=("kind", "reproduction", "retired", "source", "source_url", "key"),
     ),
 )
-RANK = "score"  # the order of the ranking itself
+RANK = "score"  # the sort key of the ranking itself
 RANK_LABEL = Text("순위", "Rank")
 
 
 def metric_columns(benchmark: str) -> list[Column]:
-    """Return a column for each metric of a benchmark. Those that rank are always shown."""
-    own = BENCHMARKS[benchmark]
-    ranking = (own.card.headline, own.card.reported_headline)
-    return [_metric_column(metric, optional=metric.name not in ranking) for metric in own.metrics]
+    """Return a column for each metric of a benchmark. The metrics that rank cannot be hidden."""
+    bench = BENCHMARKS[benchmark]
+    ranking = (bench.card.headline, bench.card.reported_headline)
+    return [_metric_column(metric, optional=metric.name not in ranking) for metric in bench.metrics]
 
 
 def _metric_column(metric: Metric, *, optional: bool) -> Column:
@@ -169,35 +173,35 @@ def _metric_column(metric: Metric, *, optional: bool) -> Column:
 
 
 def choices(benchmark: str) -> list[Column]:
-    """Return the columns that a visitor can choose for a benchmark, one for all of its parts."""
+    """Return the columns that a visitor can show or hide for a benchmark; PARTS represents all columns of parts."""
     parts = [PARTS] if BENCHMARKS[benchmark].card.columns else []
     every = [*MODEL_COLUMNS, *metric_columns(benchmark), *parts, *RUN_COLUMNS]
     return [column for column in every if column.optional]
 
 
 def sortable(benchmark: str) -> list[Column]:
-    """Return the columns that a benchmark's table can be sorted by; the ranking is one more order."""
+    """Return the columns that a benchmark's table can be sorted by, besides the ranking."""
     metrics = [column for column in metric_columns(benchmark) if column.default or not column.optional]
     return [*metrics, *(column for column in (*RUN_COLUMNS, *MODEL_COLUMNS) if column.order)]
 
 
 def all_choices() -> dict[str, Column]:
-    """Return every column that can be chosen on some benchmark, by key."""
+    """Return every column that can be chosen on at least one benchmark, by key."""
     return {column.key: column for column in chain.from_iterable(map(choices, BENCHMARKS))}
 
 
 def default_keys() -> tuple[str, ...]:
-    """Return the keys of the columns that are shown unless chosen otherwise."""
+    """Return the keys of the columns that are shown by default."""
     return tuple(key for key, column in all_choices().items() if column.default)
 
 
 def sort_keys() -> list[str]:
-    """Return every order that some benchmark's table can have."""
+    """Return every sort key that at least one benchmark's table has."""
     return list(dict.fromkeys([RANK, *(column.key for name in BENCHMARKS for column in sortable(name))]))
 
 
 def columns_of(benchmark: str, rows: Sequence[RankedRow], chosen: Sequence[str], sort: str = RANK) -> list[Column]:
-    """Return the columns of a benchmark's table: those chosen, without default ones that are empty in all rows."""
+    """Return the chosen columns of a benchmark's table, without default columns that are empty in all rows."""
     card = BENCHMARKS[benchmark].card
     parts = [Column(f"part-{n}", c.title, cell="score", part=(c.axis, c.bucket)) for n, c in enumerate(card.columns)]
     every = [
@@ -208,7 +212,7 @@ def columns_of(benchmark: str, rows: Sequence[RankedRow], chosen: Sequence[str],
     ]
     shown = [column for column in every if not column.optional or column.key in chosen or column.part]
     kept = {sort, card.reported_headline or card.headline}
-    kept |= {r.row.headline for r in rows if r.row.outcome != "scored"}  # its cell says why there is no score
+    kept |= {r.row.headline for r in rows if r.row.outcome != "scored"}  # its cell shows why there is no score
     return [column for column in shown if column.key in kept or not _is_empty(column, rows)]
 
 
@@ -217,14 +221,14 @@ def _is_empty(column: Column, rows: Sequence[RankedRow]) -> bool:
 
 
 def exported(benchmark: str) -> list[str]:
-    """Return the fields of a benchmark's rows in files: those of BoardRow, and each metric with its 95 % interval."""
+    """Return the fields of a benchmark's exported rows: fields of BoardRow, and each metric with its 95 % interval."""
     metrics = [f"{name}{end}" for name in _metric_names(benchmark) for end in ("", "_low", "_high")]
-    own, run = ([name for column in columns for name in column.export] for columns in (MODEL_COLUMNS, RUN_COLUMNS))
-    return [*own, *metrics, *run]
+    model, run = ([name for column in columns for name in column.export] for columns in (MODEL_COLUMNS, RUN_COLUMNS))
+    return [*model, *metrics, *run]
 
 
 def exported_values(row: BoardRow) -> dict[str, Any]:
-    """Return the values of these fields. Scores are in percent."""
+    """Return the exported fields of a row with their values. Scores are in percent."""
     values: dict[str, Any] = {}
     for name in _metric_names(row.benchmark):
         low, high = row.intervals.get(name, (None, None))

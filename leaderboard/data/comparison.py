@@ -1,9 +1,9 @@
-"""Models side by side on the same questions: differences, how sure they are, and who is ahead where.
+"""Compare models on the same questions: differences with intervals, and which model is significantly ahead on what.
 
-Where a worker has compared the two results question by question, its paired test decides. Whose answer was right on which
-question is private, so for other pairs and for parts the differences are of independent intervals (Newcombe, Statistics in
-Medicine 17 (1998), method 10, here with each score's own interval): wider than a paired test's where two models err on the
-same questions. What is said to be ahead is ahead under that test too, or nearly always.
+If a worker compared two results question by question, its paired test decides. The scores of single questions are private, so
+other pairs and the parts are compared by independent intervals (Newcombe, Statistics in Medicine 17 (1998), method 10, here
+with each score's own interval). These are wider than those of a paired test if both models fail on the same questions, so a
+model reported as ahead is nearly always ahead under a paired test too.
 """
 
 from collections import Counter
@@ -20,11 +20,9 @@ from submissions.records.index_rows import BoardRow
 from submissions.records.result import PairedScores
 
 MAX_MODELS = 5
-ERROR = (
-    0.05  # how often, over all that is said of one benchmark or of its parts, somebody may be called ahead who is not
-)
+FAMILYWISE_ERROR = 0.05  # probability of any wrong "ahead" among the models of a benchmark, and again among its parts
 Verdict = Literal["ahead", "same", "unknown"]
-ReadPairs = Callable[[str], Sequence[PairedScores]]  # those of a result, by its key
+ReadPairs = Callable[[str], Sequence[PairedScores]]  # maps the key of a result to its paired scores
 
 
 @dataclass(frozen=True)
@@ -36,21 +34,21 @@ class SharedBucket:
 
 @dataclass(frozen=True)
 class Difference:
-    """The leader against another: its score minus the other's, in points."""
+    """The score of the leader minus that of another model, in points."""
 
     leader: RankedRow
     other: RankedRow
     difference: float
     interval: Interval | None
     verdict: Verdict
-    ahead: list[str]  # parts on which the leader is surely ahead
+    ahead: list[str]  # parts on which the leader is significantly ahead
     behind: list[str]
-    paired: PairedScores | None = None  # the leader beside the other, question by question
+    paired: PairedScores | None = None  # the leader compared with the other, question by question
 
 
 @dataclass(frozen=True)
 class BaseDifference:
-    """A model minus the one it was made from, in points."""
+    """The score of a model minus that of its base model, in points."""
 
     difference: float
     interval: Interval | None
@@ -59,8 +57,8 @@ class BaseDifference:
 @dataclass(frozen=True)
 class Comparison:
     benchmark: str
-    rows: list[RankedRow]  # best first, all of one split
-    missing: list[str]  # models without a result on it
+    rows: list[RankedRow]  # best first, all on the same test set
+    missing: list[str]  # models without a result on that test set
     differences: list[Difference]
     parts: list[SharedBucket]
 
@@ -68,19 +66,21 @@ class Comparison:
 def compare(
     boards: dict[str, list[RankedRow]], models: Sequence[str], read_pairs: ReadPairs = lambda _: ()
 ) -> list[Comparison]:
-    """A comparison for each benchmark that two of the models at least were measured on alike."""
+    """Return a comparison for each benchmark on which at least two of the models have a score on the same test set."""
     found = []
     for name, rows in boards.items():
-        alike = _alike([r for r in rows if r.row.model in models and r.row.score is not None], name)
-        if len(alike) < 2:
+        compared = _best_on_common_test_set(
+            [r for r in rows if r.row.model in models and r.row.score is not None], name
+        )
+        if len(compared) < 2:
             continue
-        parts = _parts(alike)
+        parts = _parts(compared)
         found.append(
             Comparison(
                 benchmark=name,
-                rows=alike,
-                missing=[model for model in models if all(r.row.model != model for r in alike)],
-                differences=[_difference(alike, other, parts, read_pairs) for other in range(1, len(alike))],
+                rows=compared,
+                missing=[model for model in models if all(r.row.model != model for r in compared)],
+                differences=[_difference(compared, other, parts, read_pairs) for other in range(1, len(compared))],
                 parts=parts,
             )
         )
@@ -88,8 +88,10 @@ def compare(
 
 
 def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDifference | None:
-    """A row against that of the model it was made from; None where that was not measured on the same questions in the
-    same mode. With the 95% interval, where both are known."""
+    """Return the difference between a row and the row of its base model, with its 95 % interval if both are known.
+
+    Return None if the base model was not measured on the same questions under the same conditions.
+    """
     row, score = ranked.row, ranked.row.score
     for other in rows:
         base, against = other.row, other.row.score
@@ -102,23 +104,26 @@ def base_difference(ranked: RankedRow, rows: Sequence[RankedRow]) -> BaseDiffere
 
 
 def _conditions(row: BoardRow) -> tuple[object, ...]:
-    """What a model and the one it was made from must have in common to be compared."""
+    """Return the fields that must be equal for a model to be compared with its base model."""
     budgets = row.decoding, row.max_answer_tokens, row.max_reasoning_tokens
     return row.split, row.dataset, row.benchmark_version, row.thinking, row.headline, *budgets
 
 
-def _alike(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:
-    """Each model's best result on the test set that most of them have in common; the ranked one before others."""
-    own = BENCHMARKS[benchmark].card.split
+def _best_on_common_test_set(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:
+    """Return each model's best result on the test set that most models have a result on.
+
+    If there are several such test sets, the ranked one is preferred.
+    """
+    ranked_split = BENCHMARKS[benchmark].card.split
 
     def test_set(row: BoardRow) -> tuple[str, str]:
-        return row.split, "" if row.split == own else row.dataset  # the ranked split is one, wherever it is kept
+        return row.split, "" if row.split == ranked_split else row.dataset  # the ranked split may have several copies
 
     models = {(r.row.model, test_set(r.row)) for r in rows}
     if not models:
         return []
     common = Counter(place for _, place in models)
-    chosen = max(common, key=lambda place: (common[place], place[0] == own, place))
+    chosen = max(common, key=lambda place: (common[place], place[0] == ranked_split, place))
     best: dict[str, RankedRow] = {}
     for r in rows:
         if test_set(r.row) == chosen:
@@ -129,20 +134,20 @@ def _alike(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:
 def _difference(
     rows: Sequence[RankedRow], other: int, parts: Sequence[SharedBucket], read_pairs: ReadPairs
 ) -> Difference:
-    """The first row against another one."""
+    """Return the difference between the first row and another one, given by its index."""
     scores = rows[0].row.score or 0.0, rows[other].row.score or 0.0
-    error = ERROR / (len(rows) - 1)
+    error = FAMILYWISE_ERROR / (len(rows) - 1)
     paired = _paired(rows[0].row, rows[other].row, read_pairs)
     same_rule = rows[0].row.headline == rows[other].row.headline
     if paired:
         interval: Interval | None = _widened(scores[0] - scores[1], paired.interval, 1 - error)
     elif not same_rule:
-        interval = None  # nobody is surely ahead
+        interval = None  # scores under different rules are not compared
     else:
         bounds = [_bounds(r, 1 - error) for r in (rows[0], rows[other])]
         interval = difference_interval(scores, bounds[0], bounds[1]) if bounds[0] and bounds[1] else None
     surely_ahead = bool(interval and interval.low > 0)
-    if paired:  # its interval is rounded outward, its p value only a little
+    if paired:  # the p value is more precise than the interval, which is rounded outward
         surely_ahead = paired.sign > 0 and paired.p_at_most <= error
     ahead, behind = _parts_ahead(parts, other, error) if same_rule else ([], [])
     verdict: Verdict = "unknown" if interval is None else "ahead" if surely_ahead else "same"
@@ -150,7 +155,7 @@ def _difference(
 
 
 def _paired(leader: BoardRow, other: BoardRow, read_pairs: ReadPairs) -> PairedScores | None:
-    """As whichever of the two results was published later has it."""
+    """Return the paired comparison of two results, which is stored with the one that was published later."""
     for row, against in ((leader, other), (other, leader)):
         if any(key == against.key for key, *_ in row.paired):
             found = next((pair for pair in read_pairs(row.key) if pair.other == against.key), None)
@@ -160,7 +165,7 @@ def _paired(leader: BoardRow, other: BoardRow, read_pairs: ReadPairs) -> PairedS
 
 
 def _parts_ahead(parts: Sequence[SharedBucket], other: int, error: float) -> tuple[list[str], list[str]]:
-    """The parts on which the first row is surely ahead of the other, and surely behind it."""
+    """Return the parts on which the first row is significantly ahead of the other, and those on which it is behind."""
     known = [
         (part.bucket, a, b)
         for part in parts
@@ -178,7 +183,7 @@ def _parts_ahead(parts: Sequence[SharedBucket], other: int, error: float) -> tup
 
 
 def _bounds(ranked: RankedRow, confidence: float) -> Interval | None:
-    """The headline's 95% interval, widened to the confidence wanted."""
+    """Return the headline score's 95 % interval, widened to another confidence."""
     score, interval = ranked.row.score, ranked.row.interval
     if score is None or interval is None:
         return None
@@ -186,7 +191,7 @@ def _bounds(ranked: RankedRow, confidence: float) -> Interval | None:
 
 
 def _widened(score: float, interval: tuple[float, float], confidence: float) -> Interval:
-    """A 95% interval at another confidence, as of a normal distribution."""
+    """Scale a 95 % interval to another confidence, assuming a normal distribution."""
     wider = NormalDist().inv_cdf((1 + confidence) / 2) / NormalDist().inv_cdf(0.975)
     return Interval(score - wider * (score - interval[0]), score + wider * (interval[1] - score))
 
@@ -197,8 +202,8 @@ def _wilson(part: Part, confidence: float) -> Interval:
 
 
 def _parts(rows: Sequence[RankedRow]) -> list[SharedBucket]:
-    """Every bucket that two of them at least have a score of."""
-    known = [parts_of(r.row) for r in rows]
-    keys = dict.fromkeys(key for own in known for key in own)
-    shared = [SharedBucket(*key, [own.get(key) for own in known]) for key in keys]
-    return [part for part in shared if sum(own is not None for own in part.each) > 1]
+    """Return every bucket on which at least two of the rows have a score."""
+    by_row = [parts_of(r.row) for r in rows]
+    keys = dict.fromkeys(key for parts in by_row for key in parts)
+    buckets = [SharedBucket(*key, [parts.get(key) for parts in by_row]) for key in keys]
+    return [bucket for bucket in buckets if sum(part is not None for part in bucket.each) > 1]

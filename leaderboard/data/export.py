@@ -1,4 +1,4 @@
-"""A benchmark's table as a file: CSV, JSON or Parquet."""
+"""Export a benchmark's table as CSV, JSON or Parquet."""
 
 import io
 import json
@@ -12,8 +12,8 @@ from leaderboard.data.columns import exported, exported_values
 from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import BoardRow
 
-FORMULA = tuple("=+-@＝＋－＠")  # what a spreadsheet takes for the beginning of a formula
-LINE = tuple("\t\r\n")  # what begins another cell or row
+FORMULA = tuple("=+-@＝＋－＠")  # spreadsheets read a cell that starts with one of these as a formula
+LINE = tuple("\t\r\n")  # start a new cell or row
 RANKS = ("rank", "rank_best", "rank_worst")
 
 
@@ -22,9 +22,12 @@ def to_csv(rows: Sequence[RankedRow], benchmark: str) -> bytes:
 
 
 def rows_to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> bytes:
-    """UTF-8 with a byte-order mark, as Excel needs it for Korean. No text begins a formula: it gets a ' before it
-    (https://owasp.org/www-community/attacks/CSV_Injection). The columns are for a table without rows."""
-    safe = [{name: _inert(value) for name, value in row.items()} for row in rows]
+    """Return rows as CSV in UTF-8 with a byte-order mark, which Excel needs for Korean.
+
+    Text that a spreadsheet would read as a formula gets a leading '
+    (https://owasp.org/www-community/attacks/CSV_Injection). `columns` is used only if there are no rows.
+    """
+    safe = [{name: _escape_formula(value) for name, value in row.items()} for row in rows]
     content: str = _frame(safe, None if rows else columns).to_csv(index=False, lineterminator="\r\n")
     return content.encode("utf-8-sig")
 
@@ -34,8 +37,8 @@ def to_json(rows: Sequence[RankedRow], benchmark: str) -> bytes:
 
 
 def to_parquet(rows: Sequence[RankedRow], benchmark: str) -> bytes:
-    """Return a file whose columns have the same types whatever the rows, so that files of one benchmark can be joined."""
-    import pyarrow as pa  # 40 MB that a board need not have before somebody downloads this
+    """Return a Parquet file whose column types do not depend on the rows, so that files of one benchmark can be joined."""
+    import pyarrow as pa  # imported at the first download, because it takes 40 MB
 
     arrow = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     names = [*RANKS, *exported(benchmark)]
@@ -46,7 +49,7 @@ def to_parquet(rows: Sequence[RankedRow], benchmark: str) -> bytes:
 
 
 def _type(name: str) -> type:
-    """Return the type of a column: a rank, a field of BoardRow, or a metric."""
+    """Return the type of an exported column: a rank, a field of BoardRow, or a metric."""
     if name in RANKS:
         return int
     hint = get_type_hints(BoardRow).get(name, float)
@@ -61,18 +64,18 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow], str], bytes]]] = {
 
 
 def flat(rows: Sequence[RankedRow]) -> list[dict[str, Any]]:
-    """Return rows as they are in files and answers. Scores are percentages, latencies milliseconds a question."""
+    """Return rows as flat dicts, as in exported files. Scores are in percent, latencies in milliseconds per question."""
     return [dict(zip(RANKS, (r.rank, r.best, r.worst), strict=True)) | exported_values(r.row) for r in rows]
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Values stay as they are: pandas' own types would make fractions of whole numbers that are unknown in some rows."""
+    """Return a data frame of Python objects. With its own types, pandas would turn integers with gaps into floats."""
     return pd.DataFrame(rows, columns=columns, dtype=object)
 
 
-def _inert(value: Any) -> Any:
+def _escape_formula(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    # Spreadsheets pass over spaces, control characters and marks such as the one of the byte order.
+    # Spreadsheets skip spaces, control characters and format characters such as the byte-order mark.
     begins = next((n for n, c in enumerate(value) if not c.isspace() and unicodedata.category(c)[0] not in "CZ"), 0)
     return f"'{value}" if value.startswith(LINE) or value[begins:].startswith(FORMULA) else value

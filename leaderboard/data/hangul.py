@@ -1,22 +1,22 @@
-"""Search as Korean is typed: by whole syllables, by half a syllable, or by first consonants alone.
+"""Korean text search by whole syllables, by partly typed syllables, or by initial consonants only.
 
-A text is compared letter by letter (코인 is ㅋㅗㅇㅣㄴ), for what is typed on the way is no whole syllable: 콩 comes before
-코이. Letters are Unicode's conjoining jamo, finals written as the choseong they sound from.
+Texts are compared letter by letter (코인 as ㅋㅗㅇㅣㄴ), because a partly typed word can end in another syllable: 콩 is typed
+on the way to 코이. Letters are Unicode's conjoining jamo, and final consonants are written as initial ones (choseong).
 """
 
 import unicodedata
 from functools import cache
 
-_FIRST, _LAST = 0x1100, 0x1112  # initial consonants
+_FIRST_CHOSEONG, _LAST_CHOSEONG = 0x1100, 0x1112  # modern initial consonants
 
 
 def to_jamo(text: str) -> str:
-    """The text without case and width, Korean in letters."""
-    return "".join(map(_initial, unicodedata.normalize("NFKD", text.casefold())))
+    """Return the text with case and width folded and Korean syllables split into letters."""
+    return "".join(map(_as_choseong, unicodedata.normalize("NFKD", text.casefold())))
 
 
 def choseong(text: str) -> str:
-    """The first consonant of each Korean syllable, other characters as they are."""
+    """Replace each Korean syllable by its initial consonant and keep other characters."""
     return "".join(
         unicodedata.normalize("NFD", character)[0] if "가" <= character <= "힣" else character
         for character in unicodedata.normalize("NFKC", text.casefold())
@@ -24,14 +24,14 @@ def choseong(text: str) -> str:
 
 
 def is_choseong(word: str) -> bool:
-    """Whether a word, in to_jamo, has consonants only, at least one of them Korean, and so may stand for syllables."""
+    """Return whether all Korean letters of a word are consonants, and it has one. The word is a result of `to_jamo`."""
     korean = [c for c in word if 0x1100 <= ord(c) <= 0x11FF]
-    return bool(korean) and all(_FIRST <= ord(c) <= _LAST for c in korean)
+    return bool(korean) and all(_FIRST_CHOSEONG <= ord(c) <= _LAST_CHOSEONG for c in korean)
 
 
 @cache
-def _initial(letter: str) -> str:
-    """A final consonant, or several in one, as the initial ones it is made of; anything else as it is."""
+def _as_choseong(letter: str) -> str:
+    """Return a consonant or consonant cluster as the initial consonants it is made of. Other letters are unchanged."""
     kind, _, consonants = unicodedata.name(letter, "").rpartition(" ")
     if kind not in ("HANGUL JONGSEONG", "HANGUL CHOSEONG"):
         return letter

@@ -1,4 +1,4 @@
-"""Korean spellings of the names of models and makers, so that 젬마 finds Gemma and ㄱㅂ finds Gukbap."""
+"""Korean spellings of model and maker names, so that 젬마 finds Gemma and ㄱㅂ finds Gukbap."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 
 from submissions.config.paths import ASSETS
 
-# Piece of a name, in lower case → how it is written in Korean.
+# Maps a piece of a name, in lower case, to its Korean spellings.
 SPELLINGS = ASSETS / "korean_names.json"
 _SEGMENT = re.compile("[A-Za-z]+")
 _CAMEL = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -14,7 +14,7 @@ _CAMEL = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 @lru_cache(maxsize=100_000)
 def searchable(model: str, organisation: str | None) -> str:
-    """All that a search for a model looks in: its name, its maker's, and their Korean spellings."""
+    """Return the text that a search looks in: the names of the model and its maker, and their Korean spellings."""
     named = f"{model} {organisation or ''}".rstrip()
     pieces = [piece for segment in _SEGMENT.findall(named) for piece in (segment, *_CAMEL.findall(segment))]
     spellings = _spellings()

@@ -1,4 +1,4 @@
-"""Every model once, with its headline of every benchmark side by side."""
+"""One row per model, with its headline score on every benchmark."""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -12,34 +12,34 @@ from leaderboard.data.ranking import Boards, RankedRow
 from submissions.records.options import Inputs
 
 ReferenceKind = Literal["human", "baseline", "blind", "chance"]
-BINS = 25  # of a benchmark's small chart: 4 points each
+BINS = 25  # bins of a benchmark's small histogram, 4 points each
 
 
 @dataclass(slots=True)
 class ModelRow:
-    """A model's best result on each benchmark; where none was measured on the ranked split, another one's."""
+    """A model's best result on each benchmark, on another split if it has none on the ranked one."""
 
     model: str
     organisation: str | None = None
     params: int | None = None
     weights: str | None = None
     cells: dict[str, RankedRow] = field(default_factory=dict)
-    overall: dict[Inputs, float] = field(default_factory=dict)  # percent, see shared_benchmarks
+    overall: dict[Inputs, float] = field(default_factory=dict)  # in percent, see `model_rows`
 
 
 @dataclass(frozen=True)
 class Reference:
     kind: ReferenceKind
-    label: str  # whose score, as printed; empty for chance
+    label: str  # display name; empty for chance
     score: float  # percent
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A benchmark at a glance."""
+    """The leader, score distribution and reference scores of a benchmark."""
 
     leader: RankedRow | None
-    distribution: list[int]  # of ranked models, see BINS
+    distribution: list[int]  # ranked models per bin
     references: list[Reference]
 
 
@@ -48,10 +48,10 @@ def summary(rows: Sequence[RankedRow], benchmark: str) -> Summary:
 
 
 def model_rows(boards: Boards) -> list[ModelRow]:
-    """Return models by their overall score over the shared benchmarks of images, then of pages; others after them, by name.
+    """Return the models sorted by overall score, on image benchmarks first, then on page benchmarks, then by name.
 
-    The overall score is a Borda count (Colombo et al., arXiv:2202.03799): the share of other families that a model is ahead of,
-    averaged over the benchmarks that all models in the order have a rank on.
+    The overall score is a Borda count (Colombo et al., arXiv:2202.03799): the share of other model families that a model is
+    ahead of, averaged over `shared_benchmarks`. Models without a rank on all of these have no overall score.
     """
     models: dict[str, ModelRow] = {}
     for name, rows in boards.items():
@@ -77,20 +77,23 @@ def model_rows(boards: Boards) -> list[ModelRow]:
 
 
 def overall_order(model: ModelRow) -> tuple[object, ...]:
-    """Return what models are sorted by: images first, then pages, then the name."""
+    """Return the sort key of a model: overall score on images, then on pages, then the name."""
     scores = [model.overall.get(group) for group in get_args(Inputs)]
     return *((score is None, -(score or 0.0)) for score in scores), model.model.casefold()
 
 
 def shared_benchmarks(models: Sequence[ModelRow]) -> dict[Inputs, tuple[str, ...]]:
-    """Return the benchmarks of each group that the overall order is over: the two or more with most results of models that
-    have a rank on all of them. Groups without any are left out."""
+    """Return the benchmarks that the overall score of each group is averaged over.
+
+    These are the two or more benchmarks for which (number of models ranked on all of them) × (number of benchmarks) is largest.
+    Groups in which fewer than two models share benchmarks are left out.
+    """
     found: dict[Inputs, tuple[str, ...]] = {}
     ranked = Counter(frozenset(name for name, cell in model.cells.items() if cell.rank) for model in models)
     for group in get_args(Inputs):
         names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == group]
         sets = [chosen for size in range(2, len(names) + 1) for chosen in combinations(names, size)]
-        counts = {chosen: sum(n for own, n in ranked.items() if own.issuperset(chosen)) for chosen in sets}
+        counts = {chosen: sum(n for held, n in ranked.items() if held.issuperset(chosen)) for chosen in sets}
         best = max(sets, key=lambda chosen: (counts[chosen] * len(chosen), len(chosen)), default=None)
         if best and counts[best] > 1:
             found[group] = best
@@ -98,7 +101,7 @@ def shared_benchmarks(models: Sequence[ModelRow]) -> dict[Inputs, tuple[str, ...
 
 
 def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
-    """What a score is to be seen against: people, the makers' baseline, a model that sees nothing, guessing."""
+    """Return the reference scores: humans, the makers' baseline, a model asked without images, and chance, best first."""
     card = BENCHMARKS[benchmark].card
     best: dict[ReferenceKind, Reference] = {}
     for row in (ranked.row for ranked in rows):
@@ -109,14 +112,14 @@ def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
         elif row.split == card.split and row.role in ("human", "baseline"):
             kind = "human" if row.role == "human" else "baseline"
         if kind and score is not None:
-            best.setdefault(kind, Reference(kind, row.model, score))  # rows stand best first
+            best.setdefault(kind, Reference(kind, row.model, score))  # rows are sorted best first
     if card.chance is not None:
         best["chance"] = Reference("chance", "", card.chance)
     return sorted(best.values(), key=lambda reference: -reference.score)
 
 
 def distribution(rows: Sequence[RankedRow]) -> list[int]:
-    """How many ranked models score within each of the bins from 0 to 100 percent."""
+    """Return the number of ranked models in each bin from 0 to 100 percent."""
     counts = [0] * BINS
     for ranked in rows:
         if ranked.rank is not None:
@@ -125,7 +128,7 @@ def distribution(rows: Sequence[RankedRow]) -> list[int]:
 
 
 def _families(boards: Boards) -> dict[str, str]:
-    """Return the base model, if it is known, of each model that was made from another, through all steps."""
+    """Return the first known ancestor of each model that has a base model."""
     bases = {r.row.model: r.row.base_model for rows in boards.values() for r in rows if r.row.base_model}
     found = {}
     for model in bases:
@@ -138,9 +141,9 @@ def _families(boards: Boards) -> dict[str, str]:
 
 
 def _beaten(scores: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
-    """Return the share of other families whose best score each model is ahead of, from 0 to 1; half of an equal one.
+    """Return the share, from 0 to 1, of other families whose best score is below each model's. A tie counts half.
 
-    A model and what is made from it are one family: entering many variants costs rivals nothing.
+    A model and all models made from it are one family, so that entering many variants does not lower rivals.
     """
     best: dict[str, float] = {}
     for model, score in scores.items():
@@ -149,8 +152,8 @@ def _beaten(scores: Mapping[str, float], families: Mapping[str, str]) -> dict[st
     bests, others = sorted(best.values()), max(1, len(best) - 1)
     found = {}
     for model, score in scores.items():
-        own = best[families.get(model, model)]
+        family_best = best[families.get(model, model)]
         behind = bisect_left(bests, score)
-        tied = bisect_right(bests, score) - bisect_left(bests, score) - (own == score)
+        tied = bisect_right(bests, score) - bisect_left(bests, score) - (family_best == score)
         found[model] = (behind + tied / 2) / others
     return found

@@ -1,4 +1,4 @@
-"""What a visitor wants to see of a benchmark's table: words, filters, order, columns; and the same as an address."""
+"""Queries of a benchmark's table: search words, filters, sort order and columns, from a form or from a URL."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from submissions.records.index_rows import BoardRow
 from submissions.records.options import Thinking
 
 Weights = Literal["open", "closed"]
-# Parameters, by the size that names state: a "4B" may have 4.4, an "8B" 8.8 billion, so that bins end an eighth above it.
+# Ranges of parameter counts. A model named "4B" may have 4.4 billion and an "8B" 8.8, so a range ends an eighth above the size.
 SIZES = {
     "0-2": (0.0, 2.25e9),
     "2-4": (2.25e9, 4.5e9),
@@ -23,22 +23,24 @@ SIZES = {
     "16-40": (18e9, 45e9),
     "40-": (45e9, float("inf")),
 }
-MAX_WORDS = 100  # characters of a search
-PAGE = 100  # rows shown at first, and more each time
+MAX_SEARCH_LENGTH = 100  # characters of the search field
+ROWS_PER_PAGE = 100  # rows shown at first, and added by each click on "more"
 T = TypeVar("T", bound=str)
 
 
 @dataclass(frozen=True)
 class Query:
+    """Which rows and columns of a benchmark's table to show, and in which order."""
+
     words: str = ""
-    sort: str = RANK  # a key of a column that some benchmark can be sorted by
+    sort: str = RANK  # key of a column that at least one benchmark can be sorted by
     weights: tuple[Weights, ...] = ()  # empty: all
-    sizes: tuple[str, ...] = ()  # of SIZES; empty: all, and those of unknown size
+    sizes: tuple[str, ...] = ()  # keys of SIZES; empty: all, including models of unknown size
     verified: bool = False
-    columns: tuple[str, ...] = field(default_factory=default_keys)  # keys
-    shown: int = PAGE
+    columns: tuple[str, ...] = field(default_factory=default_keys)  # column keys
+    shown: int = ROWS_PER_PAGE  # number of rows
     thinking: tuple[Thinking, ...] = ()  # empty: all
-    reproduced: bool = False  # only reported numbers that were measured here too, and those measurements
+    reproduced: bool = False  # only reported results that this board has measured too, and those measurements
 
     @classmethod
     def of(
@@ -53,7 +55,7 @@ class Query:
         thinking: Iterable[str] | None = None,
         reproduced: bool | None = None,
     ) -> "Query":
-        """From a form's fields, whatever they hold: what is unknown is left out."""
+        """Build a query from the untrusted values of a form. Unknown values are ignored."""
         return cls(
             words=clean_words(words),
             sort=next((key for key in sort_keys() if key == sort), RANK),
@@ -68,7 +70,7 @@ class Query:
 
     @classmethod
     def of_address(cls, params: Mapping[str, str]) -> "Query":
-        """From the parameters of an address; the page writes them there as they change."""
+        """Build a query from the parameters of a URL, which the page updates as its fields change."""
 
         def several(name: str) -> list[str] | None:
             return params[name].split(",") if name in params else None
@@ -86,7 +88,7 @@ class Query:
         )
 
     def filters(self) -> str:
-        """What chooses rows and their order, as the query of an address."""
+        """Return the filters and the sort order as the query string of a URL."""
         given = {
             **{"q": self.words, "sort": "" if self.sort == RANK else self.sort},
             **{"weights": ",".join(self.weights), "size": ",".join(self.sizes)},
@@ -107,7 +109,7 @@ N = TypeVar("N", bound=Named)
 
 
 def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
-    """The rows wanted, in the wanted order ("score" keeps the ranking's). `shown` is not looked at."""
+    """Return the rows that match the query, in its sort order; "score" keeps the ranking's. Ignores `query.shown`."""
     tests = [_test(word) for word in query.words.split()]
     if query.weights or query.sizes or query.verified or query.thinking or query.reproduced:
         tests.append(lambda row: _fits(row, query))
@@ -118,21 +120,21 @@ def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
 
 
 def find(named: Sequence[N], words: str | None) -> list[N]:
-    """Those that have all of the words in their own or their maker's name."""
+    """Return the models whose name or maker contains all of the words."""
     tests = [_name_test(word) for word in clean_words(words).split()]
     return [one for one in named if all(test(one) for test in tests)]
 
 
 def clean_words(words: object) -> str:
-    """What is searched for, from a field or an address, whatever it holds."""
-    return str(words or "")[:MAX_WORDS]
+    """Return the search words from an untrusted value of a field or URL."""
+    return str(words or "")[:MAX_SEARCH_LENGTH]
 
 
 def page_size(given: float | str | None) -> int:
-    """How many rows are shown, from a field or an address."""
+    """Return the number of rows to show, from an untrusted value of a field or URL."""
     if isinstance(given, str):
         given = int(given) if given.isascii() and given.isdigit() and len(given) < 7 else None
-    return int(min(max(given or PAGE, PAGE), 100_000))
+    return int(min(max(given or ROWS_PER_PAGE, ROWS_PER_PAGE), 100_000))
 
 
 def _fits(row: BoardRow, query: Query) -> bool:
@@ -150,7 +152,7 @@ def _fits(row: BoardRow, query: Query) -> bool:
 
 
 def _test(word: str) -> Callable[[BoardRow], bool]:
-    """`license:apache` and `hardware:a100` look there only, other words in names."""
+    """Return a test for a search word: `license:` and `hardware:` search that field, other words search names."""
     prefix, _, rest = word.casefold().partition(":")
     if prefix not in ("license", "hardware"):
         return _name_test(word)
@@ -159,7 +161,7 @@ def _test(word: str) -> Callable[[BoardRow], bool]:
 
 
 def _name_test(word: str) -> Callable[[Named], bool]:
-    """`org:samsung` looks in the maker's name only, any other word in the model's too."""
+    """Return a test for a word in names: `org:samsung` searches only the maker's name, other words the model's too."""
     prefix, _, rest = word.casefold().partition(":")
     if prefix == "org":
         maker = _jamo(rest)
@@ -175,7 +177,7 @@ def _name_test(word: str) -> Callable[[Named], bool]:
 
 
 def _order(row: BoardRow, column: Column) -> tuple[bool, Any, str]:
-    """Return the key to sort by: unknown values last, equal ones by name."""
+    """Return the sort key of a row: unknown values come last, equal values are sorted by name."""
     name, value = _jamo(row.model), column.value(row)
     if isinstance(value, str):
         return False, 0, name
@@ -183,7 +185,7 @@ def _order(row: BoardRow, column: Column) -> tuple[bool, Any, str]:
 
 
 def _columns(given: Iterable[str] | None) -> tuple[str, ...]:
-    """Those chosen, which may be none; the default ones where none of them is known."""
+    """Return the known keys among those chosen, or the default keys if none is known. An empty choice stays empty."""
     chosen = None if given is None else [key for key in given if key]
     return () if chosen == [] else _known(chosen, tuple(all_choices())) or default_keys()
 

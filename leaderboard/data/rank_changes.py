@@ -1,4 +1,4 @@
-"""What the newest results changed on the board."""
+"""Rank changes caused by the newest results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,39 +9,41 @@ from leaderboard.data.ranking import Boards, RankedRow
 
 @dataclass(frozen=True, slots=True)
 class RankChange:
-    """A model that is new, or holds another rank."""
+    """A model that is new on a benchmark or has another rank than before."""
 
     benchmark: str
     model: str
-    before: int | None  # None: it was not there
+    before: int | None  # None: the model is new
     after: int
 
 
 def rank_changes(boards: Boards, since: datetime) -> list[RankChange]:
-    """What the results since then changed: who is new first, then who rose, then who was pushed down; of each the best
-    rank now first."""
+    """Return the rank changes caused by results since a time.
+
+    New models come first, then those that rose, then those that fell; each group is sorted by the new rank.
+    """
     changes: list[RankChange] = []
     for benchmark, rows in boards.items():
         ranked = [r for r in rows if r.rank is not None]
         old = [r for r in ranked if r.row.date is None or r.row.date < since.timestamp()]
         if len(old) < len(ranked):
-            for kind in {r.row.kind for r in ranked}:  # which are ranked apart
+            for kind in {r.row.kind for r in ranked}:  # measured and reported results are ranked separately
                 before = _best_ranks([r for r in old if r.row.kind == kind])
                 changes += (
                     RankChange(benchmark, model, before.get(model), rank)
                     for model, rank in _best_ranks([r for r in ranked if r.row.kind == kind]).items()
                     if rank != before.get(model)
                 )
-    return sorted(changes, key=_newsworthiness)
+    return sorted(changes, key=_sort_key)
 
 
-def _newsworthiness(change: RankChange) -> tuple[int, int, str]:
+def _sort_key(change: RankChange) -> tuple[int, int, str]:
     kind = 0 if change.before is None else 1 if change.after < change.before else 2
     return kind, change.after, change.model
 
 
 def _best_ranks(rows: Sequence[RankedRow]) -> dict[str, int]:
-    """Each model's best rank among these rows, which stand best first; those that tie now tie among fewer, too."""
+    """Return each model's best rank among these rows, which are sorted best first. Rows with equal ranks stay tied."""
     ranks: dict[str, int] = {}
     rank, tied = 0, None
     for place, row in enumerate(rows, 1):

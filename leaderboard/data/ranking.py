@@ -1,4 +1,4 @@
-"""The ranking: rows by headline score, with the ranks that their intervals allow."""
+"""Rank rows by headline score, with the range of ranks that is compatible with their intervals."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,11 @@ from submissions.records.index_rows import BoardRow
 
 @dataclass(frozen=True, slots=True)
 class RankedRow:
-    """A row and its rank among those of its kind: measured here, or reported by makers, whose prompt and decoding are unknown.
+    """A row and its rank among rows of the same kind: measured here, or reported by makers.
 
-    `best` to `worst` are the ranks that the data allow: ahead of a row is only who is surely ahead, behind it only who is
-    surely behind. None if the row's own interval is unknown.
+    The prompt and decoding of reported rows are unknown. `best` to `worst` is the range of ranks that the data allow: `best`
+    counts only rows that are significantly ahead, `worst` all rows except those significantly behind. Both are None if the
+    row has no interval.
     """
 
     rank: int | None  # None: a reference, another split or version, or no score
@@ -35,10 +36,10 @@ class _Entry:
 
 
 def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
-    """Return rows by headline score, best first; sample runs, rows without a score and retired ones last.
+    """Return rows sorted by headline score, best first; sample runs, rows without a score and retired rows come last.
 
-    Models measured on the benchmark's ranked split by its present version, and decoded like all others, have ranks; ties
-    share one. Reported rows are ranked apart from measured ones.
+    Only models on the benchmark's ranked split, with its current version and standard decoding, get a rank. Ties share a
+    rank. Reported rows are ranked separately from measured ones.
     """
     scored = [(row.score, row) for row in rows]
     scored.sort(
@@ -54,7 +55,7 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
             for score, row in scored
             if score is not None and row.kind == kind and _may_have_rank(row)
         ]
-        losses = [-entry.score for entry in entries]  # ascending, as bisect needs them
+        losses = [-entry.score for entry in entries]  # ascending, as bisect requires
         ranges = _rank_ranges(entries, losses)
         for entry in entries:
             rank = bisect_left(losses, -entry.score) + 1
@@ -63,7 +64,7 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
 
 
 def is_outdated(row: BoardRow) -> bool:
-    """Return whether a measured row is of another version of its benchmark than the present one."""
+    """Return whether a row was measured with another version of its benchmark than the current one."""
     return row.kind == "verified" and row.benchmark_version != BENCHMARKS[row.benchmark].version
 
 
@@ -79,7 +80,7 @@ def _may_have_rank(row: BoardRow) -> bool:
 
 
 def _rank_ranges(entries: Sequence[_Entry], losses: Sequence[float]) -> dict[str, tuple[int, int]]:
-    """Return the best and worst rank of each entry with an interval, by key. `entries` are in order, best first."""
+    """Return the best and worst rank of each entry with an interval, by key. `entries` are sorted best first."""
     known = {entry.row.key: (entry.score, *entry.interval) for entry in entries if entry.interval}
     corrections = _corrections([entry.row for entry in entries], known)
     lows, highs = sorted(low for _, low, _ in known.values()), sorted(high for _, _, high in known.values())
@@ -90,7 +91,7 @@ def _rank_ranges(entries: Sequence[_Entry], losses: Sequence[float]) -> dict[str
         best = len(lows) - bisect_right(lows, high) + 1 + ahead
         worst = len(entries) - bisect_left(highs, low) - behind
         ranges.append((min(best, rank), max(worst, rank)))
-    # Widened so that neither end moves against the ranks, as wide and narrow intervals beside each other would have it.
+    # Widen the ranges so that both ends increase with the rank, even if wide intervals follow narrow ones.
     bests = reversed(list(accumulate((best for best, _ in reversed(ranges)), min)))
     worsts = accumulate((worst for _, worst in ranges), max)
     return dict(zip(known, zip(bests, worsts, strict=True), strict=True))
@@ -99,9 +100,9 @@ def _rank_ranges(entries: Sequence[_Entry], losses: Sequence[float]) -> dict[str
 def _corrections(
     rows: Sequence[BoardRow], entries: Mapping[str, tuple[float, float, float]]
 ) -> dict[str, tuple[int, int]]:
-    """Return how many more are surely ahead and surely behind by paired tests than by intervals, by key.
+    """Return by key how many more rows are significantly ahead and behind under paired tests than under intervals.
 
-    If a pair was tested, the test decides.
+    If a pair was tested, the test decides instead of the intervals.
     """
     verdicts = paired_verdicts(rows, entries)
     found: dict[str, tuple[int, int]] = {}

@@ -1,4 +1,4 @@
-"""What a board should answer for: reproductions, attempts and retired results, as a page or a program reads them."""
+"""The board's public record: reproductions, attempts, seed commitments and retired results."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -15,7 +15,10 @@ REVEALED = "evaluated after the seed was revealed"
 
 
 def after_reveal(rows: Iterable[BoardRow], commitments: Iterable[Commitment]) -> dict[str, str]:
-    """Results on a drawn set that anybody could have trained on, by key; each with the reason that it has no rank."""
+    """Return the reason of retirement, by key, of results measured after the seed of their drawn set was revealed.
+
+    Anybody could have trained on the set by then.
+    """
     revealed = {one.quarter: one.revealed_at.timestamp() for one in commitments if one.revealed_at}
     return {
         row.key: REVEALED
@@ -25,7 +28,7 @@ def after_reveal(rows: Iterable[BoardRow], commitments: Iterable[Commitment]) ->
 
 
 def retired_rows(boards: Boards, retired: Iterable[Retirement]) -> list[tuple[Retirement, BoardRow]]:
-    """Each retirement with its result, newest first; those that were undone too."""
+    """Return each retirement, including revoked ones, with its result, newest first."""
     rows = {r.row.key: r.row for ranked in boards.values() for r in ranked}
     known = [(one, rows[one.key]) for one in retired if one.key in rows]
     return sorted(known, key=lambda pair: pair[0].since, reverse=True)
@@ -34,7 +37,7 @@ def retired_rows(boards: Boards, retired: Iterable[Retirement]) -> list[tuple[Re
 def record_json(
     boards: Boards, retired: Iterable[Retirement], commitments: Iterable[Commitment]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Scores and differences are in points."""
+    """Return the record as JSON. Scores are in percent, differences in points."""
     return {
         "reproductions": [_reproduction(one) for one in all_reproductions(boards)],
         "attempts": [asdict(one) for one in all_attempts(boards)],
@@ -62,7 +65,7 @@ def _reproduction(one: Reproduction) -> dict[str, Any]:
 
 
 def measured_with(row: BoardRow) -> dict[str, str | None]:
-    """What may explain a difference: how the measured model was run."""
+    """Return how the measured model was run, which may explain a difference."""
     return {
         **{"precision": row.precision, "server": row.server, "thinking": row.thinking, "decoding": row.decoding},
         **{"hardware": row.hardware, "revision": row.revision},

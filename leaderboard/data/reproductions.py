@@ -1,6 +1,6 @@
-"""Reported numbers beside those measured here: which were reproduced.
+"""Compare reported scores with those measured here.
 
-A number is reproduced where it lies within the 95% interval of the measured score of the same model on the same split.
+A reported score is reproduced if it lies within the 95 % interval of the score measured for the same model and split.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,21 +11,21 @@ from leaderboard.data.attempts import attempts_of
 from leaderboard.data.ranking import Boards
 from submissions.records.index_rows import BoardRow
 
-Verdict = Literal["reproduced", "higher", "lower"]  # the measured score, against the reported one
+Verdict = Literal["reproduced", "higher", "lower"]  # the measured score relative to the reported one
 
 
 @dataclass(frozen=True)
 class Reproduction:
     reported: BoardRow
     measured: BoardRow
-    metric: str  # what both are compared by: the headline of the reported number
+    metric: str  # headline metric of the reported score, by which both are compared
     difference: float  # measured minus reported, in points
-    margin: float  # half of the measured score's 95% interval
+    margin: float  # half of the width of the measured score's 95 % interval
     verdict: Verdict
 
 
 def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
-    """Of one benchmark: each reported number with each measurement of the model it is of."""
+    """Yield each reported score of one benchmark with each measurement of the same model and split."""
     measured: dict[tuple[object, ...], list[BoardRow]] = {}
     for row in rows:
         if row.kind == "verified" and row.retired is None:
@@ -33,18 +33,21 @@ def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
     for row in rows:
         if row.kind != "reported" or (reported := row.score) is None:
             continue
-        for own in measured.get((row.model, row.split), ()):
-            metric = row.headline  # the rule that the number was reported under
-            score, interval = own.metrics.get(metric), own.intervals.get(metric)
-            if score is None or interval is None or (row.thinking and row.thinking != own.thinking):
+        for match in measured.get((row.model, row.split), ()):
+            metric = row.headline  # the rule that the score was reported under
+            score, interval = match.metrics.get(metric), match.intervals.get(metric)
+            if score is None or interval is None or (row.thinking and row.thinking != match.thinking):
                 continue
             low, high = interval
             verdict: Verdict = "higher" if low > reported else "lower" if high < reported else "reproduced"
-            yield Reproduction(row, own, metric, score - reported, (high - low) / 2, verdict)
+            yield Reproduction(row, match, metric, score - reported, (high - low) / 2, verdict)
 
 
 def marked(rows: Sequence[BoardRow], retired: Mapping[str, str]) -> list[BoardRow]:
-    """The rows with what the board finds out itself: reasons of retirement by key, attempts, what was reproduced."""
+    """Return the rows with reasons of retirement, attempts and reproduction verdicts filled in.
+
+    `retired` maps keys to reasons.
+    """
     several = {key: (one.number, one.of) for key, one in attempts_of(rows).items() if one.of > 1}
     known = [
         replace(row, retired=retired.get(row.key), attempt=several.get(row.key))
@@ -55,18 +58,18 @@ def marked(rows: Sequence[BoardRow], retired: Mapping[str, str]) -> list[BoardRo
     verdicts: dict[str, Verdict] = {}
     for found in reproductions(known):
         for row in (found.reported, found.measured):
-            if verdicts.get(row.key) != "reproduced":  # by any of several measurements
+            if verdicts.get(row.key) != "reproduced":  # one of several measurements is enough
                 verdicts[row.key] = found.verdict
     return [replace(row, reproduction=verdicts[row.key]) if row.key in verdicts else row for row in known]
 
 
 def all_reproductions(boards: Boards) -> list[Reproduction]:
-    """Of all benchmarks, the newest measurement first."""
+    """Return the reproductions on all benchmarks, newest measurement first."""
     found = [one for ranked in boards.values() for one in reproductions([r.row for r in ranked])]
     return sorted(found, key=lambda one: -(one.measured.date or 0.0))
 
 
 def not_measured(boards: Boards) -> int:
-    """How many reported numbers of models with a repository nobody has measured here yet."""
+    """Return the number of reported scores, of models with a repository, that were not measured here yet."""
     rows = (r.row for ranked in boards.values() for r in ranked)
     return sum(row.kind == "reported" and "/" in row.model and row.reproduction is None for row in rows)

@@ -1,18 +1,19 @@
-"""Requests as the public may see them."""
+"""The public JSON of requests."""
 
 from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from leaderboard.data.live_board import LiveBoard, View
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.view import View
 from submissions.queue.wait_time import Wait, waits
 from submissions.records.index_rows import QueueRow
 from submissions.texts.failures import FAILURES
 
 _ROW = TypeAdapter(QueueRow)
-HIDDEN = {"path", "blob", "submitted_by", "organisation"}  # of a request: what only the board needs
-MAX_ROWS = 1000  # of an answer
+HIDDEN = {"path", "blob", "submitted_by", "organisation"}  # fields of a request that are not published
+MAX_ROWS = 1000  # per response
 
 
 def queue_json(board: LiveBoard) -> list[dict[str, Any]]:
@@ -30,9 +31,9 @@ def request_json(board: LiveBoard, key: str) -> dict[str, Any] | None:
 
 
 def _public_request(row: QueueRow, view: View, board: LiveBoard, wait: Wait | None) -> dict[str, Any]:
-    """A request without what only the board needs."""
+    """Return a request without its hidden fields, with its progress, place in the queue, failure and result."""
     public = _ROW.dump_python(row, mode="json", exclude=HIDDEN)
-    lease, silent_since = board.leases().get(row.key), board.silent_since().get(row.key)
+    lease, silent_since = board.workers.leases.get(row.key), board.workers.silent_since.get(row.key)
     public["progress"] = lease.progress.model_dump(mode="json") if lease and lease.progress else None
     public["silent_since"] = silent_since.isoformat() if silent_since else None
     public["place"] = wait.place if wait else None

@@ -1,4 +1,4 @@
-"""Which of the ranked results are told apart by paired tests, over all that are known of a board."""
+"""Decide which ranked results differ significantly, from all paired tests of a board."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 from evaluator.statistics.holm import holm
 from submissions.records.index_rows import BoardRow
 
-ERROR = 0.05  # how often anything at all that is said of a board by paired tests may be wrong
+FAMILYWISE_ERROR = 0.05  # probability of any wrong verdict among all paired tests of a board
 
 
 @dataclass(frozen=True)
 class PairedVerdicts:
-    """Of pairs of results, in both orders."""
+    """Verdicts on pairs of results, as pairs of keys."""
 
-    tested: set[tuple[str, str]] = field(default_factory=set)
-    ahead: set[tuple[str, str]] = field(default_factory=set)  # the first of these surely before the second
+    tested: set[tuple[str, str]] = field(default_factory=set)  # in both orders
+    ahead: set[tuple[str, str]] = field(default_factory=set)  # the first is significantly ahead of the second
 
 
 def paired_verdicts(rows: Iterable[BoardRow], keys: Collection[str]) -> PairedVerdicts:
-    """Of the results with these keys."""
+    """Return the verdicts on all tested pairs of results with these keys, after Holm's correction."""
     tests = [
         (p_at_most, row.key, other, sign)
         for row in rows
@@ -27,7 +27,7 @@ def paired_verdicts(rows: Iterable[BoardRow], keys: Collection[str]) -> PairedVe
         if other in keys
     ]
     verdicts = PairedVerdicts()
-    for (_, key, other, sign), rejected in zip(tests, holm([test[0] for test in tests], ERROR), strict=True):
+    for (_, key, other, sign), rejected in zip(tests, holm([test[0] for test in tests], FAMILYWISE_ERROR), strict=True):
         verdicts.tested.update(((key, other), (other, key)))
         if rejected and sign:
             verdicts.ahead.add((key, other) if sign > 0 else (other, key))

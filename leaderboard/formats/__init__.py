@@ -1,4 +1,4 @@
-"""A result in the forms that other programs read: one file a form."""
+"""Convert results to the formats of other programs, one module per format."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from leaderboard.formats.inspect_log import to_inspect
 from leaderboard.formats.lm_eval import to_lm_eval
 from submissions.records.result import EvalResult
 
-# By what stands between the key and `.json` in an address.
+# By the part of the URL between the key and `.json`: /results/KEY.lm-eval.json
 RESULT_FORMATS: dict[str, Callable[[EvalResult], dict[str, Any]]] = {
     "lm-eval": to_lm_eval,
     "every-eval-ever": to_every_eval_ever,

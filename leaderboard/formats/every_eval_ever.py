@@ -1,4 +1,4 @@
-"""A result as Every Eval Ever has it, version 0.3.0 (https://github.com/evaleval/every_eval_ever): one entry a metric."""
+"""Convert results to the format of Every Eval Ever, version 0.3.0 (https://github.com/evaleval/every_eval_ever)."""
 
 import time
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ VERSION = "0.3.0"
 
 
 def to_every_eval_ever(result: EvalResult) -> dict[str, Any]:
-    """Scores are in percent, as in the record. Times are seconds since 1970, as text."""
+    """Return a result with one entry per metric. Scores are in percent, times are seconds since 1970 as text."""
     config, moment = result.config, str(int(result.date or time.time()))
     measured = result.provenance.kind == "verified"
     return {
@@ -46,7 +46,7 @@ def _model(result: EvalResult) -> dict[str, Any]:
         "thinking": config.thinking,
         "base_model": config.base_model,
     }
-    # What a server elsewhere runs is unknown.
+    # The inference engine behind a remote server is unknown.
     engine = config.server or (None if config.engine == "api" else "transformers")
     version = result.environment.get("transformers")
     return {
@@ -64,7 +64,7 @@ def _model(result: EvalResult) -> dict[str, Any]:
 
 
 def _organisation(source: str) -> str:
-    """The owner of the repository that a number was reported in."""
+    """Return the owner of the GitHub repository that a score was reported in, or "unknown"."""
     return source.removeprefix("github:").partition("/")[0] if source.startswith("github:") else "unknown"
 
 
@@ -131,7 +131,7 @@ def _source(result: EvalResult) -> dict[str, Any]:
     dataset = result.dataset
     return {
         "dataset_name": result.benchmark,
-        "source_type": "other",  # its test sets are private
+        "source_type": "other",  # the test sets are private
         "additional_details": {
             "id": dataset.id,
             "split": dataset.split,

@@ -1,4 +1,4 @@
-"""A result as a log of Inspect, without samples (https://inspect.aisi.org.uk/eval-logs.html; version 2 of its format)."""
+"""Convert results to Inspect logs without samples (https://inspect.aisi.org.uk/eval-logs.html, version 2 of the format)."""
 
 import time
 from datetime import UTC, datetime
@@ -8,7 +8,7 @@ from submissions.records.result import EvalResult
 
 
 def to_inspect(result: EvalResult) -> dict[str, Any]:
-    """Scores are shares, as Inspect's own metrics are."""
+    """Return a result as an Inspect log. Scores are from 0 to 1, like Inspect's own metrics."""
     moment = datetime.fromtimestamp(result.date or time.time(), UTC).isoformat()
     n = result.dataset.n or 0
     metrics = {

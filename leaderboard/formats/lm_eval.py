@@ -1,4 +1,7 @@
-"""A result as lm-eval writes its own (https://github.com/EleutherAI/lm-evaluation-harness, v0.4): shares, not percent."""
+"""Convert results to the format of lm-eval (https://github.com/EleutherAI/lm-evaluation-harness, v0.4).
+
+Scores are from 0 to 1, not in percent.
+"""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""The pages of the board, built once for each language."""
+"""The pages of the board, which are built once per language."""

@@ -1,4 +1,4 @@
-"""A benchmark's tab: search, filters, columns, its table, and its charts."""
+"""A benchmark's tab: search, filters, column choice, table and charts."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -9,38 +9,39 @@ import gradio as gr
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import chart_data, charts_of
 from leaderboard.data.columns import RANK, RANK_LABEL, choices, columns_of, default_keys, sortable
-from leaderboard.data.live_board import LiveBoard, View
-from leaderboard.data.query import PAGE, SIZES, Query, select
-from leaderboard.pages.tab import CACHED_VIEWS, COPY, LIVE, QUIET, TabView, search_field
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.query import ROWS_PER_PAGE, SIZES, Query, select
+from leaderboard.data.view import View
+from leaderboard.pages.tab import CACHED_VIEWS, COPY_JS, QUIET, REFRESH_JS, TabView, search_field
 from leaderboard.views.figures import figure
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text, translate
 from submissions.records.options import Thinking
 
-# A click on a column's head chooses its order, one at the table's end shows more of it.
-CLICKS = """
+# A click on a column's head sorts by it, a click on the button below the table shows more rows.
+CLICKS_JS = """
 element.addEventListener('click', event => {
   const button = event.target.closest('[data-sort], [data-more]');
   if (button) trigger('click', {sort: button.dataset.sort ?? null});
 });
 """
-ORIGIN = """
+ORIGIN_JS = """
 for (const code of element.querySelectorAll('code'))
   code.textContent = code.textContent.replaceAll('ORIGIN', location.origin);
 """
-RESIZE = "() => { setTimeout(() => dispatchEvent(new Event('resize')), 50) }"
-KEPT = ("q", "weights", "size", "verified", "thinking", "reproduced")  # from one benchmark to another
+RESIZE_JS = "() => { setTimeout(() => dispatchEvent(new Event('resize')), 50) }"
+KEPT = ("q", "weights", "size", "verified", "thinking", "reproduced")  # parameters kept when switching benchmarks
 DEFAULTS = {
     **{"q": "", "sort": RANK, "weights": "", "size": "", "verified": ""},
-    **{"columns": "", "n": str(PAGE), "thinking": "", "reproduced": ""},  # in the order of the fields
+    **{"columns": "", "n": str(ROWS_PER_PAGE), "thinking": "", "reproduced": ""},  # in the order of the fields
 }
 
 
 def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
     gr.HTML(render("about.html", language, name=name), apply_default_css=False)
 
-    own = {column.key: column for column in choices(name)}
-    default = [key for key in default_keys() if key in own]
+    available = {column.key: column for column in choices(name)}
+    default = [key for key in default_keys() if key in available]
 
     def labelled(prefix: str, values: tuple[str, ...]) -> list[tuple[str, str]]:
         return [(text(f"{prefix}_{value}", language), value) for value in values]
@@ -60,27 +61,29 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
     with gr.Accordion(text("filters", language), open=False, elem_classes="hn-filters"):
         with gr.Row(elem_classes="hn-controls"):
             weights = gr.CheckboxGroup(labelled("weights", ("open", "closed")), label=text("weights", language))
-            sizes = gr.CheckboxGroup([(f"{s} B", s) for s in SIZES], label=translate(own["params"].label, language))
+            sizes = gr.CheckboxGroup(
+                [(f"{s} B", s) for s in SIZES], label=translate(available["params"].label, language)
+            )
             thinking = gr.CheckboxGroup(labelled("thinking", get_args(Thinking)), label=text("thinking", language))
             verified = gr.Checkbox(label=text("verified_only", language), elem_id=f"verified-{name}")
             reproduced = gr.Checkbox(label=text("reproduced_only", language), elem_id=f"reproduced-{name}")
         columns = gr.CheckboxGroup(
-            [(translate(column.label, language), key) for key, column in own.items()],
+            [(translate(column.label, language), key) for key, column in available.items()],
             value=default,
             label=text("columns", language),
             elem_id=f"columns-{name}",
         )
-    shown = gr.Number(PAGE, visible=False)
+    shown = gr.Number(ROWS_PER_PAGE, visible=False)
     fields = [words, order, weights, sizes, verified, columns, shown, thinking, reproduced]
     _charts(board, name, language, fields, columns)
-    html = gr.HTML(elem_id=f"board-{name}", js_on_load=CLICKS + LIVE, apply_default_css=False)
+    html = gr.HTML(elem_id=f"board-{name}", js_on_load=CLICKS_JS + REFRESH_JS, apply_default_css=False)
     gr.HTML(render("terms.html", language, name=name), apply_default_css=False)
-    gr.HTML(render("cite.html", language, name=name), js_on_load=ORIGIN + COPY, apply_default_css=False)
+    gr.HTML(render("cite.html", language, name=name), js_on_load=ORIGIN_JS + COPY_JS, apply_default_css=False)
     html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
 
     def read(params: Mapping[str, str]) -> list[Any]:
         q = Query.of_address(params)
-        columns = [key for key in q.columns if key in own]
+        columns = [key for key in q.columns if key in available]
         chosen = [list(q.weights), list(q.sizes), q.verified, columns, q.shown, list(q.thinking), q.reproduced]
         return [q.words, q.sort, *chosen]
 
@@ -95,7 +98,10 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
 
 
 def _charts(board: LiveBoard, name: str, language: Language, fields: list[Any], columns: gr.CheckboxGroup) -> None:
-    """Draw the charts of the rows that the fields select, while they are open: the plotting library is large."""
+    """Draw charts of the rows that the fields select.
+
+    They are drawn only while the accordion is open, since importing the plotting library is slow.
+    """
     kinds = charts_of(name)
     with gr.Accordion(text("charts", language), open=False, elem_classes="hn-charts") as charts:
         outputs: list[Any] = []
@@ -107,26 +113,26 @@ def _charts(board: LiveBoard, name: str, language: Language, fields: list[Any], 
     is_open = gr.Checkbox(False, visible=False)
 
     def draw(opened: bool, *values: Any) -> list[Any]:
-        """A chart without data is left out."""
+        """Draw all charts. Charts without data are hidden."""
         if not opened:
             return [gr.skip()] * (len(outputs) + 1)
         query = Query.of(*values)
         rows = select(board.view().boards[name], query)
         data = [chart_data(kind, rows) for kind in kinds]
         drawn: list[Any] = []
-        for kind, own in zip(kinds, data, strict=True):
-            plot = gr.Plot(figure(kind, own, BENCHMARKS[name], language)) if own else gr.Plot(visible=False)
+        for kind, points in zip(kinds, data, strict=True):
+            plot = gr.Plot(figure(kind, points, BENCHMARKS[name], language)) if points else gr.Plot(visible=False)
             head = render("chart.html", language, name=name, kind=kind, filters=query.filters())
-            drawn += [gr.HTML(head, visible=bool(own)), plot]
+            drawn += [gr.HTML(head, visible=bool(points)), plot]
         return [*drawn, gr.Markdown(visible=not any(data))]
 
-    # The browser keeps a figure's width while it is not seen.
+    # A hidden figure keeps its old width, so RESIZE_JS makes the browser measure it again.
     charts.collapse(None, None, is_open, js="() => false", api_visibility="private")
     opening = charts.expand(None, None, is_open, js="() => true", api_visibility="private")
     drawing = opening.then(draw, [is_open, *fields], [*outputs, nothing], **QUIET)
     filters = [field.change for field in fields if field is not columns]
     gr.on(filters, draw, [is_open, *fields], [*outputs, nothing], trigger_mode="always_last", **QUIET)
-    drawing.then(None, None, None, js=RESIZE, api_visibility="private")
+    drawing.then(None, None, None, js=RESIZE_JS, api_visibility="private")
 
 
 def _table(view: View, name: str, language: Language, query: Query, version: str) -> str:
@@ -148,5 +154,5 @@ def _table(view: View, name: str, language: Language, query: Query, version: str
 
 
 def clicked(order: str, shown: float, event: gr.EventData) -> tuple[str, float]:
-    """Order and number of rows after one of the CLICKS."""
-    return (str(event.sort), shown) if event.sort else (order, shown + PAGE)
+    """Return the sort order and the number of rows after a click event of CLICKS_JS."""
+    return (str(event.sort), shown) if event.sort else (order, shown + ROWS_PER_PAGE)

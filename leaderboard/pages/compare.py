@@ -1,4 +1,4 @@
-"""Two to five models side by side, and whether their differences are real."""
+"""The comparison tab: two to five models side by side, and whether their differences are significant."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,13 +8,13 @@ import gradio as gr
 from leaderboard.data.comparison import MAX_MODELS, compare
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import clean_words, find
-from leaderboard.pages.tab import LIVE, QUIET, TabView, search_field
+from leaderboard.pages.tab import QUIET, REFRESH_JS, TabView, search_field
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language
 
 DEFAULTS = {"compare": "", "q": ""}
-OFFERED = 12  # models to add
-CLICKS = """
+OFFERED = 12  # models suggested to add
+CLICKS_JS = """
 element.addEventListener('click', event => {
   const button = event.target.closest('[data-toggle]');
   if (button) trigger('click', {model: button.dataset.toggle});
@@ -25,7 +25,7 @@ element.addEventListener('click', event => {
 def compare_tab(board: LiveBoard, language: Language) -> TabView:
     words = search_field("add_model", language, elem_id="add-model")
     chosen = gr.Textbox("", visible=False)
-    html = gr.HTML(elem_id="compare", js_on_load=CLICKS + LIVE, apply_default_css=False)
+    html = gr.HTML(elem_id="compare", js_on_load=CLICKS_JS + REFRESH_JS, apply_default_css=False)
 
     def toggle(chosen: str, event: gr.EventData) -> tuple[str, str]:
         models, model = _names(chosen), str(event.model)
@@ -58,6 +58,6 @@ def compare_tab(board: LiveBoard, language: Language) -> TabView:
 
 
 def _names(chosen: str | None) -> list[str]:
-    """The models named, each once; no model has a comma in its name."""
+    """Return the distinct names in a comma-separated list. Names of models contain no comma."""
     names = (name.strip() for name in str(chosen or "")[:1000].split(","))
     return list(dict.fromkeys(name for name in names if name))[:MAX_MODELS]

@@ -1,4 +1,4 @@
-"""The page around the tabs, in one language."""
+"""The layout of a page in one language: header, sign-in and tabs."""
 
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +15,7 @@ from leaderboard.pages.queue import queue_tab
 from leaderboard.pages.record import record_tab
 from leaderboard.pages.submit import submit_tab
 from leaderboard.pages.tab import QUIET, TabView
-from leaderboard.pages.url_state import FIRST, OPENED, TABS, go, parameters, ready, tab_of
+from leaderboard.pages.url_state import DEFAULT_TAB, OPENED_QUERY_JS, TABS, parameters, ready_js, tab_of, tab_to_url_js
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text
 from leaderboard.web.auth import Visitors
@@ -24,11 +24,11 @@ from leaderboard.web.language import language_url
 from submissions.checks.submit import SubmissionService
 from submissions.config.paths import ASSETS
 
-# Put into the page's head as it is: the css parameter would prefix every rule and lose some.
+# This goes into the page's head, because Gradio's `css` parameter prefixes every rule and drops some.
 STYLE = (ASSETS / "style.css").read_text(encoding="utf-8")
 
-# Every page says how many results there are, and whether the store is out of reach. Times are Korean.
-HEADER = """
+# Updates the number of results and the warning that the store is out of reach. Times are in Korean time.
+HEADER_JS = """
 const banner = element.querySelector('.hn-warning');
 const look = async () => {
   const answer = document.hidden ? null : await fetch('/version').catch(() => null);
@@ -43,12 +43,12 @@ const look = async () => {
 look();
 setInterval(look, 10000);
 """
-MAX_WAITING = 200  # events that may wait for their turn
-CONCURRENT = 8  # of one kind that are worked on at a time
+MAX_WAITING = 200  # events in Gradio's queue
+CONCURRENT = 8  # events of one kind that run at a time
 
-# Named fonts only: nothing is fetched from elsewhere.
+# Local fonts only, so that nothing is fetched from other sites.
 _FONTS = ["Pretendard", "Noto Sans KR", "Noto Sans CJK KR", "Apple SD Gothic Neo", "Malgun Gothic", "sans-serif"]
-# The theme's own blue is too pale to be read on white; in the dark the style sheet has another one.
+# The theme's default blue is too pale on white. The style sheet sets another colour for dark mode.
 THEME = gr.themes.Base(primary_hue=gr.themes.colors.blue, font=_FONTS, font_mono=["ui-monospace", "monospace"]).set(
     color_accent="*primary_700",
     button_primary_background_fill="*primary_700",
@@ -69,7 +69,7 @@ def build_page(board: LiveBoard, service: SubmissionService, visitors: Visitors,
                 other=language_url("en" if language == "ko" else "ko"),
                 counts=board.view().counts,
             ),
-            js_on_load=HEADER,
+            js_on_load=HEADER_JS,
             apply_default_css=False,
         )
         if sign_in:
@@ -99,7 +99,7 @@ def build_page(board: LiveBoard, service: SubmissionService, visitors: Visitors,
                 views[-1].connect(tab)
             with gr.Tab(text("submit", language), id="submit") as tab:
                 submit_tab(board, service, visitors, language)
-                tab.select(None, js=go("submit"), api_visibility="private")
+                tab.select(None, js=tab_to_url_js("submit"), api_visibility="private")
             with gr.Tab(text("queue", language), id="queue") as tab:
                 views.append(queue_tab(board, language))
                 views[-1].connect(tab)
@@ -107,27 +107,31 @@ def build_page(board: LiveBoard, service: SubmissionService, visitors: Visitors,
         def start(address: str) -> list[Any]:
             params = parameters(address)
             named = tab_of(params)
-            chosen = gr.skip() if named == FIRST else gr.Tabs(selected=named)  # a visitor may be elsewhere by now
+            # Without a named tab, keep the one that the visitor may have opened already.
+            chosen = gr.skip() if named == DEFAULT_TAB else gr.Tabs(selected=named)
             return [chosen, *(value for view in views for value in view.start(params))]
 
-        # One event fills the tab that the address names; the others are filled as they are entered.
+        # One event fills the tab that the URL names. The other tabs are filled when they are opened.
         opened = gr.Textbox("", visible=False)
         outputs = [tabs, *(component for view in views for component in (*view.fields, view.html))]
-        loaded = page.load(start, opened, outputs, js=OPENED, **QUIET)
+        loaded = page.load(start, opened, outputs, js=OPENED_QUERY_JS, **QUIET)
         redraw = [view.redraw for view in views]
         labels = {name: BENCHMARKS[name].card.title if name in BENCHMARKS else text(name, language) for name in TABS}
-        loaded.then(None, None, redraw, js=ready([view.name for view in views], labels), api_visibility="private")
+        loaded.then(None, None, redraw, js=ready_js([view.name for view in views], labels), api_visibility="private")
         add_endpoints(board, service, visitors)
-    page.space_id = None  # else Gradio draws the Hub's header on a Space, with fonts and pictures from elsewhere
-    # No more waits than can be answered soon; nothing goes around the queue.
+    page.space_id = None  # otherwise Gradio adds the Hub's header on a Space, with fonts and images from other sites
+    # The queue is short, so that every waiting event is answered soon. `api_open=False`: no call bypasses the queue.
     page.queue(max_size=MAX_WAITING, default_concurrency_limit=CONCURRENT, api_open=False)
     return page
 
 
 def _sign_in(language: Language, who: str | None = None) -> gr.LoginButton:
-    """Made outside of a page, where Gradio gives it none of its own events: they lead to the Korean page from every
-    other, and fail for members of organisations."""
+    """Return a button to sign in, or to sign out if `who` is signed in.
+
+    It must be created outside of a page. Gradio then does not attach its own events, which always redirect to the Korean
+    page and fail for members of organisations.
+    """
     label = text("sign_out", language, who=who) if who else text("sign_in", language)
-    way = "/logout" if who else "/login/huggingface"
-    link = f"{way}?_target_url={quote(language_url(language))}"
+    path = "/logout" if who else "/login/huggingface"
+    link = f"{path}?_target_url={quote(language_url(language))}"
     return gr.LoginButton(label, link=link, link_target="_self", icon=None, size="sm", elem_id="sign-in")

@@ -1,4 +1,4 @@
-"""A model's page: results, parts beside the best and the median, provenance, how to reproduce, history."""
+"""The model tab: results, parts with the best and median score, provenance, how to reproduce, and history."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ import gradio as gr
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
 from leaderboard.data.query import clean_words, find
-from leaderboard.pages.tab import COPY, LIVE, TabView, search_field
+from leaderboard.pages.tab import COPY_JS, REFRESH_JS, TabView, search_field
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language
 
@@ -19,7 +19,7 @@ OFFERED = 24  # models to choose from
 def model_tab(board: LiveBoard, language: Language) -> TabView:
     words = search_field("find_model", language, elem_id="find-model")
     chosen = gr.Textbox("", visible=False)
-    html = gr.HTML(elem_id="model", js_on_load=COPY + LIVE, apply_default_css=False)
+    html = gr.HTML(elem_id="model", js_on_load=COPY_JS + REFRESH_JS, apply_default_css=False)
     gr.HTML(render("terms.html", language, name=""), apply_default_css=False)
 
     def read(params: Mapping[str, str]) -> list[Any]:

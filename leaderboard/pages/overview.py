@@ -1,4 +1,4 @@
-"""The overview: every model once, the headlines side by side, and what changed."""
+"""The overview tab: every model with its headline scores, and recent rank changes."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -7,17 +7,18 @@ from typing import Any
 import gradio as gr
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.live_board import LiveBoard, View
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.models import BINS, ModelRow, shared_benchmarks
-from leaderboard.data.query import PAGE, clean_words, find, page_size
-from leaderboard.pages.benchmark import CLICKS, clicked
-from leaderboard.pages.tab import CACHED_VIEWS, LIVE, QUIET, TabView, search_field
+from leaderboard.data.query import ROWS_PER_PAGE, clean_words, find, page_size
+from leaderboard.data.view import View
+from leaderboard.pages.benchmark import CLICKS_JS, clicked
+from leaderboard.pages.tab import CACHED_VIEWS, QUIET, REFRESH_JS, TabView, search_field
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text
 
 OVERALL = "overall"
-DEFAULTS = {"q": "", "sort": OVERALL, "n": str(PAGE)}
-CHANGES = 12  # shown at most
+DEFAULTS = {"q": "", "sort": OVERALL, "n": str(ROWS_PER_PAGE)}
+MAX_CHANGES = 12
 
 
 def overview_tab(board: LiveBoard, language: Language) -> TabView:
@@ -25,8 +26,8 @@ def overview_tab(board: LiveBoard, language: Language) -> TabView:
     with gr.Row(elem_classes="hn-controls"):
         words = search_field("search", language, scale=3)
         order = gr.Dropdown(orders, value=OVERALL, label=text("sort", language), scale=1, filterable=False)
-    shown = gr.Number(PAGE, visible=False)
-    html = gr.HTML(elem_id="overview", js_on_load=CLICKS + LIVE, apply_default_css=False)
+    shown = gr.Number(ROWS_PER_PAGE, visible=False)
+    html = gr.HTML(elem_id="overview", js_on_load=CLICKS_JS + REFRESH_JS, apply_default_css=False)
     gr.HTML(render("terms.html", language, name=""), apply_default_css=False)
     html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
 
@@ -43,7 +44,7 @@ def overview_tab(board: LiveBoard, language: Language) -> TabView:
             language,
             summaries=view.summaries,
             bins=BINS,
-            changes=board.changes()[:CHANGES],
+            changes=board.changes()[:MAX_CHANGES],
             models=found[:shown],
             shared=shared_benchmarks(view.models),
             found=len(found),
@@ -57,7 +58,7 @@ def overview_tab(board: LiveBoard, language: Language) -> TabView:
 
 
 def sorted_models(view: View, words: str, order: str) -> list[ModelRow]:
-    """The models that the words find, best first on a benchmark or over all."""
+    """Return the models that match the search words, best first on the benchmark `order` or overall."""
     found = find(view.models, words)
     if order not in BENCHMARKS:
         return found

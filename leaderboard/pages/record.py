@@ -1,4 +1,4 @@
-"""The record: reported numbers beside measured ones, how often who was evaluated, results that were retired, and seeds."""
+"""The record tab: reported and measured scores, attempts by organisation, retired results, and seeds."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,15 +9,15 @@ from leaderboard.data.attempts import all_attempts
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.record import retired_rows
 from leaderboard.data.reproductions import all_reproductions, not_measured
-from leaderboard.pages.tab import LIVE, TabView
+from leaderboard.pages.tab import REFRESH_JS, TabView
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language
 
-SHOWN = 100  # rows of each table
+MAX_ROWS = 100  # of each table
 
 
 def record_tab(board: LiveBoard, language: Language) -> TabView:
-    html = gr.HTML(elem_id="record", js_on_load=LIVE, apply_default_css=False)
+    html = gr.HTML(elem_id="record", js_on_load=REFRESH_JS, apply_default_css=False)
 
     def read(params: Mapping[str, str]) -> list[Any]:
         return []
@@ -27,9 +27,9 @@ def record_tab(board: LiveBoard, language: Language) -> TabView:
         return render(
             "record.html",
             language,
-            reproductions=all_reproductions(view.boards)[:SHOWN],
+            reproductions=all_reproductions(view.boards)[:MAX_ROWS],
             not_measured=not_measured(view.boards),
-            attempts=all_attempts(view.boards)[:SHOWN],
+            attempts=all_attempts(view.boards)[:MAX_ROWS],
             retired=retired_rows(view.boards, view.retired),
             commitments=view.commitments,
             version=version,

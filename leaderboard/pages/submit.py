@@ -1,4 +1,4 @@
-"""The submission form: a model is checked right away, and queued only if it passes."""
+"""The submission tab: a model is checked immediately and queued only if it passes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,18 +25,18 @@ from submissions.texts.check_names import CHECKS
 from submissions.texts.errors import StoreError
 from submissions.texts.refusals import REFUSALS, RefusalCode
 
-# On a phone the outcome is below the screen.
-SHOW_OUTCOME = "() => document.getElementById('outcome').scrollIntoView({block: 'nearest', behavior: 'smooth'})"
+# On a phone the outcome is below the visible part of the page.
+SHOW_OUTCOME_JS = "() => document.getElementById('outcome').scrollIntoView({block: 'nearest', behavior: 'smooth'})"
 
 
 @dataclass(frozen=True)
 class Line:
-    """What a visitor is told of a submission to one benchmark, or of all of it."""
+    """A message about the submission to one benchmark, or about the whole submission."""
 
     accepted: bool
     message: str
     benchmark: str | None = None
-    key: str | None = None  # of the request that was queued, or was there before
+    key: str | None = None  # of the new or already existing request
 
 
 def submit_tab(board: LiveBoard, service: SubmissionService, visitors: Visitors, language: Language) -> None:
@@ -106,8 +106,8 @@ def submit_tab(board: LiveBoard, service: SubmissionService, visitors: Visitors,
             return _render([Line(False, text("store_busy", language))], (), language)
         passed = can_be_submitted(report, submission.benchmarks)
         failed = any(check.refusal for check in report.checks)
-        told = "some_checks_fail" if not passed else "some_benchmarks_fail" if failed else "all_checks_pass"
-        line = Line(passed, text(told, language))
+        message = "some_checks_fail" if not passed else "some_benchmarks_fail" if failed else "all_checks_pass"
+        line = Line(passed, text(message, language))
         return _render([line], report.checks, language)
 
     fields = [model_id, chosen, revision, precision, thinking]
@@ -121,7 +121,7 @@ def submit_tab(board: LiveBoard, service: SubmissionService, visitors: Visitors,
     )
     submitted = submit_button.click(submit_form, [*fields, share], outcome, api_visibility="private", **CHECKS_AT_ONCE)
     for event in (checked, submitted):
-        event.then(None, None, None, js=SHOW_OUTCOME, api_visibility="private")
+        event.then(None, None, None, js=SHOW_OUTCOME_JS, api_visibility="private")
 
 
 def _line(outcome: Outcome, language: Language) -> Line:

@@ -1,7 +1,7 @@
-"""The state of a page in its address, so that a copied link opens the same view.
+"""Keep the state of a page in its URL, so that a copied link opens the same view.
 
-The browser writes it there as fields change, and an entry of its history for each tab that is opened; the server reads it from
-what the browser sends along.
+The browser updates the URL when a field changes, and adds a history entry when a tab is opened. The server reads the query that
+the browser sends with each event.
 """
 
 import json
@@ -11,29 +11,29 @@ from urllib.parse import parse_qsl
 from evaluator.benchmarks import BENCHMARKS
 
 MAX_QUERY = 8000  # characters
-FIRST = "overview"  # the tab of an address that names none
-TABS = (FIRST, *BENCHMARKS, "model", "compare", "record", "submit", "queue")
-NAMED_BY = {"model": "model", "compare": "compare", "request": "queue"}  # parameters that say which tab they mean
+DEFAULT_TAB = "overview"  # of a URL that names no tab
+TABS = (DEFAULT_TAB, *BENCHMARKS, "model", "compare", "record", "submit", "queue")
+TAB_BY_PARAMETER = {"model": "model", "compare": "compare", "request": "queue"}  # parameter → the tab that it implies
 
-ALREADY_FILLED = "-"  # instead of an address: the tab is as it should be
-# The query as it was when the page was opened, whatever has been written there since.
-OPENED = "() => new URL(performance.getEntriesByType('navigation')[0].name).search"
+ALREADY_FILLED = "-"  # sent instead of a query if the tab needs no drawing
+# JavaScript that returns the query with which the page was opened, even if it has changed since.
+OPENED_QUERY_JS = "() => new URL(performance.getEntriesByType('navigation')[0].name).search"
 
-# The tab that an address names, as tab_of() has it.
-_NAMED = f"""params => {{
-    const namedBy = {json.dumps(NAMED_BY)};
+# JavaScript that returns the tab that URL parameters name, like `tab_of`.
+_TAB_OF_JS = f"""params => {{
+    const namedBy = {json.dumps(TAB_BY_PARAMETER)};
     const named = params.get('tab') || Object.keys(namedBy).filter(n => params.has(n)).map(n => namedBy[n])[0];
-    return {json.dumps(TABS)}.includes(named) ? named : '{FIRST}';
+    return {json.dumps(TABS)}.includes(named) ? named : '{DEFAULT_TAB}';
   }}"""
-# While the fields are being set at load, one after the other, the address alone says them all: then it is given too, to
-# be read instead of them. Afterwards the address is where they are written, but for what is as usual. The first tab is
-# entered by the page itself at load, any other by the visitor, or by the event that has just filled it.
-_REMEMBER = """
+# While the page loads, the fields are set one after the other and only the URL has all values. Then the query is sent too, and
+# the server reads it instead of the fields. After that the fields are written to the URL, except for default values. The first
+# tab is opened by the page itself at load, any other tab by the visitor or by the event that has just filled it.
+_FIELDS_TO_URL_JS = """
 (address, ...fields) => {
   const defaults = %(defaults)s, tab = %(tab)s, first = %(first)s, entered = %(entered)s;
   const before = new URLSearchParams(location.search);
   const named = (%(named)s)(before);
-  // What selects rows is kept as a visitor goes from one benchmark to another: see _CARRY.
+  // Filters are kept when a visitor switches from one benchmark to another: see _CARRY_FIELDS_JS.
   if (named === tab && !entered) Object.keys(defaults).forEach((name, i) => {
     (window.hannunKept ??= {})[name] = fields[i];
   });
@@ -62,7 +62,7 @@ _REMEMBER = """
   return [null, ...fields];
 }
 """
-_READY = """
+_READY_JS = """
 () => {
   window.hannunReady = true;
   window.addEventListener('popstate', () => location.reload());
@@ -82,11 +82,11 @@ _READY = """
   return %(views)s.map(tab => window.hannunEarly?.[tab] ? 'changed' : '');
 }
 """
-_CARRY = """
+_CARRY_FIELDS_JS = """
 (...fields) => %s.map((name, i) =>
   window.hannunReady && window.hannunKept?.[name] !== undefined ? window.hannunKept[name] : fields[i])
 """
-_GO = """
+_TAB_TO_URL_JS = """
 () => {
   const before = new URLSearchParams(location.search), params = new URLSearchParams({tab: %s});
   if (before.has('lang')) params.set('lang', before.get('lang'));
@@ -97,7 +97,7 @@ _GO = """
 
 
 def parameters(address: object) -> dict[str, str]:
-    """What an address says, from its query; nothing where that is not one."""
+    """Return the parameters of a URL's query string, or no parameters if it cannot be parsed."""
     try:
         query = str(address or "")[:MAX_QUERY].removeprefix("?")
         return dict(parse_qsl(query, keep_blank_values=True, max_num_fields=100))
@@ -106,38 +106,38 @@ def parameters(address: object) -> dict[str, str]:
 
 
 def tab_of(params: Mapping[str, str]) -> str:
-    """The tab that the parameters mean."""
-    named = params.get("tab") or next((tab for name, tab in NAMED_BY.items() if name in params), FIRST)
-    return named if named in TABS else FIRST
+    """Return the tab that the parameters name or imply."""
+    named = params.get("tab") or next((tab for name, tab in TAB_BY_PARAMETER.items() if name in params), DEFAULT_TAB)
+    return named if named in TABS else DEFAULT_TAB
 
 
-def remember(tab: str, defaults: Mapping[str, str], *, entered: bool = False) -> str:
-    """JavaScript that writes a tab and its fields into the address, if it is the open one or `entered`.
+def fields_to_url_js(tab: str, defaults: Mapping[str, str], *, entered: bool = False) -> str:
+    """Return JavaScript that writes a tab and its fields to the URL, if the tab is open or is being opened (`entered`).
 
-    `defaults` says, in the order of the fields, which parameter each is and what it needs not be written for.
+    `defaults` maps the parameter of each field, in their order, to the value for which it is left out.
     """
-    values = {"defaults": defaults, "tab": tab, "first": FIRST, "entered": entered}
-    return _REMEMBER % {
-        "named": _NAMED,
-        "opened": OPENED,
+    values = {"defaults": defaults, "tab": tab, "first": DEFAULT_TAB, "entered": entered}
+    return _FIELDS_TO_URL_JS % {
+        "named": _TAB_OF_JS,
+        "opened": OPENED_QUERY_JS,
         "filled": ALREADY_FILLED,
         **{name: json.dumps(value) for name, value in values.items()},
     }
 
 
-def ready(views: list[str], labels: Mapping[str, str]) -> str:
-    """JavaScript that is to run once all fields are as the address says; `labels` are those of all tabs.
+def ready_js(views: list[str], labels: Mapping[str, str]) -> str:
+    """Return JavaScript to run once all fields are set from the URL. `labels` are the titles of all tabs.
 
-    It gives for each of the views a text where a field changed before, for a visitor may have been faster than the page.
+    The script returns a text for each view, which is not empty if the visitor changed a field while the page was loading.
     """
-    return _READY % {"named": _NAMED, "views": json.dumps(views), "labels": json.dumps(labels)}
+    return _READY_JS % {"named": _TAB_OF_JS, "views": json.dumps(views), "labels": json.dumps(labels)}
 
 
-def carry(names: Sequence[str]) -> str:
-    """Return JavaScript that gives the fields of these parameters the values that they had on the tab before."""
-    return _CARRY % json.dumps(names)
+def carry_fields_js(names: Sequence[str]) -> str:
+    """Return JavaScript that sets the fields of these parameters to their values on the previous tab."""
+    return _CARRY_FIELDS_JS % json.dumps(names)
 
 
-def go(tab: str) -> str:
-    """JavaScript that writes the tab alone."""
-    return _GO % json.dumps(tab)
+def tab_to_url_js(tab: str) -> str:
+    """Return JavaScript that writes only the tab to the URL."""
+    return _TAB_TO_URL_JS % json.dumps(tab)

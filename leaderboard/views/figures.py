@@ -1,6 +1,6 @@
-"""The charts as Plotly figures (https://plotly.com/python/). Plotly is imported when the first one is drawn.
+"""Draw the charts as Plotly figures (https://plotly.com/python/). Plotly is imported when the first chart is drawn.
 
-Text and grid have no colours here but the page's own, by its style sheet, so that they are read in the dark too.
+The page's style sheet sets the colours of text and grid, so that they are readable in dark mode too.
 """
 
 import math
@@ -13,12 +13,12 @@ from leaderboard.data.chart_data import Data, Kind
 from leaderboard.data.columns import MODEL_COLUMNS
 from leaderboard.views.texts import Language, headline_title, text, translate
 
-ACCENT, OTHER, FRONT = "#3b74e8", "#8a94a3", "#d97706"  # seen on white and on black alike
+ACCENT, OTHER, FRONT = "#3b74e8", "#8a94a3", "#d97706"  # visible on white and on black
 BARS = (ACCENT, FRONT, "#2a9d6f", "#a35bc9", OTHER)
-PATTERNS = ("", "/", ".", "x", "-")  # for who does not tell the colours apart
+PATTERNS = ("", "/", ".", "x", "-")  # for visitors who cannot distinguish the colours
 SYMBOLS = (("open", "circle", ACCENT), ("closed", "diamond", OTHER), (None, "x", OTHER))  # by weights
-MAX_POINTS = 1000  # the best
-LABEL_DISTANCE = 0.25  # of the axis, between two points of a front that have labels
+MAX_POINTS = 1000  # only the best models are drawn
+LABEL_DISTANCE = 0.25  # smallest distance between two labels on a front, as a share of the axis
 TICKS = {
     "params": {n * 1e9: f"{n:g}B" for n in (0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 32, 70, 150, 400, 1000)},
     "latency_ms": {10.0: "10 ms", 30.0: "30 ms", 100.0: "0.1 s", 300.0: "0.3 s", 1e3: "1 s", 3e3: "3 s"}
@@ -27,7 +27,7 @@ TICKS = {
 
 
 def figure(kind: Kind, data: Data, benchmark: Benchmark, language: Language) -> Any:
-    """The plotly.graph_objects.Figure of a chart's rows, which are not empty."""
+    """Return the plotly.graph_objects.Figure of a chart. `data` must not be empty."""
     import plotly.graph_objects as go
 
     made = go.Figure(layout={"template": "none"})
@@ -45,7 +45,7 @@ def figure(kind: Kind, data: Data, benchmark: Benchmark, language: Language) -> 
 
 
 def _scatter(cost: str) -> Callable[[Any, Data, Benchmark, Language], None]:
-    """Scores against a cost, with the Pareto front."""
+    """Return a function that draws scores against a cost, with the Pareto front."""
 
     def draw(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
         points = sorted(data, key=lambda p: -p["score"])[:MAX_POINTS]
@@ -64,8 +64,8 @@ def _scatter(cost: str) -> Callable[[Any, Data, Benchmark, Language], None]:
                 mode="text",
                 x=[point[cost]],
                 y=[point["score"]],
-                text=[f"\u2002{name}\u2002"],  # beside its point, not on it
-                textposition="bottom right" if number else "top left",  # the dearest is at the right edge
+                text=[f"\u2002{name}\u2002"],  # spaces keep the text off its point
+                textposition="bottom right" if number else "top left",  # the most expensive point is at the right edge
                 showlegend=False,
                 hoverinfo="skip",
             )
@@ -78,7 +78,7 @@ def _scatter(cost: str) -> Callable[[Any, Data, Benchmark, Language], None]:
 
 
 def _labelled_points(front: Data, cost: str) -> Data:
-    """The dearest points of a front, as far as their labels have room beside each other."""
+    """Return the points of a front to label: the most expensive first, if their labels do not overlap."""
     if not front:
         return []
     places = {id(p): math.log(p[cost]) for p in front}
@@ -117,7 +117,7 @@ def _timeline(made: Any, data: Data, benchmark: Benchmark, language: Language) -
     _add_line(made, [p["date"] for p in data], best, text("state_of_the_art", language), "hv")
     _add_markers(made, data, "date", translate(MODEL_COLUMNS[0].label, language), "%{text}<br>%{x}: %{y:.2f}")
     made.update_xaxes(type="date", tickformat="%Y-%m", hoverformat="%Y-%m-%d", nticks=6)
-    if data[0]["date"] == data[-1]["date"]:  # else the axis would be one of milliseconds
+    if data[0]["date"] == data[-1]["date"]:  # otherwise the axis would show milliseconds
         day = date.fromisoformat(data[0]["date"])
         made.update_xaxes(range=[(day + timedelta(days=days)).isoformat() for days in (-60, 60)])
     made.update_yaxes(title=f"{headline_title(benchmark, language)} (%)", zeroline=False)
@@ -158,7 +158,7 @@ def _add_markers(made: Any, points: Data, x: str, name: str, hover: str, **other
 
 
 def _escape(name: str) -> str:
-    """A name in which Plotly finds no markup."""
+    """Escape a name so that Plotly finds no markup in it."""
     return name.replace("&", "&amp;").replace("<", "&lt;")
 
 

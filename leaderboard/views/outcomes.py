@@ -1,4 +1,4 @@
-"""What became of a submission, in words."""
+"""Messages about the outcome of a submission."""
 
 from leaderboard.views.render import minutes
 from leaderboard.views.texts import Language, text, translate
@@ -7,7 +7,7 @@ from submissions.texts.refusals import REFUSALS
 
 
 def outcome_message(outcome: Outcome, language: Language) -> str:
-    """An outcome in words: its place in the queue and expected time, or the first reason it was refused."""
+    """Return the message for an outcome: place in the queue and expected time, or the first reason for refusal."""
     if outcome.code == "accepted":
         parts = [text("accepted", language)]
         if outcome.wait:

@@ -1,4 +1,4 @@
-"""The texts of the record, and of what a result's page says of it: reproductions, attempts, retired results, seeds."""
+"""Texts about the record, for its tab and for the model tab: reproductions, attempts, retired results, seeds."""
 
 from submissions.texts.text import Text
 

@@ -1,4 +1,4 @@
-"""HTML from templates. Everything is escaped by the template engine; nothing else writes HTML."""
+"""Render HTML from templates. The template engine escapes all values, and no other code writes HTML."""
 
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
@@ -23,7 +23,7 @@ def _score(value: float | None) -> str:
 
 
 def _points(value: float) -> str:
-    """A difference; 0.0 is not -0.0."""
+    """Format a difference in points. Adding 0.0 turns -0.0 into 0.0."""
     return f"{round(value, 1) + 0.0:.1f}"
 
 
@@ -36,7 +36,7 @@ def milliseconds(value: float | None) -> str:
 
 
 def _amount(value: float | None) -> str:
-    """Parameters, in billions or millions."""
+    """Format a number of parameters in billions or millions."""
     if value is None:
         return "–"
     return f"{value / 1e9:.3g} B" if value >= 1e9 else f"{value / 1e6:.3g} M"
@@ -55,7 +55,7 @@ def minutes(value: timedelta) -> str:
 
 
 def _environment(language: Language) -> Environment:
-    """The templates of a language, with all that every one of them may use."""
+    """Return the template environment of a language, with the filters and globals of all templates."""
 
     def label(key: str) -> str:
         return translate(_LABELS[key], language)
@@ -105,5 +105,8 @@ _environments: dict[Language, Environment] = {language: _environment(language) f
 
 
 def render(template: str, language: Language, **values: Any) -> str:
-    """A template with its values. In it `t` looks up a text, `label` a column's, both in the language of the page."""
+    """Render a template with the given values.
+
+    In templates, `t` looks up a text and `label` the label of a column, both in the page's language.
+    """
     return _environments[language].get_template(template).render(**values)

@@ -1,4 +1,4 @@
-"""Every text of the pages, in Korean and English."""
+"""All texts of the pages, in Korean and English."""
 
 from typing import Literal
 
@@ -357,7 +357,7 @@ def text(key: str, language: Language, **values: object) -> str:
 
 
 def headline_title(benchmark: Benchmark, language: Language) -> str:
-    """Return the title of the score that ranks, with that of reported rows in brackets if it is another one."""
+    """Return the title of the ranking metric, followed by that of reported rows in brackets if it differs."""
     card = benchmark.card
     title = translate(benchmark.metric(card.headline).title, language)
     if not card.reported_headline:
@@ -366,5 +366,5 @@ def headline_title(benchmark: Benchmark, language: Language) -> str:
 
 
 def translate(of: Text, language: Language) -> str:
-    """A text in the language."""
+    """Return a text in the given language."""
     return of.ko if language == "ko" else of.en

@@ -1,4 +1,4 @@
-"""Who a visitor is, and how often they may ask."""
+"""Identify visitors and limit how often they check and submit models."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -10,57 +10,60 @@ from huggingface_hub import HfApi
 from leaderboard.web.security import RateLimit, network_of
 from submissions.queue.quota import Submitter
 
-SUBMIT_RATE = "20/minute"  # models checked or submitted, by each address and each person
+SUBMIT_RATE = "20/minute"  # checks and submissions per network and per user
 
-# Of each language's page: a check reads some megabytes from the Hub, and their memory is the board's.
+# Options of the events that check a model, per page: a check reads some megabytes from the Hub into the board's memory.
 CHECKS_AT_ONCE: dict[str, Any] = {"concurrency_limit": 2, "concurrency_id": "checks"}
-OAUTH, ACCESS_TOKEN = "hf_oauth_", "access_token"  # how the tokens of other sites begin; a person's own
+OAUTH_PREFIX = "hf_oauth_"  # prefix of tokens that were issued to other sites
+USER_AUTH_TYPE = "access_token"  # `auth.type` of tokens that users created themselves
 
-ANYONE = Submitter("visitor", authenticated=False)  # without sign-in all share one turn in the queue
+ANYONE = Submitter("visitor", authenticated=False)  # without sign-in, all visitors count as one submitter
 
 
 class Visitors:
+    """Identifies the submitter of a request and counts requests against the rate limit."""
+
     def __init__(self, auth: Literal["off", "oauth"]) -> None:
         self._auth = auth
-        self._asked = RateLimit(SUBMIT_RATE)
+        self._limit = RateLimit(SUBMIT_RATE)
 
     @property
     def sign_in(self) -> bool:
-        """Whether visitors are asked to sign in before they submit."""
+        """Whether visitors must sign in before they submit."""
         return self._auth == "oauth"
 
     def submitter(self, profile: gr.OAuthProfile | None) -> Submitter | None:
-        """As the signed session says, never a form; None for who has not signed in and should."""
+        """Return the submitter of a signed session, or None if the visitor must sign in first. Forms are not trusted."""
         if not self.sign_in:
             return ANYONE
         if profile is None:
             return None
-        claims: Mapping[str, Any] = profile  # those of the Hub's userinfo, by OpenID Connect
-        # Not its `name`, which an organisation may choose as it likes.
+        claims: Mapping[str, Any] = profile  # the Hub's OpenID Connect userinfo
+        # Not `name`: an organisation can choose its display name freely.
         return Submitter(profile.username, _names(claims.get("orgs"), "preferred_username"))
 
     def bearer(self, token: str | None) -> Submitter | None:
-        """The person whose token a program gave, as the Hub says; None where it gave none or one the Hub does not know."""
-        if not token or token.startswith(OAUTH):
+        """Return the Hub user of an access token, or None if there is no token or the Hub does not accept it."""
+        if not token or token.startswith(OAUTH_PREFIX):
             return None
         try:
             who: Mapping[str, Any] = HfApi(token=token).whoami()
         except HTTPError:
             return None
-        kind = who.get("auth", {}).get("type", ACCESS_TOKEN)  # a token that another site was given says nothing here
-        if who.get("type") != "user" or kind != ACCESS_TOKEN:
+        kind = who.get("auth", {}).get("type", USER_AUTH_TYPE)  # tokens issued to other sites are refused
+        if who.get("type") != "user" or kind != USER_AUTH_TYPE:
             return None
         return Submitter(str(who["name"]), _names(who.get("orgs"), "name"))
 
     def within_rate_limit(self, request: gr.Request | None, submitter: Submitter | None) -> bool:
-        """Count one more question of this visitor; False where there were too many."""
+        """Count one request of this visitor and return whether the rate limit allows it."""
         who = [f"address {network_of(request.client.host)}"] if request and request.client else []
         who += [f"user {submitter.name}"] if submitter and submitter.authenticated else []
-        return self._asked.allows(*who)
+        return self._limit.allows(*who)
 
 
 def _names(organisations: Any, field: str) -> frozenset[str]:
-    """The usernames of organisations, which are what owners of models are called by."""
+    """Return the usernames of organisations, which are also the owners in model IDs."""
     known = organisations if isinstance(organisations, list) else []
     names = {org.get(field) for org in known if isinstance(org, dict)}
     return frozenset(name for name in names if isinstance(name, str))

@@ -1,6 +1,6 @@
-"""Named endpoints for programs: through gradio_client, plain HTTP, and for what only reads as tools of agents (MCP).
+"""Named endpoints for programs, through gradio_client and plain HTTP. Endpoints that only read are also MCP tools.
 
-What comes in is checked here: over HTTP nothing holds a caller to the types.
+Every input is checked here, because over HTTP a caller can send values of any type.
 """
 
 import json
@@ -15,7 +15,7 @@ from mcp.types import ImageContent, TextContent
 
 from leaderboard.data.export import flat
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.query import PAGE, Query, clean_words, select
+from leaderboard.data.query import ROWS_PER_PAGE, Query, clean_words, select
 from leaderboard.data.requests import MAX_ROWS, queue_json, request_json
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
@@ -28,52 +28,52 @@ T = TypeVar("T")
 
 
 def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> None:
-    """The endpoints of a page, to be called while it is built."""
+    """Add the endpoints to a page. Must be called while the page is built."""
 
     def leaderboard(
-        benchmark: str, search: str = "", verified: bool = False, limit: int = PAGE
+        benchmark: str, search: str = "", verified: bool = False, limit: int = ROWS_PER_PAGE
     ) -> list[dict[str, Any]]:
-        """The ranked table of a benchmark, best first. Scores are percentages, latencies milliseconds a question.
+        """Return the ranked table of a benchmark, best first. Scores are in percent, latencies in milliseconds per question.
 
         Args:
-            benchmark: its name, ko-vqa say; an unknown one is answered with all names
-            search: words in the names of model or maker; org:NAME, license:NAME or hardware:NAME look there only
+            benchmark: name of the benchmark, for example ko-vqa; for an unknown name the error lists all names
+            search: words in the names of model or maker; org:NAME, license:NAME or hardware:NAME search only that field
             verified: only results evaluated by this leaderboard
-            limit: how many rows, 1000 at most
+            limit: number of rows, at most 1000
         """
         boards = board.fresh_view().boards
         if benchmark not in boards:
-            raise _refusal(f"no benchmark {benchmark!r}: one of {', '.join(boards)}")
+            raise _error(f"unknown benchmark {benchmark!r}; available: {', '.join(boards)}")
         if not isinstance(limit, int) or not 1 <= limit <= MAX_ROWS:
-            raise _refusal(f"limit must be a whole number from 1 to {MAX_ROWS}")
+            raise _error(f"limit must be a whole number from 1 to {MAX_ROWS}")
         found = select(boards[benchmark], Query(words=clean_words(search), verified=bool(verified)))
         return flat(found[:limit])
 
     def result(key: str) -> dict[str, Any]:
-        """One result's whole record: scores, intervals, breakdown, latency, environment, provenance.
+        """Return the full record of a result: scores, intervals, breakdown, latency, environment, provenance.
 
         Args:
-            key: the result's key, 32 hex digits, as the leaderboard's rows have it
+            key: the result's key, 32 hex digits, from a row of the leaderboard
         """
         content = board.result_json(str(key))
         if content is None:
-            raise _refusal("no such result")
+            raise _error("no such result")
         record: dict[str, Any] = json.loads(content)
         return record
 
     def request(key: str) -> dict[str, Any]:
-        """How a submitted evaluation is going: status, place in the queue, stage and progress, or why it failed.
+        """Return the state of an evaluation request: status, place in the queue, stage and progress, or why it failed.
 
         Args:
-            key: the request's key, 32 hex digits, as submitting gave it
+            key: the request's key, 32 hex digits, as returned by submit
         """
         found = request_json(board, str(key))
         if found is None:
-            raise _refusal("no such request")
+            raise _error("no such request")
         return found
 
     def queue_() -> list[dict[str, Any]]:
-        """All open and recent evaluations, newest first."""
+        """Return all open and recent evaluation requests, newest first."""
         return queue_json(board)
 
     def submit(
@@ -86,25 +86,25 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
         request: gr.Request | None = None,
         profile: gr.OAuthProfile | None = None,
     ) -> list[dict[str, Any]]:
-        """Check a Hub model and queue its evaluation; a line for each benchmark, with the request's key.
+        """Check a Hub model and queue its evaluations. Return an entry for each benchmark, with the request's key.
 
         Args:
-            model: its ID on the Hub, owner/name
-            benchmarks: their names, ko-vqa say
+            model: ID on the Hub, owner/name
+            benchmarks: names of benchmarks, for example ko-vqa
             revision: branch, tag or commit; empty for the newest
             precision: auto, float32, bfloat16 or float16
             share: offer the result to the model's repository as a pull request
             thinking: auto, on or off, for a model whose chat template can turn its reasoning on and off
         """
         if not isinstance(benchmarks, list):
-            raise _refusal("benchmarks must be a list")
+            raise _error("benchmarks must be a list")
         submitter = visitors.submitter(profile)
         if not visitors.within_rate_limit(request, submitter):
-            raise _refusal(REFUSALS[RefusalCode.TOO_OFTEN].en)
-        if submitter is None:  # the Hub is asked within the limit of the address only
+            raise _error(REFUSALS[RefusalCode.TOO_OFTEN].en)
+        if submitter is None:  # the limit per network, checked above, also bounds the requests to the Hub
             submitter = visitors.bearer(_token(request))
             if submitter and not visitors.within_rate_limit(None, submitter):
-                raise _refusal(REFUSALS[RefusalCode.TOO_OFTEN].en)
+                raise _error(REFUSALS[RefusalCode.TOO_OFTEN].en)
         if submitter is None:
             return [_answer(False, REFUSALS[RefusalCode.SIGN_IN].en)]
         outcomes, _ = service.submit(
@@ -115,9 +115,9 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
 
     reading: dict[str, Callable[..., Any]] = {"leaderboard": leaderboard, "result": result, "request": request}
     for name, function in {**reading, "queue": queue_}.items():
-        # Not by way of the queue: as a tool, Gradio would call itself at whatever address its first caller names.
-        api(_safe(function, name), api_name=name, queue=False)
-    api(_safe(submit, "submit"), api_name="submit", **CHECKS_AT_ONCE)
+        # Not through the queue: for a queued MCP tool, Gradio calls itself at the host that its first caller named.
+        api(_hide_errors(function, name), api_name=name, queue=False)
+    api(_hide_errors(submit, "submit"), api_name="submit", **CHECKS_AT_ONCE)
 
 
 def _answer(accepted: bool, message: str, benchmark: str | None = None, key: str | None = None) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _answer(accepted: bool, message: str, benchmark: str | None = None, key: str
 
 
 def limit_tools(page: gr.Blocks) -> None:
-    """Only what reads is a tool, and its answers are JSON. To be called once the page is mounted."""
+    """Remove `submit` from the MCP tools and make all tools return JSON. Must be called after the page is mounted."""
     server = page.mcp_server_obj
     assert server is not None, getattr(page, "mcp_error", None)
     server.tool_to_endpoint = {t: e for t, e in server.tool_to_endpoint.items() if e != "/submit"}
@@ -133,22 +133,25 @@ def limit_tools(page: gr.Blocks) -> None:
     def as_json(data: Any, root_url: str) -> list[TextContent | ImageContent]:
         return [TextContent(type="text", text=json.dumps(value, ensure_ascii=False)) for value in data]
 
-    server.postprocess_output_data = as_json  # type: ignore[method-assign]  # else Python's own notation
+    server.postprocess_output_data = as_json  # type: ignore[method-assign]  # otherwise the text is Python's repr
 
 
 def _token(request: gr.Request | None) -> str | None:
-    """The Hub token that a program sends along: gradio_client in a header of its own, as the Hub reads the defaults one."""
+    """Return the Hub token of a request.
+
+    gradio_client sends it in X-HF-Authorization, because the Hub's proxy reads the Authorization header itself.
+    """
     headers = request.headers if request else {}
     given = headers.get("x-hf-authorization") or headers.get("authorization") or ""
     return given.removeprefix("Bearer ").strip() or None
 
 
-def _refusal(message: str) -> gr.Error:
+def _error(message: str) -> gr.Error:
     return gr.Error(message, print_exception=False)
 
 
-def _safe(function: Callable[P, T], name: str) -> Callable[P, T]:
-    """The function under its endpoint's name, its own faults told to the log alone."""
+def _hide_errors(function: Callable[P, T], name: str) -> Callable[P, T]:
+    """Wrap an endpoint so that unexpected exceptions are logged and the caller only gets "internal error"."""
 
     @wraps(function)
     def inner(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -158,7 +161,7 @@ def _safe(function: Callable[P, T], name: str) -> Callable[P, T]:
             raise
         except Exception:
             log.exception("endpoint %s", name)
-            raise _refusal("internal error; nothing was changed") from None
+            raise _error("internal error; nothing was changed") from None
 
     inner.__name__ = name
     return inner

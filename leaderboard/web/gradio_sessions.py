@@ -1,7 +1,7 @@
-"""What the server remembers of a visit: next to nothing, for the address of the page says all of it.
+"""Gradio sessions that store almost nothing, because the page's URL holds its whole state.
 
-Gradio would copy the settings of every component for each visitor, and keep the last value of each: some 30 ms of work
-and 300 KB and more, for links to a stored state, which these pages do not have.
+By default, Gradio copies the settings of every component for each visitor and keeps their last values. This takes about 30 ms
+and at least 300 KB per visit, and is only needed for links to a stored state, which these pages do not have.
 """
 
 from copy import copy
@@ -12,11 +12,11 @@ from fastapi import FastAPI
 from gradio.state_holder import SessionState, StateHolder
 from starlette.routing import Mount
 
-MAX_SESSIONS = 1000  # visits; an older one begins anew, which nobody sees
+MAX_SESSIONS = 1000  # a dropped session is created again without any visible effect
 
 
 class Session(SessionState):
-    """A visit's own components and functions, as Gradio looks for them, without the copies of their settings."""
+    """The components and functions of a visit, without copies of the components' settings."""
 
     def __init__(self, blocks: gr.Blocks) -> None:
         self.blocks_config = copy(blocks.default_config)
@@ -44,7 +44,7 @@ class Sessions(StateHolder):
 
 
 def install_stateless_sessions(app: FastAPI, page: gr.Blocks) -> None:
-    """To be called once the page is mounted in the application."""
+    """Replace the session store of a page. Must be called after the page is mounted in the application."""
     page.state_session_capacity = MAX_SESSIONS
     mounted: Any = next(r.app for r in app.routes if isinstance(r, Mount) and getattr(r.app, "blocks", None) is page)
     mounted.state_holder = Sessions()  # type: ignore[no-untyped-call]

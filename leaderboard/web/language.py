@@ -1,4 +1,4 @@
-"""Where the page of each language is, and which one a first visit sees."""
+"""The URL of each language's page, and the redirect of a first visit to the preferred language."""
 
 import re
 
@@ -13,12 +13,12 @@ _CHOICE = re.compile(r"\s*([A-Za-z]{1,8})(?:-[A-Za-z0-9-]*)?\s*(?:;\s*q\s*=\s*([
 
 
 def language_url(language: Language) -> str:
-    """The address of a language's page that shows it whatever the browser prefers."""
+    """Return the URL of a language's page, which is not redirected to the browser's preferred language."""
     return ADDRESSES[language] + ("?lang=ko" if language == "ko" else "")
 
 
 def preferred(accepted: str) -> Language:
-    """The language of an Accept-Language header (RFC 9110, 12.5.4): Korean where nothing or Korean is preferred."""
+    """Return the preferred language of an Accept-Language header (RFC 9110, 12.5.4), Korean if none is preferred."""
     weights: dict[str, float] = {}
     for choice in accepted[:500].split(","):
         if match := _CHOICE.fullmatch(choice):
@@ -28,8 +28,10 @@ def preferred(accepted: str) -> Language:
 
 
 class LanguageRedirectMiddleware:
-    """Sends who comes to the bare address to the page in the browser's language, and from `/en` to `/en/`. Addresses that
-    say more stay."""
+    """Redirects `/` to the page in the browser's language, and `/en` to `/en/`.
+
+    `/` with a query string is not redirected.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

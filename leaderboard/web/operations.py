@@ -1,4 +1,4 @@
-"""What an operator's monitoring reads: whether the board is alive, whether it is fresh, and numbers for Prometheus."""
+"""Routes for monitoring: liveness, readiness, and metrics for Prometheus."""
 
 import shutil
 from collections import Counter
@@ -21,11 +21,11 @@ from leaderboard.data.live_board import LiveBoard
 from submissions.records.request import Status
 from submissions.store.folders import folder_sizes
 
-UPKEEP_TAKES = timedelta(hours=1)  # at most; one that has not ended by then has failed
+MAX_UPKEEP_TIME = timedelta(hours=1)  # an upkeep that has not ended by then has failed
 
 
 def operations(board: LiveBoard, disk: Path) -> APIRouter:
-    """The addresses for monitoring. `disk` is a folder of the file system whose free space is reported."""
+    """Return the routes for monitoring. `disk` is a folder in the file system whose free space is reported."""
     router = APIRouter()
     registry = CollectorRegistry()
     registry.register(_BoardCollector(board, disk))
@@ -36,7 +36,7 @@ def operations(board: LiveBoard, disk: Path) -> APIRouter:
 
     @router.get("/readyz")
     def ready() -> Response:
-        board.view()  # starts a refresh, and waits for none
+        board.view()  # starts a refresh in the background
         if since := board.stale_since:
             when = f"since {since:%Y-%m-%dT%H:%M:%SZ}" if board.reached else "and was never reached"
             return Response(f"the store is out of reach {when}\n", 503, _NOW, "text/plain")
@@ -51,7 +51,7 @@ def operations(board: LiveBoard, disk: Path) -> APIRouter:
 
 
 def _free_space(folder: Path) -> int:
-    """Return the free bytes of a folder's disk; the folder itself may not exist yet."""
+    """Return the free bytes on a folder's disk. The folder does not need to exist yet."""
     return shutil.disk_usage(next(place for place in (folder, *folder.absolute().parents) if place.exists())).free
 
 
@@ -62,7 +62,7 @@ class _BoardCollector(Collector):
     def __init__(self, board: LiveBoard, disk: Path) -> None:
         self._board = board
         self._disk = disk
-        self._fullest = "", 0  # entries of the fullest folder, at a head
+        self._fullest = "", 0  # a head and the number of files in its fullest folder
 
     def collect(self) -> Iterator[Metric]:
         view, now = self._board.view(), datetime.now(UTC)
@@ -77,55 +77,61 @@ class _BoardCollector(Collector):
         yield GaugeMetricFamily("hannun_oldest_pending_seconds", "Age of the oldest pending request.", oldest)
 
         beats = GaugeMetricFamily(
-            "hannun_heartbeat_age_seconds", "Since the last heartbeat of a running evaluation.", labels=["worker"]
+            "hannun_heartbeat_age_seconds",
+            "Seconds since the last heartbeat of a running evaluation.",
+            labels=["worker"],
         )
-        for lease in self._board.leases().values():
+        for lease in self._board.workers.leases.values():
             beats.add_metric([lease.worker], (now - lease.heartbeat_at).total_seconds())
         yield beats
 
         seen = GaugeMetricFamily(
             "hannun_worker_seen_age_seconds",
-            "Since any worker was last there; if none ever was, the age of the oldest pending request.",
+            "Seconds since any worker was last seen; if none ever was, the age of the oldest pending request.",
         )
-        times = [worker.seen_at for worker in self._board.workers()]
+        times = [worker.seen_at for worker in self._board.workers.workers]
         seen.add_metric([], (now - max(times)).total_seconds() if times else oldest)
         yield seen
 
         paused = GaugeMetricFamily(
-            "hannun_worker_paused", "1 while a worker takes no request after faults.", labels=["worker", "code"]
+            "hannun_worker_paused", "1 while a worker takes no requests after failures.", labels=["worker", "code"]
         )
-        for pause in self._board.pauses():
+        for pause in self._board.workers.pauses:
             paused.add_metric([pause.worker, pause.code], 1)
         yield paused
 
         reached = self._board.reached
         age = (now - reached).total_seconds() if reached else float("inf")
-        yield GaugeMetricFamily("hannun_refresh_age_seconds", "Since the store answered last.", age)
+        yield GaugeMetricFamily("hannun_refresh_age_seconds", "Seconds since the store last answered.", age)
         yield CounterMetricFamily(
             "hannun_store_errors",
-            "Failed attempts to reach the store, those that were retried included.",
+            "Failed attempts to reach the store, including those that were retried.",
             self._board.failed_attempts,
         )
         yield GaugeMetricFamily(
-            "hannun_commits_last_hour", "Commits to the store within an hour.", self._board.commits_of_last_hour()
+            "hannun_commits_last_hour", "Commits to the store within the last hour.", self._board.commits_of_last_hour()
         )
         if self._fullest[0] != view.snapshot.head:
             self._fullest = view.snapshot.head, max(folder_sizes(view.snapshot).values(), default=0)
         yield GaugeMetricFamily("hannun_fullest_folder_entries", "Files in the fullest folder.", self._fullest[1])
-        yield GaugeMetricFamily("hannun_disk_free_bytes", "Free space on this disk.", _free_space(self._disk))
-        upkeep = self._board.upkeep
-        failed = upkeep is not None and not upkeep.done and now - upkeep.at > UPKEEP_TAKES
-        yield GaugeMetricFamily("hannun_upkeep_failed", "1 after an upkeep of the store that did not end.", int(failed))
-        yield GaugeMetricFamily("hannun_unreadable_records", "Records that are left out.", len(view.unreadable))
+        yield GaugeMetricFamily("hannun_disk_free_bytes", "Free bytes on the board's disk.", _free_space(self._disk))
+        upkeep = self._board.workers.upkeep
+        failed = upkeep is not None and not upkeep.done and now - upkeep.at > MAX_UPKEEP_TIME
+        yield GaugeMetricFamily(
+            "hannun_upkeep_failed", "1 after an upkeep of the store that did not finish.", int(failed)
+        )
+        yield GaugeMetricFamily(
+            "hannun_unreadable_records", "Records that cannot be read and are left out.", len(view.unreadable)
+        )
 
         durations = SummaryMetricFamily(
-            "hannun_evaluation_seconds", "From claim to end, of recent evaluations.", labels=["benchmark"]
+            "hannun_evaluation_seconds", "Seconds from claim to end of recent evaluations.", labels=["benchmark"]
         )
         by_benchmark: dict[str, list[float]] = {}
         for row in view.queue:
             if row.status == Status.FINISHED and row.started_at and row.finished_at:
                 seconds = (row.finished_at - row.started_at).total_seconds()
                 by_benchmark.setdefault(row.benchmark, []).append(seconds)
-        for benchmark, own in by_benchmark.items():
-            durations.add_metric([benchmark], len(own), sum(own))
+        for benchmark, seconds_each in by_benchmark.items():
+            durations.add_metric([benchmark], len(seconds_each), sum(seconds_each))
         yield durations

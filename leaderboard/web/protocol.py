@@ -1,4 +1,4 @@
-"""HTTP as uvicorn speaks it, for strangers: the head of a request has an end, in bytes and in time."""
+"""uvicorn's HTTP protocol with limits on the size and the arrival time of a request's head."""
 
 import asyncio
 from typing import Any
@@ -6,17 +6,17 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MAX_HEAD = 65_536  # bytes of a request's first line and headers
-HEAD_SECONDS = 15.0  # for them to arrive, from the connection or the first byte on
+HEAD_SECONDS = 15.0  # time for the head to arrive, counted from the connection or the first byte
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """Closes a connection on which the head of a request is too long, or takes too long."""
+    """Closes a connection if the head of a request is too large or arrives too slowly."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._received = 0  # bytes since a head is waited for
-        self._timer: asyncio.TimerHandle | None = None  # while one is
+        self._received = 0  # bytes received since waiting for a head
+        self._timer: asyncio.TimerHandle | None = None  # set while waiting for a head
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)

@@ -1,4 +1,4 @@
-"""What programs read over plain HTTP: tables, charts, results, requests, the feed, a table to embed."""
+"""HTTP routes for programs: tables, charts, results, requests, the feed, and a table to embed."""
 
 import heapq
 import json
@@ -21,9 +21,9 @@ from leaderboard.views.texts import Language
 from submissions.records.result import EvalResult
 from submissions.store.base import blob_id
 
-NEWEST = 50  # results in the feed
-STATEMENT = "intoto"  # the form of an address that gives the signed statement
-EMBEDDED, MAX_EMBEDDED = 10, 999  # rows, unless told, and at most
+FEED_ROWS = 50  # newest results in the feed
+STATEMENT = "intoto"  # the format in a result's URL that returns its signed statement
+EMBED_ROWS, MAX_EMBED_ROWS = 10, 999  # rows of an embedded table: default and maximum
 
 
 def routes(board: LiveBoard, style: str) -> APIRouter:
@@ -40,25 +40,25 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
 
     @router.get("/results/{name}.json")
     def result(request: Request, name: str) -> Response:
-        key, _, form = name.partition(".")
+        key, _, file_format = name.partition(".")
         content = board.result_json(key)
-        if content is None or form not in ("", STATEMENT, *RESULT_FORMATS):
-            raise HTTPException(404, f"no such result; forms are {', '.join((STATEMENT, *RESULT_FORMATS))}")
-        if form == STATEMENT:
+        if content is None or file_format not in ("", STATEMENT, *RESULT_FORMATS):
+            raise HTTPException(404, f"no such result; formats are {', '.join((STATEMENT, *RESULT_FORMATS))}")
+        if file_format == STATEMENT:
             if (content := board.statement(key)) is None:
                 raise HTTPException(404, "this result is not signed")
-        elif form:
-            content = _json(RESULT_FORMATS[form](EvalResult.model_validate_json(content)))
-        return _fresh(request, blob_id(content), "application/json", lambda: content, f"{name}.json")
+        elif file_format:
+            content = _json(RESULT_FORMATS[file_format](EvalResult.model_validate_json(content)))
+        return _conditional(request, blob_id(content), "application/json", lambda: content, f"{name}.json")
 
     @router.get("/boards/{name}.{kind}")
     def table(request: Request, name: str, kind: str) -> Response:
         view = board.fresh_view()
         if name not in view.boards or kind not in FORMATS:
-            raise HTTPException(404, f"no such table: one of {', '.join(view.boards)} as {', '.join(FORMATS)}")
+            raise HTTPException(404, f"no such table; available: {', '.join(view.boards)} as {', '.join(FORMATS)}")
         media_type, write = FORMATS[kind]
         wanted = Query.of_address(request.query_params)
-        return _fresh(
+        return _conditional(
             request,
             view.version,
             media_type,
@@ -70,21 +70,21 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
     def chart(request: Request, name: str, kind: str) -> Response:
         view = board.fresh_view()
         if name not in view.boards:
-            raise HTTPException(404, f"no such benchmark: one of {', '.join(view.boards)}")
+            raise HTTPException(404, f"no such benchmark; available: {', '.join(view.boards)}")
         if kind not in get_args(Kind) or kind not in charts_of(name):
-            raise HTTPException(404, f"no such chart: one of {', '.join(charts_of(name))}")
+            raise HTTPException(404, f"no such chart; available: {', '.join(charts_of(name))}")
 
         wanted = Query.of_address(request.query_params)
 
         def write() -> bytes:
             return rows_to_csv(chart_data(kind, select(view.boards[name], wanted)), COLUMNS[kind])
 
-        return _fresh(request, view.version, "text/csv; charset=utf-8", write, f"hannun-{name}-{kind}.csv")
+        return _conditional(request, view.version, "text/csv; charset=utf-8", write, f"hannun-{name}-{kind}.csv")
 
     @router.get("/queue.json")
     def queue(request: Request) -> Response:
         content = _json(queue_json(board))
-        return _fresh(request, blob_id(content), "application/json", lambda: content)
+        return _conditional(request, blob_id(content), "application/json", lambda: content)
 
     @router.get("/record.json")
     def record(request: Request) -> Response:
@@ -93,7 +93,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
         def write() -> bytes:
             return _json(record_json(view.boards, view.retired, view.commitments))
 
-        return _fresh(request, view.version, "application/json", write, "hannun-record.json")
+        return _conditional(request, view.version, "application/json", write, "hannun-record.json")
 
     @router.get("/requests/{key}.json")
     def one_request(request: Request, key: str) -> Response:
@@ -101,7 +101,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
         if found is None:
             raise HTTPException(404, "no such request; /queue.json has the newest")
         content = _json(found)
-        return _fresh(request, blob_id(content), "application/json", lambda: content)
+        return _conditional(request, blob_id(content), "application/json", lambda: content)
 
     @router.get("/feed.xml")
     def feed(request: Request, lang: str = "ko") -> Response:
@@ -109,7 +109,7 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
 
         def write() -> bytes:
             dated = (r for rows in view.boards.values() for r in rows if r.row.date and r.row.score is not None)
-            rows = heapq.nsmallest(NEWEST, dated, key=lambda r: (-(r.row.date or 0.0), r.row.key))
+            rows = heapq.nsmallest(FEED_ROWS, dated, key=lambda r: (-(r.row.date or 0.0), r.row.key))
             return render(
                 "feed.xml",
                 _language(lang),
@@ -119,14 +119,14 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
                 ids={r.row.key: UUID(hex=r.row.key).urn for r in rows},
             ).encode()
 
-        return _fresh(request, view.version, "application/atom+xml; charset=utf-8", write)
+        return _conditional(request, view.version, "application/atom+xml; charset=utf-8", write)
 
     @router.get("/embed/{name}")
     def embed(request: Request, name: str, lang: str = "ko", n: str = "") -> Response:
         view = board.fresh_view()
         if name not in view.boards:
-            raise HTTPException(404, f"no such table: one of {', '.join(view.boards)}")
-        shown = min(int(n), MAX_EMBEDDED) if n.isascii() and n.isdigit() and len(n) < 10 else EMBEDDED
+            raise HTTPException(404, f"no such table; available: {', '.join(view.boards)}")
+        shown = min(int(n), MAX_EMBED_ROWS) if n.isascii() and n.isdigit() and len(n) < 10 else EMBED_ROWS
         content = render(
             "embed.html",
             _language(lang),
@@ -134,15 +134,18 @@ def routes(board: LiveBoard, style: str) -> APIRouter:
             name=name,
             style=style,
         ).encode()
-        return _fresh(request, blob_id(content), "text/html; charset=utf-8", lambda: content)
+        return _conditional(request, blob_id(content), "text/html; charset=utf-8", lambda: content)
 
     return router
 
 
-def _fresh(
+def _conditional(
     request: Request, tag: str, media_type: str, write: Callable[[], bytes], name: str | None = None
 ) -> Response:
-    """The content, or that it is as it was; to be asked about each time."""
+    """Return the content with an ETag, or 304 if the client has it already. Clients must revalidate each time.
+
+    `name` is the file name of a download.
+    """
     headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}
     if f'"{tag}"' in request.headers.get("If-None-Match", ""):
         return Response(status_code=304, headers=headers)

@@ -1,7 +1,8 @@
-"""What every request passes before the pages see it, and what every response carries.
+"""Checks on every request, and security headers on every response.
 
-Only the addresses that the board needs are open: Gradio has many more (uploads, a proxy, files of the server). Bodies
-are small and come in time, one visitor sends no flood, and no page of another site asks for anything but what is read.
+Only the paths that the board needs are allowed, because Gradio has many more (uploads, a proxy, files of the server). The
+middleware limits the size and the arrival time of bodies and the rate of requests, and refuses cross-site requests to all but
+read-only paths.
 """
 
 import logging
@@ -23,34 +24,33 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 log = logging.getLogger(__name__)
 
 MAX_BODY = 65_536  # bytes
-MAX_OPEN = 300  # requests under way of one address: an open page has two, and an office may share one
-BODY_SECONDS = 30.0  # for it to arrive
-CALLS = "600/minute"  # POST requests of one address: a page renews itself, and an office may share one
-BURST = "60/5 second"  # the same at once; all visitors share Gradio's queue of 200 events
-READ = re.compile(
+MAX_OPEN = 300  # concurrent requests per network: an open page has two, and an office may share one address
+BODY_SECONDS = 30.0  # time for a body to arrive
+CALL_RATE = "600/minute"  # POST requests per network: pages refresh themselves, and an office may share one address
+BURST_RATE = "60/5 second"  # the same for short bursts; all visitors share Gradio's queue of 200 events
+READ_PATHS = re.compile(
     r"/en|/(en/)?(config|theme\.css|manifest\.json|favicon\.ico|robots\.txt|pwa_icon|(static|assets|svelte)/.{1,200}"
     r"|gradio_api/(info|openapi\.json|app_id|startup-events|theme\.css|heartbeat/\w+|queue/data|call/\w+/\w+)/?)?"
     r"|/(results|boards|requests|embed)/[\w.-]+|/charts/[\w-]+/\w+\.csv|/version|/queue\.json|/record\.json|/feed\.xml|/healthz|/readyz|/metrics"
     r"|/(en/)?(login/(huggingface|callback)|logout)"
 )
-CALL = re.compile(r"/(en/)?gradio_api/(queue/join|call/(v2/)?\w+|reset|cancel|mcp)/?")
-DATA = re.compile(
-    r"/(results|boards|requests|charts)/.+|/version|/(queue|record)\.json|/feed\.xml"
-)  # any site may read them
+CALL_PATHS = re.compile(r"/(en/)?gradio_api/(queue/join|call/(v2/)?\w+|reset|cancel|mcp)/?")
+# Paths that pages of any site may read.
+DATA_PATHS = re.compile(r"/(results|boards|requests|charts)/.+|/version|/(queue|record)\.json|/feed\.xml")
 CALLBACK = "/login/callback"
-EMBEDDED = "/embed/"  # pages that any site may frame: they only show
+EMBED_PREFIX = "/embed/"  # read-only pages that any site may frame
 
-READING = ("GET", "HEAD")
+READ_METHODS = ("GET", "HEAD")
 
 _SCRIPT = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
-# 'unsafe-eval': Gradio compiles its templates and handlers in the browser. Styles are set inline by every component.
+# 'unsafe-eval': Gradio compiles its templates and handlers in the browser. 'unsafe-inline': every component sets inline styles.
 _POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-eval'{scripts}; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'self'; "
     "form-action 'self'; frame-ancestors {framing}"
 )
 _FRAMING = "'self' https://huggingface.co https://*.hf.space"
-# Nothing is guessed from contents, no address of ours is told to others.
+# Browsers do not guess content types, and send no referrer to other sites.
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -59,21 +59,21 @@ _HEADERS = {
 
 
 class RateLimit:
-    """How often something may be done by each of many, counted in this process over a moving window."""
+    """Rate limits per name, counted in this process over a moving window."""
 
     def __init__(self, *rates: str) -> None:
         self._rates = [parse(rate) for rate in rates]
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
 
     def allows(self, *who: str) -> bool:
-        """Count one more for each; False where one of them has done it too often."""
-        # Counted for all, whoever is refused.
+        """Count one hit for each name and return whether all of them are within the limits."""
+        # A list, so that every name is counted even if an earlier one is over its limit.
         hits = [self._limiter.hit(rate, name) for name in who for rate in self._rates]
         return all(hits)
 
 
 def network_of(address: str) -> str:
-    """An address as it is counted: of IPv6 the /64, which is what one visitor has."""
+    """Return the network that an address is counted by: an IPv4 address, or the /64 of IPv6, which one visitor has."""
     try:
         known = ip_address(address)
     except ValueError:
@@ -84,18 +84,20 @@ def network_of(address: str) -> str:
 
 
 class SecurityMiddleware:
+    """Refuses requests to other paths, from other sites, too large or too frequent, and adds security headers."""
+
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._calls = RateLimit(CALLS, BURST)
-        self._open = Counter[str]()  # requests under way, the streams of open pages too, by network
+        self._calls = RateLimit(CALL_RATE, BURST_RATE)
+        self._open = Counter[str]()  # concurrent requests by network, including the streams of open pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        readable = scope["method"] in READING and DATA.fullmatch(scope["path"]) is not None
+        readable = scope["method"] in READ_METHODS and DATA_PATHS.fullmatch(scope["path"]) is not None
         if scope["path"].endswith(CALLBACK):
-            send = _way_home(send, scope["path"].removesuffix(CALLBACK) + "/")
-        response = _Response(send, "*" if scope["path"].startswith(EMBEDDED) else _FRAMING, readable)
+            send = _redirect_on_5xx(send, scope["path"].removesuffix(CALLBACK) + "/")
+        response = _Response(send, "*" if scope["path"].startswith(EMBED_PREFIX) else _FRAMING, readable)
         who = network_of((scope.get("client") or ("",))[0])
         if refusal := self._refusal(scope, who):
             return await refusal(scope, receive, response.send)
@@ -103,42 +105,45 @@ class SecurityMiddleware:
         body = _Body(receive)
         try:
             await self._app(scope, body.receive, response.send)
-        except _TooLong:
+        except _BodyTooLong:
             if not response.started:
-                await PlainTextResponse("the request is too long", 413)(scope, receive, response.send)
+                await PlainTextResponse("the request is too large", 413)(scope, receive, response.send)
         except TimeoutError:
             if not response.started:
-                await PlainTextResponse("the request takes too long", 408)(scope, receive, response.send)
+                await PlainTextResponse("the request took too long", 408)(scope, receive, response.send)
         except Exception:
             if not scope["path"].endswith(CALLBACK):
                 raise
-            log.warning("what came back from signing in could not be read")
+            log.warning("the sign-in callback failed")
         finally:
             self._open[who] -= 1
             if not self._open[who]:
                 del self._open[who]
 
     def _refusal(self, scope: Scope, who: str) -> ASGIApp | None:
-        reading = scope["method"] in READING
-        if not (READ if reading else CALL).fullmatch(scope["path"]):
+        reading = scope["method"] in READ_METHODS
+        if not (READ_PATHS if reading else CALL_PATHS).fullmatch(scope["path"]):
             return PlainTextResponse("not found", 404)
         headers = Headers(scope=scope)
-        if scope["path"].endswith("/logout") and _of_another_site(headers):
-            return PlainTextResponse("not from another site's page", 403)
+        if scope["path"].endswith("/logout") and _is_cross_site(headers):
+            return PlainTextResponse("cross-site requests are not allowed", 403)
         if not reading:
-            if _of_another_site(headers):
-                return PlainTextResponse("not from another site's page", 403)
+            if _is_cross_site(headers):
+                return PlainTextResponse("cross-site requests are not allowed", 403)
             if _int_or_none(headers.get("content-length", "0")) not in range(MAX_BODY + 1):
-                return PlainTextResponse("the request is too long", 413)
+                return PlainTextResponse("the request is too large", 413)
             if not self._calls.allows(who):
                 return PlainTextResponse("too many requests", 429, {"Retry-After": "60"})
         if self._open[who] >= MAX_OPEN:
-            return PlainTextResponse("too many requests at once", 429, {"Retry-After": "60"})
+            return PlainTextResponse("too many concurrent requests", 429, {"Retry-After": "60"})
         return None
 
 
-def _of_another_site(headers: Headers) -> bool:
-    """Whether a page of another origin sends this. Programs send neither header, and browsers let no page forge them."""
+def _is_cross_site(headers: Headers) -> bool:
+    """Return whether a page of another origin sent the request.
+
+    Programs send neither Sec-Fetch-Site nor Origin, and browsers do not let pages forge them.
+    """
     if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
         return True
     origin = headers.get("origin")
@@ -151,16 +156,18 @@ def _of_another_site(headers: Headers) -> bool:
     return not place or place not in (headers.get("x-forwarded-host"), headers.get("host"))
 
 
-def _way_home(send: Send, home: str) -> Send:
-    """Instead of a failure a redirect: what a provider of identities sends back, anybody can, and Gradio's answer to
-    nonsense is a traceback."""
+def _redirect_on_5xx(send: Send, location: str) -> Send:
+    """Return a `send` that replaces server errors by a redirect to `location`.
+
+    Anybody can request the sign-in callback, and Gradio answers invalid parameters with a traceback.
+    """
     failed = False
 
     async def redirect(message: Message) -> None:
         nonlocal failed
         if message["type"] == "http.response.start" and message["status"] >= 500:
             failed = True
-            headers = [(b"location", home.encode()), (b"content-length", b"0")]
+            headers = [(b"location", location.encode()), (b"content-length", b"0")]
             message = {**message, "status": 303, "headers": headers}
         elif failed:
             message = {**message, "body": b""}
@@ -169,37 +176,40 @@ def _way_home(send: Send, home: str) -> Send:
     return redirect
 
 
-class _TooLong(Exception):
-    pass
+class _BodyTooLong(Exception):
+    """The body of a request is longer than MAX_BODY."""
 
 
 class _Body:
-    """A request's body, counted as it comes: its length need not be as announced."""
+    """Limits the size and the arrival time of a request's body, whose Content-Length may be wrong."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._seen = 0
         self._whole = False
-        self._ends = get_running_loop().time() + BODY_SECONDS
+        self._deadline = get_running_loop().time() + BODY_SECONDS
 
     async def receive(self) -> Message:
-        # Once the body is there, what is waited for is the end of the connection.
-        async with timeout_at(None if self._whole else self._ends):
+        # After the body, `receive` waits for the end of the connection, which has no deadline.
+        async with timeout_at(None if self._whole else self._deadline):
             message = await self._receive()
         self._whole = not message.get("more_body")
         self._seen += len(message.get("body", b""))
         if self._seen > MAX_BODY:
-            raise _TooLong
+            raise _BodyTooLong
         return message
 
 
 class _Response:
-    """Sends a response with our headers. A page is held back until its own inline scripts are known, and no others run."""
+    """Sends a response with security headers.
+
+    An HTML page is buffered, so that the policy can list the hashes of its inline scripts and no other scripts run.
+    """
 
     def __init__(self, send: Send, framing: str, readable: bool) -> None:
         self._send = send
         self._framing = framing
-        self._readable = readable  # by pages of other sites
+        self._readable = readable  # whether pages of other sites may read it
         self._page: Message | None = None
         self._parts: list[bytes] = []
         self.started = False
@@ -209,7 +219,7 @@ class _Response:
             self.started = True
             headers = MutableHeaders(scope=message)
             for name in [name for name in headers if name.startswith("access-control-")]:
-                del headers[name]  # Gradio's own let a page of any site act as its visitor
+                del headers[name]  # Gradio's headers would let pages of any site act as the visitor
             headers.update(_HEADERS | ({"Access-Control-Allow-Origin": "*"} if self._readable else {}))
             if headers.get("content-type", "").startswith("text/html") and "content-encoding" not in headers:
                 self._page = message

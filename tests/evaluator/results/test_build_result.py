@@ -11,7 +11,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Answer, Item
 from evaluator.datasets.source import Source
 from evaluator.job.folder import Job
-from evaluator.results.build_result import build_result, coarse
+from evaluator.results.build_result import build_result, round_measures
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task, options_of
 from submissions.records.request import EvalRequest
@@ -133,7 +133,7 @@ def test_measures_of_custom_code_are_coarse(make_request: Make, tmp_path: Path) 
         cost={**result.cost.model_dump(), "prompt_tokens": 123456, "completion_tokens": 7, "device_seconds": 98.76},
         total_evaluation_time_seconds=98.765,
     )
-    rough = coarse(exact)
+    rough = round_measures(exact)
     assert rough.latency and (rough.latency.mean_ms, rough.latency.p50_ms, rough.latency.p95_ms) == (120, 0.99, 120000)
     assert rough.cost and (rough.cost.prompt_tokens, rough.cost.completion_tokens) == (120000, 7)
     assert (rough.cost.device_seconds, rough.total_evaluation_time_seconds, rough.inputs) == (99, 99, None)

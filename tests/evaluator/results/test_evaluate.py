@@ -155,7 +155,7 @@ def test_half_a_surrogate_pair_in_a_question_names_its_row(cli: Cli, tmp_path: P
     (folder / "items.jsonl").write_text("\n".join([*others, broken]), encoding="utf-8")
     where = ("--data", str(folder), "--out", str(tmp_path / "out"))
     done = cli("run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", *where)
-    assert done.returncode == 2 and f"row {len(others) + 1}: 'question' holds half" in done.stderr
+    assert done.returncode == 2 and f"row {len(others) + 1}: 'question' contains an unpaired surrogate" in done.stderr
 
 
 def test_a_broken_row_stops_the_run_before_inference(cli: Cli, tmp_path: Path) -> None:

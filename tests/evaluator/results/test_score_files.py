@@ -97,8 +97,8 @@ def test_a_missing_answer_is_empty_and_wrong(tmp_path: Path, capsys: pytest.Capt
         ([ITEM], [{"id": "1", "text": 15}], "line 1: 'text' must be text"),
         ([ITEM], [{"id": "1"}], "line 1: 'text' must be text"),
         ([ITEM], [{"id": 1, "text": "x"}], "line 1: 'id' must be text"),
-        ([ITEM], ['{"id": "1", "text": NaN}'], "line 1: no JSON: NaN"),
-        ([ITEM], ["{"], "line 1: no JSON"),
+        ([ITEM], ['{"id": "1", "text": NaN}'], "line 1: invalid JSON: NaN"),
+        ([ITEM], ["{"], "line 1: invalid JSON"),
         ([ITEM], ["[]"], "line 1: not a JSON object"),
         ([ITEM, ITEM], [ANSWER], "items.jsonl, line 2: the id '1' appears twice"),
         ([{"id": "1"}], [], "items.jsonl, line 1: 'answer' must be text"),
@@ -171,7 +171,7 @@ def test_reasoning_is_taken_out_of_raw_transcripts_where_that_is_asked(
 def test_items_are_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     items = [{"id": "1", "answer": "5개"}]
     assert score(tmp_path, "ko-vqa", items, [], "--per-item", str(tmp_path / "items.jsonl")) == 2
-    assert "name another one" in capsys.readouterr().err
+    assert "choose another one" in capsys.readouterr().err
     assert json.loads((tmp_path / "items.jsonl").read_text(encoding="utf-8")) == items[0]
     assert score(tmp_path, "ko-vqa", items, [ANSWER], "--per-item", str(tmp_path / "none" / "x.jsonl")) == 2
     assert "--per-item" in capsys.readouterr().err

@@ -92,7 +92,7 @@ def test_tokens_that_the_model_has_not_are_its_fault(models_dir: Path, tmp_path:
         (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
         with pytest.raises(EvaluationError) as error:
             list(engine(EngineOptions(folder, "float32", 4)).answer([prompt]))
-        assert error.value.code == "invalid_weights" and "tokens" in str(error.value)
+        assert error.value.code == "invalid_weights" and "token" in str(error.value)
 
 
 def test_what_a_model_says_stays_private(

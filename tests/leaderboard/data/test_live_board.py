@@ -297,22 +297,22 @@ def test_fresh_view_shows_latest_commit(store: Store, make_request: Make, monkey
 def test_unattended_since_is_set_when_no_worker_appears(
     store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaderboard.data.live_board.PAUSE_POLL_S", 0.0)
+    monkeypatch.setattr("leaderboard.data.worker_status.WORKERS_EVERY", 0.0)
     board, queue, now = LiveBoard(store, heartbeats), Queue(store), datetime.now(UTC)
     long_ago = now - timedelta(days=3)
     heartbeats.present(Presence(worker="w", seen_at=long_ago))
     board.refresh()
-    assert board.unattended_since is None, "no request is pending"
+    assert board.workers.unattended_since is None, "no request is pending"
     queue.submit(make_request(submitted_at=now - timedelta(hours=1)))
     board.refresh()
-    assert board.unattended_since is None, "a scheduled Job may still start"
+    assert board.workers.unattended_since is None, "a scheduled Job may still start"
     before = board.queue_version
     queue.submit(make_request(submitted_at=now - timedelta(hours=3)))
     board.refresh()
-    assert board.unattended_since == long_ago and board.queue_version != before
+    assert board.workers.unattended_since == long_ago and board.queue_version != before
     heartbeats.present(Presence(worker="w", seen_at=now))
     board.refresh()
-    assert board.unattended_since is None
+    assert board.workers.unattended_since is None
 
 
 def test_pauses_list_paused_workers(store: Store, heartbeats: Heartbeats, make_request: Make) -> None:
@@ -321,7 +321,7 @@ def test_pauses_list_paused_workers(store: Store, heartbeats: Heartbeats, make_r
     heartbeats.pause(Pause(worker="w", code=FailureCode.DISK_FULL, since=now, until=now + timedelta(hours=1)))
     before = board.queue_version
     board.refresh()
-    assert [pause.code for pause in board.pauses()] == ["disk_full"] and board.queue_version != before
+    assert [pause.code for pause in board.workers.pauses] == ["disk_full"] and board.queue_version != before
     queue.claim("w", now)
     board.refresh()
-    assert board.pauses() == [], "a worker that evaluates is not paused"
+    assert board.workers.pauses == [], "a worker that evaluates is not paused"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from leaderboard.data.columns import all_choices, default_keys
-from leaderboard.data.query import PAGE, SIZES, Query, find, select
+from leaderboard.data.query import ROWS_PER_PAGE, SIZES, Query, find, select
 from leaderboard.data.ranking import RankedRow
 from scripts.visits import table_fields
 from submissions.records.index_rows import board_row
@@ -122,8 +122,8 @@ def test_of_address_parses_fields() -> None:
         "n": "300",
     }
     assert Query.of_address(address) == Query("ㅋㅇ", "em", ("open",), ("4-8", "40-"), True, ("f1", "n"), 300)
-    assert Query.of_address({}) == Query(columns=default_keys(), shown=PAGE)
-    assert Query.of_address({"columns": ""}).columns == (), "a visitor may hide all columns"
+    assert Query.of_address({}) == Query(columns=default_keys(), shown=ROWS_PER_PAGE)
+    assert Query.of_address({"columns": ""}).columns == (), "a visitor may leave all of them out"
     assert Query.of_address({"columns": "zzz"}).columns == default_keys()
     assert Query.of_address({"columns": "zzz,f1"}).columns == ("f1",)
     assert Query.of_address({"columns": ""}).columns == ()
@@ -137,9 +137,9 @@ def test_of_address_ignores_invalid_values() -> None:
         (),
         (),
         default_keys(),
-        PAGE,
+        ROWS_PER_PAGE,
     )
-    assert Query.of_address({"n": "9" * 50}).shown == PAGE
+    assert Query.of_address({"n": "9" * 50}).shown == ROWS_PER_PAGE
     assert len(Query.of_address({"q": "x" * 10_000}).words) == 100
     assert Query.of("x", None, None, None, None, all_choices(), 1e9).shown == 100_000
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from leaderboard.data.live_board import LiveBoard, View
+from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query, select
 from leaderboard.data.record import record_json
+from leaderboard.data.view import View
 from submissions.operator.retirement import reinstate, retire
 from submissions.records.request import EvalRequest
 from submissions.records.result import EvalResult

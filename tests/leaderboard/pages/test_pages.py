@@ -73,7 +73,7 @@ def board_html(row: RankedRow, language: Language, unreadable: int) -> str:
 def test_queue_tab_shows_silent_worker(
     store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaderboard.data.live_board.LEASE_POLL_S", 0.0)
+    monkeypatch.setattr("leaderboard.data.worker_status.LEASES_EVERY", 0.0)
     queue, board, now = Queue(store, heartbeats=heartbeats), LiveBoard(store, heartbeats), datetime.now(UTC)
     queue.submit(make_request())
     running = queue.claim("w", now)
@@ -98,7 +98,7 @@ def test_queue_tab_shows_silent_worker(
 def test_queue_version_changes_when_worker_falls_silent(
     store: Store, heartbeats: Heartbeats, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaderboard.data.live_board.LEASE_POLL_S", 0.0)
+    monkeypatch.setattr("leaderboard.data.worker_status.LEASES_EVERY", 0.0)
     queue, board = Queue(store, heartbeats=heartbeats), LiveBoard(store, heartbeats)
     queue.submit(make_request())
     running = queue.claim("w", datetime.now(UTC))
@@ -106,8 +106,8 @@ def test_queue_version_changes_when_worker_falls_silent(
     queue.heartbeat(running, datetime.now(UTC), Progress(stage=Stage.INFER))
     board.refresh()
     before = board.queue_version
-    monkeypatch.setattr("leaderboard.data.live_board.SILENT", timedelta(0))
-    assert not board.silent_since(), "the board has not been refreshed since"
+    monkeypatch.setattr("leaderboard.data.worker_status.SILENT", timedelta(0))
+    assert not board.workers.silent_since, "the board has not been refreshed since"
     board.refresh()
     assert board.queue_version != before, "silence brings no commit, so only the version can update the page"
 

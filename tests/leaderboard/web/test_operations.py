@@ -59,7 +59,7 @@ def test_metrics_report_queue(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     submit_in_every_status(Queue(store, heartbeats=heartbeats), make_request)
-    monkeypatch.setattr("leaderboard.data.live_board.LEASE_POLL_S", 0.0)
+    monkeypatch.setattr("leaderboard.data.worker_status.LEASES_EVERY", 0.0)
     board.refresh()
     states = samples(http, "hannun_requests")
     assert states == {"pending": 1, "running": 1, "finished": 1, "failed": 1, "quarantined": 1}
@@ -118,7 +118,7 @@ def test_metrics_report_sizes_and_upkeep(
     make_request: Make,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("leaderboard.data.live_board.PAUSE_POLL_S", 0.0)
+    monkeypatch.setattr("leaderboard.data.worker_status.WORKERS_EVERY", 0.0)
     queue = Queue(store)
     for number in range(3):
         queue.submit(make_request(model_id=f"me/model{number}"))

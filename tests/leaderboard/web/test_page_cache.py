@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse
 from starlette.types import Receive, Scope, Send
 
 from leaderboard.app import build_app
-from leaderboard.web.page_cache import KEPT, PageCacheMiddleware
+from leaderboard.web.page_cache import MAX_PAGES, PageCacheMiddleware
 from tests.conftest import settings_in
 from tests.support.hub.server import serve
 
@@ -59,9 +59,9 @@ def test_page_cache_is_bounded_and_skips_errors() -> None:
         cache = PageCacheMiddleware(write)
         transport = httpx.ASGITransport(app=cache)
         async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
-            for host in ["a", "a", *map(str, range(KEPT)), "a", "broken", "broken"]:
+            for host in ["a", "a", *map(str, range(MAX_PAGES)), "a", "broken", "broken"]:
                 await client.get("/", headers={"Host": host})
 
     asyncio.run(ask())
     assert written.count(b"a") == 2 and written.count(b"broken") == 2
-    assert len(written) == KEPT + 4
+    assert len(written) == MAX_PAGES + 4

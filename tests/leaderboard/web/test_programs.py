@@ -96,7 +96,7 @@ def test_gradio_client_submits(tmp_path: Path, models_dir: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "message"),
     [
-        ("/leaderboard", ["none"], "no benchmark"),
+        ("/leaderboard", ["none"], "unknown benchmark"),
         ("/leaderboard", ["ko-vqa", "", False, 10**9], "limit must be"),
         ("/leaderboard", ["ko-vqa", "", False, "many"], "limit must be"),
         ("/result", ["../../etc/passwd"], "no such result"),

@@ -80,7 +80,7 @@ def test_every_item_is_in_one_shard_with_its_cluster() -> None:
         assert [one.id for part in parts for one in part] == [one.id for one in items], "in order, each once"
         assert not any({a.cluster for a in x} & {b.cluster for b in y} for x in parts for y in parts if x is not y)
     for wrong in ("1", "2/2", "a/b", "-1/2"):
-        with pytest.raises(ValueError, match="is no shard"):
+        with pytest.raises(ValueError, match="is not a shard"):
             parse_shard(wrong)
 
 

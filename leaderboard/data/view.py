@@ -1,0 +1,55 @@
+"""What the board shows of the store at one commit."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from leaderboard.data.breakdown import BucketKey, parts_of
+from leaderboard.data.models import ModelRow, Summary
+from leaderboard.data.ranking import Boards
+from submissions.records.index_rows import BoardRow, QueueRow
+from submissions.records.operator import Commitment, Retirement
+from submissions.store.base import Snapshot
+from submissions.store.index import Unreadable
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The rows of the store at one commit, ranked."""
+
+    snapshot: Snapshot
+    rows: dict[str, list[BoardRow]] = field(default_factory=dict)  # by benchmark, as they were read
+    boards: Boards = field(default_factory=dict)
+    version: str = ""  # of the boards: changes with the rows of the store and the published ones
+    summaries: dict[str, Summary] = field(default_factory=dict)  # by benchmark
+    models: list[ModelRow] = field(default_factory=list)
+    queue: list[QueueRow] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
+    paths: dict[str, str] = field(default_factory=dict)  # result key → path in the store
+    retired: list[Retirement] = field(default_factory=list)
+    commitments: list[Commitment] = field(default_factory=list)  # by quarter
+    _parts: dict[tuple[str, str, str], dict[BucketKey, list[float]]] = field(default_factory=dict)
+
+    def parts(self, benchmark: str, split: str, headline: str) -> dict[BucketKey, list[float]]:
+        """Return the scores of all rows of a split by part of the questions, sorted; computed once."""
+        key = benchmark, split, headline
+        if key not in self._parts:
+            found: dict[BucketKey, list[float]] = {}
+            for row in (r.row for r in self.boards[benchmark]):
+                if (row.split, row.headline) == (split, headline):
+                    for part, own in parts_of(row).items():
+                        found.setdefault(part, []).append(own.score)
+            self._parts[key] = {part: sorted(own) for part, own in found.items()}
+        return self._parts[key]
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """The numbers of measured and of reported results of models, without sample runs."""
+        rows = (
+            r.row
+            for rows in self.boards.values()
+            for r in rows
+            if r.row.role == "model" and not r.row.is_sample and r.row.outcome == "scored"
+        )
+        kinds = Counter(row.kind for row in rows)
+        return {"verified": kinds["verified"], "reported": kinds["reported"]}
