@@ -28,7 +28,7 @@ from submissions.queue.queue import SKEW, Queue
 from submissions.queue.upkeep import tidy_if_due
 from submissions.records.request import EvalRequest, Failure, Stage
 from submissions.store.base import Changes
-from submissions.store.folders import ENTRIES_PER_FOLDER, FILES, folder_sizes
+from submissions.store.folders import ENTRIES_PER_FOLDER, RECOMMENDED_FILES, folder_sizes
 from submissions.store.git import GitStore
 from submissions.store.index import reindexed
 from submissions.store.open import open_private_store, open_store
@@ -158,7 +158,9 @@ def report(settings: Settings, store: Year, evaluations: int) -> None:
     kinds = ", ".join(f"{count:,} {what}" for what, count in sorted(store.commits.items()))
     table.add_row("commits", f"{total:,} ({kinds})", f"{total / evaluations:.2f}", "≤ 3 an evaluation")
     table.add_row("commits in the busiest hour", f"{store.most_per_hour}", "", f"≤ {COMMITS_PER_HOUR}")
-    table.add_row("files", f"{len(snapshot.files):,}", f"{len(snapshot.files) / evaluations:.2f}", f"≤ {FILES:,}")
+    table.add_row(
+        "files", f"{len(snapshot.files):,}", f"{len(snapshot.files) / evaluations:.2f}", f"≤ {RECOMMENDED_FILES:,}"
+    )
     table.add_row(
         "entries of the largest folder", f"{max(folder_sizes(snapshot).values()):,}", "", f"≤ {ENTRIES_PER_FOLDER:,}"
     )

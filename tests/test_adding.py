@@ -1,4 +1,4 @@
-"""A new benchmark and a new engine are one class and one registration each: both are made up here."""
+"""Test that a new benchmark and a new engine, both made up here, need one class and one registration each."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ def above_guessing(scores: Sequence[Score], name: str) -> float:
 
 
 class StarsBenchmark(Benchmark):
-    """How many stars are in the picture."""
+    """Ask how many stars are in the picture."""
 
     name, version, inputs, min_context = "stars", "1", "image", 64
     max_new_tokens = 4
@@ -80,7 +80,7 @@ class StarsBenchmark(Benchmark):
 
 
 class TwoEngine:
-    """Answers everything with the last character of the model's card."""
+    """Answer every prompt with the last character of the model's card."""
 
     batch_size = 3
     params = None
@@ -105,7 +105,7 @@ def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pyt
     """Register both, with six items and two models that only the new engine runs."""
     monkeypatch.setitem(BENCHMARKS, "stars", StarsBenchmark())
     monkeypatch.setitem(ENGINES, "two", EngineEntry(f"{__name__}:TwoEngine", ("image",), class_names=("ForTwo",)))
-    # The sandbox shows no tests, where this engine is.
+    # The sandbox does not show the tests folder, which contains this engine.
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
     data = tmp_path / "data"
     data.mkdir()
@@ -115,7 +115,7 @@ def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pyt
         for n in range(6)
     ]
     (data / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    for name, says in (("o/two", "2"), ("p/three", "3")):
+    for name, reply in (("o/two", "2"), ("p/three", "3")):
         model = tmp_path / "models" / name
         model.mkdir(parents=True)
         for file in (models_dir / "tiny/image-text").iterdir():
@@ -123,11 +123,11 @@ def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pyt
         config = json.loads((model / "config.json").read_text())
         (model / "config.json").write_text(json.dumps(config | {"architectures": ["LlavaForTwo"]}))
         with (model / "README.md").open("a") as card:
-            card.write(f"\nIt says {says}")
+            card.write(f"\nIt says {reply}")
     return settings.model_copy(update={"data": {"stars": str(data)}, "models_dir": tmp_path / "models"})
 
 
-def test_a_benchmark_and_an_engine_need_no_other_file(stars: Settings, store: Store, tmp_path: Path) -> None:
+def test_new_benchmark_and_engine_need_no_other_change(stars: Settings, store: Store, tmp_path: Path) -> None:
     service = SubmissionService(Queue(store), stars, REGISTRY)
     for model, submitter in (("o/two", "x"), ("p/three", "y")):
         (outcome,), report = service.submit(Submission(model, ("stars",)), Submitter(submitter, authenticated=False))
@@ -138,10 +138,12 @@ def test_a_benchmark_and_an_engine_need_no_other_file(stars: Settings, store: St
     ranked, other = board.view().boards["stars"]
     assert (ranked.rank, ranked.row.model, ranked.row.hardware) == (1, "o/two", "abacus")
     assert ranked.row.score == pytest.approx(77.7778) and other.row.metrics["above_guessing"] == pytest.approx(0.0)
-    assert set(ranked.row.intervals) == {"right", "closeness"}, "of the means"
-    assert (ranked.best, ranked.worst) == (1, 2) == (other.best, other.worst), "six items tell them apart not at all"
+    assert set(ranked.row.intervals) == {"right", "closeness"}, "only means have intervals"
+    assert (ranked.best, ranked.worst) == (1, 2) == (other.best, other.worst), (
+        "six items are too few to separate the models"
+    )
     (pair,) = [*ranked.row.paired, *other.row.paired]
-    assert pair[2] == 1.0, "a paired test of closeness"
+    assert pair[2] == 1.0, "the paired test compares closeness"
     result = json.loads(board.result_json(ranked.row.key) or b"")
     assert result["results"]["stars"]["closeness"] == pytest.approx(77.7778)
     assert result["breakdown"]["named"]["2"]["n"] == 6
@@ -162,9 +164,11 @@ def test_a_benchmark_and_an_engine_need_no_other_file(stars: Settings, store: St
         heading = render("chart.html", language, name="stars", kind="letters", filters="")
         assert card.histogram and card.histogram.title[language == "en"] in heading and "25" not in heading
     assert {row["letter"] for row in chart_data("letters", [ranked])} == set(STARS)
-    assert {row["score"] for row in chart_data("parts", [ranked])} == {77.7778}, "of the headline, not EM"
-    (own,) = (column for column in columns_of("stars", [ranked], list(all_choices())) if column.part)
-    assert own.value(ranked.row) == pytest.approx(77.7778, abs=1e-3)
+    assert {row["score"] for row in chart_data("parts", [ranked])} == {77.7778}, (
+        "the chart shows the headline metric, not EM"
+    )
+    (part_column,) = (column for column in columns_of("stars", [ranked], list(all_choices())) if column.part)
+    assert part_column.value(ranked.row) == pytest.approx(77.7778, abs=1e-3)
     assert estimate(10**9, 2 * 10**9, "stars", DEVICES[0]).seconds > 0
 
     client = TestClient(build_app(stars))

@@ -1,4 +1,4 @@
-"""What is made of pip-audit's report. Its own work needs the advisories, which not every machine can reach."""
+"""Test the handling of pip-audit's report; pip-audit itself needs advisories that not every host can reach."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ REPORT = {
 
 
 @pytest.mark.parametrize(
-    ("known", "report", "code", "said"),
+    ("known", "report", "code", "expected"),
     [
         ({}, json.dumps(REPORT), 1, ["right 2.0 PYSEC-1, mended by 2.1 (NEW)", "2 of 3 packages looked up, 1 new"]),
         ({"PYSEC-1": "not called"}, json.dumps(REPORT), 0, ["(known: not called)", "0 new"]),
@@ -31,11 +31,11 @@ REPORT = {
         ),
     ],
 )
-def test_new_weaknesses_fail_and_known_ones_are_named(
+def test_audit_fails_on_new_weaknesses(
     known: dict[str, str],
     report: str,
     code: int,
-    said: list[str],
+    expected: list[str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -43,5 +43,5 @@ def test_new_weaknesses_fail_and_known_ones_are_named(
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
     monkeypatch.setattr(audit, "KNOWN", known)
     assert audit.main() == code
-    shown = capsys.readouterr().out
-    assert all(words in shown for words in said), shown
+    output = capsys.readouterr().out
+    assert all(words in output for words in expected), output

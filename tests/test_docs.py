@@ -1,4 +1,4 @@
-"""The documents say what is so: every setting, option and address stands in them, and the READMEs' blocks run."""
+"""Test that the documents list every setting, option and address, and that the READMEs' blocks run."""
 
 import argparse
 import os
@@ -25,8 +25,8 @@ from tests.support.records import NOW, request_numbered
 from tests.support.serving import serving
 
 ADDRESS = "http://127.0.0.1:7860"
-PLACEHOLDER = r"[A-Z]{3}|one_word|echo"  # for a name of the reader's own
-KEYS_ALONE = {"HANNUN_API_KEY"}  # read by the name that a server's `key` gives
+PLACEHOLDER = r"[A-Z]{3}|one_word|echo"  # for a name that the reader chooses
+KEY_VARIABLES = {"HANNUN_API_KEY"}  # not a setting: named by a server's `key`
 
 
 def _text(name: str) -> str:
@@ -34,15 +34,15 @@ def _text(name: str) -> str:
 
 
 def _first_cells(text: str) -> list[str]:
-    """What stands in the first column of the tables, heads left out."""
+    """Return the cells of the first column of all tables, without the heads."""
     rows = re.findall(r"^\| (.+?) \|.*\n(?!\|---)", text, re.MULTILINE)
     return [row.replace("\\|", "|") for row in rows]
 
 
-def test_every_setting_stands_in_the_configuration() -> None:
+def test_configuration_lists_every_setting() -> None:
     text = _text("docs/configuration.md")
     named = set(re.findall(r"`(HANNUN_\w+)`", "\n".join(_first_cells(text))))
-    assert named == {f"HANNUN_{name.upper()}" for name in Settings.model_fields} | KEYS_ALONE
+    assert named == {f"HANNUN_{name.upper()}" for name in Settings.model_fields} | KEY_VARIABLES
     fields = (
         ("HANNUN_APIS", ("model_id", "efforts", *API_FIELDS)),
         ("HANNUN_EMBEDDINGS", EmbeddingServer.model_fields),
@@ -52,7 +52,7 @@ def test_every_setting_stands_in_the_configuration() -> None:
         assert set(_first_cells(section)) == {f"`{name}`" for name in names}, heading
 
 
-def test_the_targets_of_make_stand_in_the_configuration() -> None:
+def test_configuration_lists_make_targets() -> None:
     phony = re.search(r"^\.PHONY: (.+)$", _text("Makefile"), re.MULTILINE)
     assert phony
     named = re.findall(r"`make ([a-z-]+)`", "\n".join(_first_cells(_text("docs/configuration.md"))))
@@ -67,37 +67,37 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
 @pytest.mark.parametrize(
     ("program", "parser"), [("evaluator", evaluator_parser()), ("submissions", submissions_parser(BENCHMARKS))]
 )
-def test_every_command_and_option_stands_in_the_command_line_s_document(
-    program: str, parser: argparse.ArgumentParser
-) -> None:
+def test_cli_document_lists_commands_and_options(program: str, parser: argparse.ArgumentParser) -> None:
     text = _text("docs/cli.md")
     sections = dict(re.findall(rf"^## {program} ([a-z-]+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
     commands = _commands(parser)
     assert set(sections) == set(commands)
     for name, command in commands.items():
         options = _options(command) - {"--help"}
-        told = set(re.findall(r"^`(--[a-z-]+)", "\n".join(_first_cells(sections[name])), re.MULTILINE))
-        assert told == options, f"{program} {name}"
+        documented = set(re.findall(r"^`(--[a-z-]+)", "\n".join(_first_cells(sections[name])), re.MULTILINE))
+        assert documented == options, f"{program} {name}"
 
 
 def _options(parser: argparse.ArgumentParser) -> set[str]:
-    """Those of its own commands too."""
-    own = {o for a in parser._actions for o in a.option_strings if o.startswith("--")}
+    """Return the options of a parser and of its subcommands."""
+    options = {o for a in parser._actions for o in a.option_strings if o.startswith("--")}
     steps = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
-    return own.union(*(_options(step) for action in steps for step in action.choices.values()))
+    return options.union(*(_options(step) for action in steps for step in action.choices.values()))
 
 
-def test_every_address_stands_in_the_api_s_document() -> None:
+def test_api_document_lists_every_route() -> None:
     text = _text("docs/api.md")
-    told = set(re.findall(r"`(/[^`?]*)", "\n".join(_first_cells(text.partition("### Filters")[0]))))
-    told = {re.sub(r"\.(csv|json|parquet)$", ".KIND", re.sub(r"NAME|KEY|KIND", "*", address)) for address in told}
-    for route in routes(None, "").routes:  # type: ignore[arg-type]  # the routes are only named
+    documented = set(re.findall(r"`(/[^`?]*)", "\n".join(_first_cells(text.partition("### Filters")[0]))))
+    documented = {
+        re.sub(r"\.(csv|json|parquet)$", ".KIND", re.sub(r"NAME|KEY|KIND", "*", address)) for address in documented
+    }
+    for route in routes(None, "").routes:  # type: ignore[arg-type]  # only the paths are read
         path = re.sub(r"\{\w+\}", "*", route.path)  # type: ignore[attr-defined]
         path = path.replace("/boards/*.*", "/boards/*.KIND")
-        assert re.sub(r"\.(csv|json|parquet)$", ".KIND", path) in told, path
+        assert re.sub(r"\.(csv|json|parquet)$", ".KIND", path) in documented, path
 
 
-def test_files_that_documents_name_exist() -> None:
+def test_documents_name_existing_files() -> None:
     documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
     for document in documents:
         text = document.read_text(encoding="utf-8")
@@ -111,7 +111,7 @@ def test_files_that_documents_name_exist() -> None:
 
 @pytest.fixture(scope="module")
 def workshop(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[tuple[Path, dict[str, str]]]:
-    """A folder that looks like the repository, its environment, and in it a board with one result."""
+    """Yield a folder that looks like the repository, with its environment and a running board with one result."""
     folder = tmp_path_factory.mktemp("readme")
     for path in ROOT.iterdir():
         if not path.name.startswith("."):
@@ -132,34 +132,32 @@ def workshop(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iter
         yield folder, environment | {"BOARD": server.address, "KEY": request.key}
 
 
-def test_every_endpoint_stands_in_the_api_s_document(workshop: tuple[Path, dict[str, str]]) -> None:
+def test_api_document_lists_every_endpoint(workshop: tuple[Path, dict[str, str]]) -> None:
     served = httpx2.get(f"{workshop[1]['BOARD']}/gradio_api/info").json()["named_endpoints"]
     section = _text("docs/api.md").partition("## Endpoints")[2].partition("## MCP")[0]
     assert set(re.findall(r"`(/\w+)`", "\n".join(_first_cells(section)))) == set(served)
 
 
 def _blocks() -> list[tuple[str, str]]:
-    """Language and text of each block, those that both READMEs have once."""
+    """Return the language and text of each block; blocks in both READMEs are returned once."""
     both = _text("README.md") + _text("README.ko.md")
     return list(dict.fromkeys(re.findall(r"^```(\w+)\n(.*?)^```", both, re.MULTILINE | re.DOTALL)))
 
 
 @pytest.mark.model
 @pytest.mark.parametrize(("language", "block"), _blocks())
-def test_every_block_of_a_readme_runs(
-    workshop: tuple[Path, dict[str, str]], tmp_path: Path, language: str, block: str
-) -> None:
-    """As it stands, but for the board's port, a real result's key, and `make`, which is asked what it would do."""
+def test_readme_block_runs(workshop: tuple[Path, dict[str, str]], tmp_path: Path, language: str, block: str) -> None:
+    """Run a block unchanged, except for the board's port, a real result's key and `make`, which becomes `make -n`."""
     folder, environment = workshop
     block = block.replace(ADDRESS, environment["BOARD"]).replace("KEY", environment["KEY"])
     block = re.sub(r"\bmake (?=[a-z])", "make -n ", block)
     for made in (*folder.glob("*.csv"), *folder.glob("*.json")):
-        made.unlink()  # which curl -O would not overwrite
+        made.unlink()  # curl -O would not overwrite it
     command = {"bash": ["bash", "-euo", "pipefail", "-c", block], "python": [sys.executable, "-c", block]}[language]
     path = os.pathsep.join([str(folder / ".venv/bin"), environment["PATH"]])
-    own = {"PATH": path, "HANNUN_STORE": str(tmp_path / "store.git")}  # the board goes on with its own
+    overrides = {"PATH": path, "HANNUN_STORE": str(tmp_path / "store.git")}  # the board keeps its own store
     done = subprocess.run(
-        command, cwd=folder, env=environment | own, capture_output=True, text=True, timeout=100, check=False
+        command, cwd=folder, env=environment | overrides, capture_output=True, text=True, timeout=100, check=False
     )
     assert done.returncode == 0, f"{block}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
 
@@ -172,9 +170,9 @@ def test_issue_forms_list_every_benchmark() -> None:
 def test_dockerfile_copies_named_folders_and_keeps_no_credentials() -> None:
     text = _text("Dockerfile")
     copied = re.findall(r"^COPY (?:--\S+ )*(.+) \S+$", text, re.MULTILINE)
-    assert copied and "." not in copied, "an allow-list"
+    assert copied and "." not in copied, "folders are copied by name"
     assert not re.search(r"^ARG \w*INDEX", text, re.MULTILINE), "a build argument stays in the image"
-    assert re.search(r"^ARG BASE$", text, re.MULTILINE), "no default: the base image is named by its digest"
+    assert re.search(r"^ARG BASE$", text, re.MULTILINE), "there is no default: the base image is given by its digest"
     assert text.index("AS board") < text.index("AS worker") and "HEALTHCHECK" in text
 
 

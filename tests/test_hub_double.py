@@ -1,4 +1,4 @@
-"""The Hub double does what the Hub's documentation says, asked by the real huggingface_hub client."""
+"""Test that the Hub double follows the Hub's documentation, with the real huggingface_hub client."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +41,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def own(tmp_path: Path, clock: Clock) -> Hub:
+def double(tmp_path: Path, clock: Clock) -> Hub:
     made = Hub(tmp_path / "hub", clock)
     made.create(REPO)
     made.tokens |= {READ: "read", STRANGER: "none"}
@@ -49,10 +49,10 @@ def own(tmp_path: Path, clock: Clock) -> Hub:
 
 
 @pytest.fixture
-def address(own: Hub, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def address(double: Hub, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
     monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)
-    with serve(own) as address:
+    with serve(double) as address:
         yield address
 
 
@@ -73,12 +73,14 @@ def fetched(api: HfApi, path: str, folder: Path, **options: Any) -> bytes:
     return Path(found).read_bytes()
 
 
-def test_what_is_committed_is_read_back(own: Hub, api: HfApi, tmp_path: Path) -> None:
+def test_commit_is_read_back(double: Hub, api: HfApi, tmp_path: Path) -> None:
     files = {"a/한글 1.json": b"{}\n", "b.parquet": b"PAR1\0" * 100, "empty": b""}
     oid = commit(api, files)
     assert {path: fetched(api, path, tmp_path / "cache") for path in files} == files
-    assert own.commits == 1 and own.leaks == [], "the storage was given no token"
-    assert [line for line in own.seen if "/lfs/" in line and line.startswith("GET")], "the parquet file came from it"
+    assert double.commits == 1 and double.leaks == [], "the storage received no token"
+    assert [line for line in double.seen if "/lfs/" in line and line.startswith("GET")], (
+        "the parquet file came from the storage"
+    )
     info = api.dataset_info(REPO, files_metadata=True)
     sizes = {s.rfilename: s.size for s in info.siblings or [] if s.rfilename != ".gitattributes"}
     assert info.sha == oid and sizes == {path: len(content) for path, content in files.items()}
@@ -94,7 +96,7 @@ def test_what_is_committed_is_read_back(own: Hub, api: HfApi, tmp_path: Path) ->
     assert fetched(api, "a/한글 1.json", tmp_path / "other", revision=oid) == b"{}\n"
 
 
-def test_metadata_are_the_hubs(api: HfApi) -> None:
+def test_file_metadata_match_the_hub(api: HfApi) -> None:
     oid = commit(api, {"a.json": b"{}\n", "b.parquet": b"PAR1\0"})
     regular = api.get_hf_file_metadata(url=api_url(api, "a.json"))
     assert regular.etag == hashlib.sha1(b"blob 3\0{}\n").hexdigest() and regular.size == 3
@@ -113,30 +115,33 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def test_the_storage_takes_no_token_and_no_address_without_a_signature(own: Hub, api: HfApi) -> None:
+def test_storage_requires_signed_address_and_no_token(double: Hub, api: HfApi) -> None:
     commit(api, {"b.parquet": b"PAR1\0"})
     location = httpx2.get(api_url(api, "b.parquet"), headers=bearer(TOKEN)).headers["Location"]
     assert httpx2.get(location).content == b"PAR1\0"
     assert httpx2.get(location.partition("?")[0]).status_code == 403
     assert httpx2.get(location.replace("localhost", "127.0.0.1")).status_code == 403
-    assert httpx2.get(location, headers=bearer(TOKEN)).status_code == 400 and len(own.leaks) == 1
+    assert httpx2.get(location, headers=bearer(TOKEN)).status_code == 400 and len(double.leaks) == 1
 
 
-def test_an_lfs_file_that_was_not_uploaded_is_refused(own: Hub, api: HfApi) -> None:
-    own.faults = [Fault("PUT /lfs/", status=200)]  # the storage says yes, and keeps nothing
+def test_commit_rejects_lfs_file_without_upload(double: Hub, api: HfApi) -> None:
+    double.faults = [Fault("PUT /lfs/", status=200)]  # the storage accepts the upload and keeps nothing
     with pytest.raises(Exception, match=r"Error while uploading|does not exist"):
         commit(api, {"b.parquet": b"PAR1\0"})
     header = '{"key": "header", "value": {"summary": "x"}}\n'
     for size in (4, 5):
         file = f'{{"path": "b.parquet", "algo": "sha256", "oid": "{"0" * 64}", "size": {size}}}'
         body = header + f'{{"key": "lfsFile", "value": {file}}}\n'
-        told = httpx2.post(f"{api.endpoint}/api/datasets/{REPO}/commit/main", content=body, headers=bearer(TOKEN))
-        assert told.status_code == 400 and "LFS pointer pointed to a file that does not exist" in told.json()["error"]
-    assert own.commits == 0
+        response = httpx2.post(f"{api.endpoint}/api/datasets/{REPO}/commit/main", content=body, headers=bearer(TOKEN))
+        assert (
+            response.status_code == 400
+            and "LFS pointer pointed to a file that does not exist" in response.json()["error"]
+        )
+    assert double.commits == 0
 
 
-def test_a_commit_on_an_old_parent_is_refused_unless_it_would_change_nothing(own: Hub, api: HfApi) -> None:
-    start = own.store(REPO).head()
+def test_commit_rejects_old_parent_unless_nothing_changes(double: Hub, api: HfApi) -> None:
+    start = double.store(REPO).head()
     first = commit(api, {"claim": b"me"}, parent_commit=start)
     with pytest.raises(HfHubHTTPError, match="A commit has happened since") as refused:
         commit(api, {"claim": b"you"}, parent_commit=start)
@@ -145,17 +150,17 @@ def test_a_commit_on_an_old_parent_is_refused_unless_it_would_change_nothing(own
         f'{{"key": "header", "value": {{"summary": "x", "parentCommit": "{start}"}}}}\n'
         '{"key": "file", "value": {"path": "claim", "content": "bWU=", "encoding": "base64"}}\n'
     )
-    told = httpx2.post(f"{api.endpoint}/api/datasets/{REPO}/commit/main", content=body, headers=bearer(TOKEN))
-    assert told.json()["commitOid"] == first and own.commits == 1
+    response = httpx2.post(f"{api.endpoint}/api/datasets/{REPO}/commit/main", content=body, headers=bearer(TOKEN))
+    assert response.json()["commitOid"] == first and double.commits == 1
 
 
-def test_a_missing_file_is_not_deleted(api: HfApi) -> None:
+def test_commit_rejects_deletion_of_missing_file(api: HfApi) -> None:
     with pytest.raises(EntryNotFoundError, match="A file with this name doesn't exist"):
         commit(api, {"nothing": None})
 
 
-def test_no_folder_takes_more_entries_than_the_limit(own: Hub, api: HfApi) -> None:
-    own.limits.entries_per_folder = 5
+def test_commit_rejects_too_many_files_in_folder(double: Hub, api: HfApi) -> None:
+    double.limits.entries_per_folder = 5
     commit(api, {f"a/{n}": b"x" for n in range(5)})
     with pytest.raises(BadRequestError, match=r"too many files per directory.*up to 5 files.*/a/"):
         commit(api, {"a/5": b"x"})
@@ -165,52 +170,58 @@ def test_no_folder_takes_more_entries_than_the_limit(own: Hub, api: HfApi) -> No
     commit(api, {"a/1": b"y", "b/0": b"x"})
 
 
-def test_large_and_binary_files_belong_in_lfs(own: Hub, api: HfApi) -> None:
+def test_commit_requires_lfs_for_large_and_binary_files(double: Hub, api: HfApi) -> None:
     commit(api, {"large.txt": b"x" * (10 * 2**20 + 1), "odd": b"\0"})
     files = api.get_paths_info(REPO, ["large.txt", "odd"], repo_type="dataset")
     assert [isinstance(file, RepoFile) and bool(file.lfs) for file in files] == [True, True]
-    own.limits.regular_size = 10
+    double.limits.regular_size = 10
     commit(api, {"12 bytes.txt": b"x" * 12})
     header = '{"key": "header", "value": {"summary": "x"}}\n'
-    for content, said in (("MDEyMzQ1Njc4OTA=", "files larger than 10 MiB"), ("AAAA", "binary files")):
+    for content, message in (("MDEyMzQ1Njc4OTA=", "files larger than 10 MiB"), ("AAAA", "binary files")):
         file = f'{{"key": "file", "value": {{"path": "f", "content": "{content}", "encoding": "base64"}}}}\n'
         url = f"{api.endpoint}/api/datasets/{REPO}/commit/main"
-        told = httpx2.post(url, content=header + file, headers=bearer(TOKEN))
-        assert told.status_code == 400 and said in told.json()["error"] and "- f (ref: refs/heads/main)" in told.text
+        response = httpx2.post(url, content=header + file, headers=bearer(TOKEN))
+        assert (
+            response.status_code == 400
+            and message in response.json()["error"]
+            and "- f (ref: refs/heads/main)" in response.text
+        )
 
 
-def test_commits_have_a_quota_an_hour(own: Hub, api: HfApi, clock: Clock) -> None:
-    own.limits.commits_per_hour = 3
+def test_commit_enforces_hourly_quota(double: Hub, api: HfApi, clock: Clock) -> None:
+    double.limits.commits_per_hour = 3
     for number in range(3):
         commit(api, {"a": b"%d" % number})
         clock.now += 60
     with pytest.raises(HfHubHTTPError, match=r"rate limit for repository commits \(3 per hour\)") as refused:
         commit(api, {"a": b"3"})
-    told = parse_ratelimit_headers(refused.value.response.headers)
-    assert refused.value.response.status_code == 429 and told is not None
-    assert (told.remaining, told.reset_in_seconds, told.limit, told.window_seconds) == (0, 3420, 3, 3600)
+    limits = parse_ratelimit_headers(refused.value.response.headers)
+    assert refused.value.response.status_code == 429 and limits is not None
+    assert (limits.remaining, limits.reset_in_seconds, limits.limit, limits.window_seconds) == (0, 3420, 3, 3600)
     clock.now += 3420
     commit(api, {"a": b"3"})
 
 
-def test_requests_have_quotas_in_windows_where_a_test_sets_them(own: Hub, api: HfApi, clock: Clock) -> None:
-    own.rates.quotas = {"api": 2}
+def test_requests_enforce_quota_of_window(double: Hub, api: HfApi, clock: Clock) -> None:
+    double.rates.quotas = {"api": 2}
     clock.now -= clock.now % 300
     for left in (1, 0):
-        told = parse_ratelimit_headers(httpx2.get(f"{api.endpoint}/api/datasets/{REPO}", headers=bearer(TOKEN)).headers)
-        assert told is not None and told.remaining == left and told.reset_in_seconds == 300
+        limits = parse_ratelimit_headers(
+            httpx2.get(f"{api.endpoint}/api/datasets/{REPO}", headers=bearer(TOKEN)).headers
+        )
+        assert limits is not None and limits.remaining == left and limits.reset_in_seconds == 300
     with pytest.raises(HfHubHTTPError, match="you have reached your 'api' rate limit"):
         api.list_repo_refs(REPO, repo_type="dataset")
     clock.now += 300
     api.list_repo_refs(REPO, repo_type="dataset")
 
 
-def test_a_tree_comes_in_pages(own: Hub, api: HfApi) -> None:
+def test_list_repo_tree_is_paged(double: Hub, api: HfApi) -> None:
     commit(api, {f"a/{n:02}.json": b"%d" % n for n in range(25)} | {"b.parquet": b"PAR1\0"})
-    own.limits.tree_page, before = 10, len(own.seen)
+    double.limits.tree_page, before = 10, len(double.seen)
     listed = list(api.list_repo_tree(REPO, repo_type="dataset", recursive=True))
     assert [one.path for one in listed] == [".gitattributes", "a", *(f"a/{n:02}.json" for n in range(25)), "b.parquet"]
-    assert len(own.seen) - before == 3
+    assert len(double.seen) - before == 3
     assert [one.path for one in api.list_repo_tree(REPO, repo_type="dataset", expand=True)] == [
         ".gitattributes",
         "a",
@@ -222,8 +233,8 @@ def test_a_tree_comes_in_pages(own: Hub, api: HfApi) -> None:
         list(api.list_repo_tree(REPO, revision="nothing", repo_type="dataset"))
 
 
-def test_branches_tags_history_and_squash(own: Hub, api: HfApi, clock: Clock) -> None:
-    start = own.store(REPO).head()
+def test_branches_tags_history_and_squash(double: Hub, api: HfApi, clock: Clock) -> None:
+    start = double.store(REPO).head()
     oid = commit(api, {"a": b"1"}, commit_description="why")
     api.create_branch(REPO, branch="old", revision=start, repo_type="dataset")
     with pytest.raises(HfHubHTTPError, match="Reference already exists"):
@@ -232,7 +243,7 @@ def test_branches_tags_history_and_squash(own: Hub, api: HfApi, clock: Clock) ->
     refs = api.list_repo_refs(REPO, repo_type="dataset")
     assert {b.name: b.target_commit for b in refs.branches} == {"main": oid, "old": start}
     assert {t.name: t.target_commit for t in refs.tags} == {"v1": oid}
-    own.limits.commits_page = 1
+    double.limits.commits_page = 1
     history = api.list_repo_commits(REPO, repo_type="dataset")
     assert [(c.commit_id, c.title, c.message) for c in history] == [
         (oid, "a commit", "why"),
@@ -241,7 +252,7 @@ def test_branches_tags_history_and_squash(own: Hub, api: HfApi, clock: Clock) ->
     assert history[0].created_at.timestamp() == clock.now
     api.super_squash_history(REPO, repo_type="dataset", commit_message="all")
     assert [c.title for c in api.list_repo_commits(REPO, repo_type="dataset")] == ["all"]
-    assert own.store(REPO).read("a", "main") == b"1"
+    assert double.store(REPO).read("a", "main") == b"1"
     api.delete_branch(REPO, branch="old", repo_type="dataset")
     api.delete_tag(REPO, tag="v1", repo_type="dataset")
     with pytest.raises(HfHubHTTPError, match="Cannot delete"):
@@ -249,10 +260,10 @@ def test_branches_tags_history_and_squash(own: Hub, api: HfApi, clock: Clock) ->
     assert len(api.list_repo_refs(REPO, repo_type="dataset").branches) == 1
 
 
-def test_the_answers_of_the_api_may_lag(own: Hub, api: HfApi) -> None:
-    start = own.store(REPO).head()
+def test_api_responses_can_lag(double: Hub, api: HfApi) -> None:
+    start = double.store(REPO).head()
     oid = commit(api, {"a": b"1"})
-    own.refs_lag = own.info_lag = 1
+    double.refs_lag = double.info_lag = 1
     assert [api.list_repo_refs(REPO, repo_type="dataset").branches[0].target_commit for _ in range(2)] == [start, oid]
     assert [api.dataset_info(REPO).sha for _ in range(2)] == [start, oid]
 
@@ -265,9 +276,9 @@ WRITES: list[Callable[[HfApi], object]] = [
 
 
 @pytest.mark.parametrize("public", [False, True])
-def test_roles(own: Hub, address: str, tmp_path: Path, public: bool) -> None:
+def test_roles_limit_reading_and_writing(double: Hub, address: str, tmp_path: Path, public: bool) -> None:
     if public:
-        own.public.add(REPO)
+        double.public.add(REPO)
     reader, stranger, nobody, forged = (HfApi(address, token) for token in (READ, STRANGER, False, "hf_forged"))
     assert reader.dataset_info(REPO).private is not public
     for write in WRITES:
@@ -285,13 +296,13 @@ def test_roles(own: Hub, address: str, tmp_path: Path, public: bool) -> None:
         with pytest.raises(RepositoryNotFoundError) as missing:
             other.dataset_info(REPO)
         assert missing.value.response.status_code == status
-    own.grants[STRANGER, REPO] = "write"
+    double.grants[STRANGER, REPO] = "write"
     commit(stranger, {"a": b"1"})
 
 
-def test_a_gate_hides_files_from_those_without_a_role(own: Hub, address: str, tmp_path: Path) -> None:
-    own.public.add(REPO)
-    own.gated.add(REPO)
+def test_gated_repository_hides_files_without_role(double: Hub, address: str, tmp_path: Path) -> None:
+    double.public.add(REPO)
+    double.gated.add(REPO)
     stranger = HfApi(address, STRANGER)
     assert stranger.dataset_info(REPO).gated == "manual"
     with pytest.raises(GatedRepoError):
@@ -299,13 +310,13 @@ def test_a_gate_hides_files_from_those_without_a_role(own: Hub, address: str, tm
     assert fetched(HfApi(address, READ), ".gitattributes", tmp_path)
 
 
-def test_traffic_is_counted_and_faults_come_on_demand(own: Hub, api: HfApi) -> None:
+def test_double_counts_traffic_and_injects_faults(double: Hub, api: HfApi) -> None:
     commit(api, {"a": b"x" * 100_000})
-    assert 130_000 < own.received < 150_000
-    before = own.sent
+    assert 130_000 < double.received < 150_000
+    before = double.sent
     assert len(httpx2.get(api_url(api, "a"), headers=bearer(TOKEN), follow_redirects=True).content) == 100_000
-    assert own.sent - before == 100_000
-    own.faults = [Fault("POST .*/super-squash/", status=418), Fault("GET .*/refs", cut=True)]
+    assert double.sent - before == 100_000
+    double.faults = [Fault("POST .*/super-squash/", status=418), Fault("GET .*/refs", cut=True)]
     with pytest.raises(HfHubHTTPError, match="a fault on demand"):
         api.super_squash_history(REPO, repo_type="dataset")
     with pytest.raises(Exception, match=r"Expecting|Unterminated|EOF"):

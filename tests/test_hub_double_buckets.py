@@ -1,4 +1,4 @@
-"""The Hub double's Storage Buckets, asked by the real clients: huggingface_hub with hf_xet, and signed S3 requests."""
+"""Test the Hub double's Storage Buckets with the real clients: huggingface_hub with hf_xet, and signed S3 requests."""
 
 import hashlib
 import os
@@ -24,17 +24,17 @@ READ, STRANGER = "hf_read", "hf_stranger"
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Hub:
+def double(tmp_path: Path) -> Hub:
     made = Hub(tmp_path / "hub")
     made.tokens |= {READ: "read", STRANGER: "none"}
     return made
 
 
 @pytest.fixture
-def address(own: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def address(double: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     own_xet_session(monkeypatch, tmp_path / "xet")
     disable_progress_bars()
-    with serve(own) as address:
+    with serve(double) as address:
         yield address
     enable_progress_bars()
 
@@ -55,18 +55,18 @@ CONTENTS = {
 }
 
 
-def test_files_are_uploaded_and_downloaded_by_the_real_client(own: Hub, api: HfApi, tmp_path: Path) -> None:
+def test_bucket_upload_and_download(double: Hub, api: HfApi, tmp_path: Path) -> None:
     api.batch_bucket_files(BUCKET, add=[(content, f"d/{name}") for name, content in CONTENTS.items()])
     api.download_bucket_files(BUCKET, [(f"d/{name}", tmp_path / name) for name in CONTENTS])
     assert {name: (tmp_path / name).read_bytes() for name in CONTENTS} == CONTENTS
-    files = own.buckets[f"buckets/{BUCKET}"].files
-    assert {name: own.cas.content(files[f"d/{name}"].xet_hash) for name in CONTENTS} == CONTENTS
+    files = double.buckets[f"buckets/{BUCKET}"].files
+    assert {name: double.cas.content(files[f"d/{name}"].xet_hash) for name in CONTENTS} == CONTENTS
     info = api.bucket_info(BUCKET)
     assert info.private and info.total_files == 5 and info.size == sum(map(len, CONTENTS.values()))
-    assert own.leaks == []
+    assert double.leaks == []
 
 
-def test_listing_overwriting_copying_and_deleting(own: Hub, api: HfApi, tmp_path: Path) -> None:
+def test_bucket_list_overwrite_copy_and_delete(double: Hub, api: HfApi, tmp_path: Path) -> None:
     api.batch_bucket_files(BUCKET, add=[(b"1", "a/b/one"), (b"2", "a/two"), (b"3", "three")])
     assert [f.path for f in api.list_bucket_tree(BUCKET, recursive=True)] == ["a/b/one", "a/two", "three"]
     assert [(f.type, f.path) for f in api.list_bucket_tree(BUCKET)] == [("directory", "a"), ("file", "three")]
@@ -84,23 +84,23 @@ def test_listing_overwriting_copying_and_deleting(own: Hub, api: HfApi, tmp_path
         api.bucket_info(BUCKET)
 
 
-def test_the_file_system(own: Hub, api: HfApi) -> None:
+def test_bucket_file_system(double: Hub, api: HfApi) -> None:
     files = HfFileSystem(endpoint=api.endpoint, token=TOKEN, skip_instance_cache=True)
     with files.open(f"buckets/{BUCKET}/a/b.bin", "wb") as file:
         file.write(CONTENTS["random"])
     assert files.ls(f"buckets/{BUCKET}", detail=False) == [f"buckets/{BUCKET}/a"]
     assert files.cat_file(f"buckets/{BUCKET}/a/b.bin") == CONTENTS["random"]
-    before = own.sent
+    before = double.sent
     with files.open(f"buckets/{BUCKET}/a/b.bin", block_size=1024, cache_type="none") as file:
         file.seek(200_000)
         assert file.read(10) == CONTENTS["random"][200_000:200_010]
-    assert own.sent - before < 1000, "a range is read, not the file"
+    assert double.sent - before < 1000, "only the range is read"
     files.rm(f"buckets/{BUCKET}/a/b.bin")
-    assert own.buckets[f"buckets/{BUCKET}"].files == {}
+    assert double.buckets[f"buckets/{BUCKET}"].files == {}
 
 
 @pytest.mark.parametrize("public", [False, True])
-def test_roles_of_a_bucket(own: Hub, api: HfApi, public: bool) -> None:
+def test_bucket_roles(double: Hub, api: HfApi, public: bool) -> None:
     api.batch_bucket_files(BUCKET, add=[(b"1", "a")])
     api.update_bucket_settings(BUCKET, private=not public)
     for token, status in ((STRANGER, 404), (False, 401)):
@@ -122,28 +122,28 @@ def test_roles_of_a_bucket(own: Hub, api: HfApi, public: bool) -> None:
     assert api.create_bucket(BUCKET, exist_ok=True).bucket_id == BUCKET
 
 
-def test_nothing_is_added_whose_upload_failed(own: Hub, api: HfApi) -> None:
-    own.faults = [Fault("POST /cas/v./shards", status=400, times=10)]
+def test_bucket_adds_nothing_after_failed_upload(double: Hub, api: HfApi) -> None:
+    double.faults = [Fault("POST /cas/v./shards", status=400, times=10)]
     with pytest.raises(Exception, match=r"400|Bad Request"):
         api.batch_bucket_files(BUCKET, add=[(b"new", "a")])
-    assert own.buckets[f"buckets/{BUCKET}"].files == {}
+    assert double.buckets[f"buckets/{BUCKET}"].files == {}
 
 
-def test_a_repositorys_lfs_files_go_through_xet_too(own: Hub, api: HfApi, tmp_path: Path) -> None:
-    own.create(REPO)
+def test_repository_lfs_upload_uses_xet(double: Hub, api: HfApi, tmp_path: Path) -> None:
+    double.create(REPO)
     api.upload_file(path_or_fileobj=CONTENTS["floats"], path_in_repo="a.parquet", repo_id=REPO, repo_type="dataset")
-    assert not [line for line in own.seen if "/info/lfs" in line] and own.commits == 1
-    pointer = own.store(REPO).read("a.parquet", "main")
+    assert not [line for line in double.seen if "/info/lfs" in line] and double.commits == 1
+    pointer = double.store(REPO).read("a.parquet", "main")
     assert hashlib.sha256(CONTENTS["floats"]).hexdigest().encode() in pointer
     found = hf_hub_download(
         REPO, "a.parquet", repo_type="dataset", endpoint=api.endpoint, token=TOKEN, cache_dir=tmp_path
     )
     assert Path(found).read_bytes() == CONTENTS["floats"]
-    assert [line for line in own.seen if "/reconstructions/" in line]
+    assert [line for line in double.seen if "/reconstructions/" in line]
 
 
 class S3:
-    """Requests signed as Signature Version 4 is documented."""
+    """Send requests signed with AWS Signature Version 4."""
 
     def __init__(self, hub: Hub, address: str, token: str, agent: str = "botocore/1") -> None:
         self.key, self.secret = credentials(hub, token)
@@ -154,17 +154,17 @@ class S3:
         headers = {"host": self.address[7:], "x-amz-date": "20260101T000000Z", "x-amz-content-sha256": digest}
         scope, names = "20260101/us-east-1/s3/aws4_request", "host;x-amz-content-sha256;x-amz-date"
         right = signature(self.secret, method, f"/s3/{path}", query, headers, names, scope)
-        told = f"AWS4-HMAC-SHA256 Credential={self.key}/{scope}, SignedHeaders={names}, Signature={right}"
+        authorization = f"AWS4-HMAC-SHA256 Credential={self.key}/{scope}, SignedHeaders={names}, Signature={right}"
         headers |= {
-            "Authorization": told,
+            "Authorization": authorization,
             "User-Agent": self.agent,
             **{k.replace("_", "-"): v for k, v in given.items()},
         }
         return httpx2.request(method, f"{self.address}/s3/{path}?{query}".rstrip("?"), content=content, headers=headers)
 
 
-def test_the_signature_of_amazons_own_example() -> None:
-    """https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html, GET Object"""
+def test_signature_matches_amazon_example() -> None:
+    """Check GET Object of https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html."""
     headers = {
         "host": "examplebucket.s3.amazonaws.com",
         "range": "bytes=0-9",
@@ -176,15 +176,15 @@ def test_the_signature_of_amazons_own_example() -> None:
     assert made == "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
 
 
-def test_s3_honours_preconditions(own: Hub, api: HfApi, tmp_path: Path) -> None:
-    s3, path = S3(own, api.endpoint, TOKEN), f"{BUCKET}/claims/a.json"
+def test_s3_honours_preconditions(double: Hub, api: HfApi, tmp_path: Path) -> None:
+    s3, path = S3(double, api.endpoint, TOKEN), f"{BUCKET}/claims/a.json"
     first = s3("PUT", path, b"me", If_None_Match="*")
     assert first.status_code == 200 and s3("PUT", path, b"you", If_None_Match="*").status_code == 412
     assert s3("PUT", path, b"you", If_Match='"0"').status_code == 412
     assert s3("PUT", f"{BUCKET}/b", b"you", If_Match='"0"').status_code == 404
     assert s3("PUT", path, b"mine", If_Match=first.headers["ETag"]).status_code == 200
     assert s3("GET", path).content == b"mine" and s3("GET", path, Range="bytes=1-2").content == b"in"
-    moved = S3(own, api.endpoint, TOKEN, agent="curl/8")("GET", path)
+    moved = S3(double, api.endpoint, TOKEN, agent="curl/8")("GET", path)
     assert moved.status_code == 302 and httpx2.get(moved.headers["Location"]).content == b"mine"
     api.download_bucket_files(BUCKET, [("claims/a.json", tmp_path / "a")])
     assert (tmp_path / "a").read_bytes() == b"mine"
@@ -192,8 +192,8 @@ def test_s3_honours_preconditions(own: Hub, api: HfApi, tmp_path: Path) -> None:
     assert s3("DELETE", path).status_code == 204 and s3("GET", path).status_code == 404
 
 
-def test_s3_lists_in_pages_and_by_folders(own: Hub, api: HfApi) -> None:
-    s3 = S3(own, api.endpoint, TOKEN)
+def test_s3_lists_in_pages_and_by_folders(double: Hub, api: HfApi) -> None:
+    s3 = S3(double, api.endpoint, TOKEN)
     for key in ("a/1", "a/2", "b/3", "c"):
         assert s3("PUT", f"{BUCKET}/{key}", b"x").status_code == 200
     assert re.findall("<(?:Key|Prefix)>([^<]+)<", s3("GET", BUCKET, query="delimiter=%2F&list-type=2").text) == [
@@ -205,7 +205,7 @@ def test_s3_lists_in_pages_and_by_folders(own: Hub, api: HfApi) -> None:
     token = re.findall("<NextContinuationToken>([^<]+)<", page)[0]
     rest = s3("GET", BUCKET, query=f"continuation-token={token.replace('/', '%2F')}&list-type=2").text
     assert re.findall("<Key>([^<]+)<", page + rest) == ["a/1", "a/2", "b/3", "c"]
-    assert s3("GET", BUCKET).status_code == 501, "ListObjectsV1"
-    assert S3(own, api.endpoint, READ)("PUT", f"{BUCKET}/d", b"x").status_code == 403
-    assert S3(own, api.endpoint, READ)("GET", f"{BUCKET}/c").content == b"x"
-    assert S3(own, api.endpoint, STRANGER)("GET", f"{BUCKET}/c").status_code == 403
+    assert s3("GET", BUCKET).status_code == 501, "ListObjectsV1 is not implemented"
+    assert S3(double, api.endpoint, READ)("PUT", f"{BUCKET}/d", b"x").status_code == 403
+    assert S3(double, api.endpoint, READ)("GET", f"{BUCKET}/c").content == b"x"
+    assert S3(double, api.endpoint, STRANGER)("GET", f"{BUCKET}/c").status_code == 403

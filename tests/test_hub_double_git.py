@@ -1,4 +1,4 @@
-"""The Hub double does what is known of the Hub's git, asked by git itself and by dulwich."""
+"""Test that the Hub double behaves like the Hub's git server, with git and with dulwich."""
 
 import hashlib
 import os
@@ -22,7 +22,7 @@ VERSIONS = pytest.mark.parametrize("version", ["0", "2"])
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Hub:
+def double(tmp_path: Path) -> Hub:
     made = Hub(tmp_path / "hub")
     made.create(REPO)
     made.create(SPACE)
@@ -32,8 +32,8 @@ def own(tmp_path: Path) -> Hub:
 
 
 @pytest.fixture
-def address(own: Hub) -> Iterator[str]:
-    with serve(own) as address:
+def address(double: Hub) -> Iterator[str]:
+    with serve(double) as address:
         yield address
 
 
@@ -56,12 +56,12 @@ def git(*arguments: str | Path, folder: Path | None = None, version: str = "2") 
 
 
 @VERSIONS
-def test_a_repository_is_cloned_by_those_who_may_read_it(own: Hub, address: str, tmp_path: Path, version: str) -> None:
-    for token, said in ((TOKEN, ""), (READ, ""), (STRANGER, "not found"), (None, "could not read Username")):
+def test_clone_requires_read_access(double: Hub, address: str, tmp_path: Path, version: str) -> None:
+    for token, message in ((TOKEN, ""), (READ, ""), (STRANGER, "not found"), (None, "could not read Username")):
         done = git("clone", url(address, f"datasets/{REPO}", token), tmp_path / str(token), version=version)
-        assert bool(done.returncode) == bool(said) and said in done.stderr, done.stderr
+        assert bool(done.returncode) == bool(message) and message in done.stderr, done.stderr
     assert (tmp_path / TOKEN / "b/c.json").read_text() == "[]\n"
-    own.public.add(REPO)
+    double.public.add(REPO)
     assert (
         git("clone", url(address, f"datasets/{REPO}.git", None), tmp_path / "public", version=version).returncode == 0
     )
@@ -69,7 +69,7 @@ def test_a_repository_is_cloned_by_those_who_may_read_it(own: Hub, address: str,
     assert git("rev-list", "--count", "HEAD", folder=tmp_path / "shallow").stdout == "1\n"
 
 
-def test_dulwich_clones_it_too(own: Hub, address: str, tmp_path: Path) -> None:
+def test_clone_with_dulwich(double: Hub, address: str, tmp_path: Path) -> None:
     porcelain.clone(url(address, f"datasets/{REPO}"), str(tmp_path / "clone"))
     assert (tmp_path / "clone/a.json").read_text() == "{}\n"
     with pytest.raises(HTTPUnauthorized):
@@ -77,44 +77,42 @@ def test_dulwich_clones_it_too(own: Hub, address: str, tmp_path: Path) -> None:
 
 
 @VERSIONS
-def test_a_filter_is_accepted_and_single_objects_are_not_given(
-    own: Hub, address: str, tmp_path: Path, version: str
-) -> None:
+def test_partial_clone_gets_no_single_objects(double: Hub, address: str, tmp_path: Path, version: str) -> None:
     partial = ("clone", "--filter=blob:none", "--no-checkout", url(address, f"datasets/{REPO}"))
     assert git(*partial, tmp_path / "partial", version=version).returncode == 0
     shown = git("cat-file", "-p", "HEAD:a.json", folder=tmp_path / "partial", version=version)
     assert shown.returncode and "could not fetch" in shown.stderr
     if version == "2":
         assert "expected 'packfile'" in shown.stderr
-    own.serves_single_objects = True
+    double.serves_single_objects = True
     assert git("cat-file", "-p", "HEAD:a.json", folder=tmp_path / "partial", version=version).stdout == "{}\n"
 
 
-def test_a_request_that_git_compresses_is_not_understood(own: Hub, address: str, tmp_path: Path) -> None:
-    store = own.store(REPO)
+def test_clone_rejects_compressed_request(double: Hub, address: str, tmp_path: Path) -> None:
+    store = double.store(REPO)
     head = store.head()
     for number in range(40):
-        head = own.commit(REPO, {"n": b"%d" % number}, head, "one more")
+        head = double.commit(REPO, {"n": b"%d" % number}, head, "one more")
         store.set_ref(f"refs/tags/v{number}", head)
     cloned = git("clone", url(address, f"datasets/{REPO}"), tmp_path / "clone")
     assert cloned.returncode and "expected 'packfile'" in cloned.stderr
-    own.accepts_gzip = True
+    double.accepts_gzip = True
     assert git("clone", url(address, f"datasets/{REPO}"), tmp_path / "again").returncode == 0
 
 
 @VERSIONS
-def test_git_may_lag_behind(own: Hub, address: str, version: str) -> None:
-    newest, before = [commit.id for commit in own.store(REPO).history("main")]
-    own.lag = 2
+def test_ls_remote_can_lag(double: Hub, address: str, version: str) -> None:
+    newest, before = [commit.id for commit in double.store(REPO).history("main")]
+    double.lag = 2
     heads = [
         git("ls-remote", url(address, f"datasets/{REPO}"), "refs/heads/main", version=version).stdout.split("\t")[0]
         for _ in range(3)
     ]
-    assert heads == [before, before, newest] and own.lag == 0
+    assert heads == [before, before, newest] and double.lag == 0
 
 
 def pushed(address: str, folder: Path, files: dict[str, bytes], token: str = TOKEN) -> subprocess.CompletedProcess[str]:
-    """A working tree of one commit, pushed over what the Space has."""
+    """Commit the files in a new working tree and force-push it to the Space."""
     git("init", "--quiet", "-b", "main", folder)
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -124,14 +122,14 @@ def pushed(address: str, folder: Path, files: dict[str, bytes], token: str = TOK
     return git("push", "--force", url(address, SPACE, token), "main", folder=folder)
 
 
-def test_a_space_takes_a_push(own: Hub, address: str, tmp_path: Path) -> None:
+def test_push_updates_space(double: Hub, address: str, tmp_path: Path) -> None:
     done = pushed(address, tmp_path / "tree", {"app.py": b"print()\n", "large.txt": b"x" * (10 * 2**20)})
     assert done.returncode == 0, done.stderr
-    assert own.store(SPACE).read("app.py", "main") == b"print()\n"
+    assert double.store(SPACE).read("app.py", "main") == b"print()\n"
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "message"),
     [
         ({"large.txt": b"x" * (10 * 2**20 + 1)}, "contains files larger than 10 MiB"),
         ({"assets/logo.png": b"\x89PNG\0"}, "contains binary files"),
@@ -142,54 +140,54 @@ def test_a_space_takes_a_push(own: Hub, address: str, tmp_path: Path) -> None:
         ({f"a/{n}": b"%d" % n for n in range(6)}, "too many files per directory"),
     ],
 )
-def test_a_space_refuses_what_belongs_in_lfs(
-    own: Hub, address: str, tmp_path: Path, files: dict[str, bytes], said: str
+def test_push_rejects_files_that_need_lfs(
+    double: Hub, address: str, tmp_path: Path, files: dict[str, bytes], message: str
 ) -> None:
-    own.limits.entries_per_folder = 5
-    before = own.store(SPACE).head()
+    double.limits.entries_per_folder = 5
+    before = double.store(SPACE).head()
     done = pushed(address, tmp_path / "tree", {"app.py": b"print()\n"} | files)
-    assert done.returncode and said in done.stderr and "pre-receive hook declined" in done.stderr
-    assert next(iter(files)).split("/")[0] in done.stderr and own.store(SPACE).head() == before
+    assert done.returncode and message in done.stderr and "pre-receive hook declined" in done.stderr
+    assert next(iter(files)).split("/")[0] in done.stderr and double.store(SPACE).head() == before
 
 
-def test_what_a_later_commit_removes_is_refused_all_the_same(own: Hub, address: str, tmp_path: Path) -> None:
+def test_push_rejects_file_removed_by_later_commit(double: Hub, address: str, tmp_path: Path) -> None:
     assert pushed(address, tmp_path / "tree", {"logo.png": b"\x89PNG\0"}).returncode
     git("rm", "--quiet", "logo.png", folder=tmp_path / "tree")
     assert "- logo.png (ref: refs/heads/main)" in pushed(address, tmp_path / "tree", {"app.py": b"print()\n"}).stderr
 
 
-def test_a_pointer_to_an_object_that_is_there_is_taken(own: Hub, address: str, tmp_path: Path) -> None:
+def test_push_accepts_pointer_to_existing_object(double: Hub, address: str, tmp_path: Path) -> None:
     content = b"\x89PNG\0"
     oid = hashlib.sha256(content).hexdigest()
-    own.keep_lfs(SPACE, oid, content)
+    double.keep_lfs(SPACE, oid, content)
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 5\n".encode()
     assert pushed(address, tmp_path / "tree", {"logo.png": pointer}).returncode == 0
-    assert own.whole(own.store(SPACE).read("logo.png", "main")) == content
+    assert double.whole(double.store(SPACE).read("logo.png", "main")) == content
 
 
-def test_who_may_read_a_space_may_not_push(address: str, tmp_path: Path) -> None:
+def test_push_requires_write_access(address: str, tmp_path: Path) -> None:
     done = pushed(address, tmp_path / "tree", {"app.py": b"print()\n"}, READ)
     assert done.returncode and "403" in done.stderr
 
 
-def test_lfs_objects_by_the_batch_api(own: Hub, address: str) -> None:
-    """As git-lfs does: https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md"""
+def test_lfs_batch_api_uploads_and_downloads(double: Hub, address: str) -> None:
+    """Follow the batch API of git-lfs: https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md"""
     content = b"PAR1"
     known = {"oid": hashlib.sha256(content).hexdigest(), "size": 4}
 
-    def asked(operation: str, token: str = TOKEN, **changed: object) -> httpx2.Response:
+    def batch(operation: str, token: str = TOKEN, **changed: object) -> httpx2.Response:
         body = {"operation": operation, "transfers": ["basic"], "objects": [known | changed]}
         return httpx2.post(url(address, f"datasets/{REPO}.git/info/lfs/objects/batch", token), json=body)
 
-    assert asked("download").json()["objects"][0]["error"]["code"] == 404
-    assert asked("upload", READ).status_code == 403
-    actions = asked("upload").json()["objects"][0]["actions"]
-    assert httpx2.put(actions["upload"]["href"], content=b"PAR2").status_code == 400, "another hash"
+    assert batch("download").json()["objects"][0]["error"]["code"] == 404
+    assert batch("upload", READ).status_code == 403
+    actions = batch("upload").json()["objects"][0]["actions"]
+    assert httpx2.put(actions["upload"]["href"], content=b"PAR2").status_code == 400, "the content has another hash"
     verify = actions["verify"]
     assert httpx2.post(verify["href"], headers=verify["header"], json=known).status_code == 404
     assert httpx2.put(actions["upload"]["href"], content=content).status_code == 200
     assert httpx2.post(verify["href"], headers=verify["header"], json=known).status_code == 200
-    assert "actions" not in asked("upload").json()["objects"][0], "it is there already"
-    assert asked("upload", size=5).json()["objects"][0]["error"]["code"] == 422
-    download = asked("download", READ).json()["objects"][0]["actions"]["download"]["href"]
+    assert "actions" not in batch("upload").json()["objects"][0], "the object already exists"
+    assert batch("upload", size=5).json()["objects"][0]["error"]["code"] == 422
+    download = batch("download", READ).json()["objects"][0]["actions"]["download"]["href"]
     assert download.startswith("http://localhost:") and httpx2.get(download).content == content

@@ -1,4 +1,4 @@
-"""Imports point one way: between the packages, between the rooms of a package, and between modules. docs/architecture.md."""
+"""Test that imports point one way between packages, rooms and modules, as docs/architecture.md describes."""
 
 import ast
 import subprocess
@@ -26,7 +26,7 @@ ALLOWED = {
         "submissions",
     ),
 }
-# From the ground up: a room imports itself and the rooms before it.
+# In order: a room may import itself and the rooms before it.
 ROOMS = {
     "submissions": ["texts", "records", "config", "store", "queue", "hub_models", "checks", "operator", "commands"],
     "evaluator": [
@@ -57,7 +57,7 @@ def _name(path: Path) -> str:
 
 
 def _imports(path: Path, known: set[str]) -> set[str]:
-    """The modules of ours that a file imports, inside of functions too."""
+    """Return the project's modules that a file imports, including imports inside functions."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -76,7 +76,7 @@ def _edges() -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("package", ALLOWED)
-def test_a_package_imports_only_what_lies_below_it(package: str) -> None:
+def test_package_imports_only_lower_packages(package: str) -> None:
     edges = {
         name: imported
         for name, imported in _edges().items()
@@ -93,34 +93,34 @@ def test_a_package_imports_only_what_lies_below_it(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", ROOMS)
-def test_a_room_imports_only_what_lies_below_it(package: str) -> None:
+def test_room_imports_only_lower_rooms(package: str) -> None:
     order = [*ROOMS[package], "__main__"]
     wrong = set()
     for name, imported in _edges().items():
         for other in imported:
-            own, target = (part.split(".") for part in (name, other))
-            if own[0] == target[0] == package and len(own) > 1 and len(target) > 1:
-                assert own[1] in order and target[1] in order, f"{name} or {other} is in no known room"
-                if order.index(target[1]) > order.index(own[1]):
+            source, target = (part.split(".") for part in (name, other))
+            if source[0] == target[0] == package and len(source) > 1 and len(target) > 1:
+                assert source[1] in order and target[1] in order, f"{name} or {other} is in no known room"
+                if order.index(target[1]) > order.index(source[1]):
                     wrong.add(f"{name} imports {other}")
     assert not wrong
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
+def test_imports_have_no_cycle() -> None:
     graph = {name: {other for other in imported if other != name} for name, imported in _edges().items()}
     TopologicalSorter(graph).prepare()  # raises CycleError
 
 
-def test_a_benchmark_imports_no_other_benchmark() -> None:
-    own, edges = {type(benchmark).__module__ for benchmark in BENCHMARKS.values()}, _edges()
-    assert {name: shared for name in own if (shared := edges[name] & (own - {name}))} == {}
+def test_benchmark_imports_no_other_benchmark() -> None:
+    modules, edges = {type(benchmark).__module__ for benchmark in BENCHMARKS.values()}, _edges()
+    assert {name: shared for name in modules if (shared := edges[name] & (modules - {name}))} == {}
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
     "module", ["evaluator.benchmarks", "leaderboard.app", "evaluator.worker.loop", "evaluator.job.child"]
 )
-def test_serving_and_scheduling_load_no_model_library(module: str) -> None:
+def test_import_loads_no_model_library(module: str) -> None:
     code = (
         f"import sys, {module}; print([m for m in ('torch', 'transformers', 'datasets', 'scipy') if m in sys.modules])"
     )
@@ -129,11 +129,11 @@ def test_serving_and_scheduling_load_no_model_library(module: str) -> None:
 
 
 @pytest.mark.integration
-def test_the_board_is_imported_without_writing_stubs_of_gradio() -> None:
+def test_board_import_writes_no_gradio_stubs() -> None:
     code = """
 import ast
 from leaderboard.web.gradio_import import no_stub_files
-ast.get_source_segment = None  # what Gradio takes a component's source with
+ast.get_source_segment = None  # Gradio reads the source of a component with it
 with no_stub_files():
     import leaderboard.app
 """
@@ -141,13 +141,13 @@ with no_stub_files():
 
 
 @pytest.mark.parametrize("package", ["evaluator", "submissions"])
-def test_help_loads_only_the_parser(package: str) -> None:
+def test_main_import_loads_only_the_parser(package: str) -> None:
     code = f"import sys; import {package}.__main__; print(sorted(m for m in sys.modules if m in {HEAVY!r}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-def test_scoring_files_loads_no_validator() -> None:
+def test_score_files_import_loads_no_pydantic() -> None:
     code = "import sys, evaluator.commands.dispatch, evaluator.results.score_files; print('pydantic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -1,4 +1,4 @@
-"""The lock files hold every pin of the requirements, each package with hashes, and no address."""
+"""Test that lock files contain every pinned requirement with hashes, and no addresses."""
 
 import re
 
@@ -23,7 +23,7 @@ def pins(path: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("lock", SOURCES)
-def test_a_lock_has_the_pins_and_a_hash_for_each(lock: str) -> None:
+def test_lock_has_pins_and_hashes(lock: str) -> None:
     text, locked = (ROOT / lock).read_text(encoding="utf-8"), pins(lock)
     for source in SOURCES[lock]:
         assert pins(source).items() <= locked.items(), "make lock"
@@ -32,7 +32,7 @@ def test_a_lock_has_the_pins_and_a_hash_for_each(lock: str) -> None:
     assert packages and all(PIN.match(package) and "--hash=sha256:" in package for package in packages)
 
 
-def test_locks_agree_with_each_other_and_with_torch() -> None:
+def test_locks_agree_on_versions() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert pins("evaluator/torch-cuda.lock")["torch"] == re.findall(r"^TORCH_VERSION := (\S+)", makefile, re.M)[0]
     every = pins("tests/requirements.lock")

@@ -1,9 +1,9 @@
-"""docs/models.md says of every published row how it gets through the queue, and of every native one truly so."""
+"""Test that docs/models.md and the README match the published records."""
 
 from scripts.make_models_doc import DOC, MARK, README, front_matter, published, table
 
 
-def test_the_table_is_as_the_records_say() -> None:
+def test_models_table_matches_records() -> None:
     assert DOC.read_text(encoding="utf-8").partition(MARK)[2] == table(), "python -m scripts.make_models_doc"
     assert len(published()) > 40
 

@@ -1,4 +1,4 @@
-"""A Space has the repository's files and requirements.txt, and nothing more."""
+"""Test that a Space runs with only the repository's files and requirements.txt."""
 
 import os
 import re
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.integration
 
 
 def _closure(requirements: list[str]) -> dict[str, Distribution]:
-    """The installed distributions that these requirements lead to, extras and markers heeded."""
+    """Return the installed distributions that the requirements need, following extras and markers."""
     found: dict[str, Distribution] = {}
     seen: set[tuple[str, str]] = set()
     todo = [(Requirement(line), "") for line in requirements]
@@ -44,7 +44,7 @@ def _closure(requirements: list[str]) -> dict[str, Distribution]:
 
 @pytest.fixture(scope="module")
 def space(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The files of the repository, and the Python of an environment with what requirements.txt names."""
+    """Return a copy of the repository and the Python of an environment with only requirements.txt."""
     folder = tmp_path_factory.mktemp("space")
     names = subprocess.run(
         ["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -64,10 +64,10 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "app", folder / "venv/bin/python"
 
 
-def test_a_space_starts_with_its_requirements_alone(space: tuple[Path, Path]) -> None:
+def test_space_starts_with_requirements_only(space: tuple[Path, Path]) -> None:
     folder, python = space
     missing = subprocess.run([python, "-c", "import torch"], capture_output=True, check=False)
-    assert missing.returncode == 1  # what the evaluator alone needs is not there
+    assert missing.returncode == 1  # packages that only the evaluator needs are missing
     environment = bare_environment() | {"HANNUN_WORKER": "off", "HANNUN_AUTH": "off", "MALLOC_ARENA_MAX": "2"}
     with serving(["app.py"], environment, python=python, folder=folder, port_variable="GRADIO_SERVER_PORT") as server:
         for path in (
@@ -80,7 +80,7 @@ def test_a_space_starts_with_its_requirements_alone(space: tuple[Path, Path]) ->
             answer = httpx2.get(server.address + path, timeout=60)
             assert answer.status_code == 200, path
             assert len(answer.content) > 200, path
-        # An open page's stream never ends; a board that is told to end does all the same (`serving` waits for that).
+        # The stream of an open page never ends, but a board still exits on SIGTERM (`serving` waits for that).
         Thread(target=_listen, args=(f"{server.address}/gradio_api/heartbeat/page", listening := Event())).start()
         assert listening.wait(20)
 
@@ -91,17 +91,17 @@ def _listen(address: str, listening: Event) -> None:
         answer.read()
 
 
-def test_the_front_matter_names_the_pinned_gradio() -> None:
+def test_front_matter_names_pinned_gradio() -> None:
     version = re.search(r"^sdk_version: (.+)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert version
     assert f"gradio[oauth]=={version[1]}\n" in (ROOT / "requirements.txt").read_text()
 
 
 @pytest.mark.faults
-def test_the_files_are_uploaded_as_the_guide_says(space: tuple[Path, Path], hub: Hub) -> None:
-    """docs/deploy.md: a push is refused for its images, the Hub's client puts them into LFS, and they come back whole."""
+def test_deploy_guide_uploads_files(space: tuple[Path, Path], hub: Hub) -> None:
+    """Follow docs/deploy.md: a push is refused because of images, and the Hub's client stores them in LFS unchanged."""
     app, _ = space
-    own = hub.create("spaces/org/board")
+    repo = hub.create("spaces/org/board")
     pushed = app.parent / "pushed"
     shutil.copytree(app, pushed)
     address = f"{os.environ['HF_ENDPOINT'].replace('//', f'//hannun:{TOKEN}@')}/spaces/org/board"
@@ -112,8 +112,8 @@ def test_the_files_are_uploaded_as_the_guide_says(space: tuple[Path, Path], hub:
     assert refused.returncode and b"binary files" in refused.stderr
     api = HfApi(os.environ["HF_ENDPOINT"], TOKEN)
     api.upload_folder(repo_id="org/board", folder_path=app, repo_type="space", ignore_patterns=["**/__pycache__/*"])
-    images = [entry.path for entry in own.entries(own.head(), recursive=True) if entry.path.endswith(".png")]
-    assert images and all(own.read(path, own.head()).startswith(b"version https://git-lfs") for path in images)
+    images = [entry.path for entry in repo.entries(repo.head(), recursive=True) if entry.path.endswith(".png")]
+    assert images and all(repo.read(path, repo.head()).startswith(b"version https://git-lfs") for path in images)
     copy = app.parent / "copy"
     api.snapshot_download("org/board", repo_type="space", local_dir=copy)
     assert all((copy / path).read_bytes() == (app / path).read_bytes() for path in ["app.py", *images])

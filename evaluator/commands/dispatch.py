@@ -34,7 +34,7 @@ def dispatch(args: argparse.Namespace) -> int:
     except (DataError, RefusedError, SettingsError, StoreError) as error:
         return _print_error(str(error), 2)
     except EvaluationError as error:
-        return _print_error(f"{error.code}: {error}", 1 if error.code.ours else 2)
+        return _print_error(f"{error.code}: {error}", 1 if error.code.is_infrastructure else 2)
     except (OSError, QueueError, StatementError) as error:
         return _print_error(str(error), 1)
     except EOFError:

@@ -10,7 +10,7 @@ from evaluator.results.estimate import DEVICES, DeviceSpeed, device_named, estim
 from submissions.checks.benchmark_checks import benchmark_checks
 from submissions.config.settings import load_settings
 from submissions.hub_models.devices import device_names
-from submissions.hub_models.model_facts import BYTES, ModelFacts
+from submissions.hub_models.model_facts import BYTES_PER_PARAM, ModelFacts
 from submissions.records.result import EvalResult
 from submissions.store.index import board_reader, parse_record
 from submissions.store.open import open_store
@@ -27,7 +27,7 @@ def main(args: argparse.Namespace) -> int:
     if facts.params is None or facts.weight_bytes is None:
         raise DataError(f"{args.model}: its size cannot be read from its files")
     precision = args.precision or facts.precision
-    weight_bytes = facts.params * BYTES[precision] if precision in BYTES else facts.weight_bytes
+    weight_bytes = facts.params * BYTES_PER_PARAM[precision] if precision in BYTES_PER_PARAM else facts.weight_bytes
     price = args.price if args.price is not None else settings.price_per_hour
     wanted = _wanted(facts, list(dict.fromkeys(args.benchmarks)))
     store = open_store(settings.store, settings)

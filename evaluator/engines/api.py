@@ -43,7 +43,7 @@ from submissions.config.api_options import API_KEY, ApiOptions
 from submissions.hub_models.chat_template import TemplateRenderer
 from submissions.hub_models.model_facts import QUESTION, folder_template
 from submissions.hub_models.reasoning import (
-    ANY,
+    ANY_TAGS,
     EFFORT,
     Tags,
     learn_tags,
@@ -287,7 +287,7 @@ class _TemplateFacts:
     reasons: bool = False
     opened: bool = False  # whether rendered prompts end inside the reasoning
     switches: dict[str, Any] = field(default_factory=dict)  # template variables, sent to the server
-    tags: Tags | None = ANY  # reasoning tags
+    tags: Tags | None = ANY_TAGS  # reasoning tags
 
 
 def _template_facts(options: EngineOptions) -> _TemplateFacts:

@@ -112,7 +112,7 @@ def run_inference(
                     watchdog.loaded.set()
                 elif event.kind == "failed":
                     failure, reason = event.code, _printable(event.message)
-                    if sandbox and failure and failure.ours and failure not in TRUSTED_CHILD_CODES:
+                    if sandbox and failure and failure.is_infrastructure and failure not in TRUSTED_CHILD_CODES:
                         failure = FailureCode.MODEL_ERROR
                     continue  # the reported stage does not change
                 # Bounded, because code of the model may send extra events.

@@ -108,9 +108,9 @@ class Worker:
             with ThreadPoolExecutor(count) as pool:
                 list(pool.map(lambda n: self._launcher.run(request, Shard(n, count)), range(count)))
         code = self._launcher.run(request)
-        if code and code.of_the_machine:
+        if code and code.is_host_fault:
             self._pause(request.key, code)
-        elif code is None or not code.ours:
+        elif code is None or not code.is_infrastructure:
             self._recover()
 
     def _tell_presence(self) -> None:

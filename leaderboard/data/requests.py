@@ -42,7 +42,12 @@ def _public_request(row: QueueRow, view: View, board: LiveBoard, wait: Wait | No
     )
     failure = next((code for code in FAILURES if code == row.failure_code), None)
     public["failure"] = (
-        {"stage": row.failure_stage, "code": failure, "ours": failure.ours, "message": FAILURES[failure].en}
+        {
+            "stage": row.failure_stage,
+            "code": failure,
+            "ours": failure.is_infrastructure,
+            "message": FAILURES[failure].en,
+        }
         if failure
         else None
     )

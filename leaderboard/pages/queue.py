@@ -41,7 +41,7 @@ def queue_tab(board: LiveBoard, language: Language) -> TabView:
             rows=view.queue[:MAX_ROWS],
             counts={status.value: counts[status] for status in Status if counts[status]},
             failures={code.value: message for code, message in FAILURES.items()},
-            ours={code.value: code.ours for code in FAILURES},
+            ours={code.value: code.is_infrastructure for code in FAILURES},
             published=view.paths,
             waits=waits(view.queue, datetime.now(UTC)),
             progress={key: lease.progress for key, lease in board.workers.leases.items() if lease.progress},

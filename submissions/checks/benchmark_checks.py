@@ -1,4 +1,4 @@
-"""The checks of a model against one benchmark, and of the options it is submitted with."""
+"""Check a model against one benchmark, and check the options it is submitted with."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ from submissions.texts.refusals import RefusalCode
 
 
 def benchmark_checks(facts: ModelFacts, benchmark: str, registry: Registry) -> Iterator[Check]:
-    """Yield every check of whether a model can take a benchmark's questions."""
+    """Run the checks that tell whether a model can answer a benchmark's questions, and yield their outcomes."""
     checks = [(CheckName.INPUTS, check_inputs)]
     checks += [(CheckName.TEMPLATE, _check_template)] if facts.engine == "chat" else []
     checks += [(CheckName.CONTEXT, _check_context)]
@@ -31,7 +31,10 @@ def benchmark_checks(facts: ModelFacts, benchmark: str, registry: Registry) -> I
 def option_checks(
     facts: ModelFacts, precision: Precision | None, thinking: Thinking | None, memory: int | None
 ) -> Iterator[Check]:
-    """Yield every check of how a model is to be run. `memory` is that of the worker's devices, None if unknown."""
+    """Run the checks of the submitted options and yield their outcomes.
+
+    `memory` is the memory of the worker's devices in bytes, or None if it is unknown.
+    """
     for name, run in (
         (CheckName.MEMORY, lambda: _check_memory(facts, precision, memory)),
         (CheckName.THINKING, lambda: check_thinking(facts, thinking)),
@@ -41,16 +44,19 @@ def option_checks(
 
 
 def check_inputs(facts: ModelFacts, benchmark: str, registry: Registry) -> str:
-    """Raise RefusedError if a model cannot take a benchmark's inputs."""
-    if benchmark not in (able := registry.benchmarks_for(facts.engine)):
-        raise RefusedError(RefusalCode.ENGINE_INPUTS, ", ".join(able))
+    """Raise RefusedError if a model cannot take a benchmark's inputs. Return an empty detail otherwise."""
+    if benchmark not in (supported := registry.benchmarks_for(facts.engine)):
+        raise RefusedError(RefusalCode.ENGINE_INPUTS, ", ".join(supported))
     if registry.benchmarks[benchmark].inputs == "image" and not facts.takes_images:
         raise RefusedError(RefusalCode.NO_IMAGE_INPUT)
     return ""
 
 
 def check_thinking(facts: ModelFacts, wanted: Thinking | None) -> str:
-    """Return the mode a model will reason in. Raises RefusedError if it has no such mode."""
+    """Return the reasoning mode in which a model will run.
+
+    Raises RefusedError if the model does not have the `wanted` mode, NotApplicableError if it has no modes.
+    """
     if wanted and wanted not in facts.modes:
         raise RefusedError(RefusalCode.NO_THINKING_SWITCH, ", ".join(facts.modes))
     if not facts.modes:

@@ -1,6 +1,6 @@
-"""The checks of a model itself: what its repository says, without downloading its weights.
+"""Check the model itself: its repository is inspected without downloading the weights.
 
-Every check is run, and each reports what it found or how to fix it.
+All checks run, even if an earlier one fails. Each reports what it found or how to fix the problem.
 """
 
 from collections.abc import Callable
@@ -32,22 +32,22 @@ from submissions.texts.errors import RefusedError
 from submissions.texts.refusals import RefusalCode
 
 MAX_TENSORS = 50_000
-ADAPTERS = {"LORA"}
+ADAPTER_TYPES = {"LORA"}
 MAX_RANK = 4096
-CHAT_CLASSES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")  # how names of chat models end
-TOKENIZERS = {"tokenizer.json", "vocab.json", "vocab.txt", "merges.txt"}  # or a .model, a .tiktoken
-BYTE_LEVEL = {"canine", "perceiver", "t5"}  # whose tokenizers may need no file
+CHAT_CLASSES = ("ForCausalLM", "ForConditionalGeneration", "LMHeadModel")  # suffixes of chat model class names
+TOKENIZERS = {"tokenizer.json", "vocab.json", "vocab.txt", "merges.txt"}  # or any *.model or *.tiktoken file
+BYTE_LEVEL = {"canine", "perceiver", "t5"}  # model types whose tokenizer may need no file
 
-IsApproved = Callable[[str, str], bool]  # whether the operator lets the code of a model at a commit run
+IsApproved = Callable[[str, str], bool]  # (model id, commit) → whether the operator approved its code
 
 
-def _nothing_approved(model_id: str, revision: str) -> bool:
+def _approve_nothing(model_id: str, revision: str) -> bool:
     return False
 
 
 @dataclass(frozen=True)
 class _Model:
-    """What the checks of a model read."""
+    """The inputs of the model checks."""
 
     repository: Repository
     registry: Registry
@@ -55,8 +55,8 @@ class _Model:
     is_approved: IsApproved
 
     @property
-    def whole(self) -> Repository:
-        """The model itself: for an adapter, its base model."""
+    def full_model(self) -> Repository:
+        """Return the full model: an adapter's base model, or the repository itself."""
         return self.repository.base or self.repository
 
     def facts(self) -> ModelFacts:
@@ -70,9 +70,9 @@ def check_model(
     registry: Registry,
     *,
     max_bytes: int,
-    is_approved: IsApproved = _nothing_approved,
+    is_approved: IsApproved = _approve_nothing,
 ) -> Report:
-    """Run every check of a model, which is read from `models_dir` or from the Hub."""
+    """Read a model from `models_dir` or the Hub and run every check on it."""
     try:
         repository = open_repository(model_id, revision, models_dir)
     except RefusedError as refused:
@@ -81,9 +81,9 @@ def check_model(
 
 
 def check_repository(
-    repository: Repository, registry: Registry, *, max_bytes: int, is_approved: IsApproved = _nothing_approved
+    repository: Repository, registry: Registry, *, max_bytes: int, is_approved: IsApproved = _approve_nothing
 ) -> Report:
-    """Run every check of a repository that has been read."""
+    """Run every check on a repository that was already read."""
     model = _Model(repository, registry, max_bytes, is_approved)
     outcomes = {name: run_check(name, lambda run=run: run(model)) for name, run in MODEL_CHECKS.items()}  # type: ignore[misc]
     checks = tuple(check for check in outcomes.values() if check)
@@ -117,17 +117,19 @@ def inspect_folder(
     revision: str | None = None,
     trust_code: bool = False,
 ) -> ModelFacts:
-    """Return the facts of a model in a folder; an adapter's base model is looked up. Raises RefusedError if it cannot
-    be run."""
+    """Return the facts of a model in a folder.
+
+    The base model of an adapter is looked up in `models_dir` or on the Hub. Raises RefusedError if the model cannot be run.
+    """
     repository = folder_repository(model_id, folder)
     check_folder_revision(repository, revision)
     return inspect_repository(with_base(repository, models_dir), registry, trust_code=trust_code)
 
 
 def _unreadable(model_id: str, refused: RefusedError) -> Report:
-    """Return the report of a model whose repository cannot be read: what passed before, and what was not reached."""
-    named = {RefusalCode.MALFORMED_ID: CheckName.ID, RefusalCode.NO_BASE: CheckName.BASE}
-    failed = named.get(refused.code, CheckName.PUBLIC)
+    """Return the report for an unreadable repository: checks before the failure passed, later ones are skipped."""
+    check_by_code = {RefusalCode.MALFORMED_ID: CheckName.ID, RefusalCode.NO_BASE: CheckName.BASE}
+    failed = check_by_code.get(refused.code, CheckName.PUBLIC)
     before = {CheckName.ID: [], CheckName.PUBLIC: [CheckName.ID]}.get(failed, [CheckName.ID, CheckName.PUBLIC])
     after = [name for name in MODEL_CHECKS if name not in (*before, failed, *_OPTIONAL)]
     checks = (
@@ -152,12 +154,13 @@ def _base(model: _Model) -> str:
         raise NotApplicableError
     settings = parsed_json(ADAPTER, repository.texts[ADAPTER])
     kind = settings.get("peft_type")
-    if kind not in ADAPTERS:
+    if kind not in ADAPTER_TYPES:
         raise RefusedError(RefusalCode.ADAPTER_KIND, str(kind)[:50])
-    # How weights are made that the adapter's own then replace: some ways take a number of rounds from this.
-    start = settings.get("init_lora_weights")
-    if isinstance(start, str) and any(c.isdigit() for c in start):
-        raise RefusedError(RefusalCode.ADAPTER_KIND, f"init_lora_weights: {start[:50]}")
+    # How weights are initialised before the adapter's own replace them. Some methods take a number of iterations from
+    # this value, so one that contains a digit is refused.
+    initialisation = settings.get("init_lora_weights")
+    if isinstance(initialisation, str) and any(c.isdigit() for c in initialisation):
+        raise RefusedError(RefusalCode.ADAPTER_KIND, f"init_lora_weights: {initialisation[:50]}")
     patterns = settings.get("rank_pattern")
     ranks = [settings.get("r"), *(patterns.values() if isinstance(patterns, dict) else ())]
     if any(isinstance(rank, int) and rank > MAX_RANK for rank in ranks):
@@ -166,7 +169,7 @@ def _base(model: _Model) -> str:
 
 
 def _license(model: _Model) -> str:
-    found = model.repository.license or model.whole.license
+    found = model.repository.license or model.full_model.license
     if not found:
         raise RefusedError(RefusalCode.NO_LICENSE)
     return found
@@ -176,7 +179,7 @@ def _weights(model: _Model) -> str:
     for part in (model.repository, model.repository.base):
         if part:
             _check_headers(part)
-    return _amount(parameters_of(model.whole))
+    return _format_params(parameters_of(model.full_model))
 
 
 def _check_headers(repository: Repository) -> None:
@@ -186,8 +189,8 @@ def _check_headers(repository: Repository) -> None:
             raise RefusedError(RefusalCode.GGUF_ONLY)
         pickled = {"bin", "pt", "pth", "ckpt"} & endings
         raise RefusedError(RefusalCode.PICKLE_ONLY if pickled else RefusalCode.NO_WEIGHTS)
-    if absent := [name for name in repository.headers if name not in repository.sizes]:
-        raise RefusedError(RefusalCode.MISSING_SHARD, f"{absent[0][:100]}, {len(absent)} / {len(repository.headers)}")
+    if missing := [name for name in repository.headers if name not in repository.sizes]:
+        raise RefusedError(RefusalCode.MISSING_SHARD, f"{missing[0][:100]}, {len(missing)} / {len(repository.headers)}")
     if broken := [name for name, header in repository.headers.items() if header is None]:
         raise RefusedError(RefusalCode.BROKEN_WEIGHTS, broken[0][:100])
     tensors = sum(header.tensors for header in repository.headers.values() if header)
@@ -205,32 +208,32 @@ def _size(model: _Model) -> str:
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
-def _configured(model: _Model) -> str:
-    headers = [header for header in model.whole.headers.values() if header]
-    values = model.whole.config.values
-    if headers and (found := oversized(values, parameters_of(model.whole))):
+def _config(model: _Model) -> str:
+    headers = [header for header in model.full_model.headers.values() if header]
+    values = model.full_model.config.values
+    if headers and (found := oversized(values, parameters_of(model.full_model))):
         raise RefusedError(RefusalCode.CONFIG_SIZES, found)
-    for name in sorted(PROCESSORS & model.whole.texts.keys()):
-        if found := oversized_images(json_or_nothing(name, model.whole.texts)):
+    for name in sorted(PROCESSORS & model.full_model.texts.keys()):
+        if found := oversized_images(json_or_nothing(name, model.full_model.texts)):
             raise RefusedError(RefusalCode.CONFIG_SIZES, f"{name}: {found}")
-    return model.whole.config.model_type[:200]
+    return model.full_model.config.model_type[:200]
 
 
 def _architecture(model: _Model) -> str:
     try:
-        model_type, names = model.whole.config.model_type, model.whole.config.class_names
-        if model.whole.needs_code:
-            return model_type[:200]  # the check of its code says the rest
+        model_type, names = model.full_model.config.model_type, model.full_model.config.class_names
+        if model.full_model.needs_code:
+            return model_type[:200]  # _code checks the rest
     except RefusedError:
         raise NotCheckableError from None
     known = architectures()
-    pointing = [name for name in names if "ForQuestionAnswering" in name]
-    if pointing and model_type in (*known["extractive"], *known["not_extractive"]):
+    extractive_names = [name for name in names if "ForQuestionAnswering" in name]
+    if extractive_names and model_type in (*known["extractive"], *known["not_extractive"]):
         runs = known["extractive"].get(model_type)
-        if runs not in pointing:
-            reason = known["not_extractive"].get(model_type) or f"{pointing[0][:100]}, not {runs}"
+        if runs not in extractive_names:
+            reason = known["not_extractive"].get(model_type) or f"{extractive_names[0][:100]}, not {runs}"
             raise RefusedError(RefusalCode.NOT_EXTRACTIVE, f"{model_type}: {reason}")
-    elif pointing or not any(model_type in known[kind] for kind in ("image", "text")):
+    elif extractive_names or not any(model_type in known[kind] for kind in ("image", "text")):
         raise RefusedError(RefusalCode.UNSUPPORTED, f"{model_type[:100]}, transformers {known['transformers']}")
     elif names and model.registry.engine_for(names) == "chat" and not any(map(_is_chat_class, names)):
         raise RefusedError(RefusalCode.NOT_CHAT, names[0][:100])
@@ -243,7 +246,7 @@ def _is_chat_class(name: str) -> bool:
 
 def _quantization(model: _Model) -> str:
     try:
-        method = quantization_of(model.whole.config.values)
+        method = quantization_of(model.full_model.config.values)
     except RefusedError:
         raise NotApplicableError from None
     if method is None:
@@ -255,12 +258,12 @@ def _quantization(model: _Model) -> str:
 
 def _tokenizer(model: _Model) -> str:
     try:
-        model_type = model.whole.config.model_type
-        if model.whole.needs_code:
-            raise NotCheckableError  # it may have a tokenizer of its own
+        model_type = model.full_model.config.model_type
+        if model.full_model.needs_code:
+            raise NotCheckableError  # custom code may bring its own tokenizer
     except RefusedError:
         raise NotCheckableError from None
-    sizes = {**model.whole.sizes, **model.repository.sizes}
+    sizes = {**model.full_model.sizes, **model.repository.sizes}
     names = {name for name, size in sizes.items() if size}
     found = sorted(name for name in names if name in TOKENIZERS or name.endswith((".model", ".tiktoken")))
     if empty := sorted(name for name in sizes.keys() - names if name in TOKENIZERS and name.endswith(".json")):
@@ -279,12 +282,12 @@ def _code(model: _Model) -> str:
         for name, size in part.fetched.items():
             if is_settings(name) and size > MAX_TEXT:
                 raise RefusedError(RefusalCode.CODE_SETTING, f"{name[:100]}: {size:,} > {MAX_TEXT:,} bytes")
-        for name, content in part.texts.items():  # a config that is missing is another check's
+        for name, content in part.texts.items():  # a missing config is reported by _config
             if is_settings(name) and (key := code_setting(parsed_json(name, content))):
                 raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: {key[:50]}")
     try:
-        whole = model.whole
-        if not whole.needs_code:
+        full_model = model.full_model
+        if not full_model.needs_code:
             return ""
     except RefusedError:
         raise NotCheckableError from None
@@ -292,14 +295,14 @@ def _code(model: _Model) -> str:
         for name, content in part.texts.items() if part else ():
             named = [str(value) for _, value in pairs(json_or_nothing(name, {name: content}).get("auto_map"))]
             elsewhere = next((value for value in named if "--" in value), "")
-            # The approval is of the base model's files; those of an adapter never run.
-            if elsewhere or (named and part is not whole):
+            # The operator approves the files of the base model. Code of an adapter never runs.
+            if elsewhere or (named and part is not full_model):
                 raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: auto_map {elsewhere[:100]}".strip())
-    if not whole.code:
+    if not full_model.code:
         raise RefusedError(RefusalCode.CODE_SETTING, "config.json: auto_map")
-    if not model.is_approved(whole.model_id, whole.revision):
-        raise RefusedError(RefusalCode.CUSTOM_CODE, f"{len(whole.code)} × .py")
-    return f"{len(whole.code)} × .py"
+    if not model.is_approved(full_model.model_id, full_model.revision):
+        raise RefusedError(RefusalCode.CUSTOM_CODE, f"{len(full_model.code)} × .py")
+    return f"{len(full_model.code)} × .py"
 
 
 MODEL_CHECKS: dict[CheckName, Callable[[_Model], str]] = {
@@ -309,16 +312,16 @@ MODEL_CHECKS: dict[CheckName, Callable[[_Model], str]] = {
     CheckName.LICENSE: _license,
     CheckName.WEIGHTS: _weights,
     CheckName.SIZE: _size,
-    CheckName.CONFIG: _configured,
+    CheckName.CONFIG: _config,
     CheckName.ARCHITECTURE: _architecture,
     CheckName.QUANTIZATION: _quantization,
     CheckName.TOKENIZER: _tokenizer,
     CheckName.CODE: _code,
 }
-_OPTIONAL = (CheckName.BASE, CheckName.QUANTIZATION)  # not shown where there is no adapter, no quantisation
-# Without these a model cannot be run at all.
+_OPTIONAL = (CheckName.BASE, CheckName.QUANTIZATION)  # shown only for adapters and quantised models
+# A model that fails or skips one of these cannot be run at all.
 _REQUIRED = (CheckName.WEIGHTS, CheckName.CONFIG, CheckName.QUANTIZATION, CheckName.CODE)
 
 
-def _amount(params: int) -> str:
+def _format_params(params: int) -> str:
     return f"{params / 1e9:.2f} B" if params >= 1e8 else f"{params / 1e6:.2f} M"

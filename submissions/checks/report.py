@@ -1,4 +1,4 @@
-"""The report of all checks of a submission, and how one check is run."""
+"""Report the outcomes of all checks of a submission."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,10 +12,12 @@ from submissions.texts.errors import RefusedError
 
 @dataclass(frozen=True)
 class Report:
+    """The outcomes of all checks of a submission."""
+
     model_id: str
     facts: ModelFacts | None  # None if the model cannot be run at all
     checks: tuple[Check, ...]
-    requests: Mapping[str, EvalRequest] = field(default_factory=dict)  # to be queued, by benchmark
+    requests: Mapping[str, EvalRequest] = field(default_factory=dict)  # requests to queue, by benchmark
 
     def refusals(self, benchmark: str | None = None) -> list[Check]:
         """Return the failed checks of the model itself, and those of a benchmark."""
@@ -23,15 +25,18 @@ class Report:
 
 
 class NotCheckableError(Exception):
-    """What this check needs could not be read; another check reports that."""
+    """Raised by a check whose input could not be read. Another check reports the cause."""
 
 
 class NotApplicableError(Exception):
-    """The check does not concern this model."""
+    """Raised by a check that does not concern this model."""
 
 
 def run_check(name: CheckName, run: Callable[[], str], benchmark: str | None = None) -> Check | None:
-    """Run a check that returns its detail or raises. Return None if it does not concern this model."""
+    """Run a check and return its outcome, or None if the check does not concern this model.
+
+    `run` returns the detail to show. It raises RefusedError, NotCheckableError or NotApplicableError otherwise.
+    """
     try:
         return Check(name, detail=run(), benchmark=benchmark)
     except RefusedError as refused:

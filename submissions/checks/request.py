@@ -1,4 +1,4 @@
-"""From a model's facts to the request that is queued."""
+"""Build the request that is queued for a model."""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -26,13 +26,13 @@ def build_request(
 ) -> EvalRequest:
     """Return a pending request for one benchmark. `submitted_by` is a pseudonym.
 
-    Raises RefusedError if the model cannot take the benchmark's questions, or cannot be asked to reason in this way.
+    Raises RefusedError if the model cannot take the benchmark's inputs or does not have the `thinking` mode.
     """
     check_inputs(facts, benchmark, registry)
-    with suppress(NotApplicableError):  # it has no modes, and none is wanted
+    with suppress(NotApplicableError):  # the model has no modes, and none was asked for
         check_thinking(facts, thinking)
     thinking = thinking or facts.thinking
-    # A quantised checkpoint and a model behind an API are run as they are.
+    # The precision of a quantised checkpoint or of a model behind an API cannot be chosen.
     fixed = facts.precision in (*QUANTIZATIONS, AS_SERVED)
     precision = facts.precision if fixed else precision or facts.precision
     version = registry.benchmarks[benchmark].version

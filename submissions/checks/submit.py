@@ -1,6 +1,6 @@
 """Submit a model: run every check, then queue it in one commit. The page, the API and the command line call this.
 
-Returns codes and values; texts are in submissions.texts.
+Functions here return codes and values. The texts for them are in submissions.texts.
 """
 
 import logging
@@ -42,13 +42,13 @@ OutcomeCode = Literal["accepted", "refused", "store_unavailable", "no_benchmark"
 
 @dataclass(frozen=True)
 class Submission:
-    """What a person asks for."""
+    """A model and the options it is submitted with."""
 
     model_id: str
     benchmarks: tuple[str, ...]
-    revision: str | None = None  # branch, tag or commit; None: the newest
-    precision: Precision | None = None  # None: as the checkpoint says
-    thinking: Thinking | None = None  # None: the default of its template
+    revision: str | None = None  # branch, tag or commit; None: the newest commit
+    precision: Precision | None = None  # None: that of the checkpoint
+    thinking: Thinking | None = None  # None: the default of the chat template
     share: bool = False  # whether the result may be offered to the model's repository
 
     @classmethod
@@ -61,7 +61,10 @@ class Submission:
         thinking: Any = None,
         share: Any = False,
     ) -> "Submission":
-        """Parse the values of a form or a program. A model is an ID or its address on the Hub; unknown options are ignored."""
+        """Parse untrusted values from a form or an API call.
+
+        `model` is an ID or an address on the Hub. Unknown values of `precision` and `thinking` are ignored.
+        """
         return cls(
             model_id=str(model or "")[:MAX_ID].strip().removeprefix(HUB).rstrip("/"),
             benchmarks=tuple(dict.fromkeys(str(name)[:MAX_ID] for name in benchmarks)),
@@ -74,24 +77,24 @@ class Submission:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a submission to one benchmark, or of all of it if `benchmark` is None."""
+    """The outcome for one benchmark of a submission, or for the whole submission if `benchmark` is None."""
 
     code: OutcomeCode
     benchmark: str | None = None
-    refusals: tuple[Check, ...] = ()  # why it was refused, the first reason first
-    key: str | None = None  # of the request that was queued, or was there before
-    wait: Wait | None = None  # of one that was queued; None if a worker has taken it already
+    refusals: tuple[Check, ...] = ()  # failed checks, in the order they were run
+    key: str | None = None  # of the queued request, or of the same request submitted earlier
+    wait: Wait | None = None  # of a queued request; None if a worker has already claimed it
 
 
 @dataclass(frozen=True)
 class _Context:
-    """What one submission is checked against."""
+    """A submission and the state of the store that it is checked against."""
 
     submission: Submission
     submitter: Submitter | None
     snapshot: Snapshot
     rows: Sequence[QueueRow]
-    quota: Quota | None  # None: without a submitter who is signed in there is none
+    quota: Quota | None  # None if the submitter is not signed in
 
     def is_approved(self, model_id: str, revision: str) -> bool:
         return CodeApproval.path_of(model_id, revision) in self.snapshot.files
@@ -105,11 +108,14 @@ class SubmissionService:
         self._pseudonyms = Pseudonyms(settings)
 
     def check(self, submission: Submission, submitter: Submitter | None = None) -> Report:
-        """Run every check, for all benchmarks if none is chosen. Raises StoreError."""
+        """Run every check, for all benchmarks if none is chosen. Raises StoreError if the store is unavailable."""
         return self._report(self._context(submission, submitter))
 
     def submit(self, submission: Submission, submitter: Submitter) -> tuple[list[Outcome], Report | None]:
-        """Check a model and queue it for each benchmark. Return an outcome for each, and the report of the checks."""
+        """Check a model and queue it for each benchmark.
+
+        Return the outcomes and the report of the checks. The report is None if no check was run.
+        """
         if not any(name in self._registry.benchmarks for name in submission.benchmarks):
             return [Outcome("no_benchmark")], None
         report, queued = None, dict[str, Outcome]()
@@ -147,7 +153,7 @@ class SubmissionService:
         opt_out = opt_out_check(report.model_id, context.snapshot)
         if report.facts is None:
             return replace(report, checks=(*report.checks, replace(opt_out, skipped=not opt_out.refusal)))
-        # If the worker is elsewhere, only its operator knows what it has.
+        # The memory of a worker on another machine is known only if the operator has set it.
         memory = settings.device_memory or (device_memory() if settings.worker == "on" else None)
         checks = [*option_checks(report.facts, submission.precision, submission.thinking, memory), opt_out]
         pseudonym = self._pseudonyms.find(context.submitter.name) if context.submitter else None
@@ -156,7 +162,7 @@ class SubmissionService:
             checks += benchmark_checks(report.facts, benchmark, self._registry)
             try:
                 request = self._request(report.facts, benchmark, context, pseudonym or "")
-            except RefusedError:  # by one of the checks before
+            except RefusedError:  # one of the checks above has reported it
                 continue
             checks += request_checks(request, context.snapshot, context.rows, context.quota)
             requests[benchmark] = request
@@ -165,21 +171,21 @@ class SubmissionService:
         return replace(report, requests=passed)
 
     def _request(self, facts: ModelFacts, benchmark: str, context: _Context, pseudonym: str) -> EvalRequest:
-        """Return the request. Raises RefusedError.
+        """Return the request for one benchmark. Raises RefusedError if the model cannot be queued for it.
 
-        A result is offered to the model's repository only if its owner submits. Nothing in the public record reveals
-        whether they do.
+        A result is offered to the model's repository only if the owner of the repository submitted the model. The public
+        record does not reveal whether they did: other submitters get a random mark of the same form.
         """
-        asked, submitter = context.submission, context.submitter
+        submission, submitter = context.submission, context.submitter
         request = build_request(
             facts,
             benchmark,
             self._registry,
             pseudonym,
-            requested_revision=asked.revision,
-            precision=asked.precision,
-            thinking=asked.thinking,
-            share=asked.share,
+            requested_revision=submission.revision,
+            precision=submission.precision,
+            thinking=submission.thinking,
+            share=submission.share,
         )
         if submitter is None or not submitter.authenticated:
             return request
@@ -187,7 +193,7 @@ class SubmissionService:
         return request.evolve(organisation=self._pseudonyms.mark(owner, request.key) if owner else secrets.token_hex(8))
 
     def _enqueue(self, report: Report, context: _Context) -> dict[str, Outcome]:
-        """Queue the requests that passed, in one commit. Raises StoreError if it did not land."""
+        """Queue the requests that passed in one commit. Raises StoreError if the commit fails."""
         if not report.requests or context.submitter is None:
             return {}
         pseudonym = self._pseudonyms.find_or_make(context.submitter.name)
@@ -195,9 +201,9 @@ class SubmissionService:
         refusals = self._queue.submit_all(requests, context.quota)
         try:
             wait = waits(self._queue.rows(), datetime.now(UTC))
-        except StoreError:  # it was reachable for the commit, so the requests are queued
+        except StoreError:  # the commit has already queued the requests
             wait = {}
-        # What another submission did between the checks and the commit is decided in the commit.
+        # The commit repeats some checks, because another submission may have been queued in the meantime.
         return {
             request.benchmark: _refused(request.benchmark, [late])
             if late
@@ -212,5 +218,5 @@ def _refused(benchmark: str, refusals: Sequence[Check]) -> Outcome:
 
 
 def can_be_submitted(report: Report, benchmarks: Sequence[str]) -> bool:
-    """Return whether every check passed, or if no benchmark was chosen, whether one would accept the model."""
+    """Return whether every check passed or, if no benchmark was chosen, whether at least one accepts the model."""
     return not any(check.refusal for check in report.checks) if benchmarks else bool(report.requests)

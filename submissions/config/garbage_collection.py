@@ -1,4 +1,4 @@
-"""Python's garbage collector, out of the way of work that makes many objects and no garbage."""
+"""Pause Python's garbage collector during work that creates many objects and little garbage."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """For large imports and reads. No later collection looks at what is there when it ends."""
+    """Pause garbage collection for a large import or read.
+
+    Objects that exist at the end are frozen, so that later collections skip them.
+    """
     gc.disable()
     try:
         yield

@@ -1,8 +1,8 @@
-"""Chat templates are programs of strangers: they are rendered in a process of their own, within time, memory and length.
+"""Render chat templates in a child process with limits on time, memory and output.
 
-`python -m submissions.hub_models.chat_template` reads lines of JSON, a template first, then batches of conversations, and writes a
-line for each. Jinja's sandbox draws them as transformers does (`render_jinja_template` there; a test holds the two
-together), so that the check before a submission and the engine see the same text.
+Templates are untrusted programs. `python -m submissions.hub_models.chat_template` reads JSON lines: first a template,
+then batches of conversations. It writes one line for each batch. It renders in Jinja's sandbox, in the same way as
+`render_jinja_template` in transformers (a test compares the two), so the submission check and the engine see the same text.
 """
 
 import json
@@ -25,54 +25,64 @@ from jinja2.utils import Namespace
 from submissions.config.paths import ROOT
 from submissions.texts.errors import TemplateError
 
-SECONDS = 10.0  # for one batch
-START_SECONDS = 120.0  # until the process has loaded its libraries
-MEMORY = 2**30  # bytes
-GROWTH = 100_000  # characters that a template may add to a conversation
-DAY = datetime(2026, 1, 1, tzinfo=UTC)  # for templates that ask for the date: the same question on every day
+RENDER_SECONDS = 10.0  # for one batch
+START_SECONDS = 120.0  # for the child process to import its libraries
+MAX_MEMORY = 2**30  # bytes
+MAX_ADDED_CHARS = 100_000  # that a template may add to a conversation
+FIXED_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # for templates that print the date, so that prompts never change
 
 Conversation = Sequence[Mapping[str, Any]]
 
 
 class TemplateRenderer:
+    """Render one chat template in a child process."""
+
     def __init__(self, template: str, variables: Mapping[str, Any]) -> None:
-        """`variables` are the special tokens that a template may name."""
+        """Start the child process. `variables` are the special tokens that the template may use."""
         self._child = subprocess.Popen(
             [sys.executable, "-m", "submissions.hub_models.chat_template"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=ROOT,
-            process_group=0,  # a stop of our group is no error of the template
+            process_group=0,  # so that a signal to this process group does not look like a template error
         )
         self._lock = threading.Lock()
         self._ready = False
         self._write({"template": template, "variables": dict(variables)})
 
     def render(self, conversations: Sequence[Conversation], **switches: Any) -> list[str]:
-        """Each conversation as the model is to read it, up to its answer; `switches` are variables the template reads.
+        """Return the prompt for each conversation, up to where the model's answer starts.
 
-        Raises TemplateError where the template fails or does not end.
+        `switches` are further variables that the template may read. Raises TemplateError if the template fails, takes too
+        long or writes too much.
         """
         return self._render(conversations, True, switches)
 
     def render_whole(self, conversation: Conversation) -> str:
-        """A conversation that ends with an answer, and no invitation to another. Raises TemplateError."""
+        """Render a conversation that ends with an answer, without a generation prompt. Raises TemplateError too."""
         return self._render([conversation], False, {})[0]
 
-    def _render(self, conversations: Sequence[Conversation], asks: bool, switches: Mapping[str, Any]) -> list[str]:
+    def _render(
+        self, conversations: Sequence[Conversation], add_generation_prompt: bool, switches: Mapping[str, Any]
+    ) -> list[str]:
         with self._lock:
             if not self._ready:
-                self._read(START_SECONDS, MEMORY)
+                self._read(START_SECONDS, MAX_MEMORY)
                 self._ready = True
-            message = {"conversations": list(conversations), "asks": asks, "switches": dict(switches)}
+            message = {
+                "conversations": list(conversations),
+                "add_generation_prompt": add_generation_prompt,
+                "switches": dict(switches),
+            }
             sent = self._write(message)
-            reply = self._read(SECONDS, 8 * sent + 8 * GROWTH * len(conversations))
+            reply = self._read(RENDER_SECONDS, 8 * sent + 8 * MAX_ADDED_CHARS * len(conversations))
         if isinstance(reply, str):
             raise TemplateError(reply)
         return list(reply)
 
     def close(self) -> None:
+        """Kill the child process."""
         self._child.kill()
         self._child.wait()
 
@@ -86,8 +96,11 @@ class TemplateRenderer:
             raise TemplateError("the process that renders the chat template has ended") from None
         return len(line)
 
-    def _read(self, seconds: float, most: int) -> Any:
-        """The next line. Where none comes in time, or too long a one, the process is ended."""
+    def _read(self, seconds: float, max_bytes: int) -> Any:
+        """Return the next message of the child process.
+
+        Kills the process and raises TemplateError if the message is late or longer than `max_bytes`.
+        """
         assert self._child.stdout
         file = self._child.stdout.fileno()
         deadline = time.monotonic() + seconds
@@ -96,7 +109,7 @@ class TemplateRenderer:
             ready, _, _ = select.select([file], [], [], max(0.0, deadline - time.monotonic()))
             piece = os.read(file, 2**20) if ready else None
             received += piece or b""
-            if not piece or len(received) > most:
+            if not piece or len(received) > max_bytes:
                 self.close()
                 what = "does not end" if piece is None else "writes too much" if piece else "ended its process"
                 raise TemplateError(f"the chat template {what}")
@@ -104,7 +117,10 @@ class TemplateRenderer:
 
 
 def default_template(named: Any) -> str | None:
-    """The template to use where there are several by name, as a mapping or as the list that tokenizers save."""
+    """Return the template to use, or None if there is none.
+
+    `named` is a template, a mapping of several by name, or the list of them that tokenizers save.
+    """
     if isinstance(named, list):
         named = {t.get("name"): t.get("template") for t in named if isinstance(t, dict)}
     if isinstance(named, Mapping):
@@ -113,9 +129,9 @@ def default_template(named: Any) -> str | None:
 
 
 class _GenerationTag(jinja2.ext.Extension):
-    """`{% generation %}` marks what the model wrote, for training; here it is only passed through."""
+    """Render the content of `{% generation %}`, a tag that marks the model's own text for training, unchanged."""
 
-    tags = {"generation"}  # noqa: RUF012 - as jinja2 declares it
+    tags = {"generation"}  # noqa: RUF012 - jinja2 declares it like this
 
     def parse(self, parser: jinja2.parser.Parser) -> list[jinja2.nodes.Node]:
         next(parser.stream)
@@ -123,7 +139,7 @@ class _GenerationTag(jinja2.ext.Extension):
 
 
 class _PlainNamespace(Namespace):
-    """A namespace that keeps no name with an underscore in front, where Python's own machinery stands."""
+    """A namespace that rejects names with a leading underscore, because they may reach Python internals."""
 
     def __init__(*args: Any, **kwargs: Any) -> None:
         self, *values = args
@@ -138,7 +154,7 @@ class _PlainNamespace(Namespace):
 
 
 class _PlainDict:
-    """`dict(...)` without the type behind it."""
+    """Behave like `dict` in a template without giving access to the type."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> dict[Any, Any]:
         return dict(*args, **kwargs)
@@ -149,11 +165,11 @@ class _PlainDict:
 
 def _check_name(name: Any) -> None:
     if isinstance(name, str) and name.startswith("_"):
-        raise jinja2.exceptions.SecurityError(f"a namespace takes no name like {name!r}")
+        raise jinja2.exceptions.SecurityError(f"a namespace does not accept the name {name!r}")
 
 
 def environment() -> ImmutableSandboxedEnvironment:
-    """What chat templates are written for."""
+    """Return a Jinja environment with the functions and filters that chat templates expect."""
 
     def raise_exception(message: str) -> None:
         raise jinja2.exceptions.TemplateError(message)
@@ -164,46 +180,46 @@ def environment() -> ImmutableSandboxedEnvironment:
         return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
     def strftime_now(form: str) -> str:
-        return DAY.strftime(form)
+        return FIXED_DATE.strftime(form)
 
-    made = ImmutableSandboxedEnvironment(
+    env = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[_GenerationTag, "jinja2.ext.loopcontrols"]
     )
-    made.filters["tojson"] = tojson
-    made.globals |= {"raise_exception": raise_exception, "strftime_now": strftime_now}
-    made.globals |= {"dict": _PlainDict(), "namespace": _PlainNamespace}
-    return made
+    env.filters["tojson"] = tojson
+    env.globals |= {"raise_exception": raise_exception, "strftime_now": strftime_now}
+    env.globals |= {"dict": _PlainDict(), "namespace": _PlainNamespace}
+    return env
 
 
 def main() -> int:
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    given = json.loads(sys.stdin.readline())
+    """Render the conversations that arrive on stdin."""
+    resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
+    setup = json.loads(sys.stdin.readline())
     template, fault = None, ""
-    _answer("ready")
+    _reply("ready")
     for line in sys.stdin:
-        asked = json.loads(line)
-        most = len(line) + GROWTH
-        if (
-            template is None and not fault
-        ):  # within the time of the first batch: Jinja computes constants as it compiles
+        batch = json.loads(line)
+        max_chars = len(line) + MAX_ADDED_CHARS
+        # Compile within the time limit of the first batch, because Jinja evaluates constants while it compiles.
+        if template is None and not fault:
             try:
-                template = environment().from_string(given["template"])
+                template = environment().from_string(setup["template"])
             except Exception as error:
                 fault = _error_line(error)
         if template is None:
-            _answer(fault)
+            _reply(fault)
             continue
-        # A name that the family's own code would pass stands for nothing where it does not.
-        variables = {"tools": None, "documents": None, **given["variables"], **asked["switches"]}
+        # Define the variables that the model family's own code may pass, as None.
+        variables = {"tools": None, "documents": None, **setup["variables"], **batch["switches"]}
         try:
             rendered = [
-                template.render(messages=messages, add_generation_prompt=asked["asks"], **variables)
-                for messages in asked["conversations"]
+                template.render(messages=messages, add_generation_prompt=batch["add_generation_prompt"], **variables)
+                for messages in batch["conversations"]
             ]
             longest = max(map(len, rendered), default=0)
-            _answer(rendered if longest <= most else f"the chat template writes {longest:,} characters")
-        except Exception as error:  # whatever a template does, it is its fault
-            _answer(_error_line(error))
+            _reply(rendered if longest <= max_chars else f"the chat template writes {longest:,} characters")
+        except Exception as error:  # any error here is an error of the template
+            _reply(_error_line(error))
     return 0
 
 
@@ -211,7 +227,7 @@ def _error_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:500]
 
 
-def _answer(message: Any) -> None:
+def _reply(message: Any) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 

@@ -1,26 +1,26 @@
-"""Settings by which a repository would have code run that is not transformers' own."""
+"""Find settings in a repository that would run code from outside transformers."""
 
 from collections.abc import Iterator
 from typing import Any
 
 CODE_KEYS = {"custom_pipelines", "custom_generate", "trust_remote_code", "kernel_config", "use_kernels"}
-CODE_KEYS |= {"configuration_files"}  # other files that settings are read from, under names of their own
-SPELLINGS = {"__float__", "__type", "__type__"}  # how transformers writes what JSON cannot say
+CODE_KEYS |= {"configuration_files"}  # names other files that settings are read from
+JSON_TYPE_MARKS = {"__float__", "__type", "__type__"}  # keys that transformers writes for values JSON cannot express
 
 
 def code_setting(values: Any) -> str | None:
-    """The first such key at any depth of a JSON value."""
+    """Return the first key at any depth of a JSON value that would run code, or None."""
     return next((key for key, value in pairs(values) if _runs_code(key, value)), None)
 
 
 def _runs_code(key: str, value: Any) -> bool:
-    """Whether it is one: that of a kernel on the Hub, say."""
+    """Return whether a setting would run code, for example a kernel from the Hub."""
     fetched = key.removesuffix("_internal").endswith("_implementation") and any(c in str(value) for c in "/:")
-    return key in CODE_KEYS or fetched or (key.startswith("__") and key not in SPELLINGS)
+    return key in CODE_KEYS or fetched or (key.startswith("__") and key not in JSON_TYPE_MARKS)
 
 
 def pairs(value: Any) -> Iterator[tuple[str, Any]]:
-    """Every key of a JSON value with what it names, at any depth."""
+    """Yield every key of a JSON value with its value, at any depth."""
     waiting = [value]
     while waiting:
         part = waiting.pop()

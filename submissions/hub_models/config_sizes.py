@@ -1,6 +1,6 @@
-"""How large a model's configuration says it is, to compare with the weights that are there.
+"""Compare the sizes in a model's configuration with its weights.
 
-A config may name a billion layers beside a megabyte of weights, and building such a model takes for ever.
+A config may name a billion layers beside a megabyte of weights. Building such a model would never finish.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,18 +10,18 @@ LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_lay
 WIDTHS = ("hidden_size", "d_model", "n_embd", "embed_dim", "dim")
 INNER = ("intermediate_size", "ffn_dim", "d_ff", "n_inner", "moe_intermediate_size")
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
-TOLERANCE = 10  # layers may share their weights (ALBERT), and configs have sizes that a model does not use
-HARMLESS = 2 * 10**9  # parameters; so many are built in seconds, whatever the weights are
-MAX_LAYERS = 1000  # of any model; each takes its time for each token, however small it is
-EDGES, MAX_EDGE = ("height", "width"), 16_384  # pixels that a processor may scale an image to
+TOLERANCE = 10  # factor; layers may share weights (ALBERT), and configs contain sizes that the model does not use
+ALWAYS_ALLOWED_PARAMS = 2 * 10**9  # a model of this size is built in seconds, whatever its weights
+MAX_LAYERS = 1000  # every layer takes time for each token, however small it is
+EDGES, MAX_EDGE = ("height", "width"), 16_384  # largest edge in pixels that a processor may scale an image to
 IMAGE_TOKENS, MAX_IMAGE_TOKENS = ("num_additional_image_tokens", "image_seq_length", "num_image_tokens"), 65_536
-LARGEST = 10**12  # what a larger size is taken for
+SIZE_CAP = 10**12  # larger sizes are cut to this value
 
 
 def implied_size(config: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the number of layers and a lower bound of the parameters that a config implies.
+    """Return the number of layers and a lower bound of the number of parameters that a config implies.
 
-    Both are those of the largest part, such as `text_config`.
+    A config may have parts, such as `text_config`. Each number is the maximum over all parts.
     """
     layers, parameters = 0, 0
     for part in _parts(config):
@@ -29,32 +29,33 @@ def implied_size(config: Mapping[str, Any]) -> tuple[int, int]:
         inner, experts = _largest(part, INNER), _largest(part, EXPERTS)
         embedded = _largest(part, ("embedding_size",)) or width
         layers = max(layers, depth)
-        each = max(width * width, width * inner, width * experts)  # an expert may be a single row, as Doge's are
+        each = max(width * width, width * inner, width * experts)  # an expert may be a single row, as in Doge
         parameters = max(parameters, depth * each, _largest(part, ("vocab_size",)) * min(embedded, width))
     return layers, parameters
 
 
 def oversized(config: Mapping[str, Any], parameters: int) -> str:
-    """Return what a config implies if it is far more than the parameters there, else an empty string."""
+    """Describe a config's size if it far exceeds the number of stored parameters, else return an empty string."""
     layers, implied = implied_size(config)
     if layers > MAX_LAYERS:
         return f"{layers:,} > {MAX_LAYERS:,} layers"
-    if implied > max(HARMLESS, TOLERANCE * parameters):
+    if implied > max(ALWAYS_ALLOWED_PARAMS, TOLERANCE * parameters):
         return f"{implied:,} > {parameters:,} parameters"
     return ""
 
 
 def oversized_images(settings: Mapping[str, Any]) -> str:
-    """Return what a processor's settings ask for if no image is as large, else an empty string."""
+    """Return the first image size in a processor's settings that exceeds its limit, else an empty string."""
     for part in _parts(settings):
-        for names, most in ((EDGES, MAX_EDGE), (IMAGE_TOKENS, MAX_IMAGE_TOKENS)):
+        for names, limit in ((EDGES, MAX_EDGE), (IMAGE_TOKENS, MAX_IMAGE_TOKENS)):
             for name in names:
-                if type(value := part.get(name)) is int and value > most:
-                    return f"{name}: {min(value, LARGEST):,} > {most:,}"
+                if type(value := part.get(name)) is int and value > limit:
+                    return f"{name}: {min(value, SIZE_CAP):,} > {limit:,}"
     return ""
 
 
 def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield a config and all configs nested in it."""
     waiting: list[Any] = [config]
     while waiting:
         part = waiting.pop()
@@ -64,6 +65,6 @@ def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _largest(part: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    """Return the largest of a part's sizes that have one of these names, 0 if there is none."""
+    """Return the largest size that a part has under one of these names, or 0 if there is none."""
     sizes = (value for name in names if type(value := part.get(name)) is int and value > 0)
-    return min(max(sizes, default=0), LARGEST)
+    return min(max(sizes, default=0), SIZE_CAP)

@@ -1,4 +1,4 @@
-"""What this machine has to run models on, found out without torch."""
+"""Find the GPUs and the memory of this machine without importing torch."""
 
 import os
 import subprocess
@@ -10,33 +10,33 @@ QUERY = ("nvidia-smi", "--query-gpu=index,uuid,memory.total,name", "--format=csv
 
 @dataclass(frozen=True)
 class Device:
-    """A GPU, by the name that CUDA_VISIBLE_DEVICES has for it."""
+    """A GPU. `name` is its name in CUDA_VISIBLE_DEVICES."""
 
     name: str
     memory: int | None = None  # bytes
-    uuid: str | None = None  # the same by whatever name
+    uuid: str | None = None  # does not depend on the name
 
 
 @cache
 def visible_devices() -> list[Device]:
-    """The GPUs that this process may use; none on a machine without."""
-    known = _gpus()
-    by_name = {name: device for device in known for name in (device.name, device.uuid)}
+    """Return the GPUs that this process may use."""
+    gpus = _gpus()
+    by_name = {name: device for device in gpus for name in (device.name, device.uuid)}
     if (chosen := os.environ.get("CUDA_VISIBLE_DEVICES")) is None:
-        return [Device(device.name, device.memory, device.uuid) for device in known]
+        return [Device(device.name, device.memory, device.uuid) for device in gpus]
     names = [name for name in map(str.strip, chosen.split(",")) if name and name != "-1"]
     return [Device(n, found.memory, found.uuid) if (found := by_name.get(n)) else Device(n) for n in names]
 
 
 def device_names() -> list[str]:
-    """What the driver calls the GPUs of this machine."""
+    """Return the model names of this machine's GPUs, as the driver reports them."""
     return [device.model for device in _gpus()]
 
 
 def device_memory() -> int:
-    """Bytes of all GPUs together, or of the machine where it has none."""
-    own = sum(device.memory or 0 for device in visible_devices())
-    return own or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    """Return the total memory of the visible GPUs in bytes, or that of the machine if it has no GPU."""
+    gpu_memory = sum(device.memory or 0 for device in visible_devices())
+    return gpu_memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 @dataclass(frozen=True)

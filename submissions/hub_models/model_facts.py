@@ -1,4 +1,4 @@
-"""What a model repository says about itself: what it is, how it is asked, and what it needs."""
+"""Derive the facts that an evaluation needs from a model's repository: engine, precision, template, memory."""
 
 import hashlib
 import re
@@ -17,18 +17,20 @@ from submissions.records.options import PRECISIONS, Thinking
 from submissions.records.registry import Registry
 from submissions.texts.errors import TemplateError
 
-MEMORY_PER_WEIGHT_BYTE = 1.25  # bytes of device memory: the weights, and a quarter for all else
-BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}  # of a parameter
+MEMORY_PER_WEIGHT_BYTE = 1.25  # bytes of device memory per byte of weights; a quarter is for everything else
+BYTES_PER_PARAM = {"float32": 4, "bfloat16": 2, "float16": 2}
 CONTEXT_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
-VISION_NAMES = ("vision", "visual", "vit_")  # what configs of image models call the part that sees
+VISION_NAMES = ("vision", "visual", "vit_")  # prefixes of the vision settings in configs
 MAX_TEMPLATE = 100_000  # characters
-# A template for messages of plain text prints the list of an image and a question as Python writes it.
-PRINTED = re.compile(r"['\"]type['\"]: *['\"]image['\"]")
-QUESTION = "합계는 얼마입니까?"  # what a template is tried with
+# A text-only template prints the list of an image and a question as a Python literal.
+PRINTED_IMAGE_PART = re.compile(r"['\"]type['\"]: *['\"]image['\"]")
+QUESTION = "합계는 얼마입니까?"  # the prompt that templates are tried with
 
 
 @dataclass(frozen=True)
 class ModelFacts:
+    """What the checks, the queue and the evaluator need to know about a model."""
+
     model_id: str
     revision: str  # 40 hex: the commit, or the content hash of a local folder
     model_type: str
@@ -37,31 +39,31 @@ class ModelFacts:
     precision: Precision
     params: int | None
     license: str | None
-    context: int | None = None  # tokens; None: its config does not say
+    context: int | None = None  # tokens; None: not in the config
     template: str | None = None  # the chat template
-    template_fault: str = ""  # why it cannot be rendered
-    template_drops: str = ""  # "image" or "question": what of a prompt is not in what it renders
-    thinking: Thinking | None = None  # how it reasons unless asked otherwise; None: it cannot be asked
-    modes: tuple[Thinking, ...] = ()  # how it can be asked to reason
-    base_model: str | None = None  # an adapter's, or what a quantised model's card names
-    base_revision: str | None = None  # an adapter's
+    template_fault: str = ""  # the error if the template cannot be rendered
+    template_drops: str = ""  # "image" or "question" if the template leaves it out of the prompt
+    thinking: Thinking | None = None  # default reasoning mode; None: it has no modes
+    modes: tuple[Thinking, ...] = ()  # reasoning modes that can be asked for
+    base_model: str | None = None  # of an adapter, or as named by the card of a quantised model
+    base_revision: str | None = None  # of an adapter
     custom_code: bool = False  # whether it needs the Python files of its repository
-    weight_bytes: int | None = None  # of its files and its base model's
-    api: str | None = None  # the operator's name for it, where it is behind an API
+    weight_bytes: int | None = None  # bytes of the weight files; for an adapter, those of its base model
+    api: str | None = None  # the operator's name for a model behind an API
 
 
 def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
-    """Raises RefusedError where the model cannot be run at all."""
+    """Return the facts of a model. Raises RefusedError if its config or a template file cannot be read."""
     model = repository.base or repository
     config, model_type, custom = model.config.values, model.config.model_type, model.needs_code
     known = architectures()
     quantization = quantization_of(config)
     template = chat_template(repository)
     takes_images = any(key.startswith(VISION_NAMES) for key in config) if custom else model_type in known["image"]
-    # Code of its own may put a prompt together without the template; whether it reasons is asked in words alone.
-    rendered = _try_template(template, special_tokens(repository), takes_images and not custom)
+    # Custom code may build prompts without the template, so template errors do not count, and only text is tried.
+    trial = _try_template(template, special_tokens(repository), takes_images and not custom)
     if custom:
-        rendered = replace(rendered, fault="", drops="")
+        trial = replace(trial, fault="", drops="")
     weights = [model.sizes.get(name, 0) for name in model.headers]
     return ModelFacts(
         model_id=repository.model_id,
@@ -74,10 +76,10 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
         license=repository.license or model.license,
         context=_context(config),
         template=template,
-        template_fault=rendered.fault,
-        template_drops=rendered.drops,
-        thinking=rendered.thinking,
-        modes=rendered.modes,
+        template_fault=trial.fault,
+        template_drops=trial.drops,
+        thinking=trial.thinking,
+        modes=trial.modes,
         base_model=model.model_id if repository.base else _one_id(repository.base_model),
         base_revision=model.revision if repository.base else None,
         custom_code=custom,
@@ -88,9 +90,9 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
 def facts_of_server(
     model_id: str, base_url: str, api: str | None = None, efforts: Collection[Thinking] = ()
 ) -> ModelFacts:
-    """Return what is known of a model behind an OpenAI-compatible server: its name there, and nothing of its weights.
+    """Return the facts of a model behind an OpenAI-compatible server, whose weights are unknown.
 
-    `efforts` are those of reasoning that the server can be asked for.
+    `efforts` are the reasoning efforts that a request may ask for.
     """
     revision = hashlib.sha256(f"{base_url} {model_id}".encode()).hexdigest()[:40]
     return ModelFacts(
@@ -108,28 +110,34 @@ def facts_of_server(
 
 
 def stored_precision(config: Mapping[str, Any]) -> Precision:
-    """The precision that a checkpoint says it is in; float32 where it says nothing."""
+    """Return the precision that a config states, or float32 if it states none."""
     text = config.get("text_config")
     nested = text if isinstance(text, dict) else {}
-    named = [c.get(name) for c in (config, nested) for name in ("dtype", "torch_dtype")]
-    return next((p for name in named for p in PRECISIONS if p == name), "float32")
+    stated = [c.get(name) for c in (config, nested) for name in ("dtype", "torch_dtype")]
+    return next((p for name in stated for p in PRECISIONS if p == name), "float32")
 
 
 def parameters_of(repository: Repository) -> int:
+    """Return the number of parameters in a repository's weight files."""
     return sum(header.params for header in repository.headers.values() if header)
 
 
 def memory_needed(params: int | None, precision: Precision, weight_bytes: int | None = None) -> int | None:
-    """Bytes of a device's memory: the weights in the precision they are run in, and a quarter for all else. None where
-    neither the size of a weight nor that of the files is known."""
-    size = BYTES.get(precision)
+    """Return the device memory that a model needs in bytes: its weights in `precision`, and a quarter for the rest.
+
+    Return None if neither the number of parameters with their size nor the size of the files is known.
+    """
+    size = BYTES_PER_PARAM.get(precision)
     weights = params * size if size and params else weight_bytes
     return None if weights is None else int(MEMORY_PER_WEIGHT_BYTE * weights)
 
 
 def chat_template(repository: Repository) -> str | None:
-    """The template that transformers would use: an adapter's own before its base model's, a processor's before the
-    tokenizer's, and of several by name the default."""
+    """Return the chat template that transformers would use, or None.
+
+    An adapter's template takes precedence over that of its base model, and a processor's over that of the tokenizer. Of
+    several named templates, the default is used.
+    """
     for texts in (repository.texts, repository.base.texts if repository.base else {}):
         if jinja := texts.get("chat_template.jinja"):
             return jinja.decode(errors="replace")
@@ -140,14 +148,17 @@ def chat_template(repository: Repository) -> str | None:
 
 
 def folder_template(folder: Path) -> tuple[str | None, dict[str, str]]:
-    """The chat template of a model in a folder, and the special tokens that it may name. Raises RefusedError."""
+    """Return the chat template of a model in a folder, and the special tokens that it may use.
+
+    Raises RefusedError if a JSON file with a template is broken.
+    """
     texts = {name: (folder / name).read_bytes() for name in TEXTS if (folder / name).is_file()}
     repository = Repository("local/model", "", None, {}, texts, {})
     return chat_template(repository), special_tokens(repository)
 
 
 def special_tokens(repository: Repository) -> dict[str, str]:
-    """The special tokens that a template may name, as the tokenizer's files have them."""
+    """Return the special tokens that a template may use, by name, from the tokenizer's files."""
     tokens: dict[str, str] = {}
     for texts in (repository.base.texts if repository.base else {}, repository.texts):
         for name in ("special_tokens_map.json", "tokenizer_config.json"):
@@ -159,8 +170,8 @@ def special_tokens(repository: Repository) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class _Rendered:
-    """What a chat template does with one question, and with one image."""
+class _TemplateTrial:
+    """The outcome of rendering a chat template with one question, and with one image."""
 
     thinking: Thinking | None = None
     modes: tuple[Thinking, ...] = ()
@@ -168,9 +179,10 @@ class _Rendered:
     drops: str = ""
 
 
-def _try_template(template: str | None, tokens: Mapping[str, str], takes_images: bool) -> _Rendered:
+def _try_template(template: str | None, tokens: Mapping[str, str], takes_images: bool) -> _TemplateTrial:
+    """Render a template with a probe question to find its reasoning modes, its errors and what it leaves out."""
     if not template or len(template) > MAX_TEMPLATE:
-        return _Rendered()
+        return _TemplateTrial()
     renderer = TemplateRenderer(template, tokens)
     words = {"type": "text", "text": QUESTION}
     asked, shown = ([{"role": "user", "content": content}] for content in ([words], [{"type": "image"}, words]))
@@ -181,11 +193,11 @@ def _try_template(template: str | None, tokens: Mapping[str, str], takes_images:
         thinking, modes = thinking_modes(template, renderer, asked)
         drops = "" if QUESTION in plain[0] else "question"
         with_image = renderer.render([shown])[0] if takes_images else ""
-        if takes_images and (with_image == plain[0] or PRINTED.search(with_image)):
+        if takes_images and (with_image == plain[0] or PRINTED_IMAGE_PART.search(with_image)):
             drops = "image"
-        return _Rendered(thinking, modes, "", drops)
+        return _TemplateTrial(thinking, modes, "", drops)
     except TemplateError as error:
-        return _Rendered(fault=str(error)[:200])
+        return _TemplateTrial(fault=str(error)[:200])
     finally:
         renderer.close()
 
@@ -197,5 +209,5 @@ def _context(config: Mapping[str, Any]) -> int | None:
 
 
 def _one_id(named: str | None) -> str | None:
-    """The one model that a card names; None where it names several, or nothing of the kind."""
+    """Return the model ID that a card names, or None if it names several or none."""
     return named if named and re.fullmatch(MODEL_ID, named, re.ASCII) else None

@@ -1,4 +1,4 @@
-"""Reads a model's repository, from the Hub or a folder: of the weights their headers only."""
+"""Read a model's repository from the Hub or a folder. Of weight files, only the headers are read."""
 
 import re
 from collections.abc import Sequence
@@ -34,15 +34,15 @@ from submissions.texts.errors import RefusedError
 from submissions.texts.refusals import RefusalCode
 
 CONNECTIONS = 8
-MAX_BRANCHES = 20  # whose history a commit is looked for in
-MAX_HEADERS = 20_000_000  # bytes of all weight files' headers; 50,000 tensors take 7 MB
+MAX_BRANCHES = 20  # branches whose history is searched for a commit
+MAX_HEADERS = 20_000_000  # total bytes of the headers of all weight files; 50,000 tensors take 7 MB
 TIMEOUT = 30.0  # seconds
 
 
 def open_repository(model_id: str, revision: str | None, models_dir: Path | None) -> Repository:
-    """A model on the Hub, or under `models_dir` where it is there. An adapter comes with its base model.
+    """Read a model from `models_dir` if it is there, or else from the Hub. An adapter includes its base model.
 
-    Raises RefusedError where it cannot be read.
+    Raises RefusedError if the model cannot be read.
     """
     repository = _open(model_id, revision, models_dir)
     if local_model(model_id, models_dir):
@@ -51,13 +51,16 @@ def open_repository(model_id: str, revision: str | None, models_dir: Path | None
 
 
 def check_folder_revision(repository: Repository, revision: str | None) -> None:
-    """Raises RefusedError where another revision is asked of a folder than what lies there."""
+    """Raise RefusedError if `revision` is not the revision of the folder."""
     if revision not in (None, DEFAULT_REVISION, repository.revision):
-        raise RefusedError(RefusalCode.REVISION_NOT_FOUND, "the model is a folder, which has no others")
+        raise RefusedError(RefusalCode.REVISION_NOT_FOUND, "the model is a folder, which has only one revision")
 
 
 def with_base(repository: Repository, models_dir: Path | None) -> Repository:
-    """An adapter with its base model; any other as it is. Raises RefusedError where the base cannot be read."""
+    """Add the base model to an adapter, and return any other repository unchanged.
+
+    Raises RefusedError if the base model cannot be read.
+    """
     if not is_adapter(repository.sizes):
         return repository
     settings = parsed_json(ADAPTER, repository.texts.get(ADAPTER, b""))
@@ -101,13 +104,13 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
         raise RefusedError(RefusalCode.NOT_FOUND)
     sha = info.sha
     if revision is not None and not _in_a_branch(api, model_id, revision, sha):
-        raise RefusedError(RefusalCode.REVISION_NOT_FOUND, "no branch, no tag, and in no branch's history")
-    model_id = info.id  # as its owner writes it: a renamed model, or one in other letter case, is still the same
+        raise RefusedError(RefusalCode.REVISION_NOT_FOUND, "not a branch or tag, and not in the history of a branch")
+    model_id = info.id  # the canonical ID; the typed one may be an old name or differ in letter case
     if not re.fullmatch(MODEL_ID, model_id, re.ASCII):
         raise RefusedError(RefusalCode.NOT_FOUND)
     sizes = {s.rfilename: s.size or 0 for s in info.siblings or []}
 
-    with TemporaryDirectory() as scratch, ThreadPoolExecutor(CONNECTIONS) as pool:  # nothing of it stays on the disk
+    with TemporaryDirectory() as scratch, ThreadPoolExecutor(CONNECTIONS) as pool:  # downloads are not kept
 
         def read(name: str) -> bytes:
             return Path(hf_hub_download(model_id, name, revision=sha, cache_dir=scratch)).read_bytes()
@@ -128,8 +131,10 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
 
 
 def _in_a_branch(api: HfApi, model_id: str, revision: str, sha: str) -> bool:
-    """Whether a revision is the owner's: a branch, a tag, or a commit in a branch's history. The Hub also gives the
-    commits of pull requests, which anybody may open."""
+    """Return whether a revision was published by the owner: a branch, a tag, or a commit in the history of a branch.
+
+    The Hub also serves the commits of pull requests, which anyone may open.
+    """
     refs = api.list_repo_refs(model_id)
     if revision in {ref.name for ref in (*refs.branches, *refs.tags)}:
         return True
@@ -141,9 +146,9 @@ def _in_a_branch(api: HfApi, model_id: str, revision: str, sha: str) -> bool:
 
 
 def _header_lengths(model_id: str, names: Sequence[str], sha: str, pool: ThreadPoolExecutor) -> dict[str, int]:
-    """Return the bytes of each weight file's header.
+    """Return the length in bytes of each weight file's header, without reading the headers.
 
-    What describes tensors takes kilobytes for a thousand of them. Raises RefusedError before more is read.
+    A header takes kilobytes for a thousand tensors. Raises RefusedError if the headers are far longer than that in total.
     """
 
     def length(name: str) -> int:

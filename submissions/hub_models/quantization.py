@@ -1,7 +1,7 @@
-"""Quantised checkpoints: which method a config names, and whether the evaluator has what it needs.
+"""Find the quantisation method of a checkpoint and count its weights.
 
-Names are transformers' own (`quantization_config.quant_method`; bitsandbytes by its number of bits), and stand where an
-unquantised model has its precision.
+Methods have the names that transformers uses (`quantization_config.quant_method`), but bitsandbytes is split by its number
+of bits. For a quantised model, the method takes the place of the precision.
 """
 
 from collections.abc import Mapping
@@ -11,18 +11,18 @@ from typing import Any, get_args
 from submissions.records.base import Quantization
 
 QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
-# Run by the pinned packages on any device; where a device lacks the kernels, transformers computes in bfloat16.
+# Methods that the pinned packages run on any device. If a device lacks the kernels, transformers computes in bfloat16.
 RUNNABLE = {"fp8", "mxfp8", "mxfp4", "compressed-tensors", "torchao", "bitsandbytes_4bit", "bitsandbytes_8bit"}
-PACKED = ("qweight", "weight_packed", "_blocks")  # several weights stand in one stored number
-# Stored beside the weights, and no parameters themselves.
-BESIDE = (
+PACKED_SUFFIXES = ("qweight", "weight_packed", "_blocks")  # tensors that hold several weights in one stored number
+# Tensors that are stored with the weights but are not parameters.
+AUXILIARY_SUFFIXES = (
     *("scales", "scale", "scale_inv", "zeros", "zero_point", "g_idx", "shape", "absmax", "quant_map", "state"),
     *("SCB", "weight_format", "bitsandbytes__nf4", "bitsandbytes__fp4", "nested_offset"),
 )
 
 
 def quantization_of(config: Mapping[str, Any]) -> str | None:
-    """The method's name as transformers has it; "" for one that has none, None for an unquantised model."""
+    """Return the name of the quantisation method, "" if it has no name, or None if the model is not quantised."""
     settings = _settings(config)
     if settings is None:
         return None
@@ -33,17 +33,20 @@ def quantization_of(config: Mapping[str, Any]) -> str | None:
 
 
 def parameters(shapes: Mapping[str, tuple[str, list[int]]], config: Mapping[str, Any]) -> int:
-    """How many weights tensors hold, given by name with data type and shape, those of a quantised model unpacked."""
+    """Return the number of weights in tensors, counting each weight of a packed tensor.
+
+    `shapes` maps the name of each tensor to its data type and shape.
+    """
     method = quantization_of(config)
     if method is None:
         return sum(prod(shape) for _, shape in shapes.values())
     bits, count = _bits(config), 0
     for name, (dtype, shape) in shapes.items():
-        if name.endswith(BESIDE):
+        if name.endswith(AUXILIARY_SUFFIXES):
             continue
-        stored = {"I32": 32, "F32": 32, "I64": 64, "BF16": 16, "F16": 16}.get(dtype, 8)
-        packed = name.endswith(PACKED) or (method == "bitsandbytes_4bit" and f"{name}.absmax" in shapes)
-        count += prod(shape) * (stored // bits if packed and stored > bits else 1)
+        stored_bits = {"I32": 32, "F32": 32, "I64": 64, "BF16": 16, "F16": 16}.get(dtype, 8)
+        packed = name.endswith(PACKED_SUFFIXES) or (method == "bitsandbytes_4bit" and f"{name}.absmax" in shapes)
+        count += prod(shape) * (stored_bits // bits if packed and stored_bits > bits else 1)
     return count
 
 
@@ -53,11 +56,11 @@ def _settings(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _bits(config: Mapping[str, Any]) -> int:
-    """Of a weight: as the settings say, or the groups of layers in them, the smallest; else 4."""
+    """Return the bits per weight: the smallest number in the settings or their layer groups, or 4 if there is none."""
     settings = _settings(config) or {}
     groups = settings.get("config_groups")
     weights = (
         [g.get("weights") for g in groups.values() if isinstance(g, Mapping)] if isinstance(groups, Mapping) else []
     )
-    named = [settings.get("bits"), *(w.get("num_bits") for w in weights if isinstance(w, Mapping))]
-    return min((bits for bits in named if isinstance(bits, int) and bits in (2, 3, 4, 8)), default=4)
+    found = [settings.get("bits"), *(w.get("num_bits") for w in weights if isinstance(w, Mapping))]
+    return min((bits for bits in found if isinstance(bits, int) and bits in (2, 3, 4, 8)), default=4)

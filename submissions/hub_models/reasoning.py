@@ -1,6 +1,6 @@
-"""Reasoning and answer are two things: which tags a model's chat template knows, and which switch turns reasoning off.
+"""Separate a model's reasoning from its answer, and find the template switches that turn reasoning on and off.
 
-Nothing here is a list of models: tags and switches are looked for in the template itself.
+This module does not list models. Tags and switches are found in the chat template itself.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from submissions.texts.errors import TemplateError
 
 
 class Tags(NamedTuple):
-    """What a model writes before its reasoning and after it."""
+    """The text that a model writes before and after its reasoning."""
 
     opening: str
     closing: str
-    separator: str = ""  # all that the template writes between reasoning and answer, where that is known
+    separator: str = ""  # all text between reasoning and answer in the template, if known
 
 
-THINK = Tags("<think>", "</think>")  # what most families write, and those whose template says nothing
+THINK = Tags("<think>", "</think>")  # used by most families, and assumed if the template names no tags
 TAGS = (
     Tags("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),  # harmony
     Tags("<|channel>thought\n", "<channel|>"),
@@ -38,12 +38,12 @@ TAGS = (
     Tags("<reasoning>", "</reasoning>"),
     THINK,
 )
-ANY = Tags("", "")  # of a model whose template is not known
+ANY_TAGS = Tags("", "")  # stands for any known tags, if the model's template is unknown
 OPENINGS = {tags.opening.strip() for tags in TAGS}
-REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")  # of messages, in templates and from servers
+REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")  # of messages in templates and server replies
 END_MARKS = ("<|return|>", "<|end|>", "<|im_end|>", "</s>")
 ANSWER_MARKS = ("<|begin_of_box|>", "<|end_of_box|>", "<answer>", "</answer>")
-# Variables of templates, with their values for reasoning and for none.
+# Template variables, each with its values for reasoning on and off.
 SWITCHES: dict[str, tuple[Any, Any]] = {
     "enable_thinking": (True, False),
     "thinking": (True, False),
@@ -53,27 +53,30 @@ SWITCHES: dict[str, tuple[Any, Any]] = {
     "think": (True, False),
     "reasoning": (True, False),
 }
-EFFORT = "reasoning_effort"  # the variable of templates, and of chat requests to servers
+EFFORT = "reasoning_effort"  # the name in templates and in chat requests to servers
 
 
 @dataclass(frozen=True)
 class Split:
-    """A model's output, taken apart. `answer` is where the answer begins in it; None where it never does."""
+    """A model's output, split. The answer starts at index `answer`, which is None if there is no answer."""
 
     reasoned: bool
     answer: int | None
-    tags: Tags = THINK  # by which it was
+    tags: Tags = THINK  # the tags that the output was split by
 
 
 def learn_tags(template: str, renderer: TemplateRenderer, asked: Mapping[str, Any]) -> Tags | None:
-    """What a model writes around its reasoning: seen by rendering a turn that has both, else by the tags that stand in
-    the template; None where there is nothing of the kind. `asked` is a user's message, in the form the model takes."""
+    """Return the tags that a model writes around its reasoning, or None if its template has none.
+
+    Renders a turn with reasoning and answer to see the tags. If that fails, known tags are searched for in the template.
+    `asked` is a user message in the form that the model takes.
+    """
     question, thought, answer = _text_of(asked), "7thought7", "7answer7"
     content: Any = answer if isinstance(asked["content"], str) else [{"type": "text", "text": answer}]
-    told = {"role": "assistant", "content": content, **dict.fromkeys(REASONING_FIELDS, thought)}
+    reply = {"role": "assistant", "content": content, **dict.fromkeys(REASONING_FIELDS, thought)}
     try:
         (prompt,) = renderer.render([[asked]])
-        before, thinks, after = renderer.render_whole([asked, told]).partition(thought)
+        before, thinks, after = renderer.render_whole([asked, reply]).partition(thought)
     except TemplateError:
         return find_tags(template)
     between, answers, _ = after.partition(answer)
@@ -82,7 +85,7 @@ def learn_tags(template: str, renderer: TemplateRenderer, asked: Mapping[str, An
         return find_tags(template)
     if known := next((tags for tags in TAGS if closing.endswith(tags.closing)), None):
         return known._replace(separator=closing)
-    # Of what stands before the reasoning, the prompt writes the beginning and the model the rest.
+    # The prompt contains the first part of the text before the reasoning, and the model writes the rest.
     written, turn = prompt.rpartition(question)[2], before.rpartition(question)[2]
     shared = next((n for n in range(len(written), 0, -1) if turn.startswith(written[:n])), 0)
     return Tags(turn[shared:].strip() or turn.strip(), closing, closing)
@@ -94,19 +97,23 @@ def _text_of(message: Mapping[str, Any]) -> str:
 
 
 def find_tags(template: str) -> Tags | None:
-    """The tags that a chat template names; None where it has nothing of the kind."""
+    """Return the known tags that a chat template contains, or None."""
     if all(word in template for word in ("<|channel|>", "analysis", "final")):
-        return TAGS[0]  # there they are put together from pieces
+        return TAGS[0]  # harmony templates build the tags from pieces
     return next((tags for tags in TAGS[1:] if tags.closing in template or tags.opening in template), None)
 
 
 def split(output: str, tags: Tags | None, *, opened: bool = False) -> Split:
-    """Where the reasoning of an output ends. `opened`: the prompt ended within the reasoning already.
+    """Find where the reasoning of an output ends.
 
-    Without a closing tag an output that has begun to reason holds no answer, nor does one that begins anew. A model
-    whose template names no tags may still write the usual ones, but then it has to begin with them.
+    Args:
+        output: The text that the model wrote.
+        tags: The tags in the model's template. If None, known tags count only at the start of the output.
+        opened: Whether the prompt ended inside the reasoning.
+
+    An output whose reasoning is never closed, or starts again after it was closed, has no answer.
     """
-    known = tags or beginning(output) or THINK
+    known = tags or leading_tags(output) or THINK
     begun = opened or output.lstrip().startswith(known.opening.strip())
     end = output.rfind(known.closing) if tags or begun else -1
     if end < 0:
@@ -115,31 +122,34 @@ def split(output: str, tags: Tags | None, *, opened: bool = False) -> Split:
     return Split(True, None if reopens(output[end:], known) else end, known)
 
 
-def beginning(output: str) -> Tags | None:
-    """The usual tags that an output begins with."""
+def leading_tags(output: str) -> Tags | None:
+    """Return the known tags that an output begins with, or None."""
     return next((tags for tags in TAGS if output.lstrip().startswith(tags.opening.strip())), None)
 
 
 def reopens(answer: str, tags: Tags) -> bool:
-    """Whether there is more reasoning behind what looked like the answer. Tags that were learned may be plain words."""
+    """Return whether what looked like an answer contains more reasoning.
+
+    Only known tags count, because tags learned from a template may be ordinary words.
+    """
     mark = tags.opening.strip()
     return mark in OPENINGS and mark in answer
 
 
 def opens(rendered: str, tags: Tags | None) -> bool:
-    """Whether a prompt ends within the reasoning, so that the model goes on with it."""
+    """Return whether a prompt ends inside the reasoning, so that the model continues it."""
     return rendered.rstrip().endswith((tags or THINK).opening.strip())
 
 
-def strip_reasoning(text: str, tags: Tags | None = ANY, *, opened: bool = False) -> tuple[str | None, str]:
-    """Return reasoning and answer of a transcript.
+def strip_reasoning(text: str, tags: Tags | None = ANY_TAGS, *, opened: bool = False) -> tuple[str | None, str]:
+    """Return the reasoning and the answer of a transcript.
 
-    `tags` are those of the model's template, None if it has none; ANY stands for whichever tags are in the text. The reasoning
-    is None if there is none, the answer empty if the reasoning never ends.
+    `tags` are the tags of the model's template, None if it has none, or ANY_TAGS to use the tags found in the text. The
+    reasoning is None if there is none. The answer is empty if the reasoning never ends.
     """
     known = tags
-    if tags is ANY:
-        known = beginning(text) or next((own for own in TAGS if own.closing in text), None)
+    if tags is ANY_TAGS:
+        known = leading_tags(text) or next((candidate for candidate in TAGS if candidate.closing in text), None)
     parts = split(text, known, opened=opened)
     if not parts.reasoned:
         return None, unmarked(text)
@@ -152,15 +162,15 @@ def strip_reasoning(text: str, tags: Tags | None = ANY, *, opened: bool = False)
 
 
 def unmarked(answer: str) -> str:
-    """An answer without the marks that some models put around it."""
+    """Return an answer without the marks that some models put around it."""
     for mark in ANSWER_MARKS:
         answer = answer.replace(mark, "")
     return answer.strip()
 
 
-@lru_cache(maxsize=8)  # asked several times about one template
+@lru_cache(maxsize=8)  # called several times for one template
 def switches(template: str) -> tuple[str, ...]:
-    """Return the variables that a template reads of those that say whether and how much to reason."""
+    """Return the variables of a template that control whether and how much to reason."""
     try:
         read = find_undeclared_variables(environment().parse(template))
     except (TemplateSyntaxError, RecursionError):
@@ -169,7 +179,7 @@ def switches(template: str) -> tuple[str, ...]:
 
 
 def values_of(template: str, thinking: Thinking | None) -> dict[str, Any]:
-    """Return the values of a template's switches for a way to reason; none if it is left to the template."""
+    """Return the values of a template's switches for a reasoning mode, or no values for the template's default."""
     if thinking is None:
         return {}
     values = {name: SWITCHES[name][thinking == "off"] for name in switches(template) if name != EFFORT}
@@ -179,10 +189,10 @@ def values_of(template: str, thinking: Thinking | None) -> dict[str, Any]:
 def thinking_modes(
     template: str, renderer: TemplateRenderer, conversation: Conversation
 ) -> tuple[Thinking | None, tuple[Thinking, ...]]:
-    """Return how a template has its model reason if nothing is said, and all ways that it can be asked for.
+    """Return the default reasoning mode of a template, and all modes that can be asked for.
 
-    A way counts if the template renders it, and renders another one differently. Raises TemplateError if it cannot be
-    rendered at all.
+    A mode counts if the template renders it, and renders at least one other mode differently. Raises TemplateError if the
+    template cannot be rendered at all.
     """
     read = switches(template)
     if not read:
@@ -194,7 +204,7 @@ def thinking_modes(
         rendered = {mode: _rendered(template, renderer, conversation, mode) for mode in modes}
         if len({str(prompt) for prompt in rendered.values()}) > 1:
             found |= {mode: prompt for mode, prompt in rendered.items() if prompt}
-    # What a template renders if nothing is said may be none of these, such as an effort of its own.
+    # The default prompt may match none of the modes, for example if the template has another effort.
     fallback: Thinking | None = "on" if "on" in found else None
     return next((mode for mode, prompt in found.items() if prompt == default), fallback), tuple(found)
 
@@ -202,7 +212,7 @@ def thinking_modes(
 def _rendered(
     template: str, renderer: TemplateRenderer, conversation: Conversation, mode: Thinking
 ) -> list[str] | None:
-    """Return a conversation rendered in a mode, None if the template refuses it."""
+    """Return a conversation rendered in a mode, or None if the template rejects the mode."""
     try:
         return renderer.render([conversation], **values_of(template, mode))
     except TemplateError:
@@ -210,6 +220,6 @@ def _rendered(
 
 
 def reasoning_of(message: Mapping[str, Any]) -> str | None:
-    """The reasoning that a server has told apart, under the names that servers use."""
+    """Return the reasoning that a server returned separately from the answer, or None."""
     found = next((message[name] for name in REASONING_FIELDS if message.get(name)), None)
     return found if isinstance(found, str) else None

@@ -1,6 +1,6 @@
-"""A model's repository before it is queued: every file but its weights, and of those the headers.
+"""Represent a model's repository: its settings files, its file sizes, and the headers of its weight files.
 
-All reading is done here and in `open_repository`, once; the checks in `submissions.checks.model_checks` read nothing.
+All reading is done once, here and in `open_repository`. The checks in `submissions.checks.model_checks` read no files.
 """
 
 import hashlib
@@ -21,6 +21,7 @@ from submissions.hub_models.quantization import parameters
 from submissions.texts.errors import RefusedError
 from submissions.texts.refusals import RefusalCode
 
+# Weights and texts, but no code and no pickles.
 FETCHED = (
     "*.safetensors",
     "*.json",
@@ -28,14 +29,14 @@ FETCHED = (
     "*.model",
     "*.jinja",
     "*.tiktoken",
-)  # weights and words: no code, no pickles
-CODE = "*.py"  # fetched too where the operator has approved it
+)
+CODE = "*.py"  # fetched too if the operator has approved it
 MAX_FILES = 1000
-MAX_TEXT = 10_000_000  # bytes of a file that is read here; a longer one counts as unreadable
-LENGTH_BYTES = 8  # at the start of a safetensors file: the length of its header
+MAX_TEXT = 10_000_000  # bytes; a longer file counts as unreadable
+LENGTH_BYTES = 8  # a safetensors file starts with the length of its header
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
-# Everything that transformers takes settings from.
+# All files that transformers reads settings from.
 TEXTS = (
     "config.json",
     "generation_config.json",
@@ -51,12 +52,12 @@ TEXTS = (
 )
 ADAPTER_INDEX = "adapter_model.safetensors.index.json"
 VOCABULARIES = ("tokenizer.json", "vocab.json", "added_tokens.json")
-PROCESSORS = {"processor_config.json", "preprocessor_config.json"}  # one of them is there where images are taken
+PROCESSORS = {"processor_config.json", "preprocessor_config.json"}  # a model that takes images has one of them
 
 
 @dataclass(frozen=True)
 class Header:
-    """The description at the beginning of a safetensors file."""
+    """The number of tensors and parameters in a safetensors file, from its header."""
 
     tensors: int
     params: int
@@ -64,7 +65,7 @@ class Header:
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """A config.json that transformers could read."""
+    """A valid config.json."""
 
     values: dict[str, Any]
     model_type: str
@@ -73,20 +74,20 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class Repository:
-    """A model's files at one revision, as far as they are read."""
+    """A model's files at one revision, without the weights."""
 
     model_id: str
     revision: str  # 40 hex: the commit, or the content hash of a local folder
     license: str | None
     sizes: dict[str, int]  # bytes by name, of all files
-    texts: dict[str, bytes] = field(repr=False)  # those of TEXTS that are there
-    headers: dict[str, Header | None]  # by weight file that a model is loaded from; None: unreadable, or not there
-    base_model: str | None = None  # what its card says it was made from
-    base: "Repository | None" = None  # of an adapter: what it is put on
+    texts: dict[str, bytes] = field(repr=False)  # content by name, of the files in TEXTS that exist
+    headers: dict[str, Header | None]  # by name of the weight file; None: unreadable or missing
+    base_model: str | None = None  # the model it was made from, as named by its card
+    base: "Repository | None" = None  # the base model of an adapter
 
     @cached_property
     def config(self) -> ModelConfig:
-        """Raises RefusedError where it is missing or names no model type."""
+        """Return the parsed config.json. Raises RefusedError if it is missing, broken or names no model type."""
         values = parsed_json("config.json", self.texts.get("config.json", b""))
         model_type = values.get("model_type")
         class_names = values.get("architectures") or []
@@ -98,31 +99,37 @@ class Repository:
 
     @cached_property
     def needs_code(self) -> bool:
-        """Whether the model runs by the Python files of its repository only: an architecture that transformers has
-        runs by its own code, whatever `auto_map` a config still has. Raises RefusedError where there is no config."""
+        """Return whether the model needs the Python files of its repository.
+
+        An architecture that transformers supports runs without them, even if the config has an `auto_map`. Raises
+        RefusedError if there is no valid config.
+        """
         known = architectures()
         native = any(self.config.model_type in known[kind] for kind in ("image", "text", "extractive"))
         return "auto_map" in self.config.values and not native
 
     @property
     def fetched(self) -> dict[str, int]:
-        """Bytes by name of what an evaluator fetches."""
-        return {name: size for name, size in self.sizes.items() if any(fnmatch(name, own) for own in FETCHED)}
+        """Return the size in bytes of each file that an evaluator fetches, by name."""
+        return {name: size for name, size in self.sizes.items() if any(fnmatch(name, pattern) for pattern in FETCHED)}
 
     @property
     def code(self) -> list[str]:
-        """The names of its Python files."""
+        """Return the names of the Python files."""
         return sorted(name for name in self.sizes if fnmatch(name, CODE))
 
 
 def local_model(model_id: str, models_dir: Path | None) -> Path | None:
-    """The folder of a model kept under HANNUN_MODELS_DIR, or None. The ID must already be well-formed."""
+    """Return the folder of a model under HANNUN_MODELS_DIR, or None. `model_id` must be well-formed."""
     folder = models_dir / model_id if models_dir else None
     return folder if folder and folder.is_dir() else None
 
 
 def content_revision(source: Path) -> str:
-    """40 hex digits over the names and contents of a folder or file: its revision where there is no commit."""
+    """Return a hash of a folder or file as 40 hex digits, which serves as its revision if there is no commit.
+
+    The hash covers names and contents. Hidden files are ignored.
+    """
     digest = hashlib.sha256()
     for path in sorted(p for p in source.rglob("*") if p.is_file()) if source.is_dir() else [source]:
         relative = path.relative_to(source)
@@ -136,7 +143,7 @@ def content_revision(source: Path) -> str:
 def check_links(folder: Path) -> None:
     """Raise RefusedError if a link in a model's folder leads out of it.
 
-    In a Hub cache, `models--OWNER--NAME/snapshots/REVISION`, links lead into the `blobs` beside the snapshots.
+    In a Hub cache, `models--OWNER--NAME/snapshots/REVISION`, links may lead to the `blobs` folder beside `snapshots`.
     """
     whole = folder.resolve()
     cached = whole.parent.name == "snapshots" and whole.parent.parent.name.startswith("models--")
@@ -146,14 +153,14 @@ def check_links(folder: Path) -> None:
             continue
         try:
             inside = any(path.resolve(strict=True).is_relative_to(place) for place in allowed)
-        except (OSError, RuntimeError):  # it leads nowhere, or to itself
+        except (OSError, RuntimeError):  # a dangling link or a loop
             inside = False
         if not inside:
             raise RefusedError(RefusalCode.OUTSIDE_LINK, path.relative_to(folder).as_posix()[:100])
 
 
 def code_digests(folder: Path) -> dict[str, str]:
-    """The SHA-256 of each Python file of a model, by name: what an operator approves, and what may run."""
+    """Return the SHA-256 of each Python file of a model, by name. Approvals of code are based on these."""
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob(CODE))
@@ -161,18 +168,21 @@ def code_digests(folder: Path) -> dict[str, str]:
 
 
 def is_settings(name: str) -> bool:
-    """Whether a file may hold settings: vocabularies and lists of tensors have names of any kind for keys."""
+    """Return whether a JSON file may hold settings. In vocabularies and weight indexes, keys are arbitrary names."""
     return name.endswith(".json") and name.rpartition("/")[2] not in (*VOCABULARIES, INDEX, ADAPTER_INDEX)
 
 
 def is_adapter(names: Container[str]) -> bool:
-    """Whether a folder with these files holds an adapter alone, no model; some have the base's config beside it."""
-    alone = "config.json" not in names or ADAPTER_WEIGHTS in names
-    return ADAPTER in names and alone and WEIGHTS not in names and INDEX not in names
+    """Return whether a folder with these files is an adapter without a full model.
+
+    An adapter may still include the config of its base model.
+    """
+    adapter_only = "config.json" not in names or ADAPTER_WEIGHTS in names
+    return ADAPTER in names and adapter_only and WEIGHTS not in names and INDEX not in names
 
 
 def folder_repository(model_id: str, folder: Path) -> Repository:
-    """Return a model in a local folder. Raises RefusedError for a link that leaves the folder."""
+    """Read a model from a local folder. Raises RefusedError if a link leads out of the folder."""
     check_links(folder)
     sizes = {p.relative_to(folder).as_posix(): p.stat().st_size for p in folder.rglob("*") if p.is_file()}
     path = folder / "README.md"
@@ -195,11 +205,12 @@ def folder_repository(model_id: str, folder: Path) -> Repository:
 
 
 def readable_texts(sizes: dict[str, int]) -> list[str]:
+    """Return the names of the settings files that are neither empty nor too large."""
     return [name for name in TEXTS if 0 < sizes.get(name, 0) <= MAX_TEXT]
 
 
 def weight_files(sizes: dict[str, int], texts: dict[str, bytes]) -> list[str]:
-    """The files transformers loads the weights from, those that an index names and are not there included."""
+    """Return the names of the files that transformers loads weights from, including missing files named in an index."""
     if is_adapter(sizes):
         return [ADAPTER_WEIGHTS] if ADAPTER_WEIGHTS in sizes else []
     if WEIGHTS in sizes:
@@ -214,9 +225,9 @@ def weight_files(sizes: dict[str, int], texts: dict[str, bytes]) -> list[str]:
 def read_header(
     sizes: Mapping[str, int], name: str, header_bytes: int, read: Callable[[], Any], config: Mapping[str, Any]
 ) -> Header | None:
-    """Return the header of a weight file, None if it is unreadable, claims too much or the file is cut off.
+    """Return the header of a weight file, or None if the header is invalid or the file is missing or cut off.
 
-    `read` returns its SafetensorsFileMetadata. Strangers write these, so any error in it makes the file unreadable.
+    `read` returns the SafetensorsFileMetadata of the file. Headers are untrusted, so any error makes the file unreadable.
     """
     if name not in sizes:
         return None
@@ -228,12 +239,13 @@ def read_header(
         raise
     except Exception:
         return None
-    whole = sizes[name] == LENGTH_BYTES + header_bytes + data
-    return header if whole and 0 <= header.params <= 8 * sizes[name] else None  # not even one bit each
+    complete = sizes[name] == LENGTH_BYTES + header_bytes + data
+    # A parameter takes at least one bit.
+    return header if complete and 0 <= header.params <= 8 * sizes[name] else None
 
 
 def _header_bytes(path: Path) -> int:
-    """Return the length of a safetensors file's header, which its first bytes name; 0 if there is no such file."""
+    """Return the length of a safetensors file's header, or 0 if the file cannot be read."""
     try:
         with path.open("rb") as file:
             return int.from_bytes(file.read(LENGTH_BYTES), "little")
@@ -242,7 +254,7 @@ def _header_bytes(path: Path) -> int:
 
 
 def json_or_nothing(name: str, texts: Mapping[str, bytes]) -> dict[str, Any]:
-    """The JSON object of a file, empty where there is none that can be read."""
+    """Return the JSON object of a file, or an empty one if the file is missing or broken."""
     try:
         return parsed_json(name, texts.get(name, b"{}"))
     except RefusedError:
@@ -250,7 +262,7 @@ def json_or_nothing(name: str, texts: Mapping[str, bytes]) -> dict[str, Any]:
 
 
 def parsed_json(name: str, content: bytes) -> dict[str, Any]:
-    """Return a JSON object of a repository. Raises RefusedError if it is not one."""
+    """Parse a JSON object in a repository's file. Raises RefusedError if the content is not a JSON object."""
     try:
         parsed = json.loads(content)
         if isinstance(parsed, dict):
@@ -261,7 +273,7 @@ def parsed_json(name: str, content: bytes) -> dict[str, Any]:
 
 
 def card_words(card: Any, name: str) -> str | None:
-    """What a card says under a name: a word, or the words of a list."""
+    """Return a field of a model card as text, with the entries of a list joined, or None if it is empty."""
     found = getattr(card, name, None)
     words = found if isinstance(found, list) else [found]
     return ", ".join(word.strip() for word in words if isinstance(word, str) and word.strip())[:200] or None

@@ -8,7 +8,7 @@ from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records.request import Status
-from submissions.store.folders import ENTRIES_PER_FOLDER, FILES, folder_sizes
+from submissions.store.folders import ENTRIES_PER_FOLDER, RECOMMENDED_FILES, folder_sizes
 
 SHOWN_WORKERS = 5
 
@@ -22,7 +22,7 @@ def status_lines(queue: Queue, settings: Settings) -> Iterator[str]:
     files = len(snapshot.files)
     fullest = max(folder_sizes(snapshot).values(), default=0)
     yield f"store     {store.url} at {snapshot.head[:12]}"
-    yield f"          {files:,} files ({files / FILES:.0%} of what the Hub recommends), {fullest:,} entries in the"
+    yield f"          {files:,} files ({files / RECOMMENDED_FILES:.0%} of what the Hub recommends), {fullest:,} entries in the"
     yield f"          fullest folder ({fullest / ENTRIES_PER_FOLDER:.0%} of what it allows)"
     yield f"private   {settings.private_store}"
     yield "queue     " + ", ".join(f"{counts[status]} {status}" for status in Status)

@@ -1,4 +1,7 @@
-"""Whether a request may join the queue. The report shows these checks, and the commit that queues it decides by them."""
+"""Decide whether a request may be queued.
+
+The report shows these checks, and the commit that queues the request repeats them.
+"""
 
 from collections.abc import Container, Iterable, Iterator
 
@@ -13,15 +16,16 @@ from submissions.texts.refusals import RefusalCode
 
 
 def opted_out(model_id: str, paths: Container[str]) -> str | None:
-    """Return who asked that this model not be evaluated, its owner or itself by name; None if nobody did.
+    """Return the owner or model ID under which a model was opted out, or None if it was not.
 
-    `paths` are those of the store.
+    `paths` are all paths of the store.
     """
     owner = model_id.partition("/")[0]
     return next((name for name in (owner, model_id) if OptOut.path_of(name) in paths), None)
 
 
 def opt_out_check(model_id: str, snapshot: Snapshot) -> Check:
+    """Check that the model was not opted out."""
     owner = opted_out(model_id, snapshot.files)
     return Check(CheckName.OPT_OUT, RefusalCode.OPTED_OUT if owner else None, owner or "")
 
@@ -29,7 +33,10 @@ def opt_out_check(model_id: str, snapshot: Snapshot) -> Check:
 def request_checks(
     request: EvalRequest, snapshot: Snapshot, rows: Iterable[QueueRow], quota: Quota | None
 ) -> Iterator[Check]:
-    """Yield whether a request is new, and whether its submitter's quota allows it. `rows` may be ahead of `snapshot`."""
+    """Check that a request is new and within the quota of its submitter.
+
+    `rows` may contain requests that are not yet in `snapshot`.
+    """
     benchmark, rows = request.benchmark, list(rows)
     status = status_of(request.key, snapshot)
     if status is None and any(row.key == request.key for row in rows):
@@ -51,12 +58,12 @@ def request_checks(
 def first_refusal(
     request: EvalRequest, snapshot: Snapshot, rows: Iterable[QueueRow], quota: Quota | None
 ) -> Check | None:
-    """Return the first reason not to queue a request, None if there is none."""
+    """Return the first check that a request fails, or None if it may be queued."""
     opt_out = opt_out_check(request.model_id, snapshot)
     checks = [*request_checks(request, snapshot, rows, quota), opt_out]
     return next((check for check in checks if check.refusal), None)
 
 
 def status_of(key: str, snapshot: Snapshot) -> Status | None:
-    """Return the status of the request with this key, None if there is none."""
+    """Return the status of the request with this key, or None if there is no such request."""
     return next((status for status in Status if EvalRequest.path_of(key, status) in snapshot.files), None)

@@ -1,5 +1,7 @@
-"""Signs of life of running evaluations, and of workers that pause. They change often and mean nothing later, so they are
-files of the private store: none is a commit."""
+"""Store heartbeats of running evaluations, and the presence and pauses of workers.
+
+They change often and have no value later, so they are files of the private store and not commits.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -14,30 +16,35 @@ from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 
 LEASES, PAUSES, WORKERS = "leases", "paused", "workers"
-REMEMBERED = timedelta(days=30)
+FORGET_WORKERS_AFTER = timedelta(days=30)
 
 
 class Heartbeats:
-    """Opens the private store at the first use. Every method raises StoreError where it is out of reach."""
+    """Read and write heartbeats in the private store, which is opened at the first use.
+
+    Every method raises StoreError if the store cannot be reached.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     def write(self, key: str, lease: Lease) -> None:
-        """The lease of a request as it is now. Each lease has a file of its own, so that a worker that lost one does not
-        write over its successor's."""
+        """Write the current lease of a request.
+
+        Each lease has its own file, so a worker that lost its lease cannot overwrite the file of the next worker.
+        """
         self._files.write(_lease_path(key, lease), lease.to_bytes())
 
     def last(self, key: str, lease: Lease) -> Lease | None:
-        """The last heartbeat of this lease; None where there is none, or none that can be read."""
+        """Return the last heartbeat of a lease, or None if there is none or it is unreadable."""
         return self._files.read_record(_lease_path(key, lease), Lease)
 
     def remove(self, key: str, lease: Lease) -> None:
-        """Of a lease that has ended."""
+        """Delete the heartbeat of a lease that has ended."""
         self._files.delete(_lease_path(key, lease))
 
     def of(self, keys: Iterable[str]) -> dict[str, Lease]:
-        """The last heartbeat of running requests, by key; those that have sent none yet are not there."""
+        """Return the last heartbeat of each request by key, without requests that have none yet."""
         wanted, found = set(keys), dict[str, Lease]()
         for path in self._files.paths(LEASES):
             key = _key_of(path)
@@ -47,38 +54,39 @@ class Heartbeats:
         return found
 
     def tidy(self, running: Iterable[str], now: datetime) -> None:
-        """Remove what killed workers have left of requests that do not run, and workers that are gone for long."""
+        """Delete heartbeats of requests that are not running, and workers that were not seen for 30 days."""
         kept = set(running)
         for path in self._files.paths(LEASES):
             if _key_of(path) not in kept:
                 self._files.delete(path)
         for presence in self.workers():
-            if now - presence.seen_at > REMEMBERED:
+            if now - presence.seen_at > FORGET_WORKERS_AFTER:
                 self._files.delete(_worker_path(WORKERS, presence.worker))
 
     def present(self, presence: Presence) -> None:
-        """Tell the board that a worker is there."""
+        """Record that a worker is active, for the board."""
         self._files.write(_worker_path(WORKERS, presence.worker), presence.to_bytes())
 
     def workers(self) -> list[Presence]:
-        """Every worker that was there within the last weeks."""
+        """Return every worker that was seen within about the last 30 days."""
         found = (self._files.read_record(path, Presence) for path in self._files.paths(WORKERS))
         return [presence for presence in found if presence]
 
     def pause(self, pause: Pause) -> None:
-        """Tell the board that a worker takes no request for a while."""
+        """Record that a worker takes no requests for a while, for the board."""
         self._files.write(_worker_path(PAUSES, pause.worker), pause.to_bytes())
 
     def resume(self, worker: str) -> None:
+        """Record that a worker takes requests again."""
         self._files.delete(_worker_path(PAUSES, worker))
 
     def pauses(self, now: datetime) -> list[Pause]:
-        """Workers that pause now."""
+        """Return the pauses that are in effect at `now`."""
         found = (self._files.read_record(path, Pause) for path in self._files.paths(PAUSES))
         return [pause for pause in found if pause and pause.until > now]
 
     def upkeep(self) -> Upkeep | None:
-        """Return the last upkeep of the store, None before the first one."""
+        """Return the last upkeep of the store, or None if there was none."""
         return self._files.read_record(UPKEEP, Upkeep)
 
     @cached_property

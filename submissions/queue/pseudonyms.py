@@ -1,7 +1,8 @@
-"""Who a submitter is: the public records hold a pseudonym, the private store whose it is.
+"""Map submitters to pseudonyms. Public records hold the pseudonym, and only the private store holds the name.
 
-A pseudonym is random, so without its file in the private store nothing leads from it to the name (GDPR, article 4(5)). Whether
-a submitter belongs to the model's owner is not public either: beside the owner's name that would be the submitter's.
+A pseudonym is random, so without its file in the private store it cannot be traced to the name (GDPR, article 4(5)). Whether
+a submitter belongs to the model's owner is not public either, because together with the owner's name it could identify
+the submitter.
 """
 
 import hmac
@@ -24,49 +25,56 @@ ERASED, KEY = "erased", "people.key"
 
 
 class Person(Record):
-    """At `people/` of the private store."""
+    """The name behind a pseudonym, stored at `people/` in the private store."""
 
     name: Label
     pseudonym: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 
 
 class Erased(Record):
-    """Whose name was erased, at `erased/` under a keyed hash of the name: until then the quota still counts."""
+    """A pseudonym whose name was erased, stored at `erased/` in the private store under a keyed hash of the name.
+
+    The quota counts its submissions until `until`.
+    """
 
     pseudonym: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
     until: Time
 
 
 class Pseudonyms:
-    """Opens the private store at the first use. Every method raises StoreError where it is out of reach."""
+    """Look up pseudonyms in the private store, which is opened at the first use.
+
+    Every method raises StoreError if the store cannot be reached.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     def find(self, name: str) -> str | None:
-        """The pseudonym of a person or an organisation; None for one who has never submitted."""
+        """Return the pseudonym of a person or an organisation, or None if they have never submitted."""
         record = self._files.read_record(_path(name), Person)
         return record.pseudonym if record else None
 
     def find_or_make(self, name: str) -> str:
+        """Return the pseudonym of a person or an organisation, and create it if there is none."""
         if known := self.find(name):
             return known
         fresh = Person(name=name, pseudonym=secrets.token_hex(8))
         self._files.create(_path(name), fresh.to_bytes())
         if known := self.find(name):
             return known
-        self._files.write(_path(name), fresh.to_bytes())  # over one that cannot be read
+        self._files.write(_path(name), fresh.to_bytes())  # replace an unreadable record
         return fresh.pseudonym
 
     def name_of(self, pseudonym: str) -> str | None:
-        """Whose it is; None where that was erased."""
+        """Return the name behind a pseudonym, or None if it was erased."""
         records = (self._files.read_record(path, Person) for path in self._files.paths("people"))
         return next((record.name for record in records if record and record.pseudonym == pseudonym), None)
 
     def erase(self, name: str, now: datetime) -> str | None:
-        """Forget whose pseudonym it is. Return the pseudonym, None if there was none.
+        """Erase the name behind a pseudonym. Return the pseudonym, or None if there was none.
 
-        A keyed hash of the name stays for the window of the quota, which a new pseudonym would otherwise renew.
+        A keyed hash of the name is kept for the quota window. Otherwise a new pseudonym would get a fresh quota.
         """
         if pseudonym := self.find(name):
             erased = Erased(pseudonym=pseudonym, until=now + self._settings.quota_window)
@@ -75,20 +83,20 @@ class Pseudonyms:
         return pseudonym
 
     def former(self, name: str, now: datetime) -> frozenset[str]:
-        """Return the pseudonyms of erased records of this name that the quota still counts."""
+        """Return the erased pseudonyms of a name that the quota still counts."""
         paths = (path for path in self._files.paths(ERASED) if path.startswith(self._erased(name)))
         records = (self._files.read_record(path, Erased) for path in paths)
         return frozenset(record.pseudonym for record in records if record and record.until > now)
 
     def mark(self, owner: str, key: str) -> str:
-        """Return the mark of a request, by its key, whose submitter belongs to the model's owner.
+        """Return the mark of a request whose submitter belongs to the model's owner. `key` is the key of the request.
 
-        To those who do not have the key of the private store it is a random number, another one for each request.
+        The mark is a keyed hash. Without the key in the private store it looks like a random number for each request.
         """
         return self._keyed(f"{owner}/{key}")
 
     def belongs(self, request: EvalRequest) -> bool:
-        """Return whether a request's submitter belongs to the model's owner."""
+        """Return whether the submitter of a request belongs to the model's owner."""
         return request.organisation == self.mark(request.model_id.partition("/")[0], request.key)
 
     def _erased(self, name: str) -> str:
@@ -108,7 +116,7 @@ class Pseudonyms:
 
 
 def forget_erased(private: PrivateStore, now: datetime) -> None:
-    """Delete the marks of erased names that no quota counts any more. Raises StoreError."""
+    """Delete records of erased names that the quota no longer counts. Raises StoreError on failure."""
     for path in private.paths(ERASED):
         erased = private.read_record(path, Erased)
         if erased is None or erased.until <= now:
@@ -116,4 +124,5 @@ def forget_erased(private: PrivateStore, now: datetime) -> None:
 
 
 def _path(name: str) -> str:
-    return sharded(f"people/{sha256(name.encode()).hexdigest()}.json")  # a name may hold what no path can
+    # Hashed, because a name may contain characters that a path cannot.
+    return sharded(f"people/{sha256(name.encode()).hexdigest()}.json")

@@ -1,9 +1,9 @@
-"""The queue: a state machine over request records. Every step is one compare-and-swap commit.
+"""Queue requests in a state machine over request records. Every step is one compare-and-swap commit.
 
     pending → running → finished | failed | quarantined,   running → pending when a lease is lost
 
-Execution is at least once, publication exactly once: `attempt` and the lease's nonce are the fencing token,
-so a worker that lost its lease cannot publish.
+A request may run more than once but is published exactly once: `attempt` and the lease's nonce act as a fencing token, so a
+worker that lost its lease cannot publish.
 """
 
 import secrets
@@ -27,13 +27,13 @@ from submissions.store.index import parse_record, queue_reader, with_requests, w
 from submissions.texts.errors import LostLeaseError, QueueError, RefusedError
 from submissions.texts.failure_codes import FailureCode
 
-SKEW = timedelta(minutes=2)
-MAX_PARSED = 1000
+SKEW = timedelta(minutes=2)  # allowance for different clocks before a lease counts as expired
+MAX_PARSED_REQUESTS = 1000  # kept in memory
 
 
 @dataclass
 class _Form:
-    """Requests that wait to be queued together."""
+    """The requests of one submission, waiting to be queued together."""
 
     requests: Sequence[EvalRequest]
     quota: Quota | None
@@ -43,6 +43,8 @@ class _Form:
 
 
 class Queue:
+    """The queue of evaluation requests in a store."""
+
     def __init__(
         self,
         store: Store,
@@ -50,18 +52,18 @@ class Queue:
         max_attempts: int = 3,
         heartbeats: Heartbeats | None = None,
     ) -> None:
-        """Without `heartbeats` a lease lasts as its claim says."""
+        """Open the queue of a store. Without `heartbeats`, leases expire at the time set when they were claimed."""
         self.store = store
         self._lease = lease
         self._max_attempts = max_attempts
         self._heartbeats = heartbeats
         self._reader = queue_reader(store)
-        self._parsed: dict[str, EvalRequest] = {}  # by blob: the running ones are looked at again and again
+        self._parsed: dict[str, EvalRequest] = {}  # by blob id; running requests are read many times
         self._forms: deque[_Form] = deque()
         self._submitting = threading.Lock()
 
     def rows(self, snapshot: Snapshot | None = None) -> list[QueueRow]:
-        """Open and recent requests, oldest first."""
+        """Return open and recent requests, oldest first."""
         return sorted(self._reader.read(snapshot or self.store.snapshot())[0], key=lambda r: (r.submitted_at, r.key))
 
     def get(self, key: str, snapshot: Snapshot | None = None) -> EvalRequest:
@@ -72,26 +74,29 @@ class Queue:
         return request
 
     def find(self, key: str, snapshot: Snapshot) -> EvalRequest | None:
-        """Return the request with this key in any state, None if there is none. Raises QueueError if unreadable."""
+        """Return the request with this key, or None if there is none. Raises QueueError if it is unreadable."""
         status = status_of(key, snapshot)
         return self._load(EvalRequest.path_of(key, status), snapshot) if status else None
 
     def submit(self, request: EvalRequest, quota: Quota | None = None) -> None:
-        """Queue one request. Raises RefusedError if it was submitted before, its owner opted out or the quota is spent."""
+        """Queue one request.
+
+        Raises RefusedError if it was submitted before, the model was opted out or the quota is used up.
+        """
         (refused,) = self.submit_all([request], quota)
         if refused and refused.refusal:
             raise RefusedError(refused.refusal, refused.detail)
 
     def submit_all(self, requests: Sequence[EvalRequest], quota: Quota | None = None) -> list[Check | None]:
-        """Queue the requests of one form in one commit; return for each the check it failed, or None.
+        """Queue the requests of one submission in one commit. Return the check that each request failed, or None.
 
-        Forms that arrive while a commit is under way share the next one. This returns once the commit has landed, and
-        all is decided in it: of many submissions at once, no more than the quota come through.
+        Submissions that arrive during a commit share the next commit. The checks run inside the commit, so concurrent
+        submissions cannot exceed the quota. This method returns after the commit.
         """
-        own = _Form(requests, quota)
-        self._forms.append(own)
+        own_form = _Form(requests, quota)
+        self._forms.append(own_form)
         with self._submitting:
-            if not own.decided:  # else the thread before has taken it along
+            if not own_form.decided:  # otherwise another thread has already committed it
                 forms = [self._forms.popleft() for _ in range(len(self._forms))]
                 try:
                     transact(self.store, lambda snapshot: self._queue_forms(forms, snapshot))
@@ -100,9 +105,9 @@ class Queue:
                         form.error = error
                 for form in forms:
                     form.decided = True
-        if own.error:
-            raise own.error
-        return own.refusals
+        if own_form.error:
+            raise own_form.error
+        return own_form.refusals
 
     def _queue_forms(self, forms: list["_Form"], snapshot: Snapshot) -> tuple[Changes, str, None]:
         rows, queued = self.rows(snapshot), list[EvalRequest]()
@@ -120,10 +125,10 @@ class Queue:
         return self._move(snapshot, [], queued), f"Submit {what}", None
 
     def claim(self, worker: str, now: datetime) -> EvalRequest | None:
-        """Take the next pending request: round-robin over submitters, oldest first. None if there is none.
+        """Claim the next pending request: round-robin over submitters, oldest first. Return None if there is none.
 
-        Requests whose lease has run out are returned to pending, or quarantined after too many attempts, first. Raises
-        StoreError where the result would find no room in the store.
+        Requests with an expired lease are first returned to pending, or quarantined after too many attempts. Raises
+        StoreError if the store has no room for the result.
         """
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest | bool]:
@@ -134,7 +139,7 @@ class Queue:
             for row in fair_order(rows):
                 request = self._try_load(row.path, snapshot)
                 if request is None:
-                    continue  # a poison record must not stop the queue behind it
+                    continue  # an unreadable record must not block the requests behind it
                 done = request.evolve(status=Status.FINISHED)
                 check_room(self.store, (done.path, EvalResult.path_of(request.model_id, request.key)), snapshot)
                 lease = Lease(
@@ -147,13 +152,14 @@ class Queue:
             return {}, "", False
 
         while (claimed := transact(self.store, decide)) is True:
-            continue  # leases were taken back: now there may be something to claim
+            continue  # leases were taken back, so there may be a request to claim now
         return claimed or None
 
     def take_back(self, nonces: Collection[str]) -> list[str]:
-        """Return running requests to the queue whose worker is known to be dead. Return their keys.
+        """Take back running requests from a worker that is known to be dead. Return their keys.
 
-        `nonces` are those of the leases. As for a lease that ran out, the attempt counts. Raises StoreError.
+        `nonces` identify their leases. The attempt counts, as for an expired lease. Raises StoreError if the store cannot
+        be reached.
         """
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
@@ -165,8 +171,8 @@ class Queue:
         return transact(self.store, decide)
 
     def check_held(self, request: EvalRequest) -> None:
-        """Raises LostLeaseError if the lease of a running request is no longer held."""
-        self._held(request, self.store.snapshot())
+        """Raise LostLeaseError if the lease of a running request is no longer held."""
+        self._check_lease(request, self.store.snapshot())
 
     def heartbeat(self, request: EvalRequest, now: datetime, progress: Progress | None = None) -> None:
         """Extend the lease of a running request. Raises LostLeaseError if it is no longer held."""
@@ -176,10 +182,13 @@ class Queue:
         self._heartbeats.write(request.key, lease)
 
     def publish(self, request: EvalRequest, result: EvalResult, now: datetime, statement: bytes | None = None) -> None:
-        """Result, its signed statement, finished request and index rows in one commit. Raises LostLeaseError if the lease is not held."""
+        """Publish a result, its signed statement, the finished request and the index rows in one commit.
+
+        Raises LostLeaseError if the lease is not held.
+        """
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-            self._held(request, snapshot)
+            self._check_lease(request, snapshot)
             done = request.evolve(status=Status.FINISHED, lease=None, finished_at=now)
             changes = {**self._move(snapshot, [request], [done]), **with_result(self.store, snapshot, result)}
             if statement:
@@ -189,30 +198,35 @@ class Queue:
         transact(self.store, decide)
 
     def fail(self, request: EvalRequest, failure: Failure, now: datetime) -> EvalRequest:
-        """End a running request. A fault of ours is tried again, up to the limit; the model's ends it at once.
+        """End an attempt at a running request that failed.
 
-        Raises LostLeaseError if the lease is not held.
+        A model failure ends the request. After an infrastructure failure it is tried again, unless the failure is
+        permanent or the limit of attempts is reached: then the request is quarantined. Raises LostLeaseError if the lease
+        is not held.
         """
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest]:
-            self._held(request, snapshot)
+            self._check_lease(request, snapshot)
             after = self._after_failure(request, failure, now)
             return self._move(snapshot, [request], [after]), f"Fail {request.key}: {failure.code}", after
 
         return transact(self.store, decide)
 
     def release(self, request: EvalRequest) -> None:
-        """Hand a running request back unharmed, its attempt not counted (a worker that stops cleanly)."""
+        """Put a running request back into the queue without counting the attempt, when a worker stops cleanly.
+
+        Raises LostLeaseError if the lease is not held.
+        """
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
-            self._held(request, snapshot)
+            self._check_lease(request, snapshot)
             after = _pending(request, request.attempt - 1)
             return self._move(snapshot, [request], [after]), f"Release {request.key}", None
 
         transact(self.store, decide)
 
     def requeue(self, key: str) -> EvalRequest:
-        """Put a failed, quarantined or stuck request back to pending by hand. Raises QueueError otherwise."""
+        """Put a failed, quarantined or running request back to pending. Raises QueueError for any other."""
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, EvalRequest]:
             request = self.get(key, snapshot)
@@ -224,7 +238,7 @@ class Queue:
         return transact(self.store, decide)
 
     def requeue_all(self) -> list[str]:
-        """Put every quarantined request back to pending. Returns their keys."""
+        """Put every quarantined request back to pending. Return their keys."""
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
             quarantined = [row for row in self.rows(snapshot) if row.status == Status.QUARANTINED]
@@ -236,7 +250,7 @@ class Queue:
         return transact(self.store, decide)
 
     def cancel(self, key: str) -> None:
-        """Take a pending or quarantined request out of the queue, as if never submitted. Raises QueueError for any other."""
+        """Delete a pending or quarantined request, as if never submitted. Raises QueueError for any other."""
 
         def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
             request = self.get(key, snapshot)
@@ -249,12 +263,13 @@ class Queue:
         transact(self.store, decide)
 
     def _expired(self, snapshot: Snapshot, now: datetime) -> list[tuple[EvalRequest, EvalRequest]]:
+        """Return running requests with an expired lease, each with the record that replaces it."""
         return [
             (request, self._after_loss(request, now))
             for request in self._running(snapshot)
             if request.lease
             and now > request.lease.expires_at + SKEW
-            and now > self._last_beat(request.key, request.lease) + SKEW
+            and now > self._expires_at(request.key, request.lease) + SKEW
         ]
 
     def _running(self, snapshot: Snapshot) -> list[EvalRequest]:
@@ -264,18 +279,19 @@ class Queue:
     def _after_loss(self, request: EvalRequest, now: datetime) -> EvalRequest:
         return self._after_failure(request, Failure(stage=Stage.INFER, code=FailureCode.WORKER_LOST), now)
 
-    def _last_beat(self, key: str, claimed: Lease) -> datetime:
-        """When the lease runs out by its last heartbeat."""
+    def _expires_at(self, key: str, claimed: Lease) -> datetime:
+        """Return when a lease expires, according to its last heartbeat."""
         beat = self._heartbeats.last(key, claimed) if self._heartbeats else None
         return beat.expires_at if beat and beat.nonce == claimed.nonce else claimed.expires_at
 
     def _after_failure(self, request: EvalRequest, failure: Failure, now: datetime) -> EvalRequest:
-        if failure.code.ours and not failure.code.lasting and request.attempt < self._max_attempts:
+        if failure.code.is_infrastructure and not failure.code.is_permanent and request.attempt < self._max_attempts:
             return _pending(request, request.attempt)
-        status = Status.QUARANTINED if failure.code.ours else Status.FAILED
+        status = Status.QUARANTINED if failure.code.is_infrastructure else Status.FAILED
         return request.evolve(status=status, lease=None, finished_at=now, failure=failure)
 
-    def _held(self, request: EvalRequest, snapshot: Snapshot) -> None:
+    def _check_lease(self, request: EvalRequest, snapshot: Snapshot) -> None:
+        """Raise LostLeaseError if the lease of a running request is no longer held."""
         current = self._load(request.path, snapshot) if request.path in snapshot.files else None
         if request.lease is None or current is None or current.lease is None:
             raise LostLeaseError(f"request {request.key} is no longer running")
@@ -292,7 +308,7 @@ class Queue:
                 known = parse_record(self.store.read(path, snapshot.head), EvalRequest)
             except ValueError as error:
                 raise QueueError(f"{path} is unreadable: {error}") from error
-            if len(self._parsed) >= MAX_PARSED:
+            if len(self._parsed) >= MAX_PARSED_REQUESTS:
                 self._parsed.clear()
             self._parsed[blob] = known
         return known

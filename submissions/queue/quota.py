@@ -1,4 +1,4 @@
-"""How many evaluations a person may ask for."""
+"""Limit how many evaluations a submitter may request."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -10,45 +10,47 @@ from submissions.records.request import EvalRequest
 
 @dataclass(frozen=True)
 class Submitter:
-    """Who submits. Quotas are for those whom a provider of identities has authenticated for."""
+    """A person who submits. Quotas apply only to submitters authenticated by an identity provider."""
 
     name: str
     organisations: frozenset[str] = frozenset()
     authenticated: bool = True
 
     def organisation(self, model_id: str) -> str | None:
-        """The owner of a model, where the submitter is that owner or belongs to it."""
+        """Return the owner of a model if the submitter is that owner or belongs to it, or else None."""
         owner = model_id.partition("/")[0]
         return owner if self.authenticated and owner in {self.name, *self.organisations} else None
 
 
 @dataclass(frozen=True)
 class Quota:
-    """Evaluations a submitter, and an organisation for its own models, may have of a benchmark within a window.
+    """The number of evaluations of a benchmark that a submitter may request within a time window.
 
-    One of KorQuAD's own rules (https://korquad.github.io): one submission in 7 days. Failed ones count too, since a
-    model can provoke what looks like an infrastructure failure; the operator gives one back by cancelling it.
+    All members of an organisation share the quota for its own models. The default, one submission in 7 days, is
+    KorQuAD's own rule (https://korquad.github.io). Failed requests count too, because a model can provoke what looks like an
+    infrastructure failure. The operator gives a submission back by cancelling the request.
     """
 
-    limits: Mapping[str, int]
+    limits: Mapping[str, int]  # by benchmark
     window: timedelta
     former: frozenset[str] = frozenset()  # further pseudonyms of the submitter
-    mark: Callable[[str, str], str] | None = None  # see Pseudonyms.mark; None: nobody belongs to an owner
+    mark: Callable[[str, str], str] | None = None  # Pseudonyms.mark; None: submitters never belong to an owner
 
     def free_at(self, rows: Iterable[QueueRow], request: EvalRequest) -> datetime | None:
-        """When the submitter of this request may submit it, or None: now."""
+        """Return when the submitter may submit this request, or None if they may now."""
         counted, limit = self._counted(rows, request), self.limit(request.benchmark)
         return counted[-limit] + self.window if len(counted) >= limit else None
 
     def left(self, rows: Iterable[QueueRow], request: EvalRequest) -> int:
-        """How many evaluations of its benchmark the submitter of this request may still have now."""
+        """Return how many evaluations of the request's benchmark its submitter may still request now."""
         return max(0, self.limit(request.benchmark) - len(self._counted(rows, request)))
 
     def limit(self, benchmark: str) -> int:
+        """Return the number of evaluations of a benchmark that are allowed within the window."""
         return self.limits.get(benchmark, 1)
 
     def _counted(self, rows: Iterable[QueueRow], request: EvalRequest) -> list[datetime]:
-        """When what counts against the quota was submitted, oldest first."""
+        """Return when the requests that count against the quota were submitted, oldest first."""
         since = request.submitted_at - self.window
         return sorted(
             row.submitted_at
@@ -60,7 +62,7 @@ class Quota:
         )
 
     def _both_of_owner(self, row: QueueRow, request: EvalRequest) -> bool:
-        """Return whether both are for models of one owner, and by submitters who belong to it."""
+        """Return whether both requests are for models of one owner and were submitted by members of that owner."""
         owner = request.model_id.partition("/")[0]
         return (
             self.mark is not None
@@ -71,6 +73,6 @@ class Quota:
 
 
 def _other_mode(row: QueueRow, request: EvalRequest) -> bool:
-    """Whether it is the same model, asked to reason where the request is not, or the other way round."""
+    """Return whether both are for the same model, revision and precision, but in different reasoning modes."""
     alike = (row.model_id, row.revision, row.precision) == (request.model_id, request.revision, request.precision)
     return alike and row.thinking != request.thinking

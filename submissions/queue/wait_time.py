@@ -1,4 +1,4 @@
-"""How long a request will take until its result: from how long the same benchmark took for models of like size."""
+"""Estimate when a result will be ready, from how long the same benchmark durations for models of similar size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,38 +10,46 @@ from statistics import median
 from submissions.records.index_rows import QueueRow
 from submissions.records.request import Status
 
-SIZES = (1e9, 4e9, 10e9, 40e9)  # parameters at which a model falls into the next class
+SIZES = (1e9, 4e9, 10e9, 40e9)  # limits between size classes, in parameters
 
 
 @dataclass(frozen=True)
 class Wait:
-    place: int | None  # in the queue, from 1; None for one that runs
-    ready_in: timedelta | None  # until its result is expected; None where nothing like it was measured yet
+    """The place of a request in the queue, and the expected time until its result."""
+
+    place: int | None  # from 1; None for a running request
+    ready_in: timedelta | None  # None if no similar request has finished yet
 
 
 def fair_order(rows: Sequence[QueueRow]) -> list[QueueRow]:
-    """Pending rows, one of each submitter in turn: first those with the fewest running, then oldest first."""
+    """Return pending rows in the order in which they are claimed: one per submitter in turn.
+
+    Within a turn, submitters with fewer running requests come first, then older requests.
+    """
     running: dict[str, int] = {}
     for row in rows:
         if row.status == Status.RUNNING:
             running[row.submitted_by] = running.get(row.submitted_by, 0) + 1
     pending = sorted((r for r in rows if r.status == Status.PENDING), key=lambda r: (r.submitted_by, r.submitted_at))
     turns: list[tuple[int, QueueRow]] = []
-    for submitter, own in groupby(pending, key=lambda r: r.submitted_by):
-        turns += [(running.get(submitter, 0) + turn, row) for turn, row in enumerate(own)]
+    for submitter, group in groupby(pending, key=lambda r: r.submitted_by):
+        turns += [(running.get(submitter, 0) + turn, row) for turn, row in enumerate(group)]
     return [row for _, row in sorted(turns, key=lambda t: (t[0], t[1].submitted_at, t[1].key))]
 
 
 def waits(rows: Sequence[QueueRow], now: datetime) -> dict[str, Wait]:
-    """Place and expected time of every request that is pending or runs, by key; as many workers as run one now, at
-    least one."""
-    took: dict[tuple[str, int], list[float]] = {}
+    """Return the place and expected time of every pending or running request, by key.
+
+    The number of workers is taken to be the number of running requests, but at least one.
+    """
+    durations: dict[tuple[str, int], list[float]] = {}
     for row in rows:
         if row.status == Status.FINISHED and row.started_at and row.finished_at:
-            took.setdefault(_class(row), []).append((row.finished_at - row.started_at).total_seconds())
+            took = (row.finished_at - row.started_at).total_seconds()
+            durations.setdefault(_benchmark_and_size(row), []).append(took)
 
     def expected(row: QueueRow) -> float:
-        known = took.get(_class(row))
+        known = durations.get(_benchmark_and_size(row))
         return median(known) if known else inf
 
     found: dict[str, Wait] = {}
@@ -60,5 +68,6 @@ def waits(rows: Sequence[QueueRow], now: datetime) -> dict[str, Wait]:
     return found
 
 
-def _class(row: QueueRow) -> tuple[str, int]:
+def _benchmark_and_size(row: QueueRow) -> tuple[str, int]:
+    """Return the benchmark and the size class of a request's model."""
     return row.benchmark, sum((row.params or 0) >= size for size in SIZES)

@@ -1,6 +1,7 @@
-"""What crosses a boundary: requests, leases and what the operator decides; results are in submissions.records.result.
+"""Define the base class and the field types of all records.
 
-Every record may become public, so it is closed: no extra fields, enums instead of prose, UTC times, finite numbers.
+Every record may become public, so its content is restricted: no extra fields, enums instead of free text, UTC times, finite
+numbers.
 """
 
 import json
@@ -12,30 +13,30 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from submissions.records.options import FloatPrecision
 
 MAX_PARAMS = 10**15
-MAX_PIXELS = 4_194_304  # of an image (2,048 × 2,048): a larger one is scaled down; a document page at 150 dpi fits
-# The Hub's own pattern lets Hangul look-alikes and a trailing newline through; this one is ASCII, end to end.
+MAX_PIXELS = 4_194_304  # per image (2,048 × 2,048), larger ones are scaled down; a document page at 150 dpi fits
+# The Hub's own pattern accepts Hangul look-alikes and a trailing newline. This one accepts only ASCII.
 OWNER = r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}"
 MODEL_ID = f"{OWNER}/{OWNER}"
 
 
 def _utc(value: datetime) -> datetime:
     if value.tzinfo is None:
-        raise ValueError("a time needs its zone")
+        raise ValueError("a time needs a time zone")
     return value.astimezone(UTC)
 
 
 Time = Annotated[datetime, AfterValidator(_utc)]
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]  # of a benchmark or an engine
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]  # name of a benchmark or an engine
 ModelId = Annotated[str, Field(pattern=f"^{MODEL_ID}$")]
 Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
 Key = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]  # sha256
-Label = Annotated[str, Field(max_length=200)]  # a name printed by others; escaped wherever it is shown
+Label = Annotated[str, Field(max_length=200)]  # untrusted text, such as a name; must be escaped when shown
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
-Metric = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]  # a score above chance may be below 0
+Metric = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]  # percent; negative below chance
 MetricName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,59}$")]
 Positive = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-# Quantised checkpoints, by transformers' own names; they are where an unquantised model has its precision.
+# Quantisation methods, as transformers names them. For a quantised model, the method takes the place of the precision.
 Quantization = Literal[
     "fp8",
     "mxfp8",
@@ -60,42 +61,46 @@ Quantization = Literal[
     "spqr",
     "vptq",
 ]
-AS_SERVED: Literal["as_served"] = "as_served"  # by an API, which does not say
-Precision = FloatPrecision | Quantization | Literal["as_served"]  # a quantised checkpoint's is its method
-# repository: with the penalties of the model's own generation config; provider: an API that takes no temperature.
+AS_SERVED: Literal["as_served"] = "as_served"  # the precision of a model behind an API, which is unknown
+Precision = FloatPrecision | Quantization | Literal["as_served"]  # of a quantised checkpoint: its method
+# repository: greedy with the penalties of the model's generation config; provider: an API that accepts no temperature.
 Decoding = Literal["greedy", "repository", "provider"]
 
 
 class Record(BaseModel):
+    """The base class of all records: immutable and without extra fields."""
+
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
         populate_by_name=True,
         protected_namespaces=(),
-        hide_input_in_errors=True,  # it may be private, and errors are logged
+        hide_input_in_errors=True,  # the input may be private, and errors are logged
     )
 
     def evolve(self, **changes: Any) -> Self:
-        """A copy with some fields changed, validated like a new record."""
+        """Return a copy with some fields changed, validated like a new record."""
         return type(self).model_validate({**self.model_dump(), **changes})
 
     @classmethod
     def read_known(cls, content: bytes) -> Self:
-        """A record that a newer version may have written: what is not known of it is left out, where it may be missing.
+        """Parse a record that a newer version may have written.
 
-        Raises ValueError.
+        Top-level fields that this version does not know or cannot parse are dropped. Raises ValueError if a required field
+        is dropped, or if the content is not a JSON object.
         """
         try:
             return cls.model_validate_json(content)
         except ValidationError as error:
-            faults = error.errors(include_url=False)
-            if not all(fault["loc"] for fault in faults):  # no JSON, or no record
+            errors = error.errors(include_url=False)
+            if not all(item["loc"] for item in errors):  # not JSON, or not an object
                 raise
             record = json.loads(content)
-            for fault in faults:
-                record.pop(fault["loc"][0], None)
+            for item in errors:
+                record.pop(item["loc"][0], None)
             return cls.model_validate(record)
 
     def to_bytes(self) -> bytes:
+        """Return the record as indented JSON in UTF-8."""
         text = json.dumps(self.model_dump(mode="json", by_alias=True), ensure_ascii=False, indent=2, allow_nan=False)
         return text.encode() + b"\n"

@@ -1,4 +1,4 @@
-"""The outcome of one check of a submission."""
+"""Define the outcome of one check of a submission."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,11 @@ from submissions.texts.refusals import RefusalCode
 
 @dataclass(frozen=True)
 class Check:
-    """One check: it passed, or `refusal` says why not, or what it needs could not be read (`skipped`)."""
+    """The outcome of a check: passed, failed (with a `refusal`), or `skipped` because its input was unreadable."""
 
     name: CheckName
     refusal: RefusalCode | None = None
-    detail: str = ""  # the same in every language: a size, a licence, a commit
-    benchmark: str | None = None  # None: it applies to all of them
+    detail: str = ""  # not translated: a size, a licence, a commit
+    benchmark: str | None = None  # None: the check applies to all benchmarks
     skipped: bool = False
-    request: str | None = None  # the key of the same request, if it was submitted before
+    request: str | None = None  # key of the earlier request, if the same one was submitted before

@@ -1,4 +1,4 @@
-"""Flat rows that summarise results and requests: what the board and the queue view are drawn from."""
+"""Define flat rows that summarise results and requests, for the board and the queue view."""
 
 from dataclasses import field, fields
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from submissions.records.result import SINGLE_PROTOCOL, EvalResult, Latency
 
 
 class BucketScore(NamedTuple):
-    """A part of a result: its headline score in percent, None for a count of answers, and its number of items."""
+    """The headline score of a part of a result in percent (None for a count of answers), and its number of items."""
 
     score: float | None
     n: int | None
@@ -20,13 +20,14 @@ class BucketScore(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class BoardRow:
-    """What the board needs of a result: one row of a segment below `index/board/`.
+    """The fields of a result that the board needs, stored as a row of a segment below `index/board/`.
 
-    A dataclass with slots, because the board holds tens of thousands: a pydantic model would take three times the memory.
+    This is a dataclass with slots, because the board holds tens of thousands of rows in memory and a pydantic model takes
+    three times as much.
     """
 
     path: str
-    blob: str  # the git blob id of the record this row was made from: how a stale row is noticed
+    blob: str  # git blob id of the record; the row is stale if the record has another one
     key: Key
     benchmark: Name
     benchmark_version: str
@@ -44,11 +45,11 @@ class BoardRow:
     metrics: dict[str, float] = field(default_factory=dict)  # in percent
     intervals: dict[str, tuple[float, float]] = field(default_factory=dict)  # 95 %, in percent
     latency_ms: float | None = (
-        None  # of a measured row: the median if questions were asked one at a time, else the mean
+        None  # of verified results: the median if questions were asked one at a time, else the mean
     )
     hardware: Label | None = None
     date: float | None = None
-    released: str | None = None  # the month of the model's release, if it is known: 2025-11
+    released: str | None = None  # month of the model's release, such as 2025-11
     outcome: str
     kind: str
     source: Label | None = None
@@ -64,33 +65,35 @@ class BoardRow:
     max_answer_tokens: int | None = None
     max_reasoning_tokens: int | None = None
     reasoning_tokens: float | None = None  # per answer
-    reasoning_per_right: float | None = None  # tokens per right answer
+    reasoning_per_right: float | None = None  # tokens per correct answer
     published_as: Label | None = None
-    # Other results on the same items: key, 1 if this one is ahead or -1, and the p value at most.
+    # Comparisons with other results on the same items: key, 1 if this one is ahead, -1 if behind or 0, and an upper
+    # bound of the p value.
     paired: tuple[tuple[str, int, float], ...] = ()
 
-    # Found by the board itself; in no segment.
+    # Computed by the board, and not stored in segments.
     retired: str | None = None  # why the result has no rank any more
-    attempt: tuple[int, int] | None = None  # which of how many results of its model on this test set
-    reproduction: str | None = None  # of a reported number or its measurement: see leaderboard.data.reproductions
+    attempt: tuple[int, int] | None = None  # (k, n): the k-th of n results of its model on this test set
+    reproduction: str | None = None  # see leaderboard.data.reproductions
 
     @property
     def is_sample(self) -> bool:
-        """Whether the row is a trial on the sample set, which says nothing about a model."""
+        """Return whether the row is a trial on the sample set, which does not measure a model."""
         return self.split.startswith("sample")
 
     @property
     def score(self) -> float | None:
-        """The headline in percent, None if it is not known."""
+        """Return the headline score in percent, or None if it is unknown."""
         return self.metrics.get(self.headline)
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the headline in percent, None if it is not known."""
+        """Return the 95 % interval of the headline score in percent, or None if it is unknown."""
         return self.intervals.get(self.headline)
 
 
 def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
+    """Summarise a result. `path` and `blob` locate its record."""
     scores, headline = result.results[result.benchmark], result.headline
     return BoardRow(
         path=path,
@@ -144,12 +147,13 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
 
 
 def _typical_ms(latency: Latency) -> float:
+    """Return the median if questions were asked one at a time, else the mean."""
     return latency.mean_ms if latency.protocol != SINGLE_PROTOCOL or latency.p50_ms is None else latency.p50_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class QueueRow:
-    """What the queue view needs of a request: one row of a segment below `index/queue/`."""
+    """The fields of a request that the queue view needs, stored as a row of a segment below `index/queue/`."""
 
     blob: str
     key: Key
@@ -176,10 +180,11 @@ class QueueRow:
 
 
 def queue_row(request: EvalRequest, blob: str) -> QueueRow:
-    own = {"blob", "failure_stage", "failure_code"}
+    """Summarise a request. `blob` is the git blob id of its record."""
+    row_only = {"blob", "failure_stage", "failure_code"}
     return QueueRow(
         blob=blob,
         failure_stage=request.failure.stage if request.failure else None,
         failure_code=request.failure.code if request.failure else None,
-        **request.model_dump(include={field.name for field in fields(QueueRow)} - own),
+        **request.model_dump(include={field.name for field in fields(QueueRow)} - row_only),
     )

@@ -1,4 +1,4 @@
-"""Public records of what the operator decides: opt-outs, retirements, approved code, drawn test sets."""
+"""Define public records of the operator's decisions: opt-outs, retirements, approved code, generated test sets."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from submissions.records.base import MODEL_ID, OWNER, Digest, Key, Label, ModelI
 
 
 class OptOut(Record):
-    """An owner's wish that none of its models, or one of them, be evaluated, at `opt-outs/`."""
+    """An owner's request that one or all of its models are not evaluated, stored at `opt-outs/`."""
 
     name: Annotated[str, Field(pattern=f"^({MODEL_ID}|{OWNER})$")]
     since: Time
@@ -19,16 +19,16 @@ class OptOut(Record):
 
     @staticmethod
     def path_of(name: str) -> str:
-        return f"opt-outs/{name.lower()}.json"  # the Hub takes names in any letter case
+        return f"opt-outs/{name.lower()}.json"  # names on the Hub are case-insensitive
 
 
 class Retirement(Record):
-    """Why a result has no rank any more, at `retired/`. The result stays where it is, and all of its numbers public."""
+    """The reason why a result is no longer ranked, stored at `retired/`. The result itself stays public."""
 
     key: Key
     reason: Label
     since: Time
-    until: Time | None = None  # it has its rank again since then
+    until: Time | None = None  # since then the result is ranked again
 
     @staticmethod
     def path_of(key: str) -> str:
@@ -36,13 +36,16 @@ class Retirement(Record):
 
 
 class Commitment(Record):
-    """What is public of a drawn set before any model is asked, at `fresh/`; the seed once it is revealed."""
+    """A commitment to a generated test set, published at `fresh/` before any model is evaluated on it.
+
+    The seed is added when it is revealed.
+    """
 
     quarter: Annotated[str, Field(pattern=r"^\d{4}Q[1-4]$")]
     n: int = Field(ge=1)
     seed_sha256: Digest
-    generator_sha256: Digest  # of the code that draws, and the fonts
-    set_sha256: Digest  # of all files of the set, see evaluator.fresh.draw
+    generator_sha256: Digest  # of the generator code and its fonts
+    set_sha256: Digest  # of all files in the set, see evaluator.fresh.draw
     libraries: dict[Label, Label]
     committed_at: Time
     seed: Label | None = None
@@ -58,7 +61,10 @@ class Commitment(Record):
 
 
 class CodeApproval(Record):
-    """Python files that the operator has read and lets run, at `approvals/{owner}/{name}/{revision}.json`."""
+    """Python files that the operator has reviewed and allows to run.
+
+    Stored at `approvals/{owner}/{name}/{revision}.json`.
+    """
 
     model_id: ModelId
     revision: Sha

@@ -1,6 +1,6 @@
-"""The benchmarks and engines of an installation, as the checks see them.
+"""Describe the benchmarks and engines of an installation for the checks.
 
-The packages above declare them and pass a `Registry` in when a program starts, so this package names none.
+This package does not know any of them. Programs build a `Registry` from higher packages at start-up and pass it in.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -11,33 +11,38 @@ from submissions.records.options import Inputs
 
 
 class BenchmarkInfo(Protocol):
-    """What is checked of a benchmark before a model is queued for it."""
+    """The properties of a benchmark that are checked before a model is queued for it."""
 
     @property
     def version(self) -> str:
-        """Raised whenever items, prompts or scoring change: scores of two versions are never compared."""
+        """Return the version, which is increased when items, prompts or scoring change.
+
+        Scores of different versions are never compared.
+        """
         ...
 
     @property
     def inputs(self) -> Inputs:
-        """What a model must be able to read."""
+        """Return the kind of input that a model must accept."""
         ...
 
     @property
     def min_context(self) -> int:
-        """Tokens for a question, its image and the answer; pages are read in windows."""
+        """Return the tokens needed for a question, its image and the answer. Long pages are split into windows."""
         ...
 
 
 class EngineInfo(Protocol):
-    """What is checked of an engine."""
+    """The properties of an engine that are checked before a model is queued for it."""
 
     @property
-    def inputs(self) -> Collection[Inputs]: ...
+    def inputs(self) -> Collection[Inputs]:
+        """Return the kinds of input that the engine accepts."""
+        ...
 
     @property
     def class_names(self) -> Collection[str]:
-        """Parts of the class names of the models it runs, such as ForQuestionAnswering."""
+        """Return substrings of the class names of models that it runs, such as ForQuestionAnswering."""
         ...
 
 
@@ -49,12 +54,12 @@ class Registry:
     engines: Mapping[str, EngineInfo]
 
     def engine_for(self, class_names: Iterable[str]) -> str:
-        """Return the engine that runs a model whose config names these classes."""
+        """Return the name of the engine for a model whose config lists these classes."""
         for name, engine in self.engines.items():
             if any(part in class_name for part in engine.class_names for class_name in class_names):
                 return name
         return "chat"
 
     def benchmarks_for(self, engine: str) -> list[str]:
-        """Return the benchmarks whose questions this engine can ask."""
+        """Return the names of the benchmarks whose inputs an engine accepts."""
         return [name for name, info in self.benchmarks.items() if info.inputs in self.engines[engine].inputs]

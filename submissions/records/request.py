@@ -1,4 +1,4 @@
-"""The request for one evaluation, with its lease, its progress and how it failed."""
+"""Define the request for one evaluation, with its lease, its progress and its failure."""
 
 import hashlib
 import json
@@ -26,6 +26,8 @@ DEFAULT_REVISION = "main"
 
 
 class Status(StrEnum):
+    """The state of a request in the queue, see submissions.queue.queue."""
+
     PENDING = "pending"
     RUNNING = "running"
     FINISHED = "finished"
@@ -34,22 +36,26 @@ class Status(StrEnum):
 
 
 class Stage(StrEnum):
-    LAUNCH = "launch"  # claimed, and no machine has begun
+    """The stages of an evaluation, in order."""
+
+    LAUNCH = "launch"  # claimed, but not yet started on a machine
     FETCH = "fetch"
     LOAD = "load"
     INFER = "infer"
-    MEASURE = "measure"  # some questions again, one at a time
+    MEASURE = "measure"  # some questions are asked again one at a time
     SCORE = "score"
     PUBLISH = "publish"
 
 
 class Failure(Record):
+    """The stage in which an evaluation failed, and the reason."""
+
     stage: Stage
     code: FailureCode
 
 
 class Progress(Record):
-    """How far an evaluation is: of a stage's steps, how many are done. 0 of 0 where it has none to count."""
+    """The progress within a stage: `done` of `total` steps. Both are 0 if the stage has no countable steps."""
 
     stage: Stage
     done: int = Field(default=0, ge=0)
@@ -57,6 +63,8 @@ class Progress(Record):
 
 
 class Lease(Record):
+    """A worker's claim on a running request. It expires unless heartbeats extend it."""
+
     worker: Label
     nonce: Key
     heartbeat_at: Time
@@ -73,9 +81,9 @@ def request_key(
     thinking: Thinking | None = None,
     base: str | None = None,
 ) -> str:
-    """First 32 hex digits of the sha256 of the tuple: the same submission twice is the same file.
+    """Return the key of a request: the first 32 hex digits of the SHA-256 of the arguments.
 
-    `base` is an adapter's base model with its commit.
+    Equal requests have the same key and thus the same file. `base` is an adapter's base model with its commit.
     """
     parts = [model_id, revision, precision, benchmark, version]
     parts += [f"thinking={thinking}"] if thinking else []
@@ -84,9 +92,10 @@ def request_key(
 
 
 class EvalRequest(Record):
-    """One (model, revision, precision, benchmark, benchmark version), at `requests/{status}/{key[:2]}/{key}.json`.
+    """A request to evaluate one model, revision and precision on one benchmark version.
 
-    A model that can reason or not has a request for each, an adapter one for each commit of its base model.
+    Each reasoning mode of a model has its own request, as has each commit of an adapter's base model. Requests are stored at
+    `requests/{status}/{key[:2]}/{key}.json`.
     """
 
     key: Key
@@ -100,14 +109,14 @@ class EvalRequest(Record):
     model_type: Label
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     license: Label | None = None
-    submitted_by: Label  # a pseudonym, as is that of the organisation: submissions.queue.pseudonyms
-    organisation: Label | None = None  # a mark by which the operator knows whether the submitter belongs to the owner
+    submitted_by: Label  # a pseudonym, see submissions.queue.pseudonyms
+    organisation: Label | None = None  # keyed mark; only the operator can tell if the submitter belongs to the owner
     submitted_at: Time
-    share: bool = False  # whether the result is to be offered to the model's repository, if its owner asks
+    share: bool = False  # whether to offer the result to the model's repository, if its owner submitted
     thinking: Thinking | None = None
-    base_model: ModelId | None = None  # an adapter's, or what the card of a quantised model names
-    base_revision: Sha | None = None  # an adapter's only
-    custom_code: bool = False  # whether it needs the Python files of its repository, which the operator approved
+    base_model: ModelId | None = None  # of an adapter, or as named by the card of a quantised model
+    base_revision: Sha | None = None  # of an adapter
+    custom_code: bool = False  # whether it needs Python files of its repository, which must be approved
     api: Annotated[str, Field(pattern=f"^{OWNER}$")] | None = None  # the operator's name for a model behind an API
     status: Status = Status.PENDING
     attempt: int = Field(default=0, ge=0)
@@ -122,4 +131,4 @@ class EvalRequest(Record):
 
     @staticmethod
     def path_of(key: str, status: Status) -> str:
-        return f"requests/{status}/{key[:2]}/{key}.json"  # submissions.store.folders says why
+        return f"requests/{status}/{key[:2]}/{key}.json"  # sharded by key, see submissions.store.folders

@@ -1,6 +1,6 @@
-"""The result of one evaluation, as it becomes public. Closed like every record, see submissions.records.base.
+"""Define the public record of an evaluation's result.
 
-Scores are percentages from 0 to 100, times are milliseconds where the name ends in `_ms`.
+Scores are percentages from 0 to 100. Fields with names that end in `_ms` are milliseconds.
 """
 
 from typing import Annotated, Any, Literal
@@ -26,36 +26,44 @@ from submissions.records.options import Thinking
 
 
 class Generation(Record):
-    """How answers were decoded. Budgets are new tokens; what may share a rank has the same of all but `dropped`."""
+    """How answers were decoded. Budgets are numbers of new tokens.
+
+    Only results with equal values, apart from `dropped`, are ranked together.
+    """
 
     decoding: Decoding = "greedy"
     max_answer_tokens: int = Field(ge=1)
     max_reasoning_tokens: int | None = Field(default=None, ge=0)  # None: the model does not reason
     dropped: list[Annotated[str, Field(pattern=r"^[a-z0-9_]{1,60}$")]] = Field(
         default_factory=list
-    )  # of its generation config
+    )  # settings of the model's generation config that were not applied
 
 
 class Reasoning(Record):
-    """What a reasoning model wrote before its answers, in tokens, as its own tokenizer or its server counts them."""
+    """The length of a model's reasoning in tokens, as counted by its tokenizer or its server."""
 
     tokens_mean: Positive
-    tokens_per_right: Positive | None = None  # all of them / answers that are right; None where none is
-    unfinished: int = Field(default=0, ge=0)  # answers that never came: the reasoning was cut off
+    tokens_per_right: Positive | None = None  # all reasoning tokens / correct answers; None if no answer is correct
+    unfinished: int = Field(default=0, ge=0)  # items without an answer because the reasoning was cut off
 
 
 class Cost(Record):
-    """What an evaluation took. The price is the operator's: of a million tokens in and out, or of an hour of the machine."""
+    """The tokens, device time and money that an evaluation took.
+
+    The operator sets the price: per million input and output tokens, or per hour of the machine.
+    """
 
     prompt_tokens: int | None = Field(default=None, ge=0)
     completion_tokens: int | None = Field(default=None, ge=0)
-    device_seconds: Positive | None = None  # of all devices together, while questions were answered
-    devices: int | None = Field(default=None, ge=1)  # side by side for each question
+    device_seconds: Positive | None = None  # summed over all devices, while questions were answered
+    devices: int | None = Field(default=None, ge=1)  # used together for each question
     total: Positive | None = None
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
 
 
 class ResultConfig(Record):
+    """The model that was evaluated, and the options it was run with."""
+
     model_name: Label
     model_sha: Sha | None
     model_dtype: Precision | None
@@ -64,113 +72,121 @@ class ResultConfig(Record):
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     license: Label | None = None
     engine: Name | None = None
-    server: Label | None = None  # the program that answered, where it was not the engine itself
-    api_model: Label | None = None  # what an API says which model, of which version, answered
+    server: Label | None = None  # the model server that answered, if the engine used one
+    api_model: Label | None = None  # model and version as reported by the API
     thinking: Thinking | None = None
     base_model: ModelId | None = None
     base_sha: Sha | None = None
     custom_code: bool = False
-    requested_revision: Label | None = None  # branch, tag or commit that was asked for; None: the newest of main
+    requested_revision: Label | None = None  # submitted branch, tag or commit; None: the newest commit of main
     batch_size: int | None = Field(default=None, ge=1)
     max_new_tokens: int | None = Field(default=None, ge=1)
-    weights: Literal["open", "closed"] | None = None  # whether anybody may have them; None: not known
-    published_as: Label | None = None  # the name that a reported number was printed under, where it is another
-    released: Annotated[str, Field(pattern=r"^\d{4}-\d{2}$")] | None = None  # the model, year and month
-    role: Literal["model", "human", "baseline"] = "model"  # humans and baselines are references, not ranked
+    weights: Literal["open", "closed"] | None = None  # whether the weights are public; None: unknown
+    published_as: Label | None = None  # the model's name at the source of a reported number, if it differs
+    released: Annotated[str, Field(pattern=r"^\d{4}-\d{2}$")] | None = None  # year and month of the model's release
+    role: Literal["model", "human", "baseline"] = "model"  # humans and baselines are shown for reference and not ranked
 
 
 class Dataset(Record):
+    """The test set of an evaluation."""
+
     id: Label
     revision: Label | None
-    split: Label  # "test", "dev", "sample", …: rows of different splits are never ranked together
+    split: Label  # such as "test", "dev" or "sample"; different splits are never ranked together
     n: int | None = Field(default=None, ge=0)
 
 
 class Bucket(Record):
-    """The scores of a part of the questions, by metric; only `n` for a count of answers."""
+    """The scores of a part of the items, by metric. A count of answers has only `n`."""
 
     n: int | None = Field(default=None, ge=0)
     scores: dict[MetricName, Metric] = Field(default_factory=dict)
 
 
 class AnswerCounts(Record):
+    """The number of answers by outcome."""
+
     ok: int = Field(default=0, ge=0)
     empty: int = Field(default=0, ge=0)
     refused: int = Field(default=0, ge=0)
     truncated: int = Field(default=0, ge=0)
-    unparsed: int = Field(default=0, ge=0)  # of older records
+    unparsed: int = Field(default=0, ge=0)  # only in older records
     infra_error: int = Field(default=0, ge=0)
 
 
-SINGLE_PROTOCOL = "one at a time"  # a latency's, where each question was asked alone
+SINGLE_PROTOCOL = "one at a time"  # the protocol of a latency measured without batching
 
 
 class Latency(Record):
+    """The time per answer."""
+
     protocol: Label
     n: int | None = Field(default=None, ge=0)
     mean_ms: Positive
     p50_ms: Positive | None = None
     p95_ms: Positive | None = None
     hardware: Label | None = None
-    calibration_ms: Positive | None = None  # a small fixed model's, on the same machine
+    calibration_ms: Positive | None = None  # of a small fixed model on the same machine
 
 
 class Inputs(Record):
-    """What of the questions the model was shown."""
+    """How the questions were presented to the model."""
 
     visual_tokens_mean: Positive | None = None
-    resized: int = Field(default=0, ge=0)  # prompts with an image scaled down to the pixel budget
-    windowed: int = Field(default=0, ge=0)  # prompts whose page was read in windows
+    resized: int = Field(default=0, ge=0)  # prompts with an image that was scaled down to the pixel limit
+    windowed: int = Field(default=0, ge=0)  # prompts with a page that was split into windows
 
 
 class BatchInvariance(Record):
-    """Questions asked again one at a time, and how many of their answers and scores were other ones.
+    """How many answers and scores changed when `n` questions were asked again one at a time.
 
-    Past the limit everything is asked again in smaller batches, at last of one; `batches_tried` are their sizes.
+    If too many scores change, all questions are asked again in smaller batches, finally one at a time.
     """
 
     n: int = Field(ge=1)
     answers_changed: int = Field(ge=0)
     scores_changed: int = Field(ge=0)
-    batches_tried: list[int] = Field(default_factory=list)  # of which the answers were thrown away
+    batches_tried: list[int] = Field(default_factory=list)  # batch sizes whose answers were discarded
 
 
 class PairedScores(Record):
-    """This result beside another one, on the same questions.
+    """A paired comparison of this result with another one on the same items.
 
-    No counts, and coarse on purpose: from exact ones whoever knows the answers of many submissions could compute which of
-    them are right (docs/security.md).
+    It is deliberately coarse and has no counts. From exact values, anyone who knows the answers of many submissions could
+    compute which of them are correct (docs/security.md).
     """
 
-    other: Key  # the other result's
-    # Of the difference of the headline, this minus the other: 95 %, in points, rounded outward.
+    other: Key  # key of the other result
+    # 95 % interval of the headline difference, this minus the other, in percentage points, rounded outward.
     interval: tuple[int, int]
     p_at_most: Annotated[float, Field(ge=0, le=1)]  # two-sided p value, rounded up; not corrected for other comparisons
 
     @property
     def sign(self) -> int:
-        """1 if this result scored more, -1 if less, 0 if that cannot be seen."""
+        """Return 1 if this result scored higher, -1 if lower, or 0 if the interval is symmetric around 0."""
         total = sum(self.interval)
         return (total > 0) - (total < 0)
 
     def seen_from_other(self, this: str) -> "PairedScores":
-        """Return the same from the other result's side; `this` is this one's key."""
+        """Return the comparison from the side of the other result. `this` is the key of this result."""
         low, high = self.interval
         return self.model_copy(update={"other": this, "interval": (-high, -low)})
 
 
 class Provenance(Record):
+    """The origin of a result: evaluated here (verified), or published elsewhere (reported)."""
+
     kind: Literal["verified", "reported"]
-    source: Label | None = None  # where a reported number was printed
+    source: Label | None = None  # where a reported number was published
     source_url: Annotated[str, Field(max_length=500, pattern=r"^https://[^\s\"'<>]+$")] | None = None
     worker: Label | None = None
 
 
 class EvalResult(Record):
-    """The scores of one request, at `results/{owner}/{name}/{key}.json`.
+    """The result of one request, stored at `results/{owner}/{name}/{key}.json`.
 
-    The top keys are those that lm-eval and the Open LLM Leaderboard write, so that their readers work
-    (https://github.com/EleutherAI/lm-evaluation-harness); `date` is in seconds since 1970, as there.
+    Top-level keys have the same names as in lm-eval and the Open LLM Leaderboard, so that tools that read those also read
+    this record (https://github.com/EleutherAI/lm-evaluation-harness). As there, `date` is in seconds since 1970.
     """
 
     schema_version: Literal[1] = 1
@@ -195,7 +211,7 @@ class EvalResult(Record):
     generation: Generation | None = None
     reasoning: Reasoning | None = None
     cost: Cost | None = None
-    paired: list[PairedScores] = Field(default_factory=list)  # with results that were there before
+    paired: list[PairedScores] = Field(default_factory=list)  # with earlier results
     environment: dict[str, Label] = Field(default_factory=dict)
     provenance: Provenance
     reproduce: Annotated[str, Field(max_length=1000)] | None = None
@@ -217,7 +233,7 @@ class EvalResult(Record):
 
     @staticmethod
     def statement_path_of(key: str) -> str:
-        """Of the signed statement, see submissions.records.statement."""
+        """Return the path of the signed statement, see submissions.records.statement."""
         return f"statements/{key[:2]}/{key}.json"
 
     @property

@@ -1,6 +1,6 @@
-"""Signed statements: what a result is of, so that anybody with the operator's key can check it offline.
+"""Sign and verify statements about results, so that anyone with the operator's public key can check a result offline.
 
-An in-toto Statement v1 (https://github.com/in-toto/attestation/blob/main/spec/v1) in a DSSE envelope
+The format is an in-toto Statement v1 (https://github.com/in-toto/attestation/blob/main/spec/v1) in a DSSE envelope
 (https://github.com/secure-systems-lab/dsse), signed with Ed25519.
 """
 
@@ -27,6 +27,7 @@ PAYLOAD = "application/vnd.in-toto+json"
 
 
 def statement_of(result: EvalResult) -> dict[str, Any]:
+    """Return the statement about a result: the model, data, code and environment that produced it."""
     config, dataset = result.config, result.dataset
     return {
         "_type": STATEMENT,
@@ -47,7 +48,7 @@ def statement_of(result: EvalResult) -> dict[str, Any]:
 
 
 def sign(result: EvalResult, private_pem: str) -> bytes:
-    """The envelope. Raises ValueError where that is no key."""
+    """Return the signed envelope of a result's statement. Raises ValueError if `private_pem` is not a valid key."""
     key = private_key(private_pem)
     payload = json.dumps(statement_of(result), ensure_ascii=False, sort_keys=True).encode()
     signature = {"keyid": key_id(key.public_key()), "sig": base64.b64encode(key.sign(_encoded(payload))).decode()}
@@ -56,40 +57,42 @@ def sign(result: EvalResult, private_pem: str) -> bytes:
 
 
 def private_key(pem: str) -> Ed25519PrivateKey:
-    """Raises ValueError where that is none, or is locked by a passphrase."""
+    """Parse a private key. Raises ValueError if it is not an Ed25519 key or has a passphrase."""
     try:
         key = load_pem_private_key(pem.encode(), None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
-        raise ValueError("no Ed25519 key in PEM without a passphrase; openssl genpkey -algorithm ed25519 makes one")
+        raise ValueError("not an Ed25519 key in PEM without a passphrase; see openssl genpkey -algorithm ed25519")
     return key
 
 
 def verify_statement(record: bytes, envelope: bytes, public_pem: bytes) -> dict[str, Any]:
-    """The statement that the key has signed of this record.
+    """Return the statement about a record after checking its signature.
 
-    Raises StatementError saying what does not fit, ValueError where the key is none.
+    Raises StatementError if the envelope, the signature or the record does not match, ValueError if `public_pem` is not a
+    valid key.
     """
     key = _public(public_pem)
     try:
         sealed = json.loads(envelope)
         payload = base64.b64decode(sealed["payload"], validate=True)
-        signatures = [base64.b64decode(one["sig"], validate=True) for one in sealed["signatures"]]
+        signatures = [base64.b64decode(signature["sig"], validate=True) for signature in sealed["signatures"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise StatementError("the statement is not a DSSE envelope") from None
     if sealed.get("payloadType") != PAYLOAD or not any(_is_signed(key, signature, payload) for signature in signatures):
         raise StatementError("this key has not signed the statement")
     statement: dict[str, Any] = json.loads(payload)
     if statement.get("_type") != STATEMENT or statement.get("predicateType") != PREDICATE:
-        raise StatementError("the statement is about something else")
+        raise StatementError("the statement is not about an evaluation result")
     digest = hashlib.sha256(record).hexdigest()
     if all(subject["digest"].get("sha256") != digest for subject in statement["subject"]):
-        raise StatementError("the record is not the one that was signed: it was changed")
+        raise StatementError("the record was changed after it was signed")
     return statement
 
 
 def key_id(key: Ed25519PublicKey) -> str:
+    """Return the SHA-256 of a public key."""
     return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()
 
 
@@ -99,7 +102,7 @@ def _public(pem: bytes) -> Ed25519PublicKey:
     except (ValueError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PublicKey):
-        raise ValueError("no public Ed25519 key in PEM")
+        raise ValueError("not a public Ed25519 key in PEM")
     return key
 
 
@@ -112,5 +115,5 @@ def _is_signed(key: Ed25519PublicKey, signature: bytes, payload: bytes) -> bool:
 
 
 def _encoded(payload: bytes) -> bytes:
-    """What DSSE signs: the pre-authentication encoding."""
+    """Return the pre-authentication encoding of a payload, which is what DSSE signs."""
     return b"DSSEv1 %d %s %d %s" % (len(PAYLOAD), PAYLOAD.encode(), len(payload), payload)

@@ -1,7 +1,8 @@
-"""A folder with copies of both stores: `store.git`, `private`, and `private.sha256`, the checksums of the latter.
+"""Back up both stores to a folder, and restore them from it.
 
-Git knows the hash of all it holds; of private files the checksums tell one that was changed since. They are written last:
-where they are missing, the backup was not finished. `sha256sum --check ../private.sha256` in `private` reads them too.
+The folder contains `store.git`, `private`, and `private.sha256` with the checksums of the private files. (Git has hashes of
+its own.) The checksums are written last, so a backup without them is incomplete. They can also be checked by hand with
+`sha256sum --check ../private.sha256` in `private`.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ PUBLIC, PRIVATE, CHECKSUMS = "store.git", "private", "private.sha256"
 
 
 def backup(folder: Path, settings: Settings) -> dict[str, int]:
-    """How many files of each store are there now. Raises StoreError."""
+    """Back up both stores. Return the number of files by the address of the store. Raises StoreError on failure."""
     checksums = folder / CHECKSUMS
     checksums.unlink(missing_ok=True)
     copied = {
@@ -30,7 +31,10 @@ def backup(folder: Path, settings: Settings) -> dict[str, int]:
 
 
 def restore(folder: Path, settings: Settings) -> dict[str, int]:
-    """How many files each store has now. Raises StoreError where the backup is not whole, before anything is written."""
+    """Restore both stores. Return the number of files by the address of the store.
+
+    Raises StoreError, before anything is written, if the backup is incomplete or damaged.
+    """
     _check(folder)
     return {
         url: copy_store(str(folder / name), url, settings)
@@ -39,28 +43,27 @@ def restore(folder: Path, settings: Settings) -> dict[str, int]:
 
 
 def _check(folder: Path) -> None:
+    """Raise StoreError if a backup is incomplete or damaged."""
     for name in (PUBLIC, PRIVATE, CHECKSUMS):
         if not (folder / name).exists():
-            raise StoreError(f"{folder / name} is not there: name a folder that `backup` has made and finished")
+            raise StoreError(f"{folder / name} does not exist: name a folder with a complete backup")
         for path in (folder / name, *(folder / name).rglob("*")):
             if path.is_symlink() or not (path.is_file() or path.is_dir()):
-                raise StoreError(f"{path} is a link or a pipe, which no backup has; restore from another one")
+                raise StoreError(f"{path} is a link or a pipe, which a backup never contains; use another backup")
     if (folder / PUBLIC / "objects/info/alternates").exists():
-        raise StoreError(
-            f"{folder / PUBLIC} takes objects from another repository; restore from a backup that is whole"
-        )
+        raise StoreError(f"{folder / PUBLIC} takes objects from another repository; restore from a complete backup")
     lines = (folder / CHECKSUMS).read_text(encoding="utf-8").splitlines()
     expected = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     found = _digests(folder / PRIVATE)
     for name in sorted(expected.keys() | found.keys()):
         if name not in found:
-            raise StoreError(f"{folder / PRIVATE}: {name} is missing; take another backup")
+            raise StoreError(f"{folder / PRIVATE}: {name} is missing; use another backup")
         if expected.get(name) != found[name]:
-            raise StoreError(f"{folder / PRIVATE}: {name} is not what was backed up; take another backup")
+            raise StoreError(f"{folder / PRIVATE}: {name} was changed after the backup; use another backup")
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """SHA-256 of each file, by its path in the folder."""
+    """Return the SHA-256 of each file by its path in the folder."""
     digests = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file():

@@ -1,4 +1,4 @@
-"""The store of records: a tree of files with history, changed only by compare-and-swap commits."""
+"""Define the store of records: a tree of files with history, changed only by compare-and-swap commits."""
 
 import errno
 import random
@@ -15,14 +15,16 @@ from submissions.texts.errors import ConflictError
 
 MAIN = "main"
 TRIES = 30
-LONGEST_WAIT = 5.0  # seconds between two tries
-PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # may be over soon
+LONGEST_WAIT = 5.0  # seconds between two attempts
+PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # may be temporary
 POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Commit:
+    """An entry in the history of a store."""
+
     id: str
     time: datetime
     message: str
@@ -30,88 +32,93 @@ class Commit:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The store at one moment: its head and the blob id of every path in it."""
+    """The state of the store at one commit: its head, and the blob id of every path."""
 
     head: str
     files: Mapping[str, str]
     since: str | None = field(default=None, compare=False)  # the head of an earlier snapshot
-    changed: frozenset[str] = field(default=frozenset(), compare=False)  # paths in which the two differ
+    changed: frozenset[str] = field(default=frozenset(), compare=False)  # paths that differ between the two
 
 
 Changes = Mapping[str, bytes | None]  # path → new content, or None to delete
 
 
 class Store(Protocol):
+    """A store of records, in a local git repository or on the Hub."""
+
     url: str
     write_lock: threading.Lock  # writers that share one Store take turns
 
     @property
     def failed_attempts(self) -> int:
-        """How many disk operations or requests to the Hub failed, including those that were retried."""
+        """Return how many disk operations or requests to the Hub failed, including those that were retried."""
         ...
 
     def head(self) -> str:
-        """The newest commit. A store that was never written has an empty one."""
+        """Return the id of the newest commit, or an empty string if the store has no commits."""
         ...
 
     def snapshot(self, head: str | None = None) -> Snapshot:
-        """All paths, as they are now or at the commit `head`. Raises KeyError for a commit that is not there."""
+        """Return the current snapshot, or that of the commit `head`. Raises KeyError if the commit does not exist."""
         ...
 
     def read(self, path: str, head: str) -> bytes:
-        """The content of a path at a commit. Raises KeyError if it is not there."""
+        """Return the content of a path at a commit. Raises KeyError if the path does not exist."""
         ...
 
     def entries(self, folder: str, head: str) -> int:
-        """How many files and folders are in a folder, not counting what is in those; 0 where it is not there."""
+        """Return the number of direct entries (files and folders) of a folder, or 0 if it does not exist."""
         ...
 
     def session(self) -> AbstractContextManager[None]:
-        """While it lasts, what this thread reads is opened once."""
+        """Keep the underlying files open between reads of this thread while the context is active."""
         ...
 
     def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
-        """Have at hand what will be read next, so that many paths take few requests."""
+        """Fetch the content of paths that will be read next, so that many paths need few requests."""
         ...
 
     def commit(self, changes: Changes, parent: str, message: str) -> str:
-        """All changes as one commit on top of `parent`, or none. Raises ConflictError if the store has moved."""
+        """Commit all changes on top of `parent`, and return the id of the commit.
+
+        Raises ConflictError, without any change, if `parent` is no longer the head.
+        """
         ...
 
     def history(self, head: str) -> Iterator[Commit]:
-        """The commits up to this one, newest first, as far back as they are known here."""
+        """Yield the commits up to `head`, newest first, as far back as they are known locally."""
         ...
 
     def tidy(self) -> None:
-        """Forget the history, not the files, and what nothing leads to any more. Readers and writers go on meanwhile."""
+        """Remove the history and unreachable objects. Files stay, and readers and writers can continue meanwhile."""
         ...
 
     def now(self) -> datetime:
-        """The time by the store's clock, which all who use it share."""
+        """Return the time of the store's clock, which all of its users share."""
         ...
 
 
 def blob_id(content: bytes) -> str:
-    """The id git gives a blob, known before it is committed."""
+    """Return the id that git gives a blob."""
     return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def pointer(content: bytes) -> bytes:
-    """What stands in git for a file that is kept beside it (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md)."""
+    """Return the LFS pointer of a file (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md)."""
     return POINTER + f"oid sha256:{sha256(content).hexdigest()}\nsize {len(content)}\n".encode()
 
 
 def unchanged(snapshot: Snapshot, path: str, content: bytes | None) -> bool:
-    """Whether a change would change nothing."""
-    there = snapshot.files.get(path)
-    return there is None if content is None else there in (blob_id(content), blob_id(pointer(content)))
+    """Return whether a path already has this content, or is already absent if `content` is None."""
+    current = snapshot.files.get(path)
+    return current is None if content is None else current in (blob_id(content), blob_id(pointer(content)))
 
 
 def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]]) -> T:
-    """Commit what `decide` makes of the current snapshot; where another writer was first, decide anew.
+    """Commit the changes that `decide` derives from the current snapshot, and return its value.
 
-    `decide` returns (changes, message, value). Where all is as wanted already there is no commit. Raises ConflictError
-    after too many lost races.
+    `decide` returns (changes, message, value). It is called again if another writer commits first. There is no commit if the
+    changes would have no effect. Raises ConflictError after too many lost races.
     """
     for attempt in range(TRIES):
         with store.write_lock, store.session():
@@ -124,6 +131,6 @@ def transact(store: Store, decide: Callable[[Snapshot], tuple[Changes, str, T]])
                 return value
             except ConflictError:
                 pass
-        # Full jitter, so that losers do not meet again.
+        # Full jitter, so that competing writers do not collide again.
         time.sleep(random.uniform(0, min(LONGEST_WAIT, 0.05 * 2**attempt)))
     raise ConflictError(f"{store.url} is busy: lost {TRIES} races in a row; try again")

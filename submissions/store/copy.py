@@ -1,7 +1,7 @@
-"""Copying a store to another place and comparing every file afterwards.
+"""Copy a store to another place, and compare every file afterwards.
 
-A public store goes from git to git (a folder here, a dataset on the Hub, and back) as it is now, without its history; a
-private one from one fsspec address to another.
+A public store is copied from git to git (local folders and datasets on the Hub), without its history. A private store is
+copied from one fsspec address to another.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -18,14 +18,14 @@ from submissions.texts.errors import StoreError
 
 T = TypeVar("T")
 FILES_PER_COMMIT = 500
-VOLATILE = ("answers/", "leases/", "paused/", "workers/")  # of running evaluations
-HUB_FILE = ".gitattributes"  # the Hub writes it into every dataset
+VOLATILE = ("answers/", "leases/", "paused/", "workers/")  # state of running evaluations, not copied
+HUB_FILE = ".gitattributes"  # the Hub adds it to every dataset
 
 
 def copy_store(source: str, target: str, settings: Settings) -> int:
-    """Copy a store and return its number of files. A copy that was interrupted is continued.
+    """Copy a store and return its number of files. An interrupted copy is continued.
 
-    Raises StoreError if the copy would be incomplete.
+    Raises StoreError if the target has other files or the copy would be incomplete.
     """
     _check_places(source, target)
     if _is_git(source):
@@ -34,7 +34,7 @@ def copy_store(source: str, target: str, settings: Settings) -> int:
 
 
 def _check_places(source: str, target: str) -> None:
-    """Raises StoreError if the source does not exist, or one place is inside the other."""
+    """Raise StoreError if the source does not exist, or if one place is inside the other."""
     here, there = (None if is_remote(url) else local_path(url).resolve() for url in (source, target))
     if here and not here.exists():
         raise StoreError(f"{source} does not exist")
@@ -49,20 +49,20 @@ def _is_git(url: str) -> bool:
 def _copy_private(files: PrivateStore, target: str, settings: Settings) -> int:
     paths = [path for path in files.paths("") if not path.startswith(VOLATILE)]
     if not paths:
-        raise StoreError(f"{files.url} has no files: name a store that has")
+        raise StoreError(f"{files.url} has no files: name a store with files")
     private = open_files(target, settings)
     there = {path for path in private.paths("") if not path.startswith(VOLATILE)}
     if others := sorted(there.difference(paths)):
-        raise StoreError(f"{target} has files of its own ({others[0]}): name an empty place")
-    for path in _shown(paths):
+        raise StoreError(f"{target} already has other files ({others[0]}): name an empty place")
+    for path in _with_progress(paths):
         try:
             content = files.read(path)
-        except KeyError:  # erased meanwhile
+        except KeyError:  # the file was deleted meanwhile
             continue
         if path not in there or private.read(path) != content:
             private.write(path, content)
         if private.read(path) != content:
-            raise StoreError(f"{target}: {path} is not what was written; run migrate again")
+            raise StoreError(f"{target}: {path} differs from the source; run migrate again")
     return len(paths)
 
 
@@ -70,14 +70,14 @@ def _copy_git(store: Store, target: str, settings: Settings) -> int:
     copy, snapshot = open_store(target, settings), store.snapshot()
     paths = [path for path in snapshot.files if path != HUB_FILE]
     if other := [path for path in copy.snapshot().files if path not in snapshot.files and path != HUB_FILE]:
-        raise StoreError(f"{target} has records of its own ({other[0]}): name an empty store")
-    for start in _shown(range(0, len(paths), FILES_PER_COMMIT)):
+        raise StoreError(f"{target} already has other records ({other[0]}): name an empty store")
+    for start in _with_progress(range(0, len(paths), FILES_PER_COMMIT)):
         contents = {path: store.read(path, snapshot.head) for path in paths[start : start + FILES_PER_COMMIT]}
         transact(copy, partial(_add_missing, contents))
     after = copy.snapshot()
     for path in paths:
         if not unchanged(after, path, store.read(path, snapshot.head)):
-            raise StoreError(f"{target}: {path} is not what was written; run migrate again")
+            raise StoreError(f"{target}: {path} differs from the source; run migrate again")
     return len(paths)
 
 
@@ -86,7 +86,7 @@ def _add_missing(contents: Mapping[str, bytes], there: Snapshot) -> tuple[Change
     return missing, f"Copy {len(missing)} records", None
 
 
-def _shown(steps: Collection[T]) -> Iterable[T]:
-    """Show a progress bar on a terminal."""
-    shown: Iterable[T] = tqdm(steps, disable=None)
-    return shown
+def _with_progress(steps: Collection[T]) -> Iterable[T]:
+    """Iterate with a progress bar if stderr is a terminal."""
+    bar: Iterable[T] = tqdm(steps, disable=None)
+    return bar

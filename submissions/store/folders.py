@@ -1,7 +1,7 @@
-"""Limits on the folders of a store.
+"""Keep the folders of a store within the limits of the Hub.
 
-The Hub allows 10,000 files a folder (https://huggingface.co/docs/hub/storage-limits), so records that become many are in
-folders named by the first two digits of their key.
+The Hub allows 10,000 files per folder (https://huggingface.co/docs/hub/storage-limits). Records that may become numerous are
+therefore in subfolders named by the first two digits of their key.
 """
 
 from collections import Counter
@@ -11,11 +11,11 @@ from submissions.store.base import Snapshot, Store
 from submissions.texts.errors import StoreError
 
 ENTRIES_PER_FOLDER = 10_000
-FILES = 100_000  # in a repository, as the Hub recommends
+RECOMMENDED_FILES = 100_000  # recommended maximum per repository on the Hub
 
 
 def folder_sizes(snapshot: Snapshot) -> Counter[str]:
-    """Return how many files and folders are in each folder, by its path."""
+    """Return the number of direct entries (files and folders) of each folder, by its path."""
     seen: set[str] = set()
     sizes: Counter[str] = Counter()
     for path in snapshot.files:
@@ -27,14 +27,14 @@ def folder_sizes(snapshot: Snapshot) -> Counter[str]:
 
 
 def check_room(store: Store, paths: Iterable[str], snapshot: Snapshot) -> None:
-    """Raises StoreError if a folder that one of these new paths would be in is full."""
+    """Raise StoreError if one of these new paths would be in a full folder."""
     for path in paths:
         folder, entries = path, 0
         while folder and not entries:  # the deepest folder that exists gets one more entry
             folder = folder.rpartition("/")[0]
             entries = store.entries(folder, snapshot.head)
         if path not in snapshot.files and entries >= ENTRIES_PER_FOLDER:
-            raise StoreError(f"/{folder} of the store has {entries:,} entries, as many as the Hub allows a folder")
+            raise StoreError(f"/{folder} of the store has {entries:,} entries, the most that the Hub allows per folder")
 
 
 def sharded(path: str) -> str:

@@ -1,4 +1,4 @@
-"""The Hub's client with the token of now: a token that is read from a file may be another one than at the start."""
+"""Use the Hub's client with a token that may change while the program runs, because it is read from a file."""
 
 import os
 from collections.abc import Callable
@@ -10,11 +10,11 @@ TokenReader = Callable[[], str | None]
 
 
 def no_token() -> None:
-    """Nobody is signed in."""
+    """Return no token, for requests without authentication."""
 
 
 class HubApi(HfApi):
-    """Asks for its token before each request."""
+    """A Hub client that reads its token again before each request."""
 
     def __init__(self, read_token: TokenReader) -> None:
         self.read_token = read_token
@@ -22,8 +22,8 @@ class HubApi(HfApi):
 
     @property
     def token(self) -> Any:
-        return self.read_token() or False  # False: not even the one that `hf auth login` has kept
+        return self.read_token() or False  # False: do not use the token that `hf auth login` saved either
 
     @token.setter
     def token(self, _: Any) -> None:
-        """HfApi sets one as it is made."""
+        """Ignore the token that the constructor of HfApi sets."""

@@ -1,9 +1,9 @@
-"""Small segments that summarise the records, so that reading them all is quick.
+"""Index the records in small segments, so that all of them can be read quickly.
 
-A segment is JSON lines, a row a record. A row carries the blob id of its record. A record whose blob no row names is read
-itself, so the board is right even where a segment is stale, broken or missing; the segments only make it fast. Each commit
-rewrites one or two of them and uploads them whole, so they are small: those of the queue lie by the first two digits of the
-key, those of the board by benchmark and day. Past months of the board are put together by `compacted`.
+A segment is a file of JSON lines with one row per record. A row contains the blob id of its record. A record whose blob id
+is in no row is read directly, so readers are correct even if a segment is stale, broken or missing. Each commit rewrites and
+uploads one or two whole segments, so they are kept small: the queue is split by the first two digits of the key, the board
+by benchmark and day. `compacted` merges the segments of past months of the board.
 """
 
 import json
@@ -25,31 +25,32 @@ from submissions.store.base import Changes, Snapshot, Store, blob_id, transact, 
 log = logging.getLogger(__name__)
 
 BOARD, QUEUE = "index/board/", "index/queue/"
-RECENT = 2  # finished and failed requests kept in a segment of the queue, and all that still count for a quota:
-KEPT = timedelta(days=31)
-MANY = 1000  # rows more than when they were read first, after which those that the segments leave out are forgotten
+# A segment of the queue keeps the newest closed requests, and all closed requests young enough to count for a quota.
+CLOSED_PER_SEGMENT = 2
+KEEP_CLOSED_FOR = timedelta(days=31)
+FORGET_AFTER_ROWS = 1000  # growth of a reader's rows after which it reads all again, to drop rows that left the index
 SEGMENTS_PER_COMMIT = 500
-FEW = 32  # new records that are read themselves; for more, the segments that name them
+READ_DIRECTLY_UP_TO = 32  # new records; if there are more, the index is read first
 
 Row = TypeVar("Row", BoardRow, QueueRow)
 
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A record the board leaves out, and why; shown as a count, named in the log."""
+    """A record that cannot be read, and the reason. The board shows their number, the log their paths."""
 
     path: str
     reason: str
 
 
 @dataclass(frozen=True)
-class _Known(Generic[Row]):
-    """What a reader knows of the records at a head."""
+class _ReaderState(Generic[Row]):
+    """The rows that a reader has of the records at a head."""
 
     head: str = ""
     rows: dict[str, tuple[str, Row | Unreadable]] = field(default_factory=dict)  # blob and row by path
-    left_out: dict[str, str] = field(default_factory=dict)  # blob by path: on purpose
-    first: int = 0  # how many rows there were when all were read
+    left_out: dict[str, str] = field(default_factory=dict)  # blob by path, of closed requests that left the index
+    initial_rows: int = 0  # number of rows when all records were last read
 
 
 _ROW: dict[Any, TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (BoardRow, QueueRow)}
@@ -57,7 +58,7 @@ _ROWS: dict[Any, TypeAdapter[Any]] = {kind: TypeAdapter(list[kind]) for kind in 
 
 
 def to_lines(rows: Iterable[Row], kind: type[Row]) -> bytes:
-    """A segment, in the order of the keys."""
+    """Serialise rows as a segment, sorted by key."""
     adapter = _ROW[kind]
     return b"".join(
         adapter.dump_json(row, exclude_defaults=True) + b"\n" for row in sorted(rows, key=lambda row: row.key)
@@ -65,23 +66,23 @@ def to_lines(rows: Iterable[Row], kind: type[Row]) -> bytes:
 
 
 def from_lines(content: bytes, kind: type[Row]) -> list[Row]:
-    """Raises ValueError where the content is no segment of this kind."""
+    """Parse a segment. Raises ValueError if the content is not a segment of this kind."""
     try:
         rows: list[Row] = _ROWS[kind].validate_json(b"[%s]" % b",".join(content.splitlines()))
         return rows
-    except ValidationError as error:  # written by another version, most likely
-        raise ValueError(_first_fault(error)) from None
+    except ValidationError as error:  # most likely written by another version
+        raise ValueError(_first_error(error)) from None
 
 
 def parse_record(content: bytes, kind: type[EvalResult] | type[EvalRequest]) -> Any:
-    """A record from its bytes. Raises ValueError with one line that says what is wrong."""
+    """Parse a record strictly. Raises ValueError with a one-line reason if it is invalid."""
     try:
-        text = content.decode("utf-8")  # json.loads would take a byte-order mark, and other encodings
+        text = content.decode("utf-8")  # json.loads accepts a byte-order mark and other encodings
         return kind.model_validate(json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant))
     except ValidationError as error:
-        raise ValueError(_first_fault(error)) from None
+        raise ValueError(_first_error(error)) from None
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"no JSON: {error}") from None
+        raise ValueError(f"not valid JSON: {error}") from None
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -91,10 +92,11 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
-def _first_fault(error: ValidationError) -> str:
+def _first_error(error: ValidationError) -> str:
+    """Describe the first invalid field in one line."""
     first = error.errors(include_url=False)[0]
     return f"{'.'.join(str(part) for part in first['loc']) or 'record'}: {first['msg']}"
 
@@ -114,7 +116,7 @@ def _request_row(content: bytes, path: str, blob: str) -> QueueRow:
 
 
 class RowReader(Generic[Row]):
-    """The rows of one kind of record, remembered between snapshots by blob id."""
+    """Read the rows of one kind of record, and keep them between snapshots by blob id."""
 
     def __init__(
         self,
@@ -125,34 +127,41 @@ class RowReader(Generic[Row]):
         parse: Callable[[bytes, str, str], Row],
         segment_that_knows: Callable[[str], str | None] = lambda _: None,
     ) -> None:
-        """Of many new records, those are left out on purpose that `segment_that_knows` gives a segment for, and that the
-        segment does not name."""
+        """Create a reader.
+
+        Args:
+            segments: The prefix of the paths of segments.
+            records: The prefix of the paths of records.
+            parse: Makes a row from the content, path and blob id of a record.
+            segment_that_knows: Returns the segment that a record may be left out of on purpose, or None. If the index is
+                read, such a record without a row in its segment is skipped instead of being read directly.
+        """
         self._store = store
         self._kind: type[Row] = kind
         self._segments = segments
         self._records = records
         self._segment_that_knows = segment_that_knows
         self._parse: Callable[[bytes, str, str], Row] = parse
-        self._segments_read: set[str] = set()  # their blobs
-        self._last: _Known[Row] = _Known()
-        self._reading = threading.Lock()  # a segment counts as read only once its rows are known
+        self._segments_read: set[str] = set()  # blob ids
+        self._last: _ReaderState[Row] = _ReaderState()
+        self._reading = threading.Lock()  # a segment must not count as read before its rows are stored
 
     def read(self, snapshot: Snapshot) -> tuple[list[Row], list[Unreadable]]:
-        """All rows, and the records that have none."""
+        """Return all rows, and the records that cannot be read."""
         with self._reading:
             last = self._last
             if snapshot.head != last.head:
                 with self._store.session():
-                    self._last = last = self._followed(last, snapshot)
+                    self._last = last = self._updated(last, snapshot)
         rows = last.rows.values()
         unreadable = [row for _, row in rows if isinstance(row, Unreadable)]
         return [row for _, row in rows if not isinstance(row, Unreadable)], unreadable
 
-    def _followed(self, last: "_Known[Row]", snapshot: Snapshot) -> "_Known[Row]":
-        """What is known as of this snapshot, from what was known before."""
+    def _updated(self, last: "_ReaderState[Row]", snapshot: Snapshot) -> "_ReaderState[Row]":
+        """Return the rows at this snapshot, reusing rows of the last one."""
         follows = bool(last.head) and snapshot.since == last.head
-        if len(last.rows) > 2 * last.first + MANY:  # by now the segments leave many of them out
-            self._segments_read, last, follows = set(), _Known(), False
+        if len(last.rows) > 2 * last.initial_rows + FORGET_AFTER_ROWS:  # many of them have left the index by now
+            self._segments_read, last, follows = set(), _ReaderState(), False
         rows, left_out = (dict(last.rows), last.left_out) if follows else ({}, {})
         new: list[str] = []
         for path in snapshot.changed if follows else snapshot.files:
@@ -168,25 +177,31 @@ class RowReader(Generic[Row]):
                 new += [path] if blob is not None else []
         found, more_left_out = self._read_new(sorted(new), snapshot)
         rows |= found
-        return _Known(
-            snapshot.head, rows, {**left_out, **more_left_out} if more_left_out else left_out, last.first or len(rows)
+        return _ReaderState(
+            snapshot.head,
+            rows,
+            {**left_out, **more_left_out} if more_left_out else left_out,
+            last.initial_rows or len(rows),
         )
 
     def _read_new(
         self, paths: list[str], snapshot: Snapshot
     ) -> tuple[dict[str, tuple[str, Row | Unreadable]], dict[str, str]]:
-        """What the segments tell of records, and else they themselves; and those that are left out, with their blobs."""
+        """Read new records from the index, or directly if it does not have them.
+
+        Return blob and row by path, and the blobs of records that are left out on purpose by path.
+        """
         indexed: dict[tuple[str, str], Row] = {}
         left_out: dict[str, str] = {}
         blobs = {path: snapshot.files[path] for path in paths}
-        if len(paths) > FEW:
-            rows, whole = self._indexed(snapshot)
+        if len(paths) > READ_DIRECTLY_UP_TO:
+            rows, readable = self._read_segments(snapshot)
             indexed = {(row.path, row.blob): row for row in rows}
-            named = {row.path for row in rows}  # also with another blob: then the record is read
+            named = {row.path for row in rows}  # a row with another blob is stale, so its record is read directly
             left_out = {
                 path: blobs[path]
                 for path in paths
-                if path not in named and (segment := self._segment_that_knows(path)) and segment in whole
+                if path not in named and (segment := self._segment_that_knows(path)) and segment in readable
             }
         unknown = [path for path in paths if (path, blobs[path]) not in indexed and path not in left_out]
         self._store.prefetch(unknown, snapshot)
@@ -198,49 +213,53 @@ class RowReader(Generic[Row]):
                 found[path] = blobs[path], self._read_record(path, blobs[path], snapshot.head)
         return found, left_out
 
-    def _indexed(self, snapshot: Snapshot) -> tuple[list[Row], set[str]]:
-        """The rows of segments that have changed since they were read last, and the paths of all that can be read."""
+    def _read_segments(self, snapshot: Snapshot) -> tuple[list[Row], set[str]]:
+        """Return the rows of segments that are new or changed, and the paths of all readable segments."""
         rows: list[Row] = []
         segments = {path: blob for path, blob in snapshot.files.items() if path.startswith(self._segments)}
-        whole = {path for path, blob in segments.items() if blob in self._segments_read}
-        changed = segments.keys() - whole
+        readable = {path for path, blob in segments.items() if blob in self._segments_read}
+        changed = segments.keys() - readable
         self._store.prefetch(changed, snapshot)
         for path in sorted(changed):
             try:
                 found = from_lines(self._store.read(path, snapshot.head), self._kind)
                 if not found:
-                    continue  # of many closed requests some stay in the index: all were cancelled, or it is damaged
+                    # A segment keeps some closed requests. If it is empty, all were cancelled or it is damaged.
+                    continue
                 rows += found
                 self._segments_read.add(segments[path])
-                whole.add(path)
+                readable.add(path)
             except ValueError as error:
                 log.warning("index segment %s is unreadable, reading its records instead: %s", path, error)
-        return rows, whole
+        return rows, readable
 
     def _read_record(self, path: str, blob: str, head: str) -> Row | Unreadable:
         try:
             return self._parse(self._store.read(path, head), path, blob)
         except ValueError as error:
-            log.warning("record %s is left out: %s", path, error)
+            log.warning("skipping unreadable record %s: %s", path, error)
             return Unreadable(path, str(error))
 
 
 def board_reader(store: Store) -> RowReader[BoardRow]:
+    """Return a reader of all results."""
     return RowReader(store, BoardRow, BOARD, "results/", _result_row)
 
 
 def queue_reader(store: Store) -> RowReader[QueueRow]:
-    """Of open requests and recent ones: old requests that are closed leave the index on purpose."""
+    """Return a reader of open and recent requests. Old closed requests are left out of the index on purpose."""
     return RowReader(store, QueueRow, QUEUE, "requests/", _request_row, _segment_of_closed)
 
 
 def _segment_of_closed(path: str) -> str | None:
+    """Return the segment of a closed request, or None for an open one."""
     _, status, *_, name = (*path.split("/"), "")[:4]
     closed = status in (Status.FINISHED, Status.FAILED, Status.QUARANTINED)
     return queue_segment(name) if closed else None
 
 
 def board_segment(row: BoardRow) -> str:
+    """Return the path of the segment that a row of the board belongs to."""
     if row.date is None:
         return f"{BOARD}{row.benchmark}/undated.jsonl"
     day = datetime.fromtimestamp(row.date, UTC)
@@ -248,12 +267,13 @@ def board_segment(row: BoardRow) -> str:
 
 
 def queue_segment(key: str) -> str:
-    shard = key[:2] if re.match("[0-9a-f]{2}", key) else "00"  # a file's name may be none of ours
+    """Return the path of the segment that a request belongs to."""
+    shard = key[:2] if re.match("[0-9a-f]{2}", key) else "00"  # the file may have any name
     return f"{QUEUE}{shard[0]}/{shard[1]}.jsonl"
 
 
 def with_result(store: Store, snapshot: Snapshot, result: EvalResult) -> Changes:
-    """The changes that add a result: its record, and its one segment rewritten."""
+    """Return the changes that add a result: its record and its rewritten segment."""
     content = result.to_bytes()
     row = board_row(result, result.path, blob_id(content))
     segment = board_segment(row)
@@ -262,14 +282,14 @@ def with_result(store: Store, snapshot: Snapshot, result: EvalResult) -> Changes
         try:
             rows = [r for r in from_lines(store.read(segment, snapshot.head), BoardRow) if r.path != row.path]
         except ValueError as error:
-            log.warning("index segment %s is unreadable and starts anew: %s", segment, error)
+            log.warning("index segment %s is unreadable, writing a new one: %s", segment, error)
     return {result.path: content, segment: to_lines([*rows, row], BoardRow)}
 
 
 def with_requests(rows: Iterable[QueueRow], before: Iterable[EvalRequest], after: Iterable[EvalRequest]) -> Changes:
-    """The changes that move requests from one state to the next: their records, and their segments rewritten.
+    """Return the changes that move requests from one state to the next: their records and their rewritten segments.
 
-    `rows`: of the whole queue.
+    `rows` are the rows of the whole queue.
     """
     changes: dict[str, bytes | None] = {request.path: None for request in before}
     touched = {request.key for request in before}
@@ -283,19 +303,21 @@ def with_requests(rows: Iterable[QueueRow], before: Iterable[EvalRequest], after
     segments: dict[str, list[QueueRow]] = {queue_segment(shard): [] for shard in shards}
     for row in (*(row for row in rows if row.key[:2] in shards and row.key not in touched), *new):
         segments[queue_segment(row.key)].append(row)
-    return changes | {path: to_lines(_recent(own), QueueRow) for path, own in segments.items()}
+    return changes | {path: to_lines(_recent(kept), QueueRow) for path, kept in segments.items()}
 
 
 def _recent(rows: Iterable[QueueRow]) -> list[QueueRow]:
-    """Of a segment's rows those that are open, and the newest of the others."""
+    """Return the rows that a segment keeps: open requests, and recent closed ones."""
     ordered = sorted(rows, key=lambda r: (r.submitted_at, r.key))
     closed = [r for r in ordered if r.status not in (Status.PENDING, Status.RUNNING)]
-    dropped = {r.key for r in closed[:-RECENT] if r.submitted_at <= ordered[-1].submitted_at - KEPT}
+    dropped = {
+        r.key for r in closed[:-CLOSED_PER_SEGMENT] if r.submitted_at <= ordered[-1].submitted_at - KEEP_CLOSED_FOR
+    }
     return [r for r in ordered if r.key not in dropped]
 
 
 def compacted(store: Store, snapshot: Snapshot) -> Changes:
-    """The changes that make one segment of each past month of the board."""
+    """Return the changes that merge the segments of each past month of the board into one."""
     months: dict[str, list[str]] = {}
     for path in snapshot.files:
         if path.startswith(BOARD) and (month := _month(path)):
@@ -311,7 +333,7 @@ def compacted(store: Store, snapshot: Snapshot) -> Changes:
         try:
             rows = [row for path in paths for row in from_lines(store.read(path, snapshot.head), BoardRow)]
         except ValueError as error:
-            log.warning("the segments of %s stay as they are: %s", month, error)
+            log.warning("not merging the index segments of %s, one is unreadable: %s", month, error)
             continue
         changes |= dict.fromkeys(paths)
         changes[f"{month}.jsonl"] = to_lines({row.path: row for row in rows}.values(), BoardRow)
@@ -319,13 +341,13 @@ def compacted(store: Store, snapshot: Snapshot) -> Changes:
 
 
 def _month(path: str) -> str | None:
-    """`index/board/ko-vqa/2026-01` of a segment of that month."""
+    """Return the prefix of a segment's month, such as `index/board/ko-vqa/2026-01`, or None if it has no month."""
     found = re.match(r"[^/]+/[^/]+/[^/]+/\d{4}-\d\d", path)
     return found[0] if found else None
 
 
 def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadable]]:
-    """The changes that rebuild every segment from the records alone, and the records that cannot be read."""
+    """Return the changes that rebuild every segment from the records, and the unreadable records."""
     bare = Snapshot(snapshot.head, {p: b for p, b in snapshot.files.items() if not p.startswith("index/")})
     results, broken_results = board_reader(store).read(bare)
     requests, broken_requests = queue_reader(store).read(bare)
@@ -339,8 +361,8 @@ def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadabl
     for path in [path for path in on_board if _month(path) in past]:
         on_board.setdefault(f"{_month(path)}.jsonl", []).extend(on_board.pop(path))
     wanted = {path: to_lines(rows, BoardRow) for path, rows in on_board.items()}
-    wanted |= {path: to_lines(_recent(own), QueueRow) for path, own in in_queue.items()}
-    # The queue keeps a segment whose last request has gone.
+    wanted |= {path: to_lines(_recent(rows), QueueRow) for path, rows in in_queue.items()}
+    # A segment of the queue stays, but empty, after its last request was deleted.
     wanted |= {p: b"" for p in snapshot.files if p.startswith(QUEUE) and p.endswith(".jsonl") and p not in wanted}
     changes: dict[str, bytes | None] = {p: None for p in snapshot.files if p.startswith("index/") and p not in wanted}
     changes |= {p: c for p, c in wanted.items() if not unchanged(snapshot, p, c)}
@@ -348,19 +370,19 @@ def reindexed(store: Store, snapshot: Snapshot) -> tuple[Changes, list[Unreadabl
 
 
 def rebuild_index(store: Store) -> tuple[int, list[Unreadable]]:
-    """Commit every segment that is not as the records say. Returns how many, and the records that cannot be read.
+    """Rewrite every segment that does not match the records. Return their number, and the unreadable records.
 
-    In commits of some hundred, so that one that is interrupted has not been for nothing. A segment that others have
-    written meanwhile is theirs.
+    Segments are committed in groups of some hundred, so that an interrupted run keeps its progress. A segment that another
+    writer changes meanwhile is left alone.
     """
     snapshot = store.snapshot()
     changes, broken = reindexed(store, snapshot)
     paths = sorted(changes)
     for start in range(0, len(paths), SEGMENTS_PER_COMMIT):
-        some = paths[start : start + SEGMENTS_PER_COMMIT]
+        group = paths[start : start + SEGMENTS_PER_COMMIT]
 
-        def still_wrong(now: Snapshot, some: list[str] = some) -> tuple[Changes, str, None]:
-            same = {path: changes[path] for path in some if now.files.get(path) == snapshot.files.get(path)}
+        def still_wrong(now: Snapshot, group: list[str] = group) -> tuple[Changes, str, None]:
+            same = {path: changes[path] for path in group if now.files.get(path) == snapshot.files.get(path)}
             return same, "Rebuild the index", None
 
         transact(store, still_wrong)

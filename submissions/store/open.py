@@ -1,4 +1,4 @@
-"""Every kind of store there is, by its address."""
+"""Open a store by its address."""
 
 import re
 from pathlib import Path
@@ -13,10 +13,10 @@ DATASETS = "hf://datasets/"
 
 
 def open_store(url: str, settings: Settings | None = None) -> Store:
-    """The store at `hf://datasets/OWNER/NAME`, or at a path or `file://` address (a bare git repository).
+    """Open the store at `hf://datasets/OWNER/NAME`, or at a path or `file://` address (a bare git repository).
 
-    The settings hold the token for the Hub and where its mirrors are. Raises StoreError with what to do where the
-    store cannot be opened.
+    The settings contain the token for the Hub and the folder for local mirrors. Raises StoreError if the store cannot be
+    opened.
     """
     settings = settings or Settings()
     if url.startswith("hf://"):
@@ -32,15 +32,15 @@ def open_private_store(settings: Settings) -> PrivateStore:
 
 
 def open_files(url: str, settings: Settings) -> PrivateStore:
-    """Open the private files at an address. Raises StoreError."""
+    """Open the private store at an address. Raises StoreError if it cannot be opened or is public."""
     if url.startswith("hf://") and not re.fullmatch(f"{BUCKETS}[^/]+/[^/]+(/.*)?", url):
         raise StoreError(
-            f"{url} is not a private store: name a folder, {BUCKETS}OWNER/NAME, or an address that fsspec knows"
+            f"{url} is not a private store: name a folder, {BUCKETS}OWNER/NAME, or an address that fsspec supports"
         )
     if not is_remote(url):
         path = local_path(url)
         if (path / "HEAD").is_file():
-            raise StoreError(f"{path} is a git repository, whose history would keep what is erased: name a folder")
+            raise StoreError(f"{path} is a git repository, whose history would keep erased files: name a folder")
         url = str(path)
     store = PrivateStore(url, lambda: settings.hub_token_value)
     if not store.is_private():
@@ -49,26 +49,26 @@ def open_files(url: str, settings: Settings) -> PrivateStore:
 
 
 def is_remote(url: str) -> bool:
-    """Whether an address names a place that is not on this machine."""
+    """Return whether an address is not a path on this machine."""
     return "://" in url.removeprefix("file://")
 
 
 def absolute(url: str) -> str:
-    """The same address, for a process in another folder."""
+    """Return the address with an absolute path, for a process with another working directory."""
     return url if is_remote(url) else str(local_path(url).resolve())
 
 
 def local_path(url: str) -> Path:
-    """Of an address that names a place on this machine. Raises StoreError for any other."""
+    """Return the path of a local address. Raises StoreError for any other address."""
     path = url.removeprefix("file://")
     if not path:
         raise StoreError("name a store: a path or an address")
     if re.match("[A-Za-z][A-Za-z0-9+.-]*:", path):
-        raise StoreError(f"{url} is no store: a path, file://PATH or {DATASETS}OWNER/NAME")
+        raise StoreError(f"{url} is not a store: name a path, file://PATH or {DATASETS}OWNER/NAME")
     return Path(path)
 
 
 def check_there(url: str) -> None:
-    """Raises StoreError for a store on this machine that nobody has made yet: its name was mistyped, most likely."""
+    """Raise StoreError if a local store does not exist, which is most likely a typing error."""
     if not url.startswith("hf://") and not local_path(url).exists():
-        raise StoreError(f"{url}: no store is there; name one with --store or HANNUN_STORE")
+        raise StoreError(f"{url}: there is no store here; name one with --store or HANNUN_STORE")

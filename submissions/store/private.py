@@ -1,7 +1,7 @@
-"""What is private or changes often: files without history behind an fsspec address.
+"""Store files that are private or change often, without history, at an fsspec address.
 
-A local folder, a Storage Bucket of the Hub (https://huggingface.co/docs/hub/storage-buckets), or any other file system
-that fsspec knows. A file is written whole; of two writers the last one wins.
+The address is a local folder, a Storage Bucket of the Hub (https://huggingface.co/docs/hub/storage-buckets), or any other
+file system that fsspec supports. Files are written whole. If two writers write the same file, the last one wins.
 """
 
 import os
@@ -28,19 +28,21 @@ from submissions.texts.errors import StoreError, StoreUnavailableError
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 TRIES = 4
-LEFTOVER_S = 86_400.0  # seconds after which what was begun is taken for left over
+LEFTOVER_S = 86_400.0  # age in seconds at which an unfinished file counts as left over from a killed writer
 BUCKETS = "hf://buckets/"
 
 
 class PrivateStore:
+    """The private files of an installation."""
+
     def __init__(self, url: str, read_token: TokenReader = no_token) -> None:
-        """Raises StoreError for an address that cannot be used. `read_token` gives the Hub's."""
+        """Open the store. `read_token` returns the Hub token. Raises StoreError if the address cannot be used."""
         self.url = url
         self._api = HubApi(read_token)
         options: dict[str, Any] = {}
         if url.startswith("hf://"):
             options = {"endpoint": self._api.endpoint, "token": False}
-            disable_progress_bars()  # one for each heartbeat
+            disable_progress_bars()  # otherwise each heartbeat shows one
         try:
             self._files, root = fsspec.core.url_to_fs(url, skip_instance_cache=True, **options)
         except (ImportError, ValueError) as error:
@@ -57,17 +59,17 @@ class PrivateStore:
                 raise StoreError(f"{url} cannot be used as the private store: {error.strerror}") from error
 
     def read(self, path: str) -> bytes:
-        """Raises KeyError where there is no such file."""
+        """Return the content of a file. Raises KeyError if it does not exist."""
         try:
-            content: bytes = self._tried(lambda: self._fresh().cat_file(self._at(path)))
+            content: bytes = self._retry(lambda: self._uncached().cat_file(self._at(path)))
             return content
         except FileNotFoundError:
             raise KeyError(path) from None
 
     def read_record(self, path: str, kind: type[R]) -> R | None:
-        """Return a record, None if there is none that can be read; of a newer version's, what is known of it.
+        """Return a record, or None if there is none or it is unreadable.
 
-        Raises StoreError.
+        Unknown fields of a record from a newer version are dropped. Raises StoreError if the store cannot be read.
         """
         try:
             return kind.read_known(self.read(path))
@@ -75,51 +77,51 @@ class PrivateStore:
             return None
 
     def write(self, path: str, content: bytes) -> None:
-        """Raises StoreUnavailableError where it may not be written yet, StoreError where it cannot be."""
+        """Write a file. Raises StoreUnavailableError if a later attempt may succeed, StoreError if not."""
         try:
             if self._local:
-                self._tried(lambda: _write_locally(Path(self._at(path)), content))
+                self._retry(lambda: _write_locally(Path(self._at(path)), content))
             else:
-                self._tried(lambda: self._files.pipe_file(self._at(path), content))
-        except (FileExistsError, FileNotFoundError) as error:  # a file where a folder should be, a bucket that has gone
+                self._retry(lambda: self._files.pipe_file(self._at(path), content))
+        except (FileExistsError, FileNotFoundError) as error:  # a file in the place of a folder, or a deleted bucket
             raise StoreError(f"{self.url}: {path} cannot be written: {error.strerror or error}") from error
 
     def create(self, path: str, content: bytes) -> bool:
-        """Write a file unless it is there; whether it was written.
+        """Write a file unless it exists. Return whether it was written.
 
-        A bucket has no such operation: there two writers at the very same moment may both be told so, and one content
-        stands. Read it again.
+        This is not atomic in a bucket: two simultaneous writers may both get True although only one content remains. Read
+        the file again to be sure.
         """
         try:
             if self._local:
-                self._tried(lambda: _write_locally(Path(self._at(path)), content, replace=False))
+                self._retry(lambda: _write_locally(Path(self._at(path)), content, replace=False))
             else:
-                self._tried(lambda: self._fresh().pipe_file(self._at(path), content, mode="create"))
+                self._retry(lambda: self._uncached().pipe_file(self._at(path), content, mode="create"))
         except FileExistsError:
             return False
         return True
 
     def delete(self, path: str) -> None:
-        """Of a file that is not there, too."""
+        """Delete a file. Do nothing if it does not exist."""
 
         def attempt() -> None:
-            if self._fresh().exists(self._at(path)):
+            if self._uncached().exists(self._at(path)):
                 self._files.rm(self._at(path))
 
         with suppress(FileNotFoundError):
-            self._tried(attempt)
+            self._retry(attempt)
 
     def paths(self, folder: str) -> list[str]:
-        """Every file below a folder, in order."""
+        """Return the sorted paths of all files below a folder."""
         try:
-            found: list[str] = self._tried(lambda: self._fresh().find(self._at(folder)))
+            found: list[str] = self._retry(lambda: self._uncached().find(self._at(folder)))
         except FileNotFoundError:
             return []
         prefix = len(self._root) + 1
         return sorted(path[prefix:] for path in found if not path.endswith(_PARTIAL))
 
     def remove_leftovers(self) -> None:
-        """What killed writers have begun, once it is a day old. Other services than a folder keep no half of a file."""
+        """Delete unfinished files of killed writers that are a day old. Only a local folder can have such files."""
         if self._local:
             for path in Path(self._root).rglob(f"*{_PARTIAL}"):
                 with suppress(FileNotFoundError):
@@ -127,39 +129,42 @@ class PrivateStore:
                         path.unlink()
 
     def is_private(self) -> bool:
-        """Whether strangers cannot read it, as far as that can be told."""
+        """Return False if the store is known to be public."""
         if not self.url.startswith(BUCKETS):
-            return True  # a folder is the operator's alone, and so is another service's bucket unless opened
+            return True  # folders are private, and buckets of other services are private by default
         bucket = "/".join(self.url.removeprefix(BUCKETS).split("/")[:2])
-        return bool(self._tried(lambda: self._api.bucket_info(bucket)).private)
+        return bool(self._retry(lambda: self._api.bucket_info(bucket)).private)
 
-    def _fresh(self) -> Any:
-        """Without what was listed before: others write here too."""
+    def _uncached(self) -> Any:
+        """Return the file system without cached listings, because other processes write to it too."""
         self._files.invalidate_cache()
         return self._files
 
     def _at(self, path: str) -> str:
         return f"{self._root}/{path}"
 
-    def _tried(self, work: Callable[[], T]) -> T:
-        """Raises FileNotFoundError and FileExistsError as they are, StoreUnavailableError after some tries for what may
-        pass, StoreError for the rest."""
-        tries = Retrying(
+    def _retry(self, work: Callable[[], T]) -> T:
+        """Run `work`, and repeat it after temporary errors.
+
+        Raises FileNotFoundError and FileExistsError unchanged, StoreUnavailableError if temporary errors persist, and
+        StoreError for any other error.
+        """
+        retrying = Retrying(
             stop=stop_after_attempt(1 if self._local else TRIES),
             wait=wait_random_exponential(multiplier=0.5, max=10),
-            retry=retry_if_exception_type(_Passing),
+            retry=retry_if_exception_type(_TransientError),
             reraise=True,
         )
         if isinstance(self._files, HfFileSystem):
             self._files.token = self._api.token
         try:
-            return tries(lambda: _told_apart(work))
-        except _Passing as error:
+            return retrying(lambda: _classify_errors(work))
+        except _TransientError as error:
             raise StoreUnavailableError(f"{self.url}: {error}; try again later") from error.__cause__
         except HfHubHTTPError as error:
-            said = f"the Hub answers {error.response.status_code}"
+            status = error.response.status_code
             advice = "name a bucket that exists, and a token in HANNUN_HUB_TOKEN that may read and write it"
-            raise StoreError(f"{self.url}: {said}; {advice}") from error
+            raise StoreError(f"{self.url}: the Hub answers {status}; {advice}") from error
         except (FileNotFoundError, FileExistsError):
             raise
         except OSError as error:
@@ -169,11 +174,12 @@ class PrivateStore:
 _PARTIAL = ".partial"
 
 
-class _Passing(Exception):
-    """What another try may mend."""
+class _TransientError(Exception):
+    """Raised for errors that another attempt may resolve."""
 
 
-def _told_apart(work: Callable[[], T]) -> T:
+def _classify_errors(work: Callable[[], T]) -> T:
+    """Run `work`, and raise FileNotFoundError for missing files and _TransientError for temporary errors."""
     try:
         return work()
     except HfHubHTTPError as error:
@@ -181,20 +187,20 @@ def _told_apart(work: Callable[[], T]) -> T:
         if status == 404 and not error.response.headers.get("X-Error-Code", "").startswith("Repo"):
             raise FileNotFoundError from error
         if status in (408, 425, 429) or status >= 500:
-            raise _Passing(f"the Hub answers {status}") from error
+            raise _TransientError(f"the Hub answers {status}") from error
         raise
     except (FileNotFoundError, FileExistsError):
         raise
     except OSError as error:
         if error.errno and error.errno not in PASSING:
             raise
-        raise _Passing(error.strerror or str(error)) from error
+        raise _TransientError(error.strerror or str(error)) from error
     except (HTTPError, RuntimeError) as error:  # hf_xet raises RuntimeError
-        raise _Passing(" ".join(f"{type(error).__name__} {error}".split())) from error
+        raise _TransientError(" ".join(f"{type(error).__name__} {error}".split())) from error
 
 
 def _write_locally(path: Path, content: bytes, *, replace: bool = True) -> None:
-    """Beside its place first, so that a killed process or a full disk leaves the old content or the new."""
+    """Write a file atomically: after a kill or with a full disk, it has either the old or the new content."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=_PARTIAL, delete=False) as file:
         try:

@@ -1,4 +1,4 @@
-"""Records that are few and small, read whole: retirements, commitments."""
+"""Read all records of a folder, for kinds that are few and small, such as retirements and commitments."""
 
 from typing import Generic, TypeVar
 
@@ -9,14 +9,14 @@ R = TypeVar("R", bound=Record)
 
 
 class RecordReader(Generic[R]):
-    """The records of a folder of the store, each read once."""
+    """Read the records in a folder of the store. Each record is read only once."""
 
     def __init__(self, store: Store, folder: str, kind: type[R]) -> None:
         self._store, self._folder, self._kind = store, folder, kind
-        self._known: dict[str, R] = {}  # by blob
+        self._known: dict[str, R] = {}  # by blob id
 
     def read(self, snapshot: Snapshot) -> list[R]:
-        """In the order of their paths; what cannot be read is passed over. Raises StoreError."""
+        """Return the readable records sorted by path. Raises StoreError if the store cannot be read."""
         found = []
         folder = f"{self._folder}/"
         for path in sorted(path for path in snapshot.files if path.startswith(folder)):

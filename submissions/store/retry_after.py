@@ -1,14 +1,14 @@
-"""How long to wait before a server is asked again."""
+"""Choose how long to wait before a request is repeated."""
 
 import math
 
 from tenacity import RetryCallState, wait_random_exponential
 
-LONGEST_WAIT = 60.0  # seconds between two tries, unless the server asks for more
+LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server asks for more
 
 
 def wait_retry_after(state: RetryCallState) -> float:
-    """Seconds until the next try: what the server's Retry-After asks for, else exponential with full jitter."""
+    """Return the seconds to wait: the server's Retry-After, or else exponential backoff with full jitter."""
     error = state.outcome.exception() if state.outcome else None
     headers = getattr(getattr(error, "response", None), "headers", {})
     try:

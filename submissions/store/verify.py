@@ -1,4 +1,4 @@
-"""Whether a store is whole: what is stored, records ⇔ results ⇔ index."""
+"""Verify a store: its files are intact, and requests, results and index match."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -14,7 +14,7 @@ NEARLY_FULL = 0.9
 
 
 def verify(store: Store, private: PrivateStore) -> Iterator[str]:
-    """What is wrong, a line each. Raises StoreError where a store is out of reach."""
+    """Yield one line for each problem. Raises StoreError if a store cannot be reached."""
     snapshot = store.snapshot()
     store.prefetch(list(snapshot.files), snapshot)
     with store.session():
@@ -25,13 +25,14 @@ def verify(store: Store, private: PrivateStore) -> Iterator[str]:
         yield from (f"{record.path} is unreadable: {record.reason}" for record in unreadable)
         yield from _mismatches(snapshot, unreadable, private)
         if changes:
-            yield f"{len(changes)} segments of the index are not as the records say: run python -m submissions reindex"
+            yield f"{len(changes)} segments of the index do not match the records: run python -m submissions reindex"
     for folder, size in sorted(folder_sizes(snapshot).items()):
         if size >= NEARLY_FULL * ENTRIES_PER_FOLDER:
             yield f"/{folder} has {size:,} entries; the Hub allows {ENTRIES_PER_FOLDER:,}"
 
 
 def _damaged(store: Store, snapshot: Snapshot) -> Iterator[str]:
+    """Yield one line for each file that cannot be read or has other content than its hash says."""
     for path, blob in sorted(snapshot.files.items()):
         try:
             content = store.read(path, snapshot.head)
@@ -39,10 +40,11 @@ def _damaged(store: Store, snapshot: Snapshot) -> Iterator[str]:
             yield f"{path} is damaged: {error}"
             continue
         if blob not in (blob_id(content), blob_id(pointer(content))):
-            yield f"{path} is damaged: it is not what was written"
+            yield f"{path} is damaged: its content differs from what was written"
 
 
 def _mismatches(snapshot: Snapshot, unreadable: list[Unreadable], private: PrivateStore) -> Iterator[str]:
+    """Yield one line for each request, result or private file that lacks its counterpart."""
     broken = {record.path for record in unreadable}
     records = [PurePosixPath(path) for path in snapshot.files if path.endswith(".json") and path not in broken]
     results = {path.stem for path in records if path.parts[0] == "results"}
@@ -51,13 +53,13 @@ def _mismatches(snapshot: Snapshot, unreadable: list[Unreadable], private: Priva
         if path.parts[0] == "requests":
             states.setdefault(path.stem, []).append(path.parts[1])
     details = {PurePosixPath(path).stem for path in private.paths("details")}
-    for key, own in sorted(states.items()):
-        if len(own) > 1:
-            yield f"request {key} is {' and '.join(sorted(own))} at once"
-        if Status.FINISHED in own and key not in results:
+    for key, found in sorted(states.items()):
+        if len(found) > 1:
+            yield f"request {key} is {' and '.join(sorted(found))} at once"
+        if Status.FINISHED in found and key not in results:
             yield f"request {key} is finished and has no result"
-        if key in results and Status.FINISHED not in own:
-            yield f"request {key} is {own[0]} and has a result"
+        if key in results and Status.FINISHED not in found:
+            yield f"request {key} is {found[0]} and has a result"
         if key in results and key not in details:
             yield f"result {key} has no {sharded(f'details/{key}.jsonl')} in the private store"
     for key in sorted(results - states.keys()):

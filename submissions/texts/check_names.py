@@ -1,4 +1,4 @@
-"""The checks that a submission must pass, with their titles, in the order they are shown."""
+"""List the checks that a submission must pass, with their titles, in the order in which they are shown."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from submissions.texts.text import Text
 
 
 class CheckName(StrEnum):
-    """What is looked at before a model is queued, in the order it is shown."""
+    """The checks that run before a model is queued, in the order in which they are shown."""
 
     ID = "id"
     PUBLIC = "public"

@@ -1,23 +1,23 @@
-"""Every exception of this package.
+"""Define every exception of this package.
 
 Exception
-├── RefusedError               a model cannot be queued; `code` says why
-├── SettingsError              a setting cannot be used; names it
-├── StoreError                 the store cannot be opened or reached; says what to do
+├── RefusedError               a model cannot be queued; `code` is the reason
+├── SettingsError              a setting is invalid
+├── StoreError                 the store cannot be opened or used
 │   ├── ConflictError          the branch moved after the head a commit was based on
-│   ├── DamagedError           a file of the store is not what was written
-│   └── StoreUnavailableError  out of reach for now; whether a commit under way has landed is not known
-├── QueueError                 a step of the queue cannot be taken; says why
-│   └── LostLeaseError
-├── StatementError             a signed statement does not hold; says why
-└── TemplateError              a chat template fails, or does not end
+│   ├── DamagedError           a stored file differs from what was written
+│   └── StoreUnavailableError  the store cannot be reached now; a commit may or may not have succeeded
+├── QueueError                 an operation on the queue is not possible
+│   └── LostLeaseError         the request is no longer held by this worker
+├── StatementError             a signed statement does not match a record
+└── TemplateError              a chat template fails or takes too long
 """
 
 from submissions.texts.refusals import REFUSALS, RefusalCode
 
 
 class RefusedError(Exception):
-    """A model cannot be queued; `detail` is what was found instead, the same in every language."""
+    """A model cannot be queued. `code` is the reason, `detail` what was found instead (not translated)."""
 
     def __init__(self, code: RefusalCode, detail: str = "") -> None:
         super().__init__(f"{REFUSALS[code].en}{f' ({detail})' if detail else ''}")
@@ -26,11 +26,11 @@ class RefusedError(Exception):
 
 
 class SettingsError(Exception):
-    """A setting cannot be used; the message names it, in one line."""
+    """A setting is invalid. The message is one line that names the setting."""
 
 
 class StoreError(Exception):
-    """The store cannot be opened or reached; the message says what to do."""
+    """The store cannot be opened or used. The message explains what to do."""
 
 
 class ConflictError(StoreError):
@@ -38,19 +38,22 @@ class ConflictError(StoreError):
 
 
 class DamagedError(StoreError, ValueError):
-    """What is stored here is not what was written. As a ValueError it makes one record unreadable, not all of them."""
+    """A stored file differs from what was written.
+
+    It is also a ValueError, so that readers skip the one damaged record instead of failing.
+    """
 
 
 class StoreUnavailableError(StoreError):
-    """The store is out of reach for now. Whether a commit under way has landed is not known."""
+    """The store cannot be reached now. A commit that was in progress may or may not have succeeded."""
 
 
 class StatementError(Exception):
-    """A signed statement does not hold for a record, or is none; the message says why, in one line."""
+    """A signed statement is invalid or does not match a record. The message is one line with the reason."""
 
 
 class QueueError(Exception):
-    """The step cannot be taken; the message says why, in one line."""
+    """An operation on the queue is not possible. The message is one line with the reason."""
 
 
 class LostLeaseError(QueueError):
@@ -58,4 +61,4 @@ class LostLeaseError(QueueError):
 
 
 class TemplateError(Exception):
-    """The chat template fails, or does not end; the message says how."""
+    """A chat template fails or takes too long. The message has the error."""

@@ -1,10 +1,10 @@
-"""Why an evaluation ended without a result. Needs nothing: the errors of the evaluator have such a code."""
+"""Define the codes for evaluations that ended without a result. Imports nothing, so that any module can use it."""
 
 from enum import StrEnum
 
 
 class FailureCode(StrEnum):
-    """Why an evaluation ended without a result. `ours` tells whose fault it was."""
+    """The reason why an evaluation ended without a result."""
 
     MODEL_NOT_FOUND = "model_not_found"
     MODEL_TOO_LARGE = "model_too_large"
@@ -24,7 +24,7 @@ class FailureCode(StrEnum):
     WORKER_LOST = "worker_lost"
     HUB_UNAVAILABLE = "hub_unavailable"
     BENCHMARK_INVALID = "benchmark_invalid"
-    BATCH_VARIANCE = "batch_variance"  # of older records: now such a run is made again in smaller batches
+    BATCH_VARIANCE = "batch_variance"  # only in older records; such a run is now repeated with smaller batches
     API_REFUSED = "api_refused"
     BUDGET_SPENT = "budget_spent"
     DEADLINE = "deadline"
@@ -35,21 +35,22 @@ class FailureCode(StrEnum):
     INTERNAL_ERROR = "internal_error"
 
     @property
-    def ours(self) -> bool:
-        return self in _OURS
+    def is_infrastructure(self) -> bool:
+        """Whether it is an infrastructure failure, as opposed to a model failure."""
+        return self in _INFRASTRUCTURE
 
     @property
-    def of_the_machine(self) -> bool:
-        """Whether the next request would most likely meet the same."""
-        return self in _OF_THE_MACHINE
+    def is_host_fault(self) -> bool:
+        """Whether the next request on the same host would most likely fail in the same way."""
+        return self in _HOST_FAULTS
 
     @property
-    def lasting(self) -> bool:
-        """Whether another try would end the same way, until the operator has done something."""
-        return self in _LASTING
+    def is_permanent(self) -> bool:
+        """Whether another attempt would fail in the same way until the operator intervenes."""
+        return self in _PERMANENT
 
 
-_OURS = {
+_INFRASTRUCTURE = {
     FailureCode.DISK_FULL,
     FailureCode.MISSING_LIBRARY,
     FailureCode.CODE_NOT_APPROVED,
@@ -68,7 +69,7 @@ _OURS = {
 }
 
 
-_LASTING = {
+_PERMANENT = {
     FailureCode.MISSING_LIBRARY,
     FailureCode.CODE_NOT_APPROVED,
     FailureCode.API_REFUSED,
@@ -77,8 +78,8 @@ _LASTING = {
     FailureCode.WITHHELD,
 }
 
-# A model cannot bring these about once it is loaded.
-_OF_THE_MACHINE = {
+# A loaded model cannot cause these.
+_HOST_FAULTS = {
     FailureCode.DISK_FULL,
     FailureCode.HUB_UNAVAILABLE,
     FailureCode.BENCHMARK_INVALID,

@@ -1,4 +1,4 @@
-"""What is shown of an evaluation that failed: why, and what to do."""
+"""Explain failed evaluations to visitors: the reason, and what to do."""
 
 from submissions.texts.failure_codes import FailureCode
 from submissions.texts.text import Text

@@ -1,4 +1,4 @@
-"""Why a submission is refused, and what to do about it."""
+"""Explain to submitters why a submission is refused, and what to do."""
 
 from enum import StrEnum
 
@@ -6,6 +6,8 @@ from submissions.texts.text import Text
 
 
 class RefusalCode(StrEnum):
+    """The reason why a submission is refused."""
+
     MALFORMED_ID = "malformed_id"
     NOT_FOUND = "not_found"
     REVISION_NOT_FOUND = "revision_not_found"

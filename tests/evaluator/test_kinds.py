@@ -1,4 +1,4 @@
-"""What people have besides plain checkpoints, each through the real queue: submitted, evaluated, a row."""
+"""Test kinds of models besides plain checkpoints through the real queue, from submission to row."""
 
 import json
 import shutil
@@ -34,12 +34,12 @@ from tests.support.zoo.parts import CARD, change_json
 
 pytestmark = pytest.mark.model
 LIMIT = 3  # questions
-ANSWER = 16  # tokens
+MAX_ANSWER_TOKENS = 16
 
 
 @pytest.fixture
 def zoo_settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Settings under which a model of the zoo is evaluated in seconds, for this process and for the command line."""
+    """Return settings that evaluate a model of the zoo in seconds, in this process and on the command line."""
     models = tmp_path / "models"
     models.mkdir()
     variables = {
@@ -53,7 +53,8 @@ def zoo_settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyP
     }
     for name, value in variables.items():
         monkeypatch.setenv(f"HANNUN_{name}", value)
-    monkeypatch.setattr(BENCHMARKS["korquad-2"], "max_new_tokens", ANSWER)  # random weights hardly ever end
+    # Models with random weights rarely stop by themselves.
+    monkeypatch.setattr(BENCHMARKS["korquad-2"], "max_new_tokens", MAX_ANSWER_TOKENS)
     return Settings()
 
 
@@ -65,7 +66,7 @@ def build(settings: Settings, family: str, name: str | None = None) -> Path:
 
 
 def evaluated(settings: Settings, store: Store) -> dict[str, tuple[BoardRow, EvalResult]]:
-    """The rows there are once the queue is empty, by request key."""
+    """Run the queue until it is empty, and return the rows and results by request key."""
     Worker(settings).run_pending()
     for row in Queue(store).rows():
         assert row.status == "finished", (row.status, row.failure_code)
@@ -75,19 +76,21 @@ def evaluated(settings: Settings, store: Store) -> dict[str, tuple[BoardRow, Eva
 
 
 def submitted(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Submit by the command line; the request's key."""
+    """Submit on the command line and return the request's key."""
     capsys.readouterr()
     assert main(["submit", *arguments, "--benchmark", "korquad-2"]) == 0, capsys.readouterr().err
     return capsys.readouterr().out.split()[1]
 
 
 @pytest.mark.faults
-def test_a_hybrid_model_has_a_row_thinking_and_a_row_not_thinking(
+def test_hybrid_model_has_row_per_thinking_mode(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     build(zoo_settings, "qwen3")
     default = submitted(capsys, "zoo/qwen3")
-    assert main(["submit", "zoo/qwen3", "--thinking", "on", "--benchmark", "korquad-2"]) == 2, "the same, spelled out"
+    assert main(["submit", "zoo/qwen3", "--thinking", "on", "--benchmark", "korquad-2"]) == 2, (
+        "the default mode was submitted before"
+    )
     off = submitted(capsys, "zoo/qwen3", "--thinking", "off")
     rows = evaluated(zoo_settings, store)
     (on_row, on_result), (off_row, off_result) = rows[default], rows[off]
@@ -101,10 +104,10 @@ MORE = [pytest.param(name, marks=pytest.mark.faults) for name in ("gemma3", "int
 
 
 @pytest.mark.parametrize("family", ["qwen2_5_vl", *MORE])
-def test_families_go_through_the_queue_with_images(
+def test_image_families_get_rows(
     zoo_settings: Settings, store: Store, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(BENCHMARKS["ko-vqa"], "max_new_tokens", ANSWER)
+    monkeypatch.setattr(BENCHMARKS["ko-vqa"], "max_new_tokens", MAX_ANSWER_TOKENS)
     build(zoo_settings, family)
     assert main(["submit", f"zoo/{family}", "--benchmark", "ko-vqa"]) == 0
     ((row, result),) = evaluated(zoo_settings, store).values()
@@ -113,7 +116,7 @@ def test_families_go_through_the_queue_with_images(
 
 
 @pytest.mark.faults
-def test_reasoning_is_kept_in_the_private_details_and_is_no_part_of_the_answer(
+def test_reasoning_is_only_in_private_details(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     build(zoo_settings, "gpt_oss")
@@ -126,7 +129,7 @@ def test_reasoning_is_kept_in_the_private_details_and_is_no_part_of_the_answer(
 
 
 @pytest.mark.faults
-def test_an_adapter_stands_beside_its_base(
+def test_adapter_and_base_have_separate_rows(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     base = build(zoo_settings, "qwen2")
@@ -137,8 +140,8 @@ def test_an_adapter_stands_beside_its_base(
     rows = evaluated(zoo_settings, store)
     row, result = rows[key]
     assert row.base_model == "zoo/qwen2" and result.config.base_sha == content_revision(base)
-    said = {k: [row["answers"] for row in _details(zoo_settings, k)] for k in (key, base_key)}
-    assert said[key] != said[base_key], "the adapter has an effect"
+    answers = {k: [row["answers"] for row in _details(zoo_settings, k)] for k in (key, base_key)}
+    assert answers[key] != answers[base_key], "the adapter has an effect"
     change_json(base / "generation_config.json", top_k=7)
     again = submitted(capsys, "zoo/qwen2-lora")
     assert again != key, "another commit of the base is another request"
@@ -152,7 +155,7 @@ def _details(settings: Settings, key: str) -> list[dict[str, Any]]:
 
 
 def make_adapter(base: Path, base_id: str, folder: Path) -> Path:
-    """A LoRA adapter that changes what its base says, as peft saves it."""
+    """Save a LoRA adapter with peft that changes the answers of its base."""
     torch.manual_seed(1)
     model = get_peft_model(
         AutoModelForCausalLM.from_pretrained(base), LoraConfig(r=4, target_modules=["q_proj", "v_proj", "down_proj"])
@@ -166,7 +169,7 @@ def make_adapter(base: Path, base_id: str, folder: Path) -> Path:
     return folder
 
 
-def test_an_adapter_may_have_more_tokens_and_a_template_of_its_own(zoo_settings: Settings) -> None:
+def test_adapter_can_add_tokens_and_template(zoo_settings: Settings) -> None:
     base = build(zoo_settings, "llama3")
     tokenizer: Any = AutoTokenizer.from_pretrained(base)
     tokenizer.add_tokens(["예산액", "집행률"])
@@ -191,11 +194,11 @@ def test_an_adapter_may_have_more_tokens_and_a_template_of_its_own(zoo_settings:
     inputs = tokenizer("질문: 예산액은?\n답: ", return_tensors="pt", add_special_tokens=False)
     inputs.pop("token_type_ids", None)
     output = adapted.eval().generate(**inputs, max_new_tokens=8, do_sample=False)
-    said = tokenizer.decode(output[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True).strip()
-    assert answer.text == said
+    expected = tokenizer.decode(output[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True).strip()
+    assert answer.text == expected
 
 
-def test_an_adapter_beside_a_whole_model_is_not_put_on_it(zoo_settings: Settings) -> None:
+def test_chat_engine_ignores_adapter_in_model_folder(zoo_settings: Settings) -> None:
     base = build(zoo_settings, "qwen2")
 
     def answered() -> str:
@@ -214,7 +217,7 @@ def test_an_adapter_beside_a_whole_model_is_not_put_on_it(zoo_settings: Settings
 
 
 @pytest.mark.faults
-def test_a_quantised_model_is_named_by_its_method(
+def test_quantised_model_has_method_as_precision(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     build(zoo_settings, "llama_fp8")
@@ -222,7 +225,7 @@ def test_a_quantised_model_is_named_by_its_method(
     assert row.precision == result.config.model_dtype == "fp8"
     assert row.base_model == "zoo/llama3" and "--precision" not in (result.reproduce or "")
     capsys.readouterr()
-    assert main(["check", "zoo/llama_fp8", "--benchmark", "korquad-2"]) == 2, "it was submitted"
+    assert main(["check", "zoo/llama_fp8", "--benchmark", "korquad-2"]) == 2, "the model was submitted before"
     assert "Quantisation method: fp8" in capsys.readouterr().out
 
 
@@ -233,9 +236,7 @@ def _run(
     return evaluated(settings, store)[key]
 
 
-def test_a_quantisation_that_cannot_be_run_is_refused(
-    zoo_settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_submit_rejects_unsupported_quantisation(zoo_settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     folder = build(zoo_settings, "qwen2")
     change_json(folder / "config.json", quantization_config={"quant_method": "gptq", "bits": 4})
     assert main(["submit", "zoo/qwen2", "--benchmark", "korquad-2"]) == 2
@@ -281,7 +282,7 @@ def make_custom(settings: Settings) -> Path:
 
 
 @pytest.mark.faults
-def test_custom_code_runs_once_it_is_approved_and_as_that_commit(
+def test_custom_code_runs_after_approval_of_commit(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = make_custom(zoo_settings)
@@ -289,8 +290,8 @@ def test_custom_code_runs_once_it_is_approved_and_as_that_commit(
     assert main(["submit", "zoo/custom", "--benchmark", "korquad-2"]) == 2
     assert "approve" in capsys.readouterr().err
     assert main(["approve-code", f"zoo/custom@{commit}", "--yes"]) == 0
-    said = capsys.readouterr().out
-    assert "custom.py" in said and f"{len(CODE):,}" in said
+    output = capsys.readouterr().out
+    assert "custom.py" in output and f"{len(CODE):,}" in output
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     row, result = _run(zoo_settings, store, capsys, "zoo/custom")
     assert row.custom_code and result.config.custom_code and result.environment["sandbox"] != "none"
@@ -298,7 +299,7 @@ def test_custom_code_runs_once_it_is_approved_and_as_that_commit(
     assert main(["submit", "zoo/custom", "--benchmark", "korquad-2"]) == 2, "another commit needs another approval"
 
 
-def test_code_whose_approval_was_withdrawn_does_not_run(
+def test_custom_code_does_not_run_after_withdrawal(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     commit = content_revision(make_custom(zoo_settings))
@@ -312,7 +313,7 @@ def test_code_whose_approval_was_withdrawn_does_not_run(
 
 @pytest.fixture
 def provider() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """A model behind an API that reasons, takes no temperature, and calls the limit of tokens by its newer name."""
+    """Serve a model that reasons, accepts no temperature and uses the newer name of the token limit."""
     app, seen = FastAPI(), list[dict[str, Any]]()
 
     @app.post("/v1/chat/completions")
@@ -344,14 +345,14 @@ def provider() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 
 def offered(monkeypatch: pytest.MonkeyPatch, url: str, **options: Any) -> Settings:
-    """Settings of an operator who offers the API at this address as `big`."""
+    """Return the settings of an operator who offers the API at this address as `big`."""
     known = {"model_id": "maker/Big", "base_url": url, "model": "big", "key": "MAKER_KEY", **options}
     monkeypatch.setenv("HANNUN_APIS", json.dumps({"big": known}))
     monkeypatch.setenv("MAKER_KEY", "sk-secret")
     return Settings()
 
 
-def test_a_model_behind_an_api_is_evaluated_like_any_other(
+def test_api_model_is_evaluated_and_charged(
     zoo_settings: Settings,
     store: Store,
     capsys: pytest.CaptureFixture[str],
@@ -365,20 +366,20 @@ def test_a_model_behind_an_api_is_evaluated_like_any_other(
     assert (row.model, row.kind, row.weights) == ("maker/Big", "verified", "closed")
     assert result.config.api_model == "big-2026-11-01" and result.date
     asked = len(seen)
-    assert asked == LIMIT + 1, "each question, and one of them alone; no warm-up is paid for"
+    assert asked == LIMIT + 1, "each question once and one again for latency; no warm-up is paid for"
     assert result.cost and result.cost.prompt_tokens == 100 * asked
     assert result.cost.total == pytest.approx((100 * 1 + 30 * 10) * asked / 1e6)
     assert result.reasoning and result.reasoning.tokens_mean == 20
     assert result.generation and result.generation.decoding == "provider"
     assert all(body["authorization"] == "Bearer sk-secret" for body in seen)
-    assert all(body["max_completion_tokens"] == ANSWER + 24 for body in seen)
+    assert all(body["max_completion_tokens"] == MAX_ANSWER_TOKENS + 24 for body in seen)
     everything = b"".join(store.read(path, store.head()) for path in store.snapshot().files)
     assert b"sk-secret" not in everything
     assert main(["submit", "--api", "other", "--benchmark", "korquad-2"]) == 2
     assert "HANNUN_APIS" in capsys.readouterr().err
 
 
-def test_efforts_of_an_api_are_asked_for_and_ranked_apart(
+def test_api_efforts_have_separate_rows(
     zoo_settings: Settings,
     store: Store,
     capsys: pytest.CaptureFixture[str],
@@ -395,11 +396,11 @@ def test_efforts_of_an_api_are_asked_for_and_ranked_apart(
     assert {key: row.thinking for key, (row, _) in rows.items()} == {plain: None, low: "low"}
     assert {body.get("reasoning_effort") for body in seen} == {None, "low"}
     budgets = {key: result.generation.max_reasoning_tokens for key, (_, result) in rows.items() if result.generation}
-    assert budgets == {plain: 0, low: 24}, "what the requests had room for"
+    assert budgets == {plain: 0, low: 24}, "the token budgets of the requests"
 
 
 @pytest.mark.faults
-def test_efforts_of_a_template_are_asked_for(
+def test_template_efforts_have_separate_rows(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     build(zoo_settings, "gpt_oss")
@@ -414,10 +415,10 @@ SERVE = "transformers serve {model} --device cpu --dtype {precision} --host 127.
 
 
 @pytest.mark.faults
-def test_the_queue_is_served_by_a_server_that_falls_back(
+def test_worker_uses_server_and_falls_back(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The first server's program is found in this environment, the second one does not start."""
+    """Use a server program of this environment, then one that does not start."""
     build(zoo_settings, "qwen2")
     command = SERVE
     key = submitted(capsys, "zoo/qwen2", "--precision", "float32")
@@ -431,9 +432,7 @@ def test_the_queue_is_served_by_a_server_that_falls_back(
     assert f"{key}: its server failed ({sys.executable} ended with code 3 before it was ready)" in caplog.text
 
 
-def test_kinds_that_hold_no_model_are_told_what_they_are(
-    zoo_settings: Settings, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_submit_names_unsupported_weight_format(zoo_settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     folder = build(zoo_settings, "qwen2")
     weights = folder / "model.safetensors"
     for name, word in (("pytorch_model.bin", "pickled"), ("model.gguf", "GGUF")):
@@ -449,7 +448,7 @@ def test_kinds_that_hold_no_model_are_told_what_they_are(
     assert "model-2.safetensors" in capsys.readouterr().err
 
 
-def test_too_large_for_the_worker_is_said_at_the_check(
+def test_submit_rejects_model_larger_than_device_memory(
     zoo_settings: Settings, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build(zoo_settings, "qwen2")

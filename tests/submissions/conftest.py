@@ -1,3 +1,5 @@
+"""Define fixtures for the tests of submissions."""
+
 from pathlib import Path
 
 import pytest
@@ -5,7 +7,7 @@ import pytest
 
 @pytest.fixture(params=["git", "hub"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an empty store of each kind."""
+    """Return the address of an empty store, once for each kind."""
     if request.param == "git":
         return str(tmp_path / "contract.git")
     request.getfixturevalue("hub")

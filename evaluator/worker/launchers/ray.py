@@ -19,7 +19,7 @@ from ray.exceptions import RayError, TaskCancelledError
 
 from evaluator.worker.launchers.base import JobLauncher, JobState, Launch, as_launch_errors
 from submissions.config.paths import ROOT
-from submissions.config.settings import OF_THIS_MACHINE, Settings
+from submissions.config.settings import HOST_SETTINGS, Settings
 from submissions.queue.queue import Queue
 from submissions.store.open import absolute
 from submissions.texts.errors import SettingsError
@@ -53,7 +53,7 @@ class RayLauncher(JobLauncher):
         own = self.settings
         # Not in the runtime environment, which Ray's dashboard shows: tokens are among them.
         environment = {
-            **own.variables(OF_THIS_MACHINE),
+            **own.variables(HOST_SETTINGS),
             **own.secrets,
             **{"HANNUN_STORE": absolute(own.store), "HANNUN_PRIVATE_STORE": absolute(own.private_store)},
         }

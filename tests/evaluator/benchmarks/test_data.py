@@ -1,4 +1,4 @@
-"""Benchmark data: the sample sets, the documented schema, and what is said of a broken row."""
+"""Test benchmark data: the sample sets, the documented schema and the errors for broken rows."""
 
 import json
 import shutil
@@ -18,18 +18,18 @@ from submissions.config.paths import SAMPLES
 from tests.conftest import SHARED
 
 
-def test_ko_vqa_samples() -> None:
+def test_load_ko_vqa_samples() -> None:
     items = BENCHMARKS["ko-vqa"].load(SAMPLES / "ko-vqa")
     domains = Counter(i.buckets["domain"] for i in items)
     assert len(domains) == 15 and set(domains.values()) == {3}
 
 
-def test_ko_vdc_samples() -> None:
+def test_load_ko_vdc_samples() -> None:
     items = BENCHMARKS["ko-vdc"].load(SAMPLES / "ko-vdc")
     assert Counter(i.buckets["doc_type"] for i in items) == {"보고서": 10, "보도자료": 10}
 
 
-def test_infochartqa_samples() -> None:
+def test_load_infochartqa_samples() -> None:
     items = BENCHMARKS["infochartqa"].load(SAMPLES / "infochartqa")
     assert len(items) >= 30 and len({i.extra["question_type_id"] for i in items}) >= 20
     assert {i.buckets["subset"] for i in items} == {"text", "visual_basic", "visual_metaphor"}
@@ -40,7 +40,7 @@ def test_infochartqa_samples() -> None:
     )
 
 
-def test_korquad_samples() -> None:
+def test_load_korquad_samples() -> None:
     items = BENCHMARKS["korquad-2"].load(SAMPLES / "korquad-2")
     assert len(items) >= 40 and len({i.cluster for i in items}) >= 12
     assert all(i.page and i.answer in i.page for i in items)
@@ -48,7 +48,7 @@ def test_korquad_samples() -> None:
 
 
 @pytest.mark.parametrize("name", ["ko-vqa", "korquad-2", "infochartqa"])
-def test_a_gold_answer_scores_itself(name: str) -> None:
+def test_score_accepts_gold_answers(name: str) -> None:
     benchmark = BENCHMARKS[name]
     items = benchmark.load(SAMPLES / name)
     scores = benchmark.score(items, [[Answer(item.id, item.answer, "ok", 0)] for item in items])
@@ -67,7 +67,7 @@ def _write(folder: Path, rows: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"answer": None}, "'answer'"),
         ({"answer": "  "}, "'answer'"),
@@ -82,16 +82,16 @@ def _write(folder: Path, rows: list[dict[str, Any]]) -> None:
         ({"id": "공공행정-1"}, "appears twice"),
     ],
 )
-def test_a_broken_row_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+def test_load_names_broken_row(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     folder, rows = _copy("ko-vqa", tmp_path)
     rows[6] |= change
     _write(folder, rows)
     with pytest.raises(DataError, match="row 7") as error:
         BENCHMARKS["ko-vqa"].load(folder)
-    assert said in str(error.value) and "items.jsonl" in str(error.value)
+    assert message in str(error.value) and "items.jsonl" in str(error.value)
 
 
-def test_a_missing_column_is_named(tmp_path: Path) -> None:
+def test_load_names_missing_column(tmp_path: Path) -> None:
     folder, rows = _copy("korquad-2", tmp_path)
     del rows[2]["page"]
     _write(folder, rows)
@@ -100,7 +100,7 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["{", "[]", "null", '"x"'])
-def test_a_line_that_is_no_object_is_named(tmp_path: Path, line: str) -> None:
+def test_load_names_line_without_object(tmp_path: Path, line: str) -> None:
     folder, rows = _copy("ko-vdc", tmp_path)
     _write(folder, rows[:2])
     with (folder / "items.jsonl").open("a") as file:
@@ -114,7 +114,7 @@ def test_a_line_that_is_no_object_is_named(tmp_path: Path, line: str) -> None:
     "choices",
     ["가나다라", ["가", "나", "다", "다"], ["가", "나", "다", "라", "가"], ["가", "나", "다"], [["가"]] * 4, 7],
 )
-def test_four_different_choices_are_needed(tmp_path: Path, benchmark: str, choices: Any) -> None:
+def test_load_requires_four_different_choices(tmp_path: Path, benchmark: str, choices: Any) -> None:
     folder, rows = _copy(benchmark, tmp_path)
     rows[4]["choices"] = choices
     _write(folder, rows)
@@ -123,7 +123,7 @@ def test_four_different_choices_are_needed(tmp_path: Path, benchmark: str, choic
 
 
 @pytest.mark.parametrize("question", ["", 5, None, "몇 명\ud83d"])
-def test_a_fresh_question_without_choices_is_text(tmp_path: Path, question: Any) -> None:
+def test_load_ko_fresh_requires_text_as_question(tmp_path: Path, question: Any) -> None:
     folder, rows = _copy("ko-fresh", tmp_path)
     place = next(n for n, row in enumerate(rows) if not row["choices"])
     rows[place]["question"] = question
@@ -133,7 +133,7 @@ def test_a_fresh_question_without_choices_is_text(tmp_path: Path, question: Any)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"question_type_id": "1"}, "question_type_id"),
         ({"question_type_id": True}, "question_type_id"),
@@ -142,16 +142,16 @@ def test_a_fresh_question_without_choices_is_text(tmp_path: Path, question: Any)
         ({"extra_input_figure_bboxes": [[0, 0]]}, "four numbers"),
     ],
 )
-def test_a_broken_chart_row_is_named(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+def test_load_infochartqa_names_broken_row(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     folder, rows = _copy("infochartqa", tmp_path)
     rows[1] |= change
     _write(folder, rows)
     with pytest.raises(DataError, match="row 2") as error:
         BENCHMARKS["infochartqa"].load(folder)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
-def test_parquet_is_the_same_as_jsonl(tmp_path: Path) -> None:
+def test_load_parquet_equals_jsonl(tmp_path: Path) -> None:
     folder, rows = _copy("ko-vqa", tmp_path)
     expected = BENCHMARKS["ko-vqa"].load(folder)
     pq.write_table(pa.Table.from_pylist(rows), folder / "items.parquet")
@@ -163,7 +163,7 @@ def test_parquet_is_the_same_as_jsonl(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", list(BENCHMARKS))
-def test_a_folder_without_items_says_what_is_missing(tmp_path: Path, name: str) -> None:
+def test_load_names_missing_items(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError, match=r"items\.parquet"):
         BENCHMARKS[name].load(tmp_path)
     (tmp_path / "items.jsonl").touch()
@@ -174,11 +174,11 @@ def test_a_folder_without_items_says_what_is_missing(tmp_path: Path, name: str) 
 def _published() -> Path:
     path = SHARED / "data/korquad2_docs.json"
     if not path.exists():
-        pytest.skip("the real KorQuAD pages are not here (CC BY-ND: they stay out of the project)")
+        pytest.skip("the real KorQuAD pages are not available (CC BY-ND: they are not part of the project)")
     return path
 
 
-def test_korquad_reads_the_published_json(tmp_path: Path) -> None:
+def test_load_korquad_reads_published_json(tmp_path: Path) -> None:
     items = BENCHMARKS["korquad-2"].load(_published())
     assert len(items) == 5 and len({i.cluster for i in items}) == 4
     assert {i.id: i.buckets["form"] for i in items}["36615"] == "table"
@@ -206,7 +206,7 @@ def _official(tmp_path: Path, *documents: Any) -> Path:
     return path
 
 
-def test_answer_length_and_form_come_from_the_page(tmp_path: Path) -> None:
+def test_load_korquad_derives_length_and_form(tmp_path: Path) -> None:
     items = BENCHMARKS["korquad-2"].load(_official(tmp_path, DOCUMENT))
     assert [(i.buckets["length"], i.buckets["form"]) for i in items] == [
         ("short", "paragraph"),
@@ -215,7 +215,7 @@ def test_answer_length_and_form_come_from_the_page(tmp_path: Path) -> None:
     ]
 
 
-def test_a_broken_document_is_named(tmp_path: Path) -> None:
+def test_load_korquad_names_broken_document(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="row 4"):
         BENCHMARKS["korquad-2"].load(_official(tmp_path, DOCUMENT, {"title": "x", "context": "y", "qas": [{}]}))
     with pytest.raises(DataError, match="row 1: column 'title' is missing"):
@@ -228,7 +228,7 @@ def test_a_broken_document_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b'{"id": "\xff"}', b"[" * 200_000])
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes) -> None:
+def test_load_names_unreadable_file(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "items.jsonl").write_bytes(content)
     with pytest.raises(DataError, match=r"items\.jsonl"):
         BENCHMARKS["ko-vqa"].load(tmp_path)

@@ -1,4 +1,4 @@
-"""What counts as the final answer under the strict rules: quantities, letters and text, with working shown and with dumps."""
+"""Test what the strict rules take as the final answer, in outputs that show their working or list everything."""
 
 import random
 
@@ -10,7 +10,7 @@ from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
 from scripts.make_scoring_table import DOC, FAMILIES, MARKS, table
 
 QUESTION, GOLD = "2020년 음식점과 숙박의 차이는 얼마입니까?", "603천 명"
-# An output for that question, and whether it is right.
+# Outputs for that question, each with whether it is right.
 OUTPUTS = [
     ("표에서 음식점은 3,633건, 숙박은 1,200건입니다. 따라서 정답은 603천 명입니다", True),
     ("음식점 1,000천 명, 숙박 397천 명\n\n**정답: 603천 명**", True),
@@ -87,7 +87,7 @@ OUTPUTS = [
     ("아마도 603천 명인 것 같습니다.", True),
     ("603천 명인 것으로 보입니다", True),
 ]
-# Question, gold, output, and whether it is right.
+# Question, gold answer, output, and whether it is right.
 CASES = [
     ("가장 많은 해는 몇 년입니까?", "2020년", "2020년 (525개소)", True),
     ("가장 많은 해는 몇 년입니까?", "2020년", "정답은 2020년입니다. 525개소로 가장 많습니다.", True),
@@ -403,7 +403,7 @@ LABELS = ["Japan", "South Korea", "North line", "Facebook", "2020", "27.3", "Onl
 
 
 @pytest.mark.parametrize(("output", "right"), OUTPUTS)
-def test_strict_match_reads_the_final_answer(output: str, right: bool) -> None:
+def test_strict_match_reads_final_answer(output: str, right: bool) -> None:
     assert strict_match(QUESTION, GOLD, output) is right
     assert (strict_f1(QUESTION, GOLD, output) == 1) is right
 
@@ -414,25 +414,25 @@ def test_strict_match_ignores_labels_and_operands(question: str, gold: str, outp
 
 
 @pytest.mark.parametrize(("output", "letter"), LETTERS)
-def test_asserted_letter(output: str, letter: str | None) -> None:
+def test_asserted_letter_reads_final_letter(output: str, letter: str | None) -> None:
     assert asserted_letter(output) == letter
 
 
 @pytest.mark.parametrize(("gold", "output", "right"), TEXTS)
-def test_chart_text_reads_the_final_answer(gold: str, output: str, right: bool) -> None:
+def test_chart_match_reads_final_text(gold: str, output: str, right: bool) -> None:
     assert strict_chart_answers.strict_match(60, gold, output) is right
 
 
 @pytest.mark.parametrize("separator", [", ", "\n", " / ", "; ", " | ", " or "])
 @pytest.mark.parametrize("question_type", [60, 1, 13, 90])
-def test_chart_text_rejects_a_list_of_labels(question_type: int, separator: str) -> None:
+def test_chart_match_rejects_list_of_labels(question_type: int, separator: str) -> None:
     for seed, gold in enumerate(LABELS):
         dump = separator.join(random.Random(seed).sample(LABELS, len(LABELS)))
         assert not strict_chart_answers.strict_match(question_type, gold, dump), dump
 
 
 @pytest.mark.parametrize("separator", [", ", "\n", " / ", " "])
-def test_strict_match_rejects_a_list_of_quantities(separator: str) -> None:
+def test_strict_match_rejects_list_of_quantities(separator: str) -> None:
     values = [f"{n},{n}00천 명" for n in range(1, 9)]
     for gold in values:
         assert not strict_match(QUESTION, gold, separator.join(values))
@@ -466,8 +466,8 @@ def test_scoring_table_is_up_to_date() -> None:
     ],
     ids=lambda output: output[:12],
 )
-def test_long_hostile_outputs_are_scored_in_linear_time(output: str) -> None:
-    """Quadratic time would take minutes each, more than a test may take."""
+def test_strict_rules_take_linear_time(output: str) -> None:
+    """Run outputs that would each take minutes in quadratic time, more than a test's time-out."""
     assert not strict_match(QUESTION, GOLD, output)
     assert strict_f1(QUESTION, GOLD, output) < 1
     assert asserted_letter(output) in (None, "A", "B")
@@ -497,5 +497,5 @@ def test_long_hostile_outputs_are_scored_in_linear_time(output: str) -> None:
         (202, "B", "The answer is not B.", False),
     ],
 )
-def test_chart_values_lists_and_letters(kind: int, gold: str, output: str, right: bool) -> None:
+def test_chart_match_reads_values_lists_and_letters(kind: int, gold: str, output: str, right: bool) -> None:
     assert strict_chart_answers.strict_match(kind, gold, output) is right

@@ -1,4 +1,4 @@
-"""KO-OCRAG's rules, on vectors made by jiwer 3.0.0 and rouge-score 0.1.2 and on cases of our own."""
+"""Test KO-OCRAG's rules on vectors made by jiwer 3.0.0 and rouge-score 0.1.2 and on further cases."""
 
 import json
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def scored(gold: str, images: str, output: str) -> Score:
     return score
 
 
-def test_it_agrees_with_the_published_libraries() -> None:
+def test_score_item_matches_published_libraries() -> None:
     names = {"wer": "wer", "cer": "cer", "rouge1": "rouge1_recall"}
     rows = vectors("ko_ocrag.jsonl")
     items = [
@@ -37,11 +37,11 @@ def test_it_agrees_with_the_published_libraries() -> None:
     ]
     answers = [Answer(item.id, row["output"], "ok", 0.0) for item, row in zip(items, rows, strict=True)]
     ours = [BENCHMARK.score_item(item, [answer]).values for item, answer in zip(items, answers, strict=True)]
-    for row, own in zip(rows, ours, strict=True):
+    for row, values in zip(rows, ours, strict=True):
         for name, theirs in names.items():
             wanted = row["reference"][theirs]
-            assert (name in own) == (wanted is not None), row
-            assert wanted is None or 100 * own[name] == pytest.approx(wanted, abs=1e-6), row
+            assert (name in values) == (wanted is not None), row
+            assert wanted is None or 100 * values[name] == pytest.approx(wanted, abs=1e-6), row
 
 
 @pytest.mark.parametrize(
@@ -55,27 +55,27 @@ def test_it_agrees_with_the_published_libraries() -> None:
         ("", "", []),
     ],
 )
-def test_how_an_output_is_split(output: str, text: str, images: list[str]) -> None:
+def test_split_output_separates_text_and_images(output: str, text: str, images: list[str]) -> None:
     assert split_output(output) == (text, images)
 
 
-def test_hostile_outputs_are_scored_in_time_that_is_linear() -> None:
+def test_split_output_takes_linear_time() -> None:
     for output in ("[image]" * 100_000, "가\n" * 200_000, "[image][/image]" * 50_000):
         split_output(output)
 
 
-def test_error_rates_of_text() -> None:
+def test_word_and_character_accuracy() -> None:
     assert word_accuracy("하나 둘 셋 넷", "하나 둘 셋 다섯") == 0.75
-    assert word_accuracy("하나 둘", "하나 둘 셋 넷 다섯 여섯") == 0.0, "not below 0"
+    assert word_accuracy("하나 둘", "하나 둘 셋 넷 다섯 여섯") == 0.0, "accuracy is never below 0"
     assert word_accuracy("하나\n둘", "하나 둘") == 0.0, "a single line end joins two words"
     assert word_accuracy("하나\n\n둘", "하나 둘") == 1.0
     assert character_accuracy("가나다라", "가나다") == 0.75
 
 
-def test_korean_descriptions_count_under_the_strict_rule_alone() -> None:
+def test_only_strict_rouge1_counts_korean_descriptions() -> None:
     score = scored("글", PICTURES, f"글\n{PICTURES}")
     assert (score.values["em"], score.values["f1"], score.values["wer"]) == (1.0, 1.0, 1.0)
-    assert score.values["rouge1"] == 0.5, "only the second has letters in ASCII"
+    assert score.values["rouge1"] == 0.5, "only the second description has ASCII letters"
     only_korean = "[image] 빨간 등대가 있는 바다 [/image]"
     same = scored("글", only_korean, f"글\n{only_korean}")
     assert (same.values["rouge1"], same.values["rouge1_strict"]) == (0.0, 1.0)
@@ -85,7 +85,7 @@ def test_korean_descriptions_count_under_the_strict_rule_alone() -> None:
     assert particles.values["rouge1_strict"] >= 0.4, "another particle does not hide a noun"
 
 
-def test_parts_are_means_over_the_pages_that_have_them() -> None:
+def test_aggregate_averages_over_pages_with_metric() -> None:
     scores = [
         scored("가 나", PICTURES, f"가 나\n{PICTURES}"),
         scored("가 나", "", "가 다"),
@@ -94,13 +94,13 @@ def test_parts_are_means_over_the_pages_that_have_them() -> None:
     metrics = BENCHMARK.aggregate(scores)
     assert metrics["wer"] == pytest.approx((1 + 0.5 + 1) / 3) and metrics["rouge1"] == pytest.approx(0.25)
     assert "rouge1" not in scores[1].values
-    assert "average" not in metrics and "embedding" not in metrics, "no average is invented"
+    assert "average" not in metrics and "embedding" not in metrics, "there is no average without an embedding server"
     assert set(BENCHMARK.aggregate([scores[1]])) == {"em", "f1", "wer", "cer"}
 
 
 @pytest.fixture
 def embeddings(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
-    """A server whose vector of a text counts some of its letters."""
+    """Serve embeddings that count some of the letters of a text."""
     app, seen = FastAPI(), list[dict[str, Any]]()
 
     @app.post("/v1/embeddings")
@@ -121,7 +121,7 @@ def embeddings(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]
         yield seen
 
 
-def test_with_an_embedding_server_there_is_an_average(embeddings: list[dict[str, Any]]) -> None:
+def test_aggregate_has_average_with_embedding_server(embeddings: list[dict[str, Any]]) -> None:
     gold = "[image] 빨간 등대 [/image]"
     same, other, none = (
         scored("글", gold, output)
@@ -134,14 +134,16 @@ def test_with_an_embedding_server_there_is_an_average(embeddings: list[dict[str,
     assert metrics["average"] == pytest.approx(sum(parts) / 4)
 
 
-def test_a_server_that_is_away_scores_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_score_raises_if_embedding_server_is_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_EMBEDDINGS", '{"base_url": "http://127.0.0.1:9/v1", "model": "m"}')
     with pytest.raises(EvaluationError) as error:
         scored("글", PICTURES, f"글\n{PICTURES}")
-    assert error.value.code == "internal_error", "not the server that runs the model, which another engine replaces"
+    assert error.value.code == "internal_error", (
+        "not a failure of the model's server, which another engine would replace"
+    )
 
 
-def test_the_samples_and_their_own_answers() -> None:
+def test_score_item_accepts_gold_of_samples() -> None:
     items = BENCHMARK.load(SAMPLES / "ko-ocrag")
     assert len(items) >= 6 and any(not i.extra["images_described"] for i in items)
     for item in items:
@@ -149,7 +151,7 @@ def test_the_samples_and_their_own_answers() -> None:
         assert score.values["em"] == 1.0 and score.values.get("rouge1_strict", 1.0) == 1.0
 
 
-def test_import_of_the_makers_workbook(tmp_path: Path) -> None:
+def test_import_reads_workbook_of_maker(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     sheet: Any = book.active
     sheet.append(["image", "TEXT_OCR", "IMAGE_DESRIPTION", "Dataset_type"])
@@ -169,8 +171,8 @@ def test_import_of_the_makers_workbook(tmp_path: Path) -> None:
     assert first.extra["images_described"] == PICTURES and second.extra["images_described"] == ""
 
 
-def test_the_prompt_is_the_protocols() -> None:
+def test_prompt_matches_protocol() -> None:
     seed = SHARED / "seeds/004-ko-ocrag.md"
     if not seed.exists():
-        pytest.skip("the protocol document is not here")
+        pytest.skip("the protocol document is not available")
     assert INSTRUCTION in seed.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Strict quantities: a table of cases, and what must hold for all of them."""
+"""Test strict quantities with a table of cases and with properties that hold for all of them."""
 
 import unicodedata
 from decimal import Decimal
@@ -96,16 +96,16 @@ CASES: list[tuple[str, str, bool]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), READ)
-def test_what_is_read(text: str, expected: list[tuple[str, str]]) -> None:
+def test_quantities_reads_numbers_and_units(text: str, expected: list[tuple[str, str]]) -> None:
     assert [(q.value, q.unit) for q in quantities(text)] == [(Decimal(v), u) for v, u in expected]
 
 
 @pytest.mark.parametrize(("gold", "output", "right"), CASES)
-def test_what_is_right(gold: str, output: str, right: bool) -> None:
+def test_strict_match_compares_quantities(gold: str, output: str, right: bool) -> None:
     assert strict_match("얼마인가요?", gold, output) is right
 
 
-def test_quantities_of_the_question_may_be_repeated() -> None:
+def test_strict_match_ignores_quantities_of_question() -> None:
     question = "2017년도 사업에서 불용된 예산은 얼마인가요?"
     gold = "불용된 예산은 총 7,131백만 원입니다."
     assert strict_match(question, gold, "2017년도 불용된 예산은 7,131백만 원입니다.")
@@ -117,7 +117,7 @@ GOLDS = BENCHMARKS["ko-vqa"].load(SAMPLES / "ko-vqa")
 
 
 @pytest.mark.parametrize("item", GOLDS, ids=lambda i: i.id)
-def test_every_gold_is_right_about_itself(item: object) -> None:
+def test_strict_match_accepts_gold_of_samples(item: object) -> None:
     assert strict_match(item.question, item.answer, item.answer)  # type: ignore[attr-defined]
 
 
@@ -128,19 +128,19 @@ stated = st.builds(lambda n, m, u: f"{n:,}{m} {u}입니다.", numbers, st.sample
 
 @settings(max_examples=200, derandomize=True, deadline=None)
 @given(gold=stated)
-def test_any_gold_is_right_about_itself(gold: str) -> None:
+def test_strict_match_accepts_any_gold_itself(gold: str) -> None:
     assert strict_match("", gold, gold)
 
 
 @settings(max_examples=200, derandomize=True, deadline=None)
 @given(gold=stated, output=stated, extra=st.integers(min_value=10**12, max_value=10**13))
-def test_an_unrelated_quantity_never_helps(gold: str, output: str, extra: int) -> None:
+def test_strict_match_gains_nothing_from_extra_quantity(gold: str, output: str, extra: int) -> None:
     if not strict_match("", gold, output):
         assert not strict_match("", gold, f"{output} 그리고 {extra}")
 
 
 @settings(max_examples=200, derandomize=True, deadline=None)
 @given(gold=stated, output=stated)
-def test_composed_and_decomposed_text_score_alike(gold: str, output: str) -> None:
+def test_strict_match_ignores_unicode_decomposition(gold: str, output: str) -> None:
     decomposed = unicodedata.normalize("NFD", output)
     assert strict_match("", gold, output) == strict_match("", gold, decomposed)

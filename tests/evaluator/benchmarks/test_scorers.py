@@ -1,4 +1,4 @@
-"""The three scorers, on cases of our own and on vectors made by running the published ones."""
+"""Test the scorers on vectors made by running the published ones and on further cases."""
 
 import json
 import shutil
@@ -33,38 +33,42 @@ from tests.support.vectors import vectors
         ("61.5조 원입니다.", "2020년 투자목표는 61.5조 원입니다.", True),
         ("61.5조 원입니다.", "61.5 조 원", False),
         ("5조 원입니다.", "5.0조 원입니다.", True),
-        ("5.0조 원입니다.", "5.0조 원입니다.", False),  # the published rule collapses the answer's side only
+        (
+            "5.0조 원입니다.",
+            "5.0조 원입니다.",
+            False,
+        ),  # the published rule reads whole floats as integers only in the output
         ("1.0mg/L입니다.", "1mg/L", True),
-        ("350만 명입니다.", "350명", True),  # 만 is no unit to it
+        ("350만 명입니다.", "350명", True),  # the rule does not know the unit 만
         ("15개입니다.", "10개, 11개, 15개 중 하나", True),
         ("1,636개입니다.", "2017년 기준 1,636", True),  # the published code crashes here
         ("열다섯 개입니다.", "15개", False),
         ("15개입니다.", "", False),
     ],
 )
-def test_ko_vqa_reference(gold: str, output: str, right: bool) -> None:
+def test_ko_vqa_reference_match(gold: str, output: str, right: bool) -> None:
     assert ko_vqa.reference_match(gold, output) is right
 
 
-def test_ko_vqa_agrees_with_the_published_scorer() -> None:
+def test_ko_vqa_matches_published_scorer() -> None:
     rows = vectors("ko_vqa_number_unit.jsonl")
     wrong = [r for r in rows if ko_vqa.reference_match(r["answer"], r["output"]) != (r["reference"] or 0)]
     assert [r for r in wrong if r["reference"] is not None] == []
 
 
-def test_ko_vqa_f1_punishes_naming_every_number() -> None:
+def test_ko_vqa_f1_penalises_listing_numbers() -> None:
     question, gold = "2020년 예산은 얼마인가요?", "61.5조 원입니다."
     assert quantity_f1(question, gold, "2020년 예산은 61.5조 원입니다.") == 1
     assert quantity_f1(question, gold, "61.5조, 62조, 63조 가운데 하나") == 0.5
     assert quantity_f1(question, gold, "모르겠습니다") == 0
 
 
-def test_ko_vdc_agrees_with_the_published_scorer() -> None:
+def test_ko_vdc_matches_published_scorer() -> None:
     rows = vectors("ko_vdc_letter.jsonl")
     assert [r for r in rows if ko_vdc.reference_match(r["gold"], r["output"]) != bool(r["reference"])] == []
 
 
-def test_ko_vdc_asks_with_the_right_answer_once_at_every_letter() -> None:
+def test_ko_vdc_order_puts_right_answer_at_each_letter_once() -> None:
     for number in range(50):
         orders = [order(_vdc_item(f"item-{number}"), rotation) for rotation in range(4)]
         assert all(sorted(o) == [0, 1, 2, 3] for o in orders)
@@ -77,8 +81,8 @@ def _vdc_item(item_id: str = "x") -> Item:
     return Item(item_id, "", "right", (Path("i.png"),), choices=choices, buckets={"doc_type": "보고서"}, extra=extra)
 
 
-def test_ko_vdc_inside_a_job_nothing_tells_the_right_answer(tmp_path: Path) -> None:
-    """The order was once a function of the item's id alone, which stood in the job: 20 of 20 were right by it."""
+def test_ko_vdc_job_does_not_reveal_answers(tmp_path: Path) -> None:
+    """Check a past leak: the order depended only on the item's id, which was in the job and gave 20 of 20 answers."""
     benchmark = BENCHMARKS["ko-vdc"]
     items = benchmark.load(SAMPLES / "ko-vdc")
     prompts = [prompt for item in items for prompt in benchmark.prompts(item)]
@@ -87,17 +91,17 @@ def test_ko_vdc_inside_a_job_nothing_tells_the_right_answer(tmp_path: Path) -> N
     assert not [i.id for i in items if i.id in written] and items[0].extra[ORDER_KEY] not in written
 
     def right(keys: Callable[[Item], str]) -> int:
-        """How many letters somebody would get who computes the order by these keys."""
+        """Return how many items are right if their order is computed with these keys."""
         guessed = [
             [LETTERS[order(replace(i, extra={ORDER_KEY: keys(i)}), r).index(0)] for r in range(4)] for i in items
         ]
-        answers = [[Answer("", letter, "ok", 0.0) for letter in own] for own in guessed]
+        answers = [[Answer("", letter, "ok", 0.0) for letter in letters] for letters in guessed]
         return sum(score.values["em"] == 1 for score in benchmark.score(items, answers))
 
-    assert right(lambda item: item.extra[ORDER_KEY]) == len(items), "who has the key, and the ids, knows them all"
+    assert right(lambda item: item.extra[ORDER_KEY]) == len(items), "the keys reveal every answer"
     public = ["hannun/ko-vdc/1", job.prompt_ids[0], config_fingerprint(job.options()), ""]
     assert all(right(lambda _, key=key: key) < len(items) / 2 for key in public)  # type: ignore[misc]
-    # The key is of the right answers: another one for any of them is another key.
+    # The key depends on all right answers, so changing one of them changes the key.
     folder = shutil.copytree(SAMPLES / "ko-vdc", tmp_path / "set")
     rows = [json.loads(line) for line in (folder / "items.jsonl").read_text(encoding="utf-8").splitlines()]
     rows[0]["choices"].reverse()
@@ -105,7 +109,7 @@ def test_ko_vdc_inside_a_job_nothing_tells_the_right_answer(tmp_path: Path) -> N
     assert benchmark.load(folder)[0].extra != items[0].extra
 
 
-def test_ko_vdc_score_is_the_mean_over_rotations() -> None:
+def test_ko_vdc_score_is_mean_over_rotations() -> None:
     benchmark, item = KoVDC(), _vdc_item()
     prompts = benchmark.prompts(item)
     letters = [next(line[0] for line in p.text.splitlines() if line.endswith(". right")) for p in prompts]
@@ -121,7 +125,7 @@ def test_ko_vdc_score_is_the_mean_over_rotations() -> None:
     assert benchmark.aggregate([always_a])["f1"] == pytest.approx(0.1)
 
 
-def test_ko_vdc_tells_a_favourite_letter_from_a_favourite_description() -> None:
+def test_ko_vdc_aggregate_distinguishes_kinds_of_bias() -> None:
     benchmark = KoVDC()
     golds = "".join(LETTERS[order(_vdc_item(), r).index(0)] for r in range(4))
     letter = Score("x", {"em": 0.25}, "ok", prediction="AAAA", gold=golds)
@@ -134,7 +138,7 @@ def test_ko_vdc_tells_a_favourite_letter_from_a_favourite_description() -> None:
     assert benchmark.histogram([letter, description]) == {"A": 5, "B": 1, "C": 1, "D": 1, "-": 0}
 
 
-def test_ko_vdc_f1_of_nonsense_is_zero() -> None:
+def test_ko_vdc_f1_is_zero_without_letters() -> None:
     assert KoVDC().aggregate([Score("x", {"em": 0.0}, "ok", prediction="----", gold="ABCD")])["f1"] == 0
 
 
@@ -148,7 +152,7 @@ def test_ko_vdc_f1_of_nonsense_is_zero() -> None:
         ("", None), ("모르겠습니다", None), ("Because", None), ("A or B", None), ("DB", None), ("정답은 A 또는 B... 정답은 B", None),
     ],
 )  # fmt: skip
-def test_ko_vdc_letters_that_are_asserted(output: str, letter: str | None) -> None:
+def test_ko_vdc_asserted_letter(output: str, letter: str | None) -> None:
     assert asserted_letter(output) == letter
 
 
@@ -173,14 +177,14 @@ def test_ko_vdc_letters_that_are_asserted(output: str, letter: str | None) -> No
         (60, "North line", "the north line", True),
     ],
 )
-def test_infochartqa_strict(kind: int, answer: str, response: str, right: bool) -> None:
+def test_infochartqa_strict_match(kind: int, answer: str, response: str, right: bool) -> None:
     assert strict_chart_answers.strict_match(kind, answer, response) is right
 
 
-def test_prompts_are_the_protocols() -> None:
+def test_prompts_match_protocols() -> None:
     seeds = SHARED / "seeds"
     if not seeds.exists():
-        pytest.skip("the protocol documents are not here")
+        pytest.skip("the protocol documents are not available")
     vqa, vdc = (next(seeds.glob(f"{n}_*.txt")).read_text(encoding="utf-8") for n in ("000", "001"))
     assert ko_vqa.INSTRUCTION in vqa
     prompt = KoVDC().prompts(_vdc_item())[0].text
@@ -188,7 +192,7 @@ def test_prompts_are_the_protocols() -> None:
     assert head.replace("\n", "\\n") in vdc and prompt.endswith(f"\n\n{tail}") and "{choices}" + tail in vdc
 
 
-def test_infochartqa_agrees_with_the_published_scorer() -> None:
+def test_infochartqa_matches_published_scorer() -> None:
     rows = vectors("infochartqa.jsonl")
     match = chart_answers.reference_match
     wrong = [r for r in rows if match(r["question_type_id"], r["answer"], r["response"]) != bool(r["reference"])]
@@ -208,19 +212,19 @@ def test_infochartqa_agrees_with_the_published_scorer() -> None:
         (60, "North line", "the north line", True),
         (40, "Biomass,Hydro", "Hydro, biomass", True),
         (40, "Biomass,Hydro", "Hydro", False),
-        (40, "Biomass", "", True),  # an empty item stands in every item
+        (40, "Biomass", "", True),  # an empty item is contained in every item
         (71, "Gaon,Nuri,Dasom", "Gaon > Nuri > Dasom", True),
-        (71, "Gaon,Nuri,Dasom", "Ranking: Gaon", True),  # compared as far as the shorter list goes
+        (71, "Gaon,Nuri,Dasom", "Ranking: Gaon", True),  # only up to the end of the shorter list
         (71, "Gaon,Nuri,Dasom", "Nuri, Gaon, Dasom", False),
         (202, "B", "(B)", True),
         (202, "B", "b", False),
         (202, "B,D", "D,B", True),
-        (202, "B", "I cannot tell", False),  # the published code draws lots
+        (202, "B", "I cannot tell", False),  # the published code guesses at random
         (1, "10-15", "10-15", False),  # the published code crashes
         (101, "5m²", "5,000,000", True),  # m is read as million
     ],
 )
-def test_infochartqa_reference(kind: int, answer: str, response: str, right: bool) -> None:
+def test_infochartqa_reference_match(kind: int, answer: str, response: str, right: bool) -> None:
     assert chart_answers.reference_match(kind, answer, response) is right
 
 
@@ -236,13 +240,13 @@ def test_infochartqa_reference(kind: int, answer: str, response: str, right: boo
         ("<td>332cm</td>", "332cm", 1, 1),
     ],
 )
-def test_korquad_rules(answer: str, gold: str, em: int, f1: float) -> None:
+def test_korquad_match_and_f1(answer: str, gold: str, em: int, f1: float) -> None:
     given, wanted = normalize(answer), normalize(gold)
     assert (given == wanted) == bool(em)
     assert character_f1([given], [wanted]) == [pytest.approx(f1)]
 
 
-def test_korquad_agrees_with_the_official_scorer() -> None:
+def test_korquad_matches_official_scorer() -> None:
     rows = vectors("korquad2_pairs.jsonl")
     golds = json.loads((SHARED / "data/korquad2_dev_answers.json").read_text(encoding="utf-8"))
     given = normalize_many([r["prediction"] for r in rows])
@@ -255,7 +259,7 @@ def test_korquad_agrees_with_the_official_scorer() -> None:
     assert wrong == []
 
 
-def test_korquad_text_is_that_of_the_plain_rule_on_mutants() -> None:
+def test_korquad_normalize_matches_plain_rule_on_mutants() -> None:
     items = KorQuAD2().load(SAMPLES / "korquad-2")
     texts = [*(i.page or "" for i in items), *(i.answer for i in items)]
     made = korquad_mutants(texts, 3000, seed=1)
@@ -264,12 +268,12 @@ def test_korquad_text_is_that_of_the_plain_rule_on_mutants() -> None:
 
 @pytest.mark.parametrize("depth", [10, 190, 240, 256, 257, 300, 2000])
 @pytest.mark.parametrize("tag", ["b", "div", "td", "p", "unknown"])
-def test_korquad_text_of_deep_nesting(tag: str, depth: int) -> None:
+def test_korquad_normalize_of_deep_nesting(tag: str, depth: int) -> None:
     for html in (f"<{tag}>" * depth + "속", f"<{tag}>x" * depth + f"</{tag}>" * depth + "끝"):
         assert normalize(html) == korquad_normalize(html)
 
 
-def test_gold_answers_that_nothing_can_be_held_against_are_refused() -> None:
+def test_item_to_score_rejects_invalid_gold() -> None:
     with pytest.raises(ValueError, match="unpaired surrogate"):
         BENCHMARKS["korquad-2"].item_to_score({"id": "1", "answer": "\ud800"})
     for letters in ("AB", "ß", "E"):

@@ -1,4 +1,4 @@
-"""The scorers without the board: what docs/scorers.md promises."""
+"""Test that the scorers work without the board and heavy packages, as docs/scorers.md promises."""
 
 import re
 import subprocess
@@ -28,14 +28,14 @@ def run_without_packages(code: str) -> str:
     return done.stdout
 
 
-def test_every_benchmark_is_imported_without_a_heavy_package() -> None:
+def test_benchmarks_import_without_heavy_packages() -> None:
     loaded = run_without_packages(
         "from evaluator.benchmarks import BENCHMARKS\nprint(len([BENCHMARKS[name].card.title for name in BENCHMARKS]))"
     )
     assert int(loaded) == len(BENCHMARKS)
 
 
-def test_the_example_of_the_document_prints_what_it_says() -> None:
+def test_scorers_document_example_prints_stated_output() -> None:
     text = (ROOT / "docs/scorers.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)[:1]
     expected = re.findall(r"print\(.*\)  # (.*)", example)

@@ -1,4 +1,4 @@
-"""Descriptions for dataset cards. mlcroissant reads them without a fault; it is no package of ours."""
+"""Test Croissant descriptions for dataset cards; mlcroissant, not a dependency, reads them without errors."""
 
 import hashlib
 from datetime import date
@@ -14,7 +14,7 @@ LICENCE, URL = "https://creativecommons.org/publicdomain/zero/1.0/", "https://ex
 
 
 @pytest.mark.parametrize("benchmark", list(BENCHMARKS))
-def test_a_description_names_the_file_and_its_columns(benchmark: str) -> None:
+def test_croissant_describes_file_and_columns(benchmark: str) -> None:
     described = croissant(benchmark, SAMPLES / benchmark, LICENCE, URL, date(2026, 1, 2))
     (file, *sets), (records,) = described["distribution"], described["recordSet"]
     assert sets and all(list((SAMPLES / benchmark).glob(one["includes"])) for one in sets)
@@ -24,6 +24,6 @@ def test_a_description_names_the_file_and_its_columns(benchmark: str) -> None:
     assert {"id"} < columns and all(field["source"]["fileObject"]["@id"] == file["@id"] for field in records["field"])
 
 
-def test_a_folder_without_items_is_told() -> None:
+def test_croissant_rejects_folder_without_items() -> None:
     with pytest.raises(DataError, match="contains neither"):
         croissant("ko-vqa", SAMPLES, LICENCE, URL, date(2026, 1, 2))

@@ -1,4 +1,4 @@
-"""`evaluator import`: upstream distributions, ours in their form and the public subsets where they are at hand."""
+"""Test `evaluator import` on small sets in the upstream form and, if available, on the public subsets."""
 
 import csv
 import json
@@ -48,7 +48,7 @@ def _vqa(folder: Path, rows: list[list[str]], encoding: str = "utf-8-sig") -> Pa
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-8", "cp949"])
-def test_ko_vqa_finds_the_image_in_its_domains_folder(tmp_path: Path, encoding: str) -> None:
+def test_import_ko_vqa_finds_image_in_domain_folder(tmp_path: Path, encoding: str) -> None:
     source = tmp_path / "in"
     _image(source / "VS_교육/1_0.png", 1)
     _image(source / "VS_재난안전/1_0.png", 2)
@@ -66,7 +66,7 @@ def test_ko_vqa_finds_the_image_in_its_domains_folder(tmp_path: Path, encoding: 
     assert imported.rejected == [] and imported.files == 2
 
 
-def test_rows_that_cannot_be_used_are_counted_with_their_reasons(tmp_path: Path) -> None:
+def test_import_reports_rejected_rows(tmp_path: Path) -> None:
     source = tmp_path / "in"
     _image(source / "a/1.png")
     _image(source / "a/2.png", 9)
@@ -95,10 +95,10 @@ def test_rows_that_cannot_be_used_are_counted_with_their_reasons(tmp_path: Path)
         "not a readable image",
     ]
     assert [where for where, _ in imported.rejected] == [f"questions.csv, row {n}" for n in (2, 3, 4, 5, 6, 7)]
-    for (_, said), expected in zip(imported.rejected, reasons, strict=True):
-        assert expected in said
+    for (_, reason), expected in zip(imported.rejected, reasons, strict=True):
+        assert expected in reason
     assert len((out / "rejected.jsonl").read_text().splitlines()) == 6
-    assert {p.name for p in out.glob("images/*")} == {Path(imported.items[0].cluster).name}  # nothing left behind
+    assert {p.name for p in out.glob("images/*")} == {Path(imported.items[0].cluster).name}  # no other files are left
     assert (out / "canary.txt").read_text().startswith("HANNUN CANARY ")
     tasks = yaml.safe_load((out / "eval.yaml").read_text())["tasks"]
     assert [task["id"] for task in tasks] == ["ko_vqa_em_strict", "ko_vqa_em", "ko_vqa_f1"]
@@ -106,7 +106,7 @@ def test_rows_that_cannot_be_used_are_counted_with_their_reasons(tmp_path: Path)
     assert "| items | 2 |" in card and "| rows rejected | 6 |" in card and "5명" not in card
 
 
-def test_ko_vdc_reads_the_workbook(tmp_path: Path) -> None:
+def test_import_ko_vdc_reads_workbook(tmp_path: Path) -> None:
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet()
     heading = ["id", "doc_type", "Orig_image", "Modified_image", *(f"Gemini_GT_{n}" for n in range(1, 5))]
@@ -138,7 +138,7 @@ ROW = {
 
 
 @pytest.mark.parametrize("kind", ["json", "jsonl", "parquet", "object"])
-def test_infochartqa_reads_the_rows_of_a_split(tmp_path: Path, kind: str) -> None:
+def test_import_infochartqa_reads_split(tmp_path: Path, kind: str) -> None:
     source = tmp_path / "in"
     _image(source / "figures/04514.png")
     by_link = {**ROW, "question_id": 6, "figure_id": "elsewhere", "extra_input_figure_bboxes": []}
@@ -163,7 +163,7 @@ def test_infochartqa_reads_the_rows_of_a_split(tmp_path: Path, kind: str) -> Non
     assert len(imported.rejected) == len(rows) - 2
 
 
-def test_korquad_pages_are_one_file_each(tmp_path: Path) -> None:
+def test_import_korquad_writes_one_file_per_page(tmp_path: Path) -> None:
     page = "<p>높이는 <b>1,214m</b>이다.</p><ul><li>담비</li></ul>"
     questions = [
         {"id": 1, "question": "높이는?", "answer": {"text": "1,214m", "answer_start": 10}},
@@ -184,9 +184,9 @@ def test_korquad_pages_are_one_file_each(tmp_path: Path) -> None:
     assert imported.rejected == [("dev.json, row 3", "column 'question' must be text that is not empty, not ' '")]
 
 
-def test_the_public_subsets(tmp_path: Path) -> None:
+def test_import_reads_public_subsets(tmp_path: Path) -> None:
     if not SHARED.exists():
-        pytest.skip("the public subsets are not here")
+        pytest.skip("the public subsets are not available")
     vqa, vdc = tmp_path / "vqa", tmp_path / "vdc"
     with (SHARED / "data/ko_vqa_public_subset.csv").open(encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
@@ -209,23 +209,23 @@ def test_the_public_subsets(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"\xff\xfe\x00nonsense\x81", "neither UTF-8 nor CP949"),
         (b"row_id,domain\n", "has no rows"),
         (b"row_id,domain\n1,a\n", "none of 1 rows can be used; questions.csv, row 1: column 'answer' is missing"),
     ],
 )
-def test_a_source_of_no_use_leaves_nothing_behind(tmp_path: Path, content: bytes, said: str) -> None:
+def test_import_failure_leaves_no_files(tmp_path: Path, content: bytes, message: str) -> None:
     source = tmp_path / "questions.csv"
     source.write_bytes(content)
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         import_dataset(BENCHMARKS["ko-vqa"], source, tmp_path / "out")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["questions.csv"]
 
 
 @pytest.mark.integration
-def test_the_command_shows_counts_and_a_preview(tmp_path: Path) -> None:
+def test_import_command_shows_counts_and_preview(tmp_path: Path) -> None:
     source = tmp_path / "in"
     _image(source / "a/1.png")
     rows = [["1", "a", "q", "5명", "5", "1.png"], *([str(n), "a", "q", "없음", "", "1.png"] for n in range(2, 15))]

@@ -1,4 +1,4 @@
-"""What would tell of a private test set is not published."""
+"""Test that content of a private test set is not published."""
 
 import base64
 import json
@@ -44,19 +44,19 @@ ITEM = Item(
         "x HANNUN-CANARY-3f1c x",
     ],
 )
-def test_a_planted_piece_is_found_and_not_quoted(tmp_path: Path, public: str) -> None:
+def test_check_public_finds_leak_without_quoting_it(tmp_path: Path, public: str) -> None:
     (tmp_path / "canary.txt").write_text("hannun-canary-3f1c\n")
     with pytest.raises(LeakError) as error:
         check_public([b"{}", json.dumps(public, ensure_ascii=False).encode()], [ITEM], tmp_path)
     assert "정수장" not in str(error.value) and "3f1c" not in str(error.value)
 
 
-def test_what_is_nobodys_secret_passes(tmp_path: Path) -> None:
+def test_check_public_accepts_common_text(tmp_path: Path) -> None:
     check_public(['"가온시의 예산, 2,434억 7천만 원, 짧다"'.encode()], [ITEM], tmp_path)
 
 
-def test_a_result_that_would_leak_is_withheld(settings: Settings, tmp_path: Path, dummy_engine: None) -> None:
-    """The licence is a stranger's text that becomes public: here it is a question of the test set."""
+def test_worker_withholds_leaking_result(settings: Settings, tmp_path: Path, dummy_engine: None) -> None:
+    """Use a question of the test set as the licence, which is a submitted text that becomes public."""
     question = "누리 마을 도서관에는 몇 권의 책이 있었다고 하는가"
     data = tmp_path / "data"
     data.mkdir()
@@ -70,34 +70,34 @@ def test_a_result_that_would_leak_is_withheld(settings: Settings, tmp_path: Path
         "form": "paragraph",
     }
     (data / "items.jsonl").write_text(json.dumps(row, ensure_ascii=False))
-    own = settings.model_copy(update={"data": {"korquad-2": str(data)}})
-    request = submit(own, "tiny/extractive", "korquad-2")
-    queue = Queue(open_store(own.store))
+    data_settings = settings.model_copy(update={"data": {"korquad-2": str(data)}})
+    request = submit(data_settings, "tiny/extractive", "korquad-2")
+    queue = Queue(open_store(data_settings.store))
     queue.cancel(request.key)
     queue.submit(request.evolve(license=question))
-    Worker(own).run_pending()
+    Worker(data_settings).run_pending()
     after = queue.get(request.key)
     assert after.failure and (after.status, after.failure.code) == ("quarantined", "withheld")
     assert not any(path.startswith("results/") for path in queue.store.snapshot().files)
 
 
 @pytest.mark.parametrize("benchmark", [name for name, benchmark in BENCHMARKS.items() if benchmark.card.data_stays])
-def test_data_that_must_stay_is_not_looked_for_on_the_hub(settings: Settings, benchmark: str) -> None:
+def test_worker_rejects_hub_source_of_data_that_must_stay(settings: Settings, benchmark: str) -> None:
     abroad = settings.model_copy(update={"data": {benchmark: "hf://datasets/org/test"}})
     with pytest.raises(SettingsError, match="HANNUN_DATA_ABROAD"):
         Worker(abroad)
     Worker(abroad.model_copy(update={"data_abroad": [benchmark]}))
 
 
-def test_nothing_of_the_items_leaves_this_machine(
+def test_worker_sends_no_item_content(
     hub: Hub, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a model that says the question again, with data and answers on this machine and results on the Hub."""
+    """Run a model that repeats the question, with data and answers on this host and results on the Hub."""
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
     use_engine(monkeypatch, LoggingEngine)
     data = tmp_path / "data"
     shutil.copytree(SAMPLES / "ko-vqa", data)
-    own = settings.model_copy(
+    data_settings = settings.model_copy(
         update={"store": "hf://datasets/org/store", "hub_token": SecretStr(TOKEN), "data": {"ko-vqa": f"{data}#sample"}}
     )
     sent: list[bytes] = []
@@ -114,13 +114,13 @@ def test_nothing_of_the_items_leaves_this_machine(
         await call(self, scope, heard, send)
 
     monkeypatch.setattr(Hub, "__call__", listening)
-    request = submit(own, "tiny/image-text", "ko-vqa")
-    Worker(own).run_pending()
-    assert Queue(open_store(own.store, own)).get(request.key).status == "finished"
+    request = submit(data_settings, "tiny/image-text", "ko-vqa")
+    Worker(data_settings).run_pending()
+    assert Queue(open_store(data_settings.store, data_settings)).get(request.key).status == "finished"
     bodies = b"\n".join(sent)
     coded = re.findall(rb'"(?:content|sample)": ?"([A-Za-z0-9+/=]+)"', bodies)
     everything = b"\n".join([bodies, *map(base64.b64decode, coded)])
-    assert request.key.encode() in everything and b'"em"' in everything, "what leaves is looked into"
+    assert request.key.encode() in everything and b'"em"' in everything, "the sent data was inspected"
     everything += everything.decode(errors="replace").encode("unicode_escape")
     items = [json.loads(line) for line in (data / "items.jsonl").read_text().splitlines()]
     for item in items:

@@ -1,4 +1,4 @@
-"""Where items come from: a private Hub dataset through the real client, in both forms it may have."""
+"""Test reading items from a private Hub dataset in both of its forms, with the real client."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def _write_shards(folder: Path) -> None:
-    """As `Dataset.push_to_hub` lays them out, the images in the Parquet files."""
+    """Write shards as `Dataset.push_to_hub` does, with the images in the Parquet files."""
     images = pa.list_(pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
     folder.mkdir(parents=True)
     features = {name: {"dtype": "string", "_type": "Value"} for name in ("id", "question", "answer", "domain")}
@@ -73,7 +73,7 @@ def _fetched(name: str, hub: str, tmp_path: Path, token: str = TOKEN) -> subproc
 
 
 @pytest.mark.parametrize("name", ["org/folder", "org/shards"])
-def test_a_private_dataset_is_read_with_its_token(hub: str, tmp_path: Path, name: str) -> None:
+def test_open_source_reads_private_dataset(hub: str, tmp_path: Path, name: str) -> None:
     done = _fetched(f"hf://datasets/{name}", hub, tmp_path)
     assert done.returncode == 0, done.stderr
     path, split, revision = done.stdout.split()
@@ -86,7 +86,7 @@ def test_a_private_dataset_is_read_with_its_token(hub: str, tmp_path: Path, name
     assert [i.images[0].read_bytes() for i in items] == [i.images[0].read_bytes() for i in expected]
 
 
-def test_a_dataset_is_fetched_once_a_commit(hub: str, tmp_path: Path) -> None:
+def test_open_source_fetches_once_per_commit(hub: str, tmp_path: Path) -> None:
     first = _fetched("hf://datasets/org/folder", hub, tmp_path).stdout.split()[0]
     (Path(first) / "mark").touch()
     assert _fetched("hf://datasets/org/folder@main", hub, tmp_path).stdout.split()[0] == first
@@ -103,7 +103,7 @@ def _complaint(args: list[str], environment: dict[str, str], tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("data", "token", "said"),
+    ("data", "token", "message"),
     [
         ("hf://datasets/org/folder", "hf_wrong", "no such dataset, or HANNUN_DATA_TOKEN may not read it"),
         ("hf://datasets/org/none", TOKEN, "no such dataset"),
@@ -111,21 +111,21 @@ def _complaint(args: list[str], environment: dict[str, str], tmp_path: Path) -> 
         ("hf://datasets/org/folder#dev", TOKEN, "dev"),
     ],
 )
-def test_what_cannot_be_read_is_said_in_one_line(
-    environment: dict[str, str], hub: str, tmp_path: Path, data: str, token: str, said: str
+def test_run_reports_unreadable_dataset_in_one_line(
+    environment: dict[str, str], hub: str, tmp_path: Path, data: str, token: str, message: str
 ) -> None:
-    own = {"HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "home"), "HANNUN_DATA_TOKEN": token}
-    code, line = _complaint(["--data", data], {**environment, **own}, tmp_path)
-    assert code == 2 and said in line and token not in line
+    variables = {"HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "home"), "HANNUN_DATA_TOKEN": token}
+    code, line = _complaint(["--data", data], {**environment, **variables}, tmp_path)
+    assert code == 2 and message in line and token not in line
 
 
-def test_a_hub_out_of_reach_is_our_fault(environment: dict[str, str], tmp_path: Path) -> None:
-    own = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "home")}
-    code, line = _complaint(["--data", "hf://datasets/org/folder"], {**environment, **own}, tmp_path)
+def test_run_reports_unreachable_hub(environment: dict[str, str], tmp_path: Path) -> None:
+    variables = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "home")}
+    code, line = _complaint(["--data", "hf://datasets/org/folder"], {**environment, **variables}, tmp_path)
     assert code == 1 and "hub_unavailable" in line
 
 
-def test_a_path_and_nothing(settings: Settings, tmp_path: Path) -> None:
+def test_open_source_accepts_path_or_none(settings: Settings, tmp_path: Path) -> None:
     assert open_source("ko-vqa", None, settings).split == "sample"
     source = open_source("ko-vqa", f"{tmp_path}#dev", settings)
     assert (source.path, source.split, source.id) == (tmp_path, "dev", "ko-vqa")

@@ -1,4 +1,4 @@
-"""The API engine: on a real `transformers serve`, and on a server with every fault a server can have."""
+"""Test the API engine on a real `transformers serve` and on a server with every kind of fault."""
 
 import base64
 import io
@@ -34,7 +34,7 @@ SERVE = f"{Path(sys.executable).parent}/{SERVE}"
 
 
 @pytest.mark.integration
-def test_a_server_of_our_own_answers_as_the_chat_engine(models_dir: Path) -> None:
+def test_spawned_server_answers_like_chat_engine(models_dir: Path) -> None:
     model = models_dir / "tiny/image-text"
     benchmark = BENCHMARKS["ko-vqa"]
     prompts = [p for item in benchmark.load(SAMPLES / "ko-vqa")[:5] for p in benchmark.prompts(item)]
@@ -58,7 +58,7 @@ def _children(pid: int) -> list[int]:
 
 
 def _ends(pid: int) -> bool:
-    """Whether a process is gone, or goes within half a minute."""
+    """Return whether a process has ended or ends within half a minute."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -69,8 +69,8 @@ def _ends(pid: int) -> bool:
         os.close(handle)
 
 
-def test_a_server_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
-    """Killed without a chance to clean up: the guard notices."""
+def test_server_process_ends_with_its_owner(tmp_path: Path) -> None:
+    """Kill the owner without a chance to clean up, and check that the guard ends the server."""
     code = (
         "import subprocess, sys, time\n"
         "guard = subprocess.Popen([sys.executable, '-m', 'evaluator.engines.server_process', 'sh', '-c',"
@@ -88,17 +88,17 @@ def test_a_server_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [("false", "ended with code 1"), ("no-such-server {port}", "ended with code"), ("serve {modle}", "may contain")],
 )
-def test_a_server_that_does_not_start_says_so(tmp_path: Path, command: str, said: str) -> None:
-    with pytest.raises(EvaluationError, match=said) as error:
+def test_load_engine_raises_if_server_does_not_start(tmp_path: Path, command: str, message: str) -> None:
+    with pytest.raises(EvaluationError, match=message) as error:
         load_engine("api", EngineOptions(tmp_path, "float32", 8, api=ApiOptions(spawn=command)))
     assert error.value.code == "server_failed"
 
 
 @pytest.mark.faults
-def test_run_with_a_server_of_its_own(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
+def test_run_with_spawned_server(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "evaluator", "run", "--model", str(models_dir / "tiny/image-text")]
     command += ["--benchmark", "ko-vdc", "--limit", "2", "--alone", "4", "--spawn", SERVE]
     done = subprocess.run(
@@ -111,7 +111,7 @@ def test_run_with_a_server_of_its_own(environment: dict[str, str], models_dir: P
 
 
 @pytest.mark.faults
-def test_parity_says_how_two_engines_differ(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
+def test_parity_compares_two_engines(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "evaluator", "parity", str(models_dir / "tiny/image-text"), "--items", "3"]
     done = subprocess.run([*command, "--spawn", SERVE], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -141,7 +141,7 @@ def _half() -> Iterator[bytes]:
 
 
 class Served:
-    """A server that answers as told, by the question and how often it was asked."""
+    """Serve replies that depend on the question and on how often it was asked."""
 
     def __init__(self, reply: Reply) -> None:
         self.asked: Counter[str] = Counter()
@@ -175,9 +175,9 @@ FAULTS: dict[str, tuple[Reply, tuple[str, str]]] = {
     "always falls over": (lambda *_: PlainTextResponse("oops", 503, SOON), ("", "infra_error")),
     "garbage": (lambda *_: PlainTextResponse("<html>"), ("", "infra_error")),
     "garbage once": (lambda _, n: JSONResponse({"choices": []}) if n < 2 else completion("답"), ("답", "ok")),
-    "half a body": (lambda *_: StreamingResponse(_half(), media_type="application/json"), ("", "infra_error")),
+    "truncated body": (lambda *_: StreamingResponse(_half(), media_type="application/json"), ("", "infra_error")),
     "bad request": (lambda *_: JSONResponse({"error": {"message": "too long"}}, 400), ("", "infra_error")),
-    "nothing said": (lambda *_: completion(None), ("", "empty")),
+    "no content": (lambda *_: completion(None), ("", "empty")),
     "cut off": (lambda *_: completion("길게", "length"), ("길게", "truncated")),
     "refused": (lambda *_: completion(None, refusal="안 됩니다"), ("", "refused")),
     "filtered": (lambda *_: completion("", "content_filter"), ("", "refused")),
@@ -186,13 +186,13 @@ FAULTS: dict[str, tuple[Reply, tuple[str, str]]] = {
     "reasoning_content": (lambda *_: completion("42", reasoning_content="7 × 6"), ("42", "ok")),
     "reasoning": (lambda *_: completion("42", reasoning="7 × 6"), ("42", "ok")),
     "tags": (lambda *_: completion("<think>7 × 6</think>\n\n42"), ("42", "ok")),
-    "cut off in the reasoning": (lambda *_: completion("<think>7 ×", "length"), ("", "truncated")),
-    "cut off apart": (lambda *_: completion("", "length", reasoning_content="7 ×"), ("", "truncated")),
+    "cut off within reasoning": (lambda *_: completion("<think>7 ×", "length"), ("", "truncated")),
+    "cut off in separate reasoning": (lambda *_: completion("", "length", reasoning_content="7 ×"), ("", "truncated")),
     "parts": (lambda *_: completion(PARTS), ("42", "ok")),
 }
 
 
-def test_each_fault_ends_in_a_status_and_the_others_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_maps_each_fault_to_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
     monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     served = Served(lambda body, n: FAULTS[body["messages"][0]["content"][-1]["text"]][0](body, n))
@@ -202,7 +202,7 @@ def test_each_fault_ends_in_a_status_and_the_others_are_answered(monkeypatch: py
     assert all(b["temperature"] == 0 and b["max_tokens"] == 8 and b["model"] == "m" for b in served.bodies)
 
 
-def test_a_server_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_gives_up_on_hanging_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
     monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     import threading
@@ -243,14 +243,14 @@ STREAMS: dict[str, tuple[Response, tuple[str, str]]] = {
 }
 
 
-def test_streamed_answers_are_put_together() -> None:
+def test_answer_joins_streamed_pieces() -> None:
     served = Served(lambda body, _: STREAMS[body["messages"][0]["content"][-1]["text"]][0])
     given = ask(served, [Prompt(name, name) for name in STREAMS])
     assert given == {name: expected for name, (_, expected) in STREAMS.items()}
     assert all(body["stream"] and body["stream_options"] == {"include_usage": True} for body in served.bodies)
 
 
-def test_server_that_takes_no_stream_is_asked_without() -> None:
+def test_answer_falls_back_to_no_stream() -> None:
     def reply(body: dict[str, Any], _: int) -> Response:
         if "stream_options" in body or "stream" in body:
             return JSONResponse({"error": {"message": "Unrecognized argument: stream_options"}}, 400)
@@ -259,7 +259,7 @@ def test_server_that_takes_no_stream_is_asked_without() -> None:
     assert ask(Served(reply), [Prompt("1", "?")]) == {"1": ("답", "ok")}
 
 
-def test_stall_in_the_middle_of_a_stream_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_retries_stalled_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     import threading
 
     monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
@@ -280,8 +280,8 @@ def test_stall_in_the_middle_of_a_stream_is_noticed(monkeypatch: pytest.MonkeyPa
     assert ask(Served(half), [Prompt("1", "?")]) == {"1": ("답", "ok")}
 
 
-def test_compressed_body_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """3 MB that would become 3 GB."""
+def test_answer_rejects_compressed_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guard against a body of 3 MB that would decompress to 3 GB."""
     import gzip
 
     monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
@@ -289,13 +289,13 @@ def test_compressed_body_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> Non
     bomb = gzip.compress(b"{" + b" " * 50_000_000)
     served = Served(lambda *_: Response(bomb, headers={"Content-Encoding": "gzip", "Content-Type": "application/json"}))
     with serve(served.app) as address:
-        own = ApiOptions(base_url=f"{address}/v1", model="m")
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=own))
+        api_options = ApiOptions(base_url=f"{address}/v1", model="m")
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=api_options))
         with pytest.raises(EvaluationError):
             list(engine.answer([Prompt("1", "?")]))
 
 
-def test_long_response_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_gives_up_on_long_response(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.engines.api_http.MAX_RESPONSE_BYTES", 10_000)
     monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
     monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
@@ -304,8 +304,8 @@ def test_long_response_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask(served, [Prompt("2", "??")])["2"][1] == "ok"
 
 
-def test_redirects_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The question and its image would go to another host."""
+def test_answer_does_not_follow_redirect(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that the question and its image are not sent to another host."""
     monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
     monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     other = Served(lambda *_: completion("답"))
@@ -315,13 +315,13 @@ def test_redirects_are_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not other.bodies
 
 
-def test_long_retry_after_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_caps_retry_after(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.engines.api.LONGEST_WAIT", 0.01)
     served = Served(lambda _, n: PlainTextResponse("", 429, {"Retry-After": "86400"}) if n < 2 else completion("답"))
     assert ask(served, [Prompt("1", "?")]) == {"1": ("답", "ok")}
 
 
-def test_usage_below_zero_gives_no_budget_back() -> None:
+def test_budget_ignores_negative_usage() -> None:
     def reply(*_: object) -> Response:
         return streamed(
             {"content": "답"}, usage={"prompt_tokens": -1000, "completion_tokens": -1000, "total_tokens": 0}
@@ -329,20 +329,20 @@ def test_usage_below_zero_gives_no_budget_back() -> None:
 
     served = Served(reply)
     with serve(served.app) as address:
-        own = ApiOptions(base_url=f"{address}/v1", model="m", max_tokens=60)
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=own, spent=(20, 20)))
+        api_options = ApiOptions(base_url=f"{address}/v1", model="m", max_tokens=60)
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=api_options, spent=(20, 20)))
         answers = list(engine.answer([Prompt(str(n), "?") for n in range(50)]))
     assert len(answers) == 50 and {(a.prompt_tokens, a.tokens) for a in answers} == {(0, 0)}
 
 
-def test_server_that_was_never_reached_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_raises_if_server_is_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
     monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
-    own = ApiOptions(base_url="http://127.0.0.1:9/v1", model="m")
-    engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=own))
+    api_options = ApiOptions(base_url="http://127.0.0.1:9/v1", model="m")
+    engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=api_options))
     with pytest.raises(EvaluationError, match="cannot be reached") as error:
         list(engine.answer([Prompt(str(n), "?") for n in range(50)]))
-    assert error.value.code == "server_failed" and error.value.code.lasting and not error.value.code.of_the_machine
+    assert error.value.code == "server_failed" and error.value.code.is_permanent and not error.value.code.is_host_fault
 
 
 def changed(**changes: Any) -> Response:
@@ -351,24 +351,26 @@ def changed(**changes: Any) -> Response:
 
 
 MALFORMED: dict[str, Callable[[], Response]] = {
-    "tokens in words": lambda: changed(usage={"prompt_tokens": "many", "completion_tokens": None}),
-    "a list of tokens": lambda: changed(usage=[1, 2]),
+    "tokens as text": lambda: changed(usage={"prompt_tokens": "many", "completion_tokens": None}),
+    "tokens as list": lambda: changed(usage=[1, 2]),
     "too many tokens": lambda: changed(usage={"prompt_tokens": 10**30, "completion_tokens": 10**300}),
-    "choices in words": lambda: changed(choices="abc"),
+    "choices as text": lambda: changed(choices="abc"),
     "no message": lambda: changed(choices=[{"index": 0, "message": None, "finish_reason": "stop"}]),
-    "a list": lambda: Response("[1, 2]", media_type="application/json"),
-    "deep": lambda: Response('{"choices": ' + "[" * 100_000, media_type="application/json"),
-    "half a letter": lambda: Response(
+    "list as body": lambda: Response("[1, 2]", media_type="application/json"),
+    "deep nesting": lambda: Response('{"choices": ' + "[" * 100_000, media_type="application/json"),
+    "half a surrogate pair": lambda: Response(
         '{"choices": [{"index": 0, "message": {"content": "답\\ud800"}}]}', media_type="application/json"
     ),
     "null delta": lambda: streamed({"content": "답"}, None),  # type: ignore[arg-type]
-    "chunks in words": lambda: Response('data: {"choices": "x"}\n\ndata: [DONE]\n\n', media_type="text/event-stream"),
-    "no chunk": lambda: Response("data: [1]\n\ndata: 7\n\n", media_type="text/event-stream"),
+    "chunk choices as text": lambda: Response(
+        'data: {"choices": "x"}\n\ndata: [DONE]\n\n', media_type="text/event-stream"
+    ),
+    "chunk without object": lambda: Response("data: [1]\n\ndata: 7\n\n", media_type="text/event-stream"),
 }
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_malformed_completion_is_asked_again_and_no_models_failure(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_retries_malformed_completion(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
     once = Served(lambda _, n: MALFORMED[name]() if n < 3 else completion("답"))
@@ -379,19 +381,21 @@ def test_malformed_completion_is_asked_again_and_no_models_failure(name: str, mo
     assert given[1] in ("infra_error", "ok")
 
 
-def test_server_that_refuses_every_question_is_asked_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_stops_if_every_question_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     served = Served(lambda *_: JSONResponse({"error": {"message": "reasoning_effort is not supported"}}, 400))
     with pytest.raises(EvaluationError, match=r"400: .*reasoning_effort is not supported") as error:
         ask(served, [Prompt(str(n), str(n)) for n in range(50)])
     assert error.value.code == "api_refused" and len(served.bodies) < 20
 
 
-def test_key_is_left_out_also_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_is_redacted_even_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     key = "sk-abcdefghijklmnopqrstuvwxyz"
     monkeypatch.setenv("HANNUN_API_KEY", key)
     with serve(Served(lambda *_: changed(model=f"m {key}")).app) as address:
-        own = ApiOptions(base_url=f"{address}/v1", model="m")
-        (answer,) = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=own)).answer([Prompt("1", "?")])
+        api_options = ApiOptions(base_url=f"{address}/v1", model="m")
+        (answer,) = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=api_options)).answer(
+            [Prompt("1", "?")]
+        )
     assert answer.model and "abcdefgh" not in answer.model
     refusing = Served(lambda *_: JSONResponse({"error": {"message": f"wrong key {key[:20]}..."}}, 401))
     with pytest.raises(EvaluationError) as error:
@@ -399,7 +403,7 @@ def test_key_is_left_out_also_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "abcdefgh" not in str(error.value)
 
 
-def test_key_that_is_not_set_is_reported_and_none_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EvaluationError, match="MY_KEY is not set") as error:
         ask(Served(lambda *_: completion("답")), [], key="MY_KEY")
     assert error.value.code == "api_refused"
@@ -408,48 +412,48 @@ def test_key_that_is_not_set_is_reported_and_none_is_sent(monkeypatch: pytest.Mo
     assert served.keys == {None}
 
 
-def test_effort_goes_into_the_request() -> None:
+def test_request_includes_effort() -> None:
     served = Served(lambda *_: completion("42"))
     with serve(served.app) as address:
-        own = ApiOptions(base_url=f"{address}/v1", model="m")
-        options = EngineOptions(Path(), "bfloat16", 8, 4, api=own, max_reasoning_tokens=100, thinking="low")
+        api_options = ApiOptions(base_url=f"{address}/v1", model="m")
+        options = EngineOptions(Path(), "bfloat16", 8, 4, api=api_options, max_reasoning_tokens=100, thinking="low")
         list(load_engine("api", options).answer([Prompt("1", "?")]))
     assert (served.bodies[0]["reasoning_effort"], served.bodies[0]["max_tokens"]) == ("low", 108)
 
 
-def test_reasoning_of_a_server_is_counted_and_kept_apart() -> None:
+def test_answer_separates_and_counts_reasoning() -> None:
     served = Served(lambda *_: completion("42", reasoning_content="7 × 6"))
     with serve(served.app) as address:
-        own = ApiOptions(base_url=f"{address}/v1", model="m", reasons=True)
-        options = EngineOptions(Path(), "bfloat16", 8, 4, api=own, max_reasoning_tokens=100, thinking="on")
+        api_options = ApiOptions(base_url=f"{address}/v1", model="m", reasons=True)
+        options = EngineOptions(Path(), "bfloat16", 8, 4, api=api_options, max_reasoning_tokens=100, thinking="on")
         (answer,) = load_engine("api", options).answer([Prompt("1", "?")])
     assert (answer.text, answer.raw, answer.prompt_tokens, answer.tokens) == ("42", "7 × 6\n42", 7, 3)
-    assert answer.reasoning_tokens == 2, "as many as their share of the text"
+    assert answer.reasoning_tokens == 2, "estimated from their share of the text"
     assert served.bodies[0]["max_tokens"] == 108
 
 
-def test_a_limit_of_cost_counts_what_was_spent_before() -> None:
+def test_budget_includes_earlier_cost() -> None:
     served = Served(lambda *_: completion("답"))
     with serve(served.app) as address:
-        own = ApiOptions(base_url=f"{address}/v1", model="m", max_cost=1e-3, prices=(10.0, 50.0))
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=own, spent=(10, 18)))
+        api_options = ApiOptions(base_url=f"{address}/v1", model="m", max_cost=1e-3, prices=(10.0, 50.0))
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=api_options, spent=(10, 18)))
         with pytest.raises(EvaluationError, match="budget"):
             list(engine.answer([Prompt("1", "?")]))
     assert not served.bodies
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404, 429])
-def test_a_server_that_will_never_answer_ends_the_run(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_raises_on_permanent_error(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_API_KEY", "sk-secret")
     error = {"message": "no such key: sk-secret", "code": "insufficient_quota"}
     served = Served(lambda *_: JSONResponse({"error": error}, status))
     with pytest.raises(EvaluationError, match=str(status)) as found:
         ask(served, [Prompt(str(n), str(n)) for n in range(50)])
     assert found.value.code == "api_refused" and len(served.bodies) < 10
-    assert "no such key: ***" in str(found.value), "its key is in no message"
+    assert "no such key: ***" in str(found.value), "the key is redacted"
 
 
-def test_the_key_comes_from_the_environment_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_comes_from_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_API_KEY", "sk-secret")
     served = Served(lambda *_: completion("답"))
     ask(served, [Prompt("1", "?")])
@@ -460,22 +464,22 @@ def test_the_key_comes_from_the_environment_only(monkeypatch: pytest.MonkeyPatch
     ("options", "sent"),
     [
         ({"max_requests": 5}, 5),
-        ({"max_tokens": 60}, 6),  # 10 a question; 1 + 8 must be left for the next
-        ({"max_cost": 1e-3, "prices": (10.0, 50.0)}, 3),  # 0.22 thousandths a question, the next one up to 0.41
+        ({"max_tokens": 60}, 6),  # 10 per question; 1 + 8 must remain for the next one
+        ({"max_cost": 1e-3, "prices": (10.0, 50.0)}, 3),  # 0.22e-3 per question; the next may cost up to 0.41e-3
     ],
 )
-def test_the_budget_is_hard(options: dict[str, Any], sent: int) -> None:
+def test_budget_is_never_exceeded(options: dict[str, Any], sent: int) -> None:
     served = Served(lambda *_: completion("답"))
     with serve(served.app) as address:
-        own = ApiOptions(base_url=f"{address}/v1", model="m", **options)
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=own))
+        api_options = ApiOptions(base_url=f"{address}/v1", model="m", **options)
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=api_options))
         answered = []
         with pytest.raises(EvaluationError) as error:
             answered += [a.id for a in engine.answer(Prompt(str(n), str(n % 10)) for n in range(50))]
     assert error.value.code == "budget_spent" and len(served.bodies) == sent
 
 
-def test_public_images_go_as_links_where_wanted(tmp_path: Path) -> None:
+def test_request_sends_public_images_as_links(tmp_path: Path) -> None:
     Image.new("RGB", (60, 40), "red").save(tmp_path / "piece.png")
     link = "https://charts.example/1.png"
     prompt = Prompt("1", "?", (tmp_path / "never opened.png", tmp_path / "piece.png"), (link,))
@@ -487,14 +491,14 @@ def test_public_images_go_as_links_where_wanted(tmp_path: Path) -> None:
     assert first == link and piece.startswith("data:image/png;base64,")
 
 
-def test_images_go_as_data_urls_within_the_pixel_budget(tmp_path: Path) -> None:
+def test_request_sends_images_as_data_urls(tmp_path: Path) -> None:
     Image.new("RGB", (60, 40), "red").save(tmp_path / "small.png")
     Image.new("RGB", (400, 300), "blue").save(tmp_path / "large.jpg")
     (tmp_path / "broken.png").write_bytes((tmp_path / "small.png").read_bytes()[:60])
     served = Served(lambda *_: completion("답"))
     with serve(served.app) as address:
-        own = ApiOptions(base_url=f"{address}/v1", model="m")
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, max_pixels=30_000, api=own))
+        api_options = ApiOptions(base_url=f"{address}/v1", model="m")
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, max_pixels=30_000, api=api_options))
         prompts = [
             Prompt("1", "?", (tmp_path / "small.png", tmp_path / "large.jpg")),
             Prompt("2", "??", (tmp_path / "broken.png",)),
@@ -508,7 +512,7 @@ def test_images_go_as_data_urls_within_the_pixel_budget(tmp_path: Path) -> None:
     assert answers["1"].resize == 0.5 and answers["2"].status == "infra_error"
 
 
-def test_a_long_page_is_read_in_windows() -> None:
+def test_request_selects_windows_of_long_page() -> None:
     page = "".join(f"<p>{n}번째 문단에는 {n * 37}개의 돌이 있다. 가온산 아래 누리천이 흐른다.</p>" for n in range(200))
     served = Served(lambda *_: completion("답"))
     prompt = Prompt("1", f"{PAGE}\n질문?", question="142번째 문단에는 몇 개의 돌이 있는가?", page=page)
@@ -519,7 +523,7 @@ def test_a_long_page_is_read_in_windows() -> None:
     assert page in served.bodies[1]["messages"][0]["content"][-1]["text"]
 
 
-def test_many_at_once_but_never_more_than_allowed() -> None:
+def test_answer_limits_concurrent_requests() -> None:
     import threading
 
     under_way, most, lock = 0, 0, threading.Lock()
@@ -532,20 +536,20 @@ def test_many_at_once_but_never_more_than_allowed() -> None:
         with lock:
             under_way += 1
             most = max(most, under_way)
-        together.wait()  # none is answered before four are there
+        together.wait()  # no request is answered before four are waiting
         with lock:
             under_way -= 1
         return completion("답")
 
     with serve(app) as address:
-        own = ApiOptions(base_url=f"{address}/v1", model="m")
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=own))
+        api_options = ApiOptions(base_url=f"{address}/v1", model="m")
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=api_options))
         answers = list(engine.answer(Prompt(str(n), "?") for n in range(40)))
     assert len(answers) == 40 and most == 4
 
 
 @pytest.mark.integration
-def test_run_on_a_server_elsewhere(environment: dict[str, str], tmp_path: Path) -> None:
+def test_run_on_remote_server(environment: dict[str, str], tmp_path: Path) -> None:
     fail_first = Served(
         lambda body, n: PlainTextResponse("", 400) if len(fail_first.bodies) == 1 else completion("61.5조")
     )
@@ -561,7 +565,7 @@ def test_run_on_a_server_elsewhere(environment: dict[str, str], tmp_path: Path) 
         asked = len(fail_first.bodies)
         again = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
-    assert len(fail_first.bodies) - asked == 1, "only the failed one"
+    assert len(fail_first.bodies) - asked == 1, "only the failed question is asked again"
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
     assert (result.config.model_name, result.config.model_sha) == ("api/gpt-x", None)
     assert result.latency and result.latency.hardware == "remote server"
@@ -569,15 +573,15 @@ def test_run_on_a_server_elsewhere(environment: dict[str, str], tmp_path: Path) 
     assert b"sk-secret" not in written and b"sk-secret" not in (first.stderr + again.stderr).encode()
 
 
-def test_a_server_must_be_named(environment: dict[str, str], tmp_path: Path) -> None:
+def test_run_api_requires_server(environment: dict[str, str], tmp_path: Path) -> None:
     command = [sys.executable, "-m", "evaluator", "run", "--model", "gpt-x", "--benchmark", "ko-vqa", "--engine", "api"]
     done = subprocess.run([*command, "--out", str(tmp_path)], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 2 and "--base-url" in done.stderr
     assert os.environ.get("HANNUN_API_KEY") is None
 
 
-def test_work_is_given_to_whichever_server_is_free() -> None:
-    """Also after one of them has gone: that costs time only, and it is not asked for every question again."""
+def test_answer_gives_work_to_free_servers() -> None:
+    """Check that a server that has failed only costs time and is not asked again for every question."""
     asked: Counter[int] = Counter()
 
     def reply(server: int) -> Reply:
@@ -597,21 +601,21 @@ def test_work_is_given_to_whichever_server_is_free() -> None:
         answers = list(engine.answer(prompts))
     assert sorted(a.id for a in answers) == sorted(p.id for p in prompts)
     assert {(a.text, a.status) for a in answers} == {("답", "ok")}
-    assert asked[0] + asked[1] >= 195 and min(asked[0], asked[1]) > 50, "both work"
-    assert 5 <= asked[2] <= 30, "left alone while it is out of order"
+    assert asked[0] + asked[1] >= 195 and min(asked[0], asked[1]) > 50, "both servers work"
+    assert 5 <= asked[2] <= 30, "the broken server is rarely asked"
 
 
-def test_a_budget_holds_over_all_servers() -> None:
+def test_budget_is_shared_by_all_servers() -> None:
     served = Served(lambda *_: completion("답"))
     with serve(served.app) as one, serve(served.app) as other:
-        own = ApiOptions(base_url=f"{one}/v1", replicas=(f"{other}/v1",), model="m", max_requests=10)
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=own))
+        api_options = ApiOptions(base_url=f"{one}/v1", replicas=(f"{other}/v1",), model="m", max_requests=10)
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=api_options))
         with pytest.raises(EvaluationError, match="the budget of 10 requests is spent"):
             list(engine.answer([Prompt(str(number), f"질문 {number}") for number in range(50)]))
     assert served.asked.total() <= 10
 
 
-def test_a_server_that_refuses_ends_nothing_where_another_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_continues_if_one_server_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
     monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     gone = Served(lambda *_: JSONResponse({"error": {"message": "no such model"}}, 404))
@@ -622,18 +626,20 @@ def test_a_server_that_refuses_ends_nothing_where_another_answers(monkeypatch: p
         engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=both))
         assert {answer.status for answer in engine.answer(prompts)} == {"ok"}
         (alone,) = engine.answer([Prompt("alone", "한 번 더")])
-        assert alone.status == "ok" and gone.asked["한 번 더"] == 0, "it still rests, so that no latency has it"
+        assert alone.status == "ok" and gone.asked["한 번 더"] == 0, (
+            "the refusing server still rests, so latency does not include it"
+        )
         nobody = ApiOptions(base_url=f"{one}/v1", replicas=(f"{one}/v1",), model="m")
         with pytest.raises(EvaluationError, match="404"):
             list(load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=nobody)).answer(prompts))
 
 
-def test_what_is_paid_for_is_kept_when_the_budget_is_spent() -> None:
+def test_budget_end_keeps_paid_answers() -> None:
     served = Served(lambda *_: completion("답"))
     prompts, answers = [Prompt(str(number), f"질문 {number}") for number in range(50)], []
     with serve(served.app) as one, serve(served.app) as other:
-        own = ApiOptions(base_url=f"{one}/v1", replicas=(f"{other}/v1",), model="m", max_requests=30)
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 8, api=own))
+        api_options = ApiOptions(base_url=f"{one}/v1", replicas=(f"{other}/v1",), model="m", max_requests=30)
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 8, api=api_options))
         with pytest.raises(EvaluationError, match="the budget of 30 requests is spent"):
             for answer in engine.answer(prompts):
                 answers.append(answer)

@@ -1,4 +1,4 @@
-"""Prompts as a chat model gets them: what the renderer of templates makes is what transformers would."""
+"""Test that the template renderer gives a chat model the same prompts as transformers."""
 
 import json
 import shutil
@@ -15,8 +15,8 @@ from tests.support.tiny_models import TEMPLATE
 pytestmark = pytest.mark.model
 
 
-def test_ordinary_conversations_are_as_transformers_renders_them(models_dir: Path) -> None:
-    """Images, special tokens, Korean: the same tokens as without a process in between."""
+def test_render_matches_transformers(models_dir: Path) -> None:
+    """Check images, special tokens and Korean: the separate process changes nothing."""
     folder = models_dir / "tiny/image-text"
     processor = AutoProcessor.from_pretrained(folder)
     conversations = [
@@ -37,7 +37,7 @@ def test_ordinary_conversations_are_as_transformers_renders_them(models_dir: Pat
     assert rendered == expected
 
 
-def test_a_template_of_several_by_name_is_taken_by_its_default(models_dir: Path, tmp_path: Path) -> None:
+def test_chat_engine_uses_default_of_named_templates(models_dir: Path, tmp_path: Path) -> None:
     folder = tmp_path / "named"
     shutil.copytree(models_dir / "tiny/image-text", folder)
     (folder / "chat_template.jinja").unlink()

@@ -1,4 +1,4 @@
-"""Decoding is plain greedy whatever a repository asks for, and reasoning has a budget of its own."""
+"""Test that decoding is greedy whatever a repository requests, and that reasoning has a separate budget."""
 
 import json
 import shutil
@@ -21,8 +21,8 @@ from tests.support.zoo.parts import change_json
 pytestmark = pytest.mark.model
 
 PROMPTS = [Prompt(str(n), text) for n, text in enumerate(("합계는 얼마입니까?", "가장 큰 것은 무엇입니까?", "1"))]
-# Each changes what `generate(do_sample=False)` writes, or has it raise.
-TASTES: list[dict[str, Any]] = [
+# Each changes the output of `generate(do_sample=False)` or makes it raise.
+REPOSITORY_SETTINGS: list[dict[str, Any]] = [
     {"repetition_penalty": 1.9},
     {"num_beams": 3, "length_penalty": 2.0, "early_stopping": True},
     {"no_repeat_ngram_size": 1},
@@ -66,27 +66,27 @@ def texts(folder: Path, **options: Any) -> dict[str, str]:
     return {name: answer.text for name, answer in answers(folder, **options).items()}
 
 
-def with_taste(model: Path, tmp_path: Path, taste: dict[str, Any]) -> Path:
-    folder = tmp_path / "tasteful"
+def with_generation_config(model: Path, tmp_path: Path, requested: dict[str, Any]) -> Path:
+    folder = tmp_path / "configured"
     shutil.copytree(model, folder)
-    change_json(folder / "generation_config.json", **taste)
+    change_json(folder / "generation_config.json", **requested)
     return folder
 
 
-@pytest.mark.parametrize("taste", TASTES, ids=lambda taste: next(iter(taste)))
-def test_answers_are_greedy_whatever_a_repository_asks_for(model: Path, tmp_path: Path, taste: dict[str, Any]) -> None:
-    plain = with_taste(
+@pytest.mark.parametrize("requested", REPOSITORY_SETTINGS, ids=lambda requested: next(iter(requested)))
+def test_answers_ignore_settings_of_repository(model: Path, tmp_path: Path, requested: dict[str, Any]) -> None:
+    plain = with_generation_config(
         model, tmp_path, dict.fromkeys(("do_sample", "temperature", "top_p", "top_k", "repetition_penalty"))
     )
     expected = texts(plain)
     shutil.rmtree(plain)
-    folder = with_taste(model, tmp_path, taste)
+    folder = with_generation_config(model, tmp_path, requested)
     assert texts(folder) == expected
-    assert dropped_settings(folder) or set(taste) <= {"cache_implementation", "max_new_tokens"}
+    assert dropped_settings(folder) or set(requested) <= {"cache_implementation", "max_new_tokens"}
 
 
-def test_a_published_number_can_be_reproduced_with_the_repositorys_penalties(model: Path, tmp_path: Path) -> None:
-    folder = with_taste(model, tmp_path, {"repetition_penalty": 1.9, "do_sample": True, "temperature": 0.7})
+def test_decoding_repository_applies_penalties(model: Path, tmp_path: Path) -> None:
+    folder = with_generation_config(model, tmp_path, {"repetition_penalty": 1.9, "do_sample": True, "temperature": 0.7})
     given = texts(folder, decoding="repository")
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     loaded: Any = AutoModelForCausalLM.from_pretrained(folder).eval()
@@ -99,21 +99,21 @@ def test_a_published_number_can_be_reproduced_with_the_repositorys_penalties(mod
         )
         inputs.pop("token_type_ids", None)
         output = loaded.generate(**inputs, do_sample=False, max_new_tokens=12)
-        said = tokenizer.decode(output[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True).strip()
-        assert given[prompt.id] == said
+        expected = tokenizer.decode(output[0, inputs["input_ids"].shape[1] :], skip_special_tokens=True).strip()
+        assert given[prompt.id] == expected
     assert given != texts(folder), "the penalty has an effect"
 
 
-def test_what_was_dropped_is_named(tmp_path: Path) -> None:
+def test_dropped_settings_names_ignored_settings(tmp_path: Path) -> None:
     settings = {"do_sample": True, "temperature": 0.6, "top_k": 50, "repetition_penalty": 1.0, "made_up": 1}
     (tmp_path / "generation_config.json").write_text(json.dumps(settings))
-    assert dropped_settings(tmp_path) == ["do_sample", "temperature"], "those that would do nothing are not named"
+    assert dropped_settings(tmp_path) == ["do_sample", "temperature"], "settings without an effect are not named"
     (tmp_path / "generation_config.json").write_text("[" * 100_000)
     assert dropped_settings(tmp_path) == []
 
 
-class Letters:
-    """A tokenizer of one token a letter."""
+class LetterTokenizer:
+    """Tokenize text into one token per letter."""
 
     def __call__(self, text: str, add_special_tokens: bool = True) -> dict[str, list[int]]:
         return {"input_ids": [ord(letter) for letter in text]}
@@ -122,29 +122,29 @@ class Letters:
         return "".join(map(chr, tokens.tolist()))
 
 
-def ended(output: str, *, opened: bool = False, answer: int = 9, reasoning: int = 20) -> int | None:
-    """At how many letters an output is cut off."""
-    budgets = Budgets(Letters(), THINK, [opened], 0, answer, reasoning)
+def cut_off_at(output: str, *, opened: bool = False, answer: int = 9, reasoning: int = 20) -> int | None:
+    """Return the number of letters at which an output is cut off, or None if it is not."""
+    budgets = Budgets(LetterTokenizer(), THINK, [opened], 0, answer, reasoning)
     for length in range(1, len(output) + 1):
         if budgets(torch.tensor([[ord(letter) for letter in output[:length]]]), None)[0]:
             break
     return budgets.ended[0]
 
 
-def test_reasoning_and_answer_have_budgets_apart() -> None:
-    assert ended("abcdefghijkl") == 9, "no reasoning: the answer's budget alone"
-    assert ended("<think>ab</think>cdefghijklmn") == len("<think>ab</think>") + 9
-    assert ended("ab</think>cdefghijklmn", opened=True) == len("ab</think>") + 9
-    assert ended("<think>" + "a" * 50) == 20, "the reasoning's budget"
-    assert ended("a" * 50, opened=True) == 20
-    assert ended("<think>ab</think>cd") is None
+def test_budgets_limit_reasoning_and_answer_separately() -> None:
+    assert cut_off_at("abcdefghijkl") == 9, "without reasoning, only the answer budget applies"
+    assert cut_off_at("<think>ab</think>cdefghijklmn") == len("<think>ab</think>") + 9
+    assert cut_off_at("ab</think>cdefghijklmn", opened=True) == len("ab</think>") + 9
+    assert cut_off_at("<think>" + "a" * 50) == 20, "the reasoning budget applies"
+    assert cut_off_at("a" * 50, opened=True) == 20
+    assert cut_off_at("<think>ab</think>cd") is None
 
 
 @pytest.mark.parametrize(
     "family", ["qwen3", "qwen3_thinking", "deepseek_r1_distill_qwen", "gpt_oss", "solar_open", "hyperclovax"]
 )
-def test_only_what_follows_the_reasoning_is_the_answer(family: str, tmp_path: Path) -> None:
-    """These models were taught to reason and then to say something that begins with `a`."""
+def test_answer_excludes_reasoning(family: str, tmp_path: Path) -> None:
+    """Use models that were trained to reason and then to answer with a text that begins with `a`."""
     all_families()[family].build(tmp_path / family)
     found = answers(tmp_path / family, thinking="on" if family == "qwen3" else None, max_reasoning_tokens=40)
     for answer in found.values():
@@ -152,7 +152,7 @@ def test_only_what_follows_the_reasoning_is_the_answer(family: str, tmp_path: Pa
         assert "<" not in answer.text and answer.status != "empty"
 
 
-def test_reasoning_that_is_cut_off_has_no_answer(tmp_path: Path) -> None:
+def test_answer_is_empty_if_reasoning_is_cut_off(tmp_path: Path) -> None:
     all_families()["qwen3_thinking"].build(tmp_path / "m")
     for answer in answers(tmp_path / "m", max_reasoning_tokens=1).values():
         assert (answer.text, answer.status) == ("", "truncated") and answer.raw

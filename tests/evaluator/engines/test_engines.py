@@ -1,4 +1,4 @@
-"""The engines on tiny real models, against plain one-at-a-time code."""
+"""Test the engines on tiny real models, against plain code without batches."""
 
 import json
 import shutil
@@ -41,27 +41,27 @@ def engine(name: str, model: Path, **options: Any) -> Any:
     return load_engine(name, EngineOptions(model, **{**defaults, **options}))
 
 
-def test_chat_answers_do_not_depend_on_the_batch(models_dir: Path, images: list[Path]) -> None:
+def test_chat_answers_do_not_depend_on_batch(models_dir: Path, images: list[Path]) -> None:
     prompts = [Prompt(str(n), f"{n}번 그림의 값은? " * (n + 1), (image,)) for n, image in enumerate(images)]
     alone = list(engine("chat", models_dir / "tiny/image-text", batch_size=1).answer(prompts))
     together = list(engine("chat", models_dir / "tiny/image-text", batch_size=4).answer(prompts))
     assert [(a.id, a.text, a.status) for a in alone] == [(a.id, a.text, a.status) for a in together]
-    assert len({a.text for a in alone}) > 1, "the model looks at what it is shown"
+    assert len({a.text for a in alone}) > 1, "the answers depend on the image"
 
 
-def test_chat_without_an_image(models_dir: Path) -> None:
+def test_chat_answers_without_image(models_dir: Path) -> None:
     (answer,) = engine("chat", models_dir / "tiny/image-text").answer([Prompt("1", "안녕하세요?")])
     assert answer.status in ("ok", "truncated", "empty") and answer.seconds > 0
 
 
-def test_an_answer_cut_at_the_limit_says_so(models_dir: Path) -> None:
+def test_chat_reports_truncated_answer(models_dir: Path) -> None:
     chat = engine("chat", models_dir / "tiny/image-text", max_new_tokens=1)
     prompts = [Prompt(str(n), f"질문 {n}") for n in range(8)]
     answers = list(chat.answer(prompts))
     assert {a.status for a in answers} <= {"truncated", "empty"} and any(a.status == "truncated" for a in answers)
 
 
-def test_a_page_past_the_context_is_read_in_ranked_windows(tmp_path: Path) -> None:
+def test_fit_page_selects_windows_of_long_page(tmp_path: Path) -> None:
     chat = engine("chat", make_image_text(tmp_path / "short", max_positions=1024))
     page = "".join(PARAGRAPHS)
     prompt = Prompt("1", f"{PAGE}\n질문: 1554개?", question="42번째 문단에는 몇 개의 돌이 있는가?", page=page)
@@ -76,7 +76,7 @@ def test_a_page_past_the_context_is_read_in_ranked_windows(tmp_path: Path) -> No
     assert answer.windows == windows
 
 
-def test_page_windows_are_the_page() -> None:
+def test_page_windows_cover_page() -> None:
     page = "".join(PARAGRAPHS) + "x" * 5000
     assert "".join(page_windows(page)) == page
     assert max(map(len, page_windows(page))) <= 1200
@@ -84,7 +84,7 @@ def test_page_windows_are_the_page() -> None:
 
 
 def plain_extraction(model_dir: Path, question: str, page: str, length: int = 512) -> str:
-    """The same rule, one window and one pair of tokens at a time."""
+    """Apply the extraction rule to one window and one pair of tokens at a time."""
     tokenizer: Any = AutoTokenizer.from_pretrained(model_dir)
     model: Any = AutoModelForQuestionAnswering.from_pretrained(model_dir).eval()
     encoded = tokenizer(
@@ -109,7 +109,7 @@ def plain_extraction(model_dir: Path, question: str, page: str, length: int = 51
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 64])
-def test_extraction_is_that_of_a_plain_loop(models_dir: Path, batch_size: int) -> None:
+def test_extraction_matches_plain_loop(models_dir: Path, batch_size: int) -> None:
     model = models_dir / "tiny/extractive"
     page = "".join(PARAGRAPHS)
     questions = ["돌은 몇 개인가?", "누리천은 어디에 흐르는가?", "질문 " * 400]
@@ -127,7 +127,7 @@ def test_extraction_is_that_of_a_plain_loop(models_dir: Path, batch_size: int) -
 
 @pytest.mark.parametrize("family", ["roberta", "modernbert"])
 def test_extraction_with_other_encoders(tmp_path: Path, family: str) -> None:
-    """Other frames around the texts, other position tables, a window as long as the page."""
+    """Cover other special tokens around the texts, other position tables and a window as long as the page."""
     model = make_extractive(tmp_path / family, family)
     page = "".join(PARAGRAPHS[:30])
     (answer,) = engine("extractive", model).answer([Prompt("1", "", question="돌은 몇 개인가?", page=page)])
@@ -136,16 +136,16 @@ def test_extraction_with_other_encoders(tmp_path: Path, family: str) -> None:
     assert (answer.windows == 1) == (family == "modernbert")
 
 
-def test_pages_are_tokenised_once_for_their_questions(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_extraction_tokenises_each_page_once(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     extractive = engine("extractive", models_dir / "tiny/extractive")
     read: list[str] = []
     plain = extractive._read
 
-    def noted(text: str) -> Any:
+    def recording(text: str) -> Any:
         read.append(text)
         return plain(text)
 
-    monkeypatch.setattr(extractive, "_read", noted)
+    monkeypatch.setattr(extractive, "_read", recording)
     pages = ["".join(PARAGRAPHS), PARAGRAPHS[3]]
     prompts = [
         Prompt(f"{n}-{m}", "", question=f"질문 {m}", page=page) for n, page in enumerate(pages) for m in range(20)
@@ -154,7 +154,7 @@ def test_pages_are_tokenised_once_for_their_questions(models_dir: Path, monkeypa
 
 
 @pytest.mark.faults
-def test_a_page_of_half_a_million_tokens(models_dir: Path) -> None:
+def test_extraction_reads_page_of_half_a_million_tokens(models_dir: Path) -> None:
     extractive = engine("extractive", models_dir / "tiny/extractive", batch_size=16)
     page = " ".join(map(str, range(150_000)))
     prompts = [Prompt("1", "", question="끝은?", page=page), Prompt("2", "", question="?", page=PARAGRAPHS[0])]
@@ -163,14 +163,14 @@ def test_a_page_of_half_a_million_tokens(models_dir: Path) -> None:
     assert answers[1].text in PARAGRAPHS[0]
 
 
-def _short_of_memory(model: Any, most: int, monkeypatch: pytest.MonkeyPatch, method: str) -> list[int]:
-    """The model's device runs out of memory past `most` rows; gives the sizes it was tried with."""
+def _short_of_memory(model: Any, max_rows: int, monkeypatch: pytest.MonkeyPatch, method: str) -> list[int]:
+    """Let the model run out of memory above `max_rows` rows, and return the list of batch sizes that it tries."""
     tried: list[int] = []
     plain = getattr(model, method)
 
     def limited(*args: Any, **inputs: Any) -> Any:
         tried.append(len(inputs["input_ids"]))
-        if tried[-1] > most:
+        if tried[-1] > max_rows:
             raise torch.OutOfMemoryError("out of memory")
         return plain(*args, **inputs)
 
@@ -178,44 +178,38 @@ def _short_of_memory(model: Any, most: int, monkeypatch: pytest.MonkeyPatch, met
     return tried
 
 
-@pytest.mark.parametrize("most", [1, 3])
-def test_short_of_memory_batches_are_halved_and_nothing_is_lost(
-    models_dir: Path, monkeypatch: pytest.MonkeyPatch, most: int
-) -> None:
+@pytest.mark.parametrize("max_rows", [1, 3])
+def test_out_of_memory_halves_batches(models_dir: Path, monkeypatch: pytest.MonkeyPatch, max_rows: int) -> None:
     prompts = [Prompt(str(n), f"질문 {n}?", question=f"질문 {n}?", page=PARAGRAPHS[n]) for n in range(20)]
     chat = engine("chat", models_dir / "tiny/image-text", batch_size=8)
     expected = {a.id: a.text for a in chat.answer(prompts)}
-    tried = _short_of_memory(chat._model, most, monkeypatch, "generate")
+    tried = _short_of_memory(chat._model, max_rows, monkeypatch, "generate")
     assert {a.id: a.text for a in chat.answer(prompts)} == expected
-    assert tried[0] == 8 and max(tried[-4:]) <= 4, "later batches are no larger than what fitted"
+    assert tried[0] == 8 and max(tried[-4:]) <= 4, "later batches are no larger than one that fitted"
     extractive = engine("extractive", models_dir / "tiny/extractive", batch_size=8)
     expected = {a.id: a.text for a in extractive.answer(prompts)}
-    _short_of_memory(extractive._model, most, monkeypatch, "forward")
+    _short_of_memory(extractive._model, max_rows, monkeypatch, "forward")
     assert {a.id: a.text for a in extractive.answer(prompts)} == expected
 
 
 @pytest.mark.parametrize("kind", ["chat", "extractive"])
-def test_a_single_question_too_large_for_the_memory(
-    models_dir: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    own = engine(kind, models_dir / "tiny" / {"chat": "image-text"}.get(kind, kind))
-    _short_of_memory(own._model, 0, monkeypatch, {"chat": "generate"}.get(kind, "forward"))
+def test_out_of_memory_raises_for_single_question(models_dir: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    loaded = engine(kind, models_dir / "tiny" / {"chat": "image-text"}.get(kind, kind))
+    _short_of_memory(loaded._model, 0, monkeypatch, {"chat": "generate"}.get(kind, "forward"))
     with pytest.raises(torch.OutOfMemoryError):
-        list(own.answer([Prompt("1", "?", question="?", page=PARAGRAPHS[0])]))
+        list(loaded.answer([Prompt("1", "?", question="?", page=PARAGRAPHS[0])]))
 
 
-def test_broken_images_cost_nobody_else_an_answer(
-    models_dir: Path, images: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    images[1].write_bytes(images[1].read_bytes()[:100])  # its head is whole, its pixels are not
+def test_chat_isolates_broken_images(models_dir: Path, images: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    images[1].write_bytes(images[1].read_bytes()[:100])  # complete header, incomplete pixels
     images[2].write_bytes(b"no image")
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 90_000)  # 1,000 × 200 is a bomb now, as 30,000 × 30,000 is else
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 90_000)  # makes 1,000 × 200 a decompression bomb
     prompts = [Prompt(str(n), "?", (image,)) for n, image in enumerate(images)]
     answers = {a.id: a.status for a in engine("chat", models_dir / "tiny/image-text").answer(prompts)}
     assert [answers[str(n)] == "infra_error" for n in range(4)] == [False, True, True, True]
 
 
-def test_images_are_scaled_to_the_pixel_budget(models_dir: Path, images: list[Path]) -> None:
+def test_chat_scales_images_to_pixel_budget(models_dir: Path, images: list[Path]) -> None:
     prompts = [Prompt(str(n), "?", (image,)) for n, image in enumerate(images)]
     chat = engine("chat", models_dir / "tiny/image-text", max_pixels=50_000)
     answers = {a.id: a for a in chat.answer(prompts)}
@@ -223,7 +217,7 @@ def test_images_are_scaled_to_the_pixel_budget(models_dir: Path, images: list[Pa
     assert all(a.visual_tokens == 16 for a in answers.values())
 
 
-def test_a_template_that_raises_is_the_models_fault(models_dir: Path, tmp_path: Path) -> None:
+def test_chat_template_error_is_model_failure(models_dir: Path, tmp_path: Path) -> None:
     folder = _broken(models_dir, tmp_path, "image-text")
     (folder / "chat_template.jinja").write_text("{{ raise_exception('roles must alternate') }}")
     with pytest.raises(EvaluationError, match="roles must alternate") as error:
@@ -231,19 +225,17 @@ def test_a_template_that_raises_is_the_models_fault(models_dir: Path, tmp_path: 
     assert error.value.code == "template_error"
 
 
-def test_the_longest_prompts_go_first_in_batches_of_like_cost(
-    models_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chat_batches_longest_prompts_first(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chat = engine("chat", models_dir / "tiny/image-text", batch_size=64)
     monkeypatch.setattr("evaluator.engines.chat.BATCH_TOKENS", {"cpu": 2000, "cuda": 2000})
     batches: list[list[int]] = []
     plain = chat._inputs.encode
 
-    def noted(batch: Any) -> Any:
+    def recording(batch: Any) -> Any:
         batches.append([ready.cost for ready in batch])
         return plain(batch)
 
-    monkeypatch.setattr(chat._inputs, "encode", noted)
+    monkeypatch.setattr(chat._inputs, "encode", recording)
     list(chat.answer(Prompt(str(n), "질문 " * (n * 7 % 60)) for n in range(60)))
     costs = [cost for batch in batches for cost in batch]
     assert len(costs) == 60 and costs == sorted(costs, reverse=True)
@@ -251,7 +243,7 @@ def test_the_longest_prompts_go_first_in_batches_of_like_cost(
 
 
 @pytest.mark.parametrize("page", ["", " ", "\n"])
-def test_an_empty_page_has_an_empty_answer(models_dir: Path, page: str) -> None:
+def test_extraction_of_empty_page_is_empty(models_dir: Path, page: str) -> None:
     (answer,) = engine("extractive", models_dir / "tiny/extractive").answer([Prompt("1", "", question="?", page=page)])
     assert answer.status == "empty"
 
@@ -290,7 +282,7 @@ def _edit_config(folder: Path, **changes: object) -> None:
         ("image-text", "extractive", lambda f: None, "unsupported_architecture"),
     ],
 )
-def test_what_is_wrong_with_a_model_has_its_code(
+def test_broken_model_raises_failure_code(
     models_dir: Path, tmp_path: Path, name: str, kind: str, break_it: Any, code: str
 ) -> None:
     folder = _broken(models_dir, tmp_path, name)
@@ -300,14 +292,14 @@ def test_what_is_wrong_with_a_model_has_its_code(
     assert error.value.code == code
 
 
-@pytest.mark.parametrize("words", ["CUDA out of memory. Tried to allocate 30.00 GiB.", None])
-def test_loading_out_of_memory_is_not_invalid_weights(models_dir: Path, words: str | None) -> None:
+@pytest.mark.parametrize("message", ["CUDA out of memory. Tried to allocate 30.00 GiB.", None])
+def test_from_pretrained_reports_out_of_memory(models_dir: Path, message: str | None) -> None:
     class Loader:
         @staticmethod
         def from_pretrained(*_: object, **__: object) -> None:
-            if words:
-                raise torch.OutOfMemoryError(words)
-            torch.empty(2**60, dtype=torch.uint8)  # what torch says on the CPU
+            if message:
+                raise torch.OutOfMemoryError(message)
+            torch.empty(2**60, dtype=torch.uint8)  # raises torch's error on the CPU
 
     with pytest.raises(EvaluationError) as error:
         from_pretrained(Loader, EngineOptions(models_dir / "tiny/extractive", "float32", 16))
@@ -318,7 +310,7 @@ def test_loading_out_of_memory_is_not_invalid_weights(models_dir: Path, words: s
     ("devices", "weights", "placed"),
     [([], 10**12, None), ([80], 60 * 10**9, "cuda"), ([80, 80], 60 * 10**9, "cuda"), ([80, 80], 100 * 10**9, "auto")],
 )
-def test_a_model_larger_than_a_device_is_spread_over_all(
+def test_placement_spreads_large_model_over_devices(
     devices: list[int], weights: int, placed: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(devices))

@@ -1,4 +1,4 @@
-"""Tests of the limits on requests to a model server."""
+"""Test the limits on requests to a model server."""
 
 import time
 
@@ -14,14 +14,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_outage_counts_once_for_all_its_requests(clock: list[float]) -> None:
+def test_slow_down_counts_outage_once(clock: list[float]) -> None:
     load = ServerLoad(8)
     for _ in range(8):
         load.slow_down(rest=True)
     assert (load.room, load.rests_until) == (2, 102.0)
 
 
-def test_server_down_for_long_is_retried_once_a_minute(clock: list[float]) -> None:
+def test_slow_down_caps_rest_of_server(clock: list[float]) -> None:
     load = ServerLoad(8)
     for _ in range(2000):
         clock[0] = load.rests_until + 1

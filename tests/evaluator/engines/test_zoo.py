@@ -1,4 +1,4 @@
-"""Every family of the zoo gets through the check and the engine, and a batch changes no answer."""
+"""Test that every zoo family passes the check and runs in its engine, with answers independent of the batch."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ from tests.support.zoo import Family, all_families
 
 pytestmark = pytest.mark.model
 
-# What cannot be run, and what the check says of it.
+# Families that cannot be run, each with its refusal.
 REFUSED = {
     "paligemma": "no_template",
     "blip-2": "no_template",
@@ -37,13 +37,13 @@ REFUSED = {
     "xlnet": "not_extractive",
     "canine": "not_extractive",
 }
-SIZES = ((100, 60), (60, 140), (210, 190))  # of the three images: no two are alike, and none is square
+SIZES = ((100, 60), (60, 140), (210, 190))  # of the three images: all differ and none is square
 QUESTIONS = ("합계는 얼마입니까?", "2020년 공공기관 투자 목표는 몇 조 원입니까?", "가장 큰 것은?")
 
 
 @pytest.fixture(scope="session")
 def zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the models are built, once for all test processes."""
+    """Return the folder where models are built once for all test processes."""
     return tmp_path_factory.getbasetemp().parent / "zoo"
 
 
@@ -84,7 +84,7 @@ def prompts(family: Family, images: list[Path]) -> list[Prompt]:
 
 
 def asked(folder: Path, facts: ModelFacts, questions: list[Prompt]) -> Iterator[dict[str, Answer]]:
-    """The answers to all questions together, then to each alone."""
+    """Yield the answers to all questions in one batch, then to each question alone."""
     precision = facts.precision if facts.precision in QUANTIZATIONS else "float32"
     options = EngineOptions(folder, precision, 6, thinking=facts.thinking, max_reasoning_tokens=12)
     engine = load_engine(facts.engine, options)
@@ -96,7 +96,7 @@ def asked(folder: Path, facts: ModelFacts, questions: list[Prompt]) -> Iterator[
 
 
 @pytest.mark.parametrize("family", [f for n, f in all_families().items() if n not in REFUSED], ids=lambda f: f.name)
-def test_a_family_gets_its_row(family: Family, zoo: Path, images: list[Path]) -> None:
+def test_family_answers_do_not_depend_on_batch(family: Family, zoo: Path, images: list[Path]) -> None:
     facts = facts_of_family(zoo, family)
     assert (facts.engine, facts.takes_images) == (family.engine, family.takes_images)
     benchmark = next(b for b, spec in BENCHMARKS.items() if (spec.inputs == "image") == family.takes_images)
@@ -111,7 +111,7 @@ def test_a_family_gets_its_row(family: Family, zoo: Path, images: list[Path]) ->
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_run_is_refused_by_the_check(name: str, zoo: Path) -> None:
+def test_check_refuses_unsupported_family(name: str, zoo: Path) -> None:
     family = all_families()[name]
     report = check_repository(folder_repository(f"zoo/{name}", built(zoo, family)), REGISTRY, max_bytes=10**9)
     found = [c.refusal for c in report.checks if c.refusal]
@@ -120,8 +120,8 @@ def test_what_cannot_be_run_is_refused_by_the_check(name: str, zoo: Path) -> Non
     assert REFUSED[name] in found
 
 
-def test_templates_are_drawn_as_transformers_draws_them(zoo: Path, images: list[Path]) -> None:
-    """With switches and without; the date of those that ask for it aside."""
+def test_render_matches_transformers(zoo: Path, images: list[Path]) -> None:
+    """Compare templates with and without switches, except output that contains the current year."""
     from transformers.utils.chat_template_utils import render_jinja_template
 
     compared = 0
@@ -147,13 +147,13 @@ def test_templates_are_drawn_as_transformers_draws_them(zoo: Path, images: list[
     assert compared > 10
 
 
-def test_every_supported_architecture_can_be_imported_here() -> None:
+def test_supported_architectures_can_be_imported() -> None:
     assert missing() == {}
 
 
 @pytest.mark.parametrize("name", ["qwen2_5_vl", "internvl", "smolvlm", "pixtral", "gemma3"])
-def test_odd_images_and_prompts_cost_their_own_item_only(name: str, zoo: Path, tmp_path: Path) -> None:
-    """A strip that a processor may not take, a single pixel, and a question that names the image's own token."""
+def test_chat_engine_isolates_unusual_inputs(name: str, zoo: Path, tmp_path: Path) -> None:
+    """Ask about a strip that a processor may reject, a single pixel, and in words that contain image tokens."""
     folder = built(zoo, all_families()[name])
     paths = []
     for number, size in enumerate([(2000, 3), (1, 1), (80, 60)]):
@@ -175,7 +175,7 @@ def test_odd_images_and_prompts_cost_their_own_item_only(name: str, zoo: Path, t
     assert all(a.status != "infra_error" for a in answers.values())
 
 
-def test_processors_that_do_not_count_record_no_visual_tokens(zoo: Path, images: list[Path]) -> None:
+def test_visual_tokens_are_none_if_processor_does_not_count(zoo: Path, images: list[Path]) -> None:
     counted = {}
     for name in ("smolvlm", "mllama", "qwen2_5_vl"):
         engine = load_engine("chat", EngineOptions(built(zoo, all_families()[name]), "float32", 2))

@@ -1,4 +1,4 @@
-"""Drawn sets: the same from the same seed wherever they are drawn, and right by a second reading of their words."""
+"""Test drawn sets: one seed gives the same set everywhere, and gold answers agree with a second reading."""
 
 import os
 import re
@@ -22,13 +22,13 @@ FIGURES = 60
 DRAW = "import sys; from pathlib import Path; from evaluator.fresh.draw import draw_set; print(draw_set('s', Path(sys.argv[1]), 20))"
 
 
-def test_the_samples_are_what_the_code_draws(tmp_path: Path) -> None:
+def test_draw_set_reproduces_samples(tmp_path: Path) -> None:
     assert draw_set("sample", tmp_path / "drawn", 40) == set_hash(SAMPLES / "ko-fresh")
 
 
 @pytest.mark.integration
-def test_a_set_is_the_same_under_other_settings(tmp_path: Path) -> None:
-    """Another language, time zone, hash seed, folder, umask, number of threads, and a matplotlibrc of the user's."""
+def test_draw_set_ignores_environment(tmp_path: Path) -> None:
+    """Change the language, time zone, hash seed, folder, umask, number of threads and the user's matplotlibrc."""
     (tmp_path / "config").mkdir()
     (tmp_path / "config/matplotlibrc").write_text(
         "font.size: 30\nfigure.dpi: 40\nlines.linewidth: 9\naxes.grid: True\n"
@@ -51,34 +51,34 @@ def test_a_set_is_the_same_under_other_settings(tmp_path: Path) -> None:
     assert hashes[0] == hashes[1] == set_hash(tmp_path / "a")
 
 
-def test_a_set_is_the_same_however_many_processes_draw_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draw_set_ignores_number_of_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = draw_set("s", tmp_path / "alone", 8)
     monkeypatch.setattr("evaluator.fresh.draw.PAIRS_PER_PROCESS", 2)
     monkeypatch.setattr("evaluator.fresh.draw.available_cores", lambda: 2)
     assert draw_set("s", tmp_path / "two", 8) == alone
 
 
-def test_another_seed_is_another_set(tmp_path: Path) -> None:
+def test_draw_set_depends_on_seed(tmp_path: Path) -> None:
     assert draw_set("one", tmp_path / "one", 8) != draw_set("two", tmp_path / "two", 8)
 
 
-def test_nothing_of_one_set_tells_of_another() -> None:
-    """Who has drawn sets of other seeds knows neither names, nor order, nor which letter is right."""
+def test_shuffled_rows_reveal_nothing_of_other_seeds() -> None:
+    """Check that sets of other seeds reveal neither names, nor order, nor right letters."""
     rows = {seed: shuffled_rows(seed, [pair_of(seed, number) for number in range(60)]) for seed in ("one", "two")}
     first, second = rows.values()
-    names = [{row["id"] for row in own} | {row["images"][0] for row in own} for own in (first, second)]
+    names = [{row["id"] for row in drawn} | {row["images"][0] for row in drawn} for drawn in (first, second)]
     assert not names[0] & names[1]
     assert [(row["kind"], row["twin"]) for row in first] != [(row["kind"], row["twin"]) for row in second]
     letters = []
-    for own in (first, second):
-        items = [Item(row["id"], "", row["answer"], choices=tuple(row["choices"])) for row in own if row["choices"]]
+    for drawn in (first, second):
+        items = [Item(row["id"], "", row["answer"], choices=tuple(row["choices"])) for row in drawn if row["choices"]]
         letters.append([gold_answer(item) for item in BENCHMARKS["ko-fresh"].complete(items)])
         assert set(letters[-1]) == set("ABCD")
     same = sum(a == b for a, b in zip(*letters, strict=False)) / min(map(len, letters))
     assert same < 0.4, "about a quarter, by chance"
 
 
-def test_a_set_has_its_size_and_every_image_opens(tmp_path: Path) -> None:
+def test_draw_set_has_size_and_readable_images(tmp_path: Path) -> None:
     draw_set("size", tmp_path / "set", 30)
     items = BENCHMARKS["ko-fresh"].load(tmp_path / "set")
     assert len(items) == 30
@@ -89,17 +89,21 @@ def test_a_set_has_its_size_and_every_image_opens(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", range(FIGURES))
-def test_twins_are_asked_the_same_and_answer_differently(number: int) -> None:
+def test_pair_of_twins_differ_only_in_values(number: int) -> None:
     pair = pair_of("twins", number)
     for one, twin in zip(*pair.rows, strict=True):
         assert (one["pair"], one["question"], one["kind"]) == (twin["pair"], twin["question"], twin["kind"])
         assert one["answer"] != twin["answer"] and set(one["choices"]) == set(twin["choices"])
-    own, other = pair.facts
-    assert (own.rows, own.years, own.title) == (other.rows, other.years, other.title) and own.values != other.values
+    facts, other = pair.facts
+    assert (facts.rows, facts.years, facts.title) == (
+        other.rows,
+        other.years,
+        other.title,
+    ) and facts.values != other.values
 
 
 @pytest.mark.parametrize("number", range(FIGURES))
-def test_one_description_is_true_and_three_are_false(number: int) -> None:
+def test_pair_of_has_one_true_description(number: int) -> None:
     pair = pair_of("claims", number)
     for facts, rows in zip(pair.facts, pair.rows, strict=True):
         for row in rows:
@@ -108,7 +112,7 @@ def test_one_description_is_true_and_three_are_false(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(FIGURES))
-def test_answers_are_right_by_a_second_reading(number: int) -> None:
+def test_pair_of_answers_match_second_reading(number: int) -> None:
     pair = pair_of("answers", number)
     for facts, rows in zip(pair.facts, pair.rows, strict=True):
         for row in rows:
@@ -117,8 +121,8 @@ def test_answers_are_right_by_a_second_reading(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(FIGURES))
-def test_the_wording_of_four_descriptions_is_one(number: int) -> None:
-    """Some wordings are true more often than others: a choice among several would need no picture."""
+def test_pair_of_descriptions_share_wording(number: int) -> None:
+    """Check that all choices share a wording, because some wordings are true more often than others."""
     pair = pair_of("wording", number)
     for facts, rows in zip(pair.facts, pair.rows, strict=True):
         for row in rows:
@@ -130,15 +134,17 @@ def test_the_wording_of_four_descriptions_is_one(number: int) -> None:
             assert len(wordings) <= 1, wordings
 
 
-def test_every_kind_and_layout_comes_up() -> None:
-    rows = [row for number in range(FIGURES) for own in pair_of("kinds", number).rows for row in own]
+def test_pair_of_covers_kinds_and_layouts() -> None:
+    rows = [
+        row for number in range(FIGURES) for rows_of_figure in pair_of("kinds", number).rows for row in rows_of_figure
+    ]
     kinds = {"lookup", "largest", "sum", "difference", "year_of", "ratio", "conversion", "description"}
     assert {row["kind"] for row in rows} == kinds and {row["layout"] for row in rows} == set(LAYOUTS)
     shares = [sum(row["difficulty"] == level for row in rows) / len(rows) for level in ("easy", "medium", "hard")]
     assert all(share > 0.1 for share in shares), shares
 
 
-def test_gold_is_right_and_the_twins_answer_wrong() -> None:
+def test_score_item_rejects_answer_of_twin() -> None:
     benchmark = BENCHMARKS["ko-fresh"]
     items = benchmark.load(SAMPLES / "ko-fresh")
     by_id = {item.id: item for item in items}
@@ -150,7 +156,7 @@ def test_gold_is_right_and_the_twins_answer_wrong() -> None:
         assert scores == expected, (item.id, outputs)
 
 
-def test_items_right_with_their_twins_are_counted() -> None:
+def test_aggregate_counts_twins_right() -> None:
     benchmark = BENCHMARKS["ko-fresh"]
     items = benchmark.load(SAMPLES / "ko-fresh")
     answers = [
@@ -170,7 +176,7 @@ def unit_value(facts: Facts, row: str, year: str) -> Decimal:
 
 
 def named(words: str, names: tuple[str, ...]) -> list[str]:
-    """The names in the words, longer ones first: 시도 is no 도."""
+    """Return the names in the words, matching longer ones first because 시도 is not 도."""
     found = []
     for name in sorted(names, key=len, reverse=True):
         if name in words:
@@ -180,7 +186,7 @@ def named(words: str, names: tuple[str, ...]) -> list[str]:
 
 
 def read_question(text: str, facts: Facts) -> str:
-    """The answer, from the words of the question and the values."""
+    """Return the answer from the words of the question and the values."""
     title = text.replace(facts.body, "")
     rows, years = named(title.replace(facts.topic.measure, "＃"), facts.rows), named(title, facts.years)
     unit = facts.topic.unit

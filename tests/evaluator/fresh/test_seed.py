@@ -1,4 +1,4 @@
-"""Commit and reveal: the hash is public before, the seed after, and nothing in between can be changed unseen."""
+"""Test commit and reveal: the hash is public first, the seed later, and changes in between are detected."""
 
 import shutil
 from collections.abc import Callable
@@ -30,74 +30,76 @@ QUARTER = "2026Q4"
 
 
 @pytest.fixture
-def own(settings: Settings) -> Settings:
+def fresh_settings(settings: Settings) -> Settings:
     return settings.model_copy(update={"fresh_n": 16})
 
 
-def test_the_hash_is_public_before_and_the_seed_only_once_revealed(own: Settings, store: Store, tmp_path: Path) -> None:
-    folder, whole = drawn_set(QUARTER, own)
+def test_reveal_publishes_seed_of_committed_hash(fresh_settings: Settings, store: Store, tmp_path: Path) -> None:
+    folder, whole = drawn_set(QUARTER, fresh_settings)
     public = commitment(store, QUARTER)
-    seed = (Path(own.private_store) / f"seeds/{QUARTER}").read_text()
+    seed = (Path(fresh_settings.private_store) / f"seeds/{QUARTER}").read_text()
     assert len(seed) == 64 and public.seed is None and (public.n, public.set_sha256) == (16, whole)
     assert all(seed.encode() not in store.read(path, store.head()) for path in store.snapshot().files)
     with pytest.raises(DataError, match="not revealed"):
         differences(public, tmp_path / "early")
-    told = reveal(QUARTER, own)
-    assert told.seed == seed and told.set_sha256 == public.set_sha256
-    assert differences(told, tmp_path / "again") == []
+    revealed = reveal(QUARTER, fresh_settings)
+    assert revealed.seed == seed and revealed.set_sha256 == public.set_sha256
+    assert differences(revealed, tmp_path / "again") == []
     files = [p.relative_to(folder) for p in folder.rglob("*") if p.is_file()]
     assert files and all((folder / p).read_bytes() == (tmp_path / "again" / p).read_bytes() for p in files)
 
 
-def test_a_set_is_drawn_once(own: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = drawn_set(QUARTER, own)
+def test_drawn_set_draws_once(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = drawn_set(QUARTER, fresh_settings)
     monkeypatch.setattr("evaluator.fresh.seed.draw_set", None)
-    assert drawn_set(QUARTER, own) == first
+    assert drawn_set(QUARTER, fresh_settings) == first
 
 
 @pytest.mark.parametrize("change", [{"fresh_seed": SecretStr("another seed of thirty-two characters")}, {"fresh_n": 8}])
-def test_another_set_in_the_same_quarter_is_refused(own: Settings, change: dict[str, object]) -> None:
-    drawn_set(QUARTER, own)
+def test_drawn_set_rejects_other_set_in_same_quarter(fresh_settings: Settings, change: dict[str, object]) -> None:
+    drawn_set(QUARTER, fresh_settings)
     with pytest.raises(SettingsError, match="committed"):
-        drawn_set(QUARTER, own.model_copy(update=change))
+        drawn_set(QUARTER, fresh_settings.model_copy(update=change))
 
 
-def test_a_set_that_was_tampered_with_is_refused(own: Settings) -> None:
-    folder, _ = drawn_set(QUARTER, own)
+def test_drawn_set_rejects_changed_files(fresh_settings: Settings) -> None:
+    folder, _ = drawn_set(QUARTER, fresh_settings)
     items = folder / "items.jsonl"
     items.write_text(items.read_text(encoding="utf-8").replace("original", "twin", 1), encoding="utf-8")
     with pytest.raises(SettingsError, match="committed"):
-        drawn_set(QUARTER, own)
+        drawn_set(QUARTER, fresh_settings)
 
 
-def test_verify_finds_what_was_changed(own: Settings, tmp_path: Path) -> None:
-    drawn_set(QUARTER, own)
-    told = reveal(QUARTER, own)
-    assert differences(told.evolve(seed="another"), tmp_path / "a") == [
+def test_differences_finds_changes(fresh_settings: Settings, tmp_path: Path) -> None:
+    drawn_set(QUARTER, fresh_settings)
+    revealed = reveal(QUARTER, fresh_settings)
+    assert differences(revealed.evolve(seed="another"), tmp_path / "a") == [
         "the seed has another hash than was published before"
     ]
-    (found,) = differences(told.evolve(set_sha256="0" * 64), tmp_path / "b")
+    (found,) = differences(revealed.evolve(set_sha256="0" * 64), tmp_path / "b")
     assert found.startswith("the set has another hash")
-    assert other_versions(told) == []
-    assert len(other_versions(told.evolve(libraries={"matplotlib": "1.0"}, generator_sha256="0" * 64))) == 2
+    assert other_versions(revealed) == []
+    assert len(other_versions(revealed.evolve(libraries={"matplotlib": "1.0"}, generator_sha256="0" * 64))) == 2
 
 
-def test_only_what_was_committed_to_is_revealed(own: Settings) -> None:
+def test_reveal_requires_commitment(fresh_settings: Settings) -> None:
     with pytest.raises(DataError, match="nothing was committed"):
-        reveal(QUARTER, own)
+        reveal(QUARTER, fresh_settings)
 
 
 @pytest.mark.integration
-def test_a_model_gets_a_rank_on_it_out_of_the_box(
-    own: Settings, store: Store, private: PrivateStore, monkeypatch: pytest.MonkeyPatch
+def test_worker_ranks_model_on_drawn_set(
+    fresh_settings: Settings, store: Store, private: PrivateStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
     use_engine(monkeypatch, LetterEngine)
     queue = Queue(store)
     queue.submit(
-        build_request(inspect_model("tiny/image-text", None, own.models_dir, REGISTRY), "ko-fresh", REGISTRY, "x")
+        build_request(
+            inspect_model("tiny/image-text", None, fresh_settings.models_dir, REGISTRY), "ko-fresh", REGISTRY, "x"
+        )
     )
-    assert Worker(own).run_pending() == 1
+    assert Worker(fresh_settings).run_pending() == 1
     (ranked,) = LiveBoard(store).view().boards["ko-fresh"]
     assert (ranked.rank, ranked.row.split, ranked.row.n) == (1, QUARTER, 16)
     assert "twins_right" in ranked.row.metrics
@@ -108,13 +110,13 @@ def test_a_model_gets_a_rank_on_it_out_of_the_box(
     assert public["quarter"] == QUARTER and public["seed"] is None
 
 
-def test_results_after_the_reveal_have_no_rank(
-    own: Settings, store: Store, make_request: Callable[..., EvalRequest]
+def test_live_board_does_not_rank_results_after_reveal(
+    fresh_settings: Settings, store: Store, make_request: Callable[..., EvalRequest]
 ) -> None:
-    drawn_set(QUARTER, own)
+    drawn_set(QUARTER, fresh_settings)
     early = evaluated(make_request(model_id="o/early", benchmark="ko-fresh"), 50.0, days_ago=1)
     store.commit({early.path: early.to_bytes()}, store.head(), "a result")
-    reveal(QUARTER, own)
+    reveal(QUARTER, fresh_settings)
     late = evaluated(make_request(model_id="o/late", benchmark="ko-fresh"), 99.0, days_ago=-1)
     store.commit({late.path: late.to_bytes()}, store.head(), "a result")
     rows = {r.row.model: r for r in LiveBoard(store).view().boards["ko-fresh"]}
@@ -123,16 +125,24 @@ def test_results_after_the_reveal_have_no_rank(
 
 
 @pytest.mark.parametrize("value", ["1234", ""])
-def test_a_seed_that_could_be_guessed_is_refused(value: str) -> None:
+def test_settings_reject_short_seed(value: str) -> None:
     with pytest.raises(ValidationError):
         Settings(fresh_seed=SecretStr(value))
 
 
 @pytest.mark.integration
-def test_the_command(
-    own: Settings, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_ko_fresh_command_draws_reveals_and_verifies(
+    fresh_settings: Settings,
+    store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for name, value in (("STORE", own.store), ("PRIVATE_STORE", own.private_store), ("FRESH_N", "16")):
+    for name, value in (
+        ("STORE", fresh_settings.store),
+        ("PRIVATE_STORE", fresh_settings.private_store),
+        ("FRESH_N", "16"),
+    ):
         monkeypatch.setenv(f"HANNUN_{name}", str(value))
     assert evaluator(["ko-fresh", "draw", "--seed", "mine", "--n", "8", "--out", str(tmp_path / "mine")]) == 0
     assert (tmp_path / "mine/items.jsonl").is_file()
@@ -143,7 +153,7 @@ def test_the_command(
     for wrong in (["--seed", ""], ["--seed", "mine", "--n", "9"], ["--seed", "\udce1"]):
         assert evaluator(["ko-fresh", "draw", *wrong, "--out", str(tmp_path / "wrong")]) == 2
         assert "a seed is text" in capsys.readouterr().err
-    drawn_set(QUARTER, own)
+    drawn_set(QUARTER, fresh_settings)
     assert evaluator(["ko-fresh", "verify", QUARTER, "--out", str(tmp_path / "v")]) == 2
     assert "not revealed" in capsys.readouterr().err
     assert evaluator(["ko-fresh", "reveal", QUARTER, "--yes"]) == 0

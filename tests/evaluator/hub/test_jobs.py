@@ -1,4 +1,4 @@
-"""Scheduled Jobs, webhooks and pull requests, with the real client on the Hub double."""
+"""Test scheduled Jobs and pull requests with results, with the real client on the Hub double."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ def schedule(hub: Hub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     return run
 
 
-def test_a_job_is_made_listed_and_deleted(hub: Hub, schedule: Callable[..., Done]) -> None:
+def test_schedule_creates_lists_and_deletes_job(hub: Hub, schedule: Callable[..., Done]) -> None:
     made = schedule(
         "--flavor", "a100-large", "--every", "6h", "--space", "org/board", "--image", IMAGE,
         HANNUN_DATA_TOKEN="hf_data", HANNUN_ALONE="50", HANNUN_PORT="9", HF_TOKEN="hf_read",
@@ -41,7 +41,7 @@ def test_a_job_is_made_listed_and_deleted(hub: Hub, schedule: Callable[..., Done
     (job,) = hub.jobs
     spec = job["jobSpec"]
     assert (job["schedule"], job["concurrency"], spec["flavor"]) == ("0 */6 * * *", False, "a100-large")
-    assert spec["timeoutSeconds"] == 12 * 3600, "the Hub's own limit of half an hour would end every evaluation"
+    assert spec["timeoutSeconds"] == 12 * 3600, "the Hub's default limit of half an hour would end every evaluation"
     assert spec["secrets"] == {"HANNUN_HUB_TOKEN": TOKEN, "HANNUN_DATA_TOKEN": "hf_data", "HF_TOKEN": "hf_read"}
     assert spec["environment"] == {**STORES, "HANNUN_ALONE": "50"}
     command = spec["command"][-1]
@@ -54,16 +54,16 @@ def test_a_job_is_made_listed_and_deleted(hub: Hub, schedule: Callable[..., Done
     assert gone.returncode and len(gone.stderr.strip().splitlines()) == 1
 
 
-def test_only_the_last_step_of_a_job_has_the_tokens(hub: Hub, schedule: Callable[..., Done], tmp_path: Path) -> None:
+def test_job_command_gives_tokens_only_to_last_step(hub: Hub, schedule: Callable[..., Done], tmp_path: Path) -> None:
     schedule("--space", "org/board", "--image", IMAGE, HANNUN_DATA_TOKEN="hf_data", HF_TOKEN="hf_read")
     (job,) = hub.jobs
     secrets, command = job["jobSpec"]["secrets"], job["jobSpec"]["command"][-1]
     assert set(secrets) == {"HANNUN_HUB_TOKEN", "HANNUN_DATA_TOKEN", "HF_TOKEN"}
-    # Every program of the job is replaced by one that tells what it was given; `su` runs what it is told to.
+    # Replace every program of the job by one that logs its arguments and tokens; `su` runs its command.
     programs, code, log = tmp_path / "bin", tmp_path / "opt" / "code", tmp_path / "log"
     programs.mkdir()
     code.mkdir(parents=True)
-    tell = f'#!/bin/sh\necho "$(basename $0) $* | $(env | grep -c hf_)" >> {log}\n'
+    logging_script = f'#!/bin/sh\necho "$(basename $0) $* | $(env | grep -c hf_)" >> {log}\n'
     worker, pip = tmp_path / "opt/venv/bin/python", tmp_path / "opt/venv/bin/pip"
     worker.parent.mkdir(parents=True)
     for path in (
@@ -71,7 +71,7 @@ def test_only_the_last_step_of_a_job_has_the_tokens(hub: Hub, schedule: Callable
         worker,
         pip,
     ):
-        path.write_text(tell)
+        path.write_text(logging_script)
         path.chmod(0o755)
     (programs / "su").write_text('#!/bin/sh\ncase "$3" in kill*) exit 137;; esac\nexec bash -c "$3"\n')
     (programs / "su").chmod(0o755)
@@ -84,7 +84,7 @@ def test_only_the_last_step_of_a_job_has_the_tokens(hub: Hub, schedule: Callable
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environment", "said"),
+    ("arguments", "environment", "message"),
     [
         ([], {"HANNUN_STORE": ".hannun/store.git"}, "HANNUN_STORE must be hf://"),
         ([], {"HANNUN_HUB_TOKEN": ""}, "HANNUN_HUB_TOKEN is missing"),
@@ -95,14 +95,14 @@ def test_only_the_last_step_of_a_job_has_the_tokens(hub: Hub, schedule: Callable
         (["--space", "org/board", "--image", IMAGE, "--every", "7h"], {}, "divide an hour or a day evenly"),
     ],
 )
-def test_what_cannot_work_is_told_in_one_line(
-    hub: Hub, schedule: Callable[..., Done], arguments: list[str], environment: dict[str, str], said: str
+def test_schedule_rejects_bad_input_in_one_line(
+    hub: Hub, schedule: Callable[..., Done], arguments: list[str], environment: dict[str, str], message: str
 ) -> None:
     done = schedule(*arguments, **environment)
-    assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1 and not hub.jobs
+    assert done.returncode == 2 and message in done.stderr and len(done.stderr.splitlines()) == 1 and not hub.jobs
 
 
-def test_intervals_as_cron() -> None:
+def test_cron_formats_intervals() -> None:
     given = {"10m": 10, "1h": 60, "6h": 360, "1d": 1440}
     assert {k: cron(timedelta(minutes=m)) for k, m in given.items()} == {
         "10m": "*/10 * * * *",
@@ -115,7 +115,7 @@ def test_intervals_as_cron() -> None:
             cron(timedelta(minutes=minutes))
 
 
-def test_a_result_is_offered_only_with_consent_and_links_to_its_record(
+def test_offer_result_requires_consent_and_links_record(
     hub: Hub, make_request: Callable[..., EvalRequest], tmp_path: Path
 ) -> None:
     settings = Settings(
@@ -127,10 +127,10 @@ def test_a_result_is_offered_only_with_consent_and_links_to_its_record(
     stranger, request = request.evolve(organisation="0" * 16), request.evolve(organisation=by_owner)
     result = result_of(request)
     whole = result.evolve(dataset={**result.dataset.model_dump(), "split": "test"})
-    assert offer_result(request, result, settings) is None, "a sample run is no result"
+    assert offer_result(request, result, settings) is None, "a sample run is not offered"
     assert offer_result(request.evolve(share=False), whole, settings) is None
     assert offer_result(request, whole, settings.model_copy(update={"eval_datasets": {}})) is None
-    assert offer_result(stranger, whole, settings) is None, "only its owner can ask for that"
+    assert offer_result(stranger, whole, settings) is None, "only the owner can ask for it"
     assert hub.pulls == []
     address = offer_result(request, whole, settings)
     ((repo, files),) = hub.pulls
@@ -142,5 +142,5 @@ def test_a_result_is_offered_only_with_consent_and_links_to_its_record(
     ]
     assert all(e["notes"] == whole.config.model_dtype for e in entries)
     with_penalties = whole.evolve(generation={"decoding": "repository", "max_answer_tokens": 1024})
-    assert offer_result(request, with_penalties, settings) is None, "it has no rank"
+    assert offer_result(request, with_penalties, settings) is None, "a run with repository penalties has no rank"
     assert all(e["source"]["url"].endswith(f"datasets/org/store/blob/main/{result.path}") for e in entries)

@@ -1,4 +1,4 @@
-"""Fetching from the Hub double: what arrives, and what is refused on the way."""
+"""Test fetching models from the Hub double: which files arrive and which models are refused."""
 
 import json
 import os
@@ -33,22 +33,22 @@ def repo(tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def fetch(tmp_path: Path, model: str = MODEL, revision: str | None = None, **settings: object) -> Path:
-    own = Settings(work_dir=tmp_path / "work").model_copy(update=settings)
-    return fetch_model(model, revision or commit_of(model), own)
+    fetch_settings = Settings(work_dir=tmp_path / "work").model_copy(update=settings)
+    return fetch_model(model, revision or commit_of(model), fetch_settings)
 
 
-def left(tmp_path: Path) -> list[str]:
+def files_left(tmp_path: Path) -> list[str]:
     return [p.name for p in (tmp_path / "work/models").rglob("*")] if (tmp_path / "work/models").exists() else []
 
 
-def test_weights_and_words_arrive_as_files_and_nothing_else(repo: Path, tmp_path: Path) -> None:
+def test_fetch_model_gets_only_weights_and_text_files(repo: Path, tmp_path: Path) -> None:
     folder = fetch(tmp_path)
     names = {p.name for p in folder.rglob("*")}
     assert "model.safetensors" in names and not names & {"modeling.py", "pytorch_model.bin", ".cache", "README.md"}
-    assert not any(p.is_symlink() for p in folder.rglob("*")), "a link would lead out of the sandbox's view"
+    assert not any(p.is_symlink() for p in folder.rglob("*")), "a link would point outside the sandbox"
     assert (folder / "model.safetensors").read_bytes() == (repo / "model.safetensors").read_bytes()
     shutil.rmtree(repo)
-    assert fetch(tmp_path) == folder, "fetched once"
+    assert fetch(tmp_path) == folder, "the model is fetched only once"
 
 
 @pytest.mark.parametrize(
@@ -61,26 +61,24 @@ def test_weights_and_words_arrive_as_files_and_nothing_else(repo: Path, tmp_path
         ({"revision": "f" * 40}, "model_not_found"),
     ],
 )
-def test_what_cannot_be_had_leaves_nothing_behind(
-    repo: Path, tmp_path: Path, change: dict[str, object], code: str
-) -> None:
+def test_fetch_model_failure_leaves_no_files(repo: Path, tmp_path: Path, change: dict[str, object], code: str) -> None:
     with pytest.raises(EvaluationError) as error:
         fetch(tmp_path, **change)  # type: ignore[arg-type]
-    assert error.value.code == code and not [name for name in left(tmp_path) if "partial" in name or "." in name]
+    assert error.value.code == code and not [name for name in files_left(tmp_path) if "partial" in name or "." in name]
 
 
 @pytest.mark.parametrize("header", [2**40, 30_000_000, 2**63 - 1])
-def test_a_header_longer_than_the_file_or_the_limit_is_refused(repo: Path, tmp_path: Path, header: int) -> None:
+def test_fetch_model_rejects_too_long_header(repo: Path, tmp_path: Path, header: int) -> None:
     (repo / "model.safetensors").write_bytes(header.to_bytes(8, "little") + b"{}")
     with pytest.raises(EvaluationError) as error:
         fetch(tmp_path)
-    assert error.value.code == "invalid_weights" and "model.safetensors" not in left(tmp_path)
+    assert error.value.code == "invalid_weights" and "model.safetensors" not in files_left(tmp_path)
 
 
 @pytest.mark.parametrize(
     "name", ["../evil.json", "../../../evil.json", "a/../../evil.json", "/tmp/evil.json", "..\\evil.json"]
 )
-def test_a_name_that_leads_elsewhere_writes_nothing_there(
+def test_fetch_model_rejects_path_outside_folder(
     models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     shutil.copytree(models_dir / "tiny/extractive", tmp_path / "hub" / MODEL)
@@ -95,7 +93,7 @@ def test_a_name_that_leads_elsewhere_writes_nothing_there(
     assert all(p.is_relative_to(folder) for p in found), found
 
 
-def test_a_link_among_the_files_is_refused(tmp_path: Path) -> None:
+def test_check_fetched_rejects_link(tmp_path: Path) -> None:
     (tmp_path / "config.json").symlink_to("/etc/passwd")
     with pytest.raises(EvaluationError) as error:
         check_fetched(tmp_path)
@@ -114,7 +112,7 @@ def test_a_link_among_the_files_is_refused(tmp_path: Path) -> None:
         ("other.json", {"attn_implementation": "eager"}, False),
     ],
 )
-def test_every_setting_that_is_fetched_is_looked_at(
+def test_fetch_model_checks_every_json_file(
     repo: Path, tmp_path: Path, name: str, content: dict[str, object], refused: bool
 ) -> None:
     (repo / name).parent.mkdir(exist_ok=True)
@@ -125,10 +123,10 @@ def test_every_setting_that_is_fetched_is_looked_at(
     with pytest.raises(EvaluationError) as error:
         fetch(tmp_path)
     assert error.value.code == "model_error"
-    assert not list((tmp_path / "work").rglob("*.safetensors")), "half a model is none"
+    assert not list((tmp_path / "work").rglob("*.safetensors")), "a refused model leaves no weights"
 
 
-def test_a_model_that_was_used_is_the_last_to_go(repo: Path, tmp_path: Path) -> None:
+def test_fetch_model_updates_time_of_use(repo: Path, tmp_path: Path) -> None:
     folder = fetch(tmp_path)
     os.utime(folder, (1, 1))
     assert fetch(tmp_path) == folder and folder.stat().st_mtime > 1

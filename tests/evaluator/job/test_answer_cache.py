@@ -1,4 +1,4 @@
-"""Answers are kept by all that they depend on, and compared with those to questions asked alone."""
+"""Test the answer cache, keyed by all that an answer depends on, and the check for batch-dependent scores."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ OPTIONS = EngineOptions(Path("m"), "float32", 16, revision="0" * 40)
 
 
 def _answered(job: Job, text: str = "답") -> Job:
-    answers = (Answer(own, f"{text} {prompt}", "ok", 0.5) for prompt, own in job.ids.items())
+    answers = (Answer(answer_id, f"{text} {prompt}", "ok", 0.5) for prompt, answer_id in job.ids.items())
     job.answers_file.write_text("".join(map(job.row, answers)), encoding="utf-8")
     return job
 
@@ -39,7 +39,7 @@ def image(tmp_path: Path) -> Path:
     return tmp_path / "a.png"
 
 
-def test_answers_outlive_their_job(tmp_path: Path, image: Path) -> None:
+def test_cache_fills_later_job(tmp_path: Path, image: Path) -> None:
     cache = AnswerCache(tmp_path / "answers")
     cache.keep(_answered(Job.prepare(tmp_path / "one", OPTIONS, _prompts(image))))
     cache.keep(Job(tmp_path / "one"))
@@ -49,7 +49,7 @@ def test_answers_outlive_their_job(tmp_path: Path, image: Path) -> None:
     job = Job.prepare(tmp_path / "two", replace(OPTIONS, batch_size=3), [replace(p, id=f"other {p.id}") for p in more])
     assert cache.fill(job) == 4
     assert {k: a.text for k, a in job.answers().items()} == {job.ids[f"other {n}"]: f"답 {n}" for n in range(4)}
-    assert cache.fill(job) == 0, "what is there is not asked for"
+    assert cache.fill(job) == 0, "answers that the job has are not filled again"
 
 
 @pytest.mark.parametrize(
@@ -63,20 +63,20 @@ def test_answers_outlive_their_job(tmp_path: Path, image: Path) -> None:
         {"api": ApiOptions(base_url="https://a.example")},
     ],
 )
-def test_other_settings_are_other_answers(tmp_path: Path, image: Path, change: dict[str, object]) -> None:
+def test_cache_misses_on_other_settings(tmp_path: Path, image: Path, change: dict[str, object]) -> None:
     cache = AnswerCache(tmp_path / "answers")
     cache.keep(_answered(Job.prepare(tmp_path / "one", OPTIONS, _prompts(image))))
     assert cache.fill(Job.prepare(tmp_path / "two", replace(OPTIONS, **change), _prompts(image))) == 0  # type: ignore[arg-type]
 
 
-def test_budgets_change_no_answer(tmp_path: Path, image: Path) -> None:
+def test_job_keeps_answers_if_budget_changes(tmp_path: Path, image: Path) -> None:
     spec = replace(OPTIONS, api=ApiOptions(base_url="https://a.example", max_requests=5))
     _answered(Job.prepare(tmp_path / "one", spec, _prompts(image)))
     more = replace(spec, api=ApiOptions(base_url="https://a.example", max_requests=50))
     assert len(Job.prepare(tmp_path / "one", more, _prompts(image)).answers()) == 4
 
 
-def test_other_bytes_and_words_are_other_answers(tmp_path: Path, image: Path) -> None:
+def test_cache_misses_on_changed_image_or_text(tmp_path: Path, image: Path) -> None:
     cache = AnswerCache(tmp_path / "answers")
     before = _prompts(image)
     cache.keep(_answered(Job.prepare(tmp_path / "one", OPTIONS, before)))
@@ -87,7 +87,7 @@ def test_other_bytes_and_words_are_other_answers(tmp_path: Path, image: Path) ->
     assert cache.fill(Job.prepare(tmp_path / "three", OPTIONS, reworded)) == 3
 
 
-def test_a_torn_line_is_repaired(tmp_path: Path, image: Path) -> None:
+def test_cache_repairs_torn_line(tmp_path: Path, image: Path) -> None:
     cache = AnswerCache(tmp_path / "answers")
     cache.keep(_answered(Job.prepare(tmp_path / "one", OPTIONS, _prompts(image)[:3])))
     (file,) = (tmp_path / "answers").glob("*.jsonl")
@@ -98,7 +98,7 @@ def test_a_torn_line_is_repaired(tmp_path: Path, image: Path) -> None:
     assert cache.fill(Job.prepare(tmp_path / "three", OPTIONS, _prompts(image))) == 4
 
 
-def test_what_failed_through_our_fault_is_not_kept(tmp_path: Path, image: Path) -> None:
+def test_cache_skips_infrastructure_failures(tmp_path: Path, image: Path) -> None:
     cache = AnswerCache(tmp_path / "answers")
     job = Job.prepare(tmp_path / "one", OPTIONS, _prompts(image)[:1])
     job.answers_file.write_text(job.row(Answer(job.ids["0"], "", "infra_error", 0.1)))
@@ -106,22 +106,22 @@ def test_what_failed_through_our_fault_is_not_kept(tmp_path: Path, image: Path) 
     assert cache.fill(Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))) == 0
 
 
-def _gate(changed: int, of: int) -> object:
+def _invariance_of(changed: int, total: int) -> object:
     benchmark = BENCHMARKS["ko-vqa"]
-    items = evenly_spaced(benchmark.load(SAMPLES / "ko-vqa"), of)
+    items = evenly_spaced(benchmark.load(SAMPLES / "ko-vqa"), total)
     right = {item.id: Answer(item.id, item.answer, "ok", 0.1) for item in items}
     alone = right | {item.id: Answer(item.id, "모름", "ok", 0.1) for item in items[:changed]}
-    alone[items[-1].id] = Answer(items[-1].id, f"{items[-1].answer} ", "ok", 0.1)  # other text, the same score
+    alone[items[-1].id] = Answer(items[-1].id, f"{items[-1].answer} ", "ok", 0.1)  # different text, same score
     return batch_invariance(benchmark, [(item, [item.id]) for item in items], right, alone)
 
 
-def test_how_many_scores_hang_on_the_batch() -> None:
-    outcome = _gate(2, 40)
+def test_batch_invariance_counts_changed_scores() -> None:
+    outcome = _invariance_of(2, 40)
     assert (outcome.n, outcome.answers_changed, outcome.scores_changed) == (40, 3, 2)  # type: ignore[attr-defined]
 
 
 @pytest.mark.integration
-def test_scores_that_hang_on_the_batch_are_measured_again_in_smaller_ones(
+def test_evaluate_reduces_batch_size_if_scores_depend_on_it(
     make_request: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_engine(monkeypatch, BatchVariantEngine, "extractive")
@@ -141,12 +141,12 @@ def test_scores_that_hang_on_the_batch_are_measured_again_in_smaller_ones(
     result = evaluate(task, items, dataset, tmp_path / "job").result
     assert result.batch_invariance and result.batch_invariance.batches_tried == [64, 8]
     assert (result.config.batch_size, result.batch_invariance.scores_changed) == (1, 0)
-    assert (result.results["korquad-2"]["f1"] or 0) > 0, "the answers of the batched passes were thrown away"
+    assert (result.results["korquad-2"]["f1"] or 0) > 0, "the answers of the batched passes were discarded"
     again = evaluate(task, items, dataset, tmp_path / "again").result
-    assert again.results == result.results, "and are not kept for other runs"
+    assert again.results == result.results, "discarded answers are not cached for other runs"
 
 
-def test_the_questions_asked_alone_are_spread_over_all(image: Path) -> None:
+def test_evenly_spaced_covers_all_items(image: Path) -> None:
     items = BENCHMARKS["ko-vqa"].load(SAMPLES / "ko-vqa")
     assert [items.index(item) for item in evenly_spaced(items, 5)] == [0, 9, 18, 27, 36]
     assert evenly_spaced(items, 100) == items and evenly_spaced(items, 0) == []

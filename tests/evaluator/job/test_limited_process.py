@@ -1,4 +1,4 @@
-"""What a model has written is read and scored in a process of its own, which ends."""
+"""Test that model output is read and scored in a separate process with limits."""
 
 import os
 import random
@@ -46,7 +46,7 @@ SHAPES: dict[str, Callable[[], str]] = {
 
 
 def score_all(shapes: Sequence[str]) -> dict[str, list[Score]]:
-    """Each shape as the answer to an item of each benchmark, gold answers in letters where that is how it is scored."""
+    """Score each shape as the answer to an item of each benchmark, with a letter as gold answer if it needs one."""
     items = {name: benchmark.load(SAMPLES / name)[0] for name, benchmark in BENCHMARKS.items()}
     items["ko-vdc"] = Item("1", "", "A")
     items["ko-ocrag"] = next(
@@ -61,15 +61,17 @@ def score_all(shapes: Sequence[str]) -> dict[str, list[Score]]:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("half", [0, 1])
-def test_hostile_answers_are_scored_in_time(half: int) -> None:
-    """Ten million characters of each shape; some took hours."""
+def test_run_limited_scores_hostile_answers_in_time(half: int) -> None:
+    """Score ten million characters of each shape, some of which used to take hours."""
     shapes = list(SHAPES)[half::2]
     scores = run_limited(score_all, shapes, seconds=200)
-    assert {s.status for own in scores.values() for s in own} == {"truncated"}
-    assert {shape: len(own) for shape, own in scores.items()} == dict.fromkeys(shapes, len(BENCHMARKS))
+    assert {s.status for shape_scores in scores.values() for s in shape_scores} == {"truncated"}
+    assert {shape: len(shape_scores) for shape, shape_scores in scores.items()} == dict.fromkeys(
+        shapes, len(BENCHMARKS)
+    )
 
 
-def test_an_answer_has_an_end_and_whole_characters() -> None:
+def test_cleaned_truncates_and_replaces_surrogates() -> None:
     long = Answer("1", "가" * (MAX_ANSWER + 1), "ok", 0.1, raw="나" * (MAX_ANSWER + 1))
     short = cleaned(long)
     assert (len(short.text), len(short.raw or ""), short.status) == (MAX_ANSWER, MAX_ANSWER, "truncated")
@@ -88,14 +90,14 @@ def fail(kind: str) -> None:
         threading.Event().wait()
     if kind == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
-    if kind == "stopped":  # as by a scheduler that ends the whole group
+    if kind == "stopped":  # like a scheduler that ends the whole process group
         for number in (signal.SIGTERM, signal.SIGINT):
             os.kill(os.getpid(), number)
             os.kill(os.getppid(), number)
 
 
 @pytest.mark.parametrize(
-    ("kind", "code", "said"),
+    ("kind", "code", "message"),
     [
         ("data", "benchmark_invalid", "row 7"),
         ("memory", "model_error", "memory"),
@@ -103,36 +105,36 @@ def fail(kind: str) -> None:
         ("time", "model_error", "more than 1 s"),
     ],
 )
-def test_what_goes_wrong_inside_is_told(kind: str, code: str, said: str) -> None:
-    with pytest.raises(EvaluationError, match=said) as error:
+def test_run_limited_raises_evaluation_error(kind: str, code: str, message: str) -> None:
+    with pytest.raises(EvaluationError, match=message) as error:
         run_limited(fail, kind, seconds=1 if kind == "time" else 60)
     assert error.value.code == code
 
 
-def test_a_fault_of_ours_inside_is_none_of_the_models() -> None:
+def test_run_limited_raises_runtime_error_on_crash() -> None:
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         run_limited(fail, "crash")
 
 
-def test_stop_signals_do_not_end_the_process_nor_the_one_that_forks_it() -> None:
+def test_run_limited_ignores_stop_signals() -> None:
     assert run_limited(fail, "stopped") is None
-    assert run_limited(given, [1]) == [1]
+    assert run_limited(identity, [1]) == [1]
 
 
-def test_killed_process_of_a_stopping_worker_is_a_stop() -> None:
+def test_run_limited_reports_kill_during_stop_as_stop() -> None:
     stop = threading.Event()
     threading.Timer(0.3, stop.set).start()
     with pytest.raises(EvaluationStopped):
         run_limited(fail, "killed", stop=stop)
 
 
-def test_forking_process_that_was_killed_is_started_again() -> None:
-    assert run_limited(given, [1]) == [1]
+def test_run_limited_restarts_killed_forking_process() -> None:
+    assert run_limited(identity, [1]) == [1]
     os.kill(run_limited(os.getppid), signal.SIGKILL)
-    assert run_limited(given, [2]) == [2]
+    assert run_limited(identity, [2]) == [2]
 
 
-def test_it_ends_when_asked_to() -> None:
+def test_run_limited_ends_on_stop() -> None:
     stop = threading.Event()
     threading.Timer(0.5, stop.set).start()
     began = time.monotonic()
@@ -141,15 +143,15 @@ def test_it_ends_when_asked_to() -> None:
     assert time.monotonic() - began < 30
 
 
-def given(values: Sequence[int]) -> Sequence[int]:
+def identity(values: Sequence[int]) -> Sequence[int]:
     return values
 
 
-def test_what_is_given_comes_back() -> None:
-    assert run_limited(given, list(range(1000))) == list(range(1000))
+def test_run_limited_returns_value() -> None:
+    assert run_limited(identity, list(range(1000))) == list(range(1000))
 
 
-def test_long_runs_of_marks_are_cut_wherever_they_stand() -> None:
+def test_cleaned_cuts_long_runs_of_marks() -> None:
     rng = random.Random(3)
     for _ in range(300):
         runs = [

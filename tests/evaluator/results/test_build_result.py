@@ -1,4 +1,4 @@
-"""The numbers of a result, from answers whose scores and times are known."""
+"""Test the numbers of a result, from answers with known scores and times."""
 
 import random
 from collections.abc import Callable
@@ -18,8 +18,8 @@ from submissions.records.request import EvalRequest
 from submissions.records.result import Dataset, EvalResult
 
 Make = Callable[..., EvalRequest]
-SECONDS = [0.1, 0.2, 0.3, 0.4, 2.0]  # of the whole run's answers
-SINGLE = [0.5, 0.6, 1.0, 0.7]  # of those asked one at a time
+SECONDS = [0.1, 0.2, 0.3, 0.4, 2.0]  # per answer of the whole run
+SINGLE = [0.5, 0.6, 1.0, 0.7]  # per answer of the questions asked one at a time
 
 
 def result_of(
@@ -55,15 +55,15 @@ def vqa_items() -> list[Item]:
     ]
 
 
-@pytest.mark.parametrize(("asked", "told"), [("main", None), ("v1.0", "v1.0")])
-def test_another_revision_than_the_newest_is_told(
-    make_request: Make, tmp_path: Path, asked: str, told: str | None
+@pytest.mark.parametrize(("asked", "recorded"), [("main", None), ("v1.0", "v1.0")])
+def test_result_records_requested_revision(
+    make_request: Make, tmp_path: Path, asked: str, recorded: str | None
 ) -> None:
     result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["10억"] * 5, SINGLE, asked)
-    assert result.config.requested_revision == told
+    assert result.config.requested_revision == recorded
 
 
-def test_scores_latency_and_breakdown(make_request: Make, tmp_path: Path) -> None:
+def test_result_has_scores_latency_and_breakdown(make_request: Make, tmp_path: Path) -> None:
     texts = ["10억", "99억", "12억", "13억", "98억"]
     result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), texts, SINGLE)
     scores = result.results["ko-vqa"]
@@ -83,32 +83,34 @@ def test_scores_latency_and_breakdown(make_request: Make, tmp_path: Path) -> Non
     assert (result.config.params, result.config.batch_size, result.config.max_new_tokens) == (7, 4, 1024)
 
 
-def test_without_latency_samples_the_whole_runs_time_counts(make_request: Make, tmp_path: Path) -> None:
+def test_latency_without_samples_uses_whole_run(make_request: Make, tmp_path: Path) -> None:
     result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["x"] * 5, [])
     assert result.latency and (result.latency.protocol, result.latency.n) == ("total/questions", 5)
     assert (result.latency.mean_ms, result.latency.p50_ms, result.latency.p95_ms) == (600.0, 300.0, 2000.0)
 
 
-def test_korquads_latency_is_all_of_the_time_by_all_questions(make_request: Make, tmp_path: Path) -> None:
+def test_latency_of_korquad_is_total_by_questions(make_request: Make, tmp_path: Path) -> None:
     items = [
         Item(str(n), "?", "답", page="<p>답</p>", buckets={"length": "short", "form": "table"}, cluster="p")
         for n in range(5)
     ]
     result = result_of(make_request, tmp_path, "korquad-2", items, ["답", "답", "x", "답", ""], SINGLE)
     latency = result.latency
-    assert latency and (latency.protocol, latency.mean_ms) == ("total/questions", 600.0), "its own rule"
-    assert (latency.p50_ms, latency.p95_ms, latency.n) == (650.0, 1000.0, 4), "of those asked one at a time"
+    assert latency and (latency.protocol, latency.mean_ms) == ("total/questions", 600.0), "KorQuAD has a different rule"
+    assert (latency.p50_ms, latency.p95_ms, latency.n) == (650.0, 1000.0, 4), (
+        "percentiles are of the questions asked one at a time"
+    )
     assert result.results["korquad-2"]["em"] == 60.0
 
 
-def test_infochartqas_f1_is_that_of_the_parts(make_request: Make, tmp_path: Path) -> None:
+def test_infochartqa_f1_scores_parts(make_request: Make, tmp_path: Path) -> None:
     golds = [(1, "287"), (41, "Gaon,Nuri"), (60, "North line"), (202, "B,D"), (71, "A1,B2,C3")]
     items = [
         Item(str(n), "?", gold, extra={"question_type_id": kind}, buckets={"question_type": str(kind)}, cluster=str(n))
         for n, (kind, gold) in enumerate(golds)
     ]
-    said = ["287", "Gaon,Dasom", "South", "B,C", "A1,B2"]
-    result = result_of(make_request, tmp_path, "infochartqa", items, said, SINGLE)
+    texts = ["287", "Gaon,Dasom", "South", "B,C", "A1,B2"]
+    result = result_of(make_request, tmp_path, "infochartqa", items, texts, SINGLE)
     by_type = {
         kind: (bucket.scores["em"], bucket.scores["f1"]) for kind, bucket in result.breakdown["question_type"].items()
     }
@@ -116,16 +118,16 @@ def test_infochartqas_f1_is_that_of_the_parts(make_request: Make, tmp_path: Path
     assert by_type["41"] == (0.0, 50.0)  # one of two parts
     assert by_type["60"] == (0.0, 0.0)
     assert by_type["202"] == (0.0, 50.0)
-    assert by_type["71"] == (100.0, 100.0)  # compared as far as the shorter list goes: F1 is at least EM
+    assert by_type["71"] == (100.0, 100.0)  # EM compares up to the shorter list's end; F1 is at least EM
 
 
-def test_a_remote_result_names_no_library_of_ours(make_request: Make, tmp_path: Path) -> None:
+def test_remote_result_names_no_local_library(make_request: Make, tmp_path: Path) -> None:
     result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["x"] * 5, SINGLE)
     assert result.environment == {"python": "3.11"}
 
 
-def test_measures_of_custom_code_are_coarse(make_request: Make, tmp_path: Path) -> None:
-    """The code runs where they are measured: with all their digits they could carry a message."""
+def test_coarse_rounds_measures_of_custom_code(make_request: Make, tmp_path: Path) -> None:
+    """Check rounding: custom code runs in the measured process and could hide a message in exact digits."""
     result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["x"] * 5, SINGLE)
     assert result.latency and result.cost
     exact = result.evolve(
@@ -140,8 +142,8 @@ def test_measures_of_custom_code_are_coarse(make_request: Make, tmp_path: Path) 
     assert rough.results == exact.results and rough.intervals == exact.intervals
 
 
-def test_scores_of_a_whole_set_do_not_say_which_items_they_are_of(make_request: Make, tmp_path: Path) -> None:
-    """A right guess beside j other quantities earns an F1 of 2 / (2 + j): exact sums of unlike ones would have one solution."""
+def test_result_scores_do_not_reveal_items(make_request: Make, tmp_path: Path) -> None:
+    """Guess with j other quantities for an F1 of 2 / (2 + j) each: an exact sum would reveal which items are right."""
     rng = random.Random(4)
     items = [Item(str(n), "값은?", f"{n + 1000}원", buckets={"domain": str(n // 100)}) for n in range(200)]
     texts = [
@@ -153,7 +155,7 @@ def test_scores_of_a_whole_set_do_not_say_which_items_they_are_of(make_request: 
     result = result_of(make_request, tmp_path, "ko-vqa", items, texts, [])
     shares = [value for value in result.results["ko-vqa"].values() if value is not None]
     shares += [end for interval in result.intervals.values() for end in interval]
-    assert all(round(share * 200 / 100, 6).is_integer() for share in shares), "steps of one item"
+    assert all(round(share * 200 / 100, 6).is_integer() for share in shares), "scores are multiples of one item"
     buckets = [bucket for axis in result.breakdown.values() for bucket in axis.values()]
     assert len(buckets) == 2
     assert all(round(value, 6).is_integer() for bucket in buckets for value in bucket.scores.values())

@@ -1,4 +1,4 @@
-"""What an evaluation will take, from a model of the device and from past runs."""
+"""Test the estimate of an evaluation's time, from a model of the device and from past runs."""
 
 import random
 
@@ -13,8 +13,8 @@ from tests.support.records import request_numbered
 A100 = next(device for device in DEVICES if device.name == "A100")
 
 
-def test_devices_are_known_by_the_names_that_drivers_tell() -> None:
-    told = {
+def test_device_named_knows_driver_names() -> None:
+    expected = {
         "NVIDIA A100-SXM4-80GB": "A100",
         "NVIDIA L4": "L4",
         "NVIDIA L40S": "L40S",
@@ -24,13 +24,13 @@ def test_devices_are_known_by_the_names_that_drivers_tell() -> None:
         "AMD EPYC 9B14 × 2": "CPU",
         "some accelerator": None,
     }
-    assert {name: (found.name if (found := device_named(name)) else None) for name in told} == told
+    assert {name: (found.name if (found := device_named(name)) else None) for name in expected} == expected
 
 
-def test_larger_models_and_smaller_devices_take_longer() -> None:
+def test_estimate_grows_with_larger_model_or_smaller_device() -> None:
     sizes = [estimate(p, 2 * p, "infochartqa", A100) for p in (10**9, 7 * 10**9, 70 * 10**9)]
     assert [e.seconds for e in sizes] == sorted(e.seconds for e in sizes)
-    assert [e.devices for e in sizes] == [1, 1, 3], "70 billion parameters in bfloat16 fill two and a half"
+    assert [e.devices for e in sizes] == [1, 1, 3], "70 billion parameters in bfloat16 fill two and a half devices"
     by_device = {d.name: estimate(7 * 10**9, 14 * 10**9, "ko-vqa", d).seconds for d in DEVICES}
     assert by_device["H200"] < by_device["A100"] < by_device["L4"] < by_device["CPU"]
     reasons = estimate(7 * 10**9, 14 * 10**9, "ko-vqa", A100, reasons=True)
@@ -38,7 +38,7 @@ def test_larger_models_and_smaller_devices_take_longer() -> None:
 
 
 def past_run(number: int, params: int, factor: float) -> EvalResult:
-    """A run that took that many times longer than the model of the device says."""
+    """Return a run that took `factor` times longer than the model of the device predicts."""
     result = evaluated(request_numbered(number, benchmark="ko-vqa", params=params), 50.0)
     assert result.latency and result.dataset.n
     seconds = answer_seconds(params, 2 * params, "ko-vqa", A100, 1, reasons=False, batch=32) * result.dataset.n
@@ -50,20 +50,22 @@ def past_run(number: int, params: int, factor: float) -> EvalResult:
     )
 
 
-def test_past_runs_correct_the_estimate_and_say_how_far_it_is_off() -> None:
+def test_estimate_is_corrected_by_past_runs() -> None:
     rng = random.Random(1)
     past = [past_run(n, rng.choice([2, 4, 8]) * 10**9, 2.5 * rng.lognormvariate(0, 0.2)) for n in range(40)]
     bare = estimate(4 * 10**9, 8 * 10**9, "ko-vqa", A100)
-    told = estimate(4 * 10**9, 8 * 10**9, "ko-vqa", A100, past=past)
+    corrected = estimate(4 * 10**9, 8 * 10**9, "ko-vqa", A100, past=past)
     loading = 8.0
-    assert (told.seconds - loading) / (bare.seconds - loading) == pytest.approx(2.5, rel=0.15)
-    assert told.runs == 40 and told.error and 1.2 < told.error < 1.6
+    assert (corrected.seconds - loading) / (bare.seconds - loading) == pytest.approx(2.5, rel=0.15)
+    assert corrected.runs == 40 and corrected.error and 1.2 < corrected.error < 1.6
     assert bare.error is None and bare.runs == 0
     elsewhere = next(device for device in DEVICES if device.name == "L4")
-    assert estimate(4 * 10**9, 8 * 10**9, "ko-vqa", elsewhere, past=past).runs == 0, "another device tells nothing"
+    assert estimate(4 * 10**9, 8 * 10**9, "ko-vqa", elsewhere, past=past).runs == 0, (
+        "runs on another device do not count"
+    )
 
 
-def test_the_command_says_what_a_model_will_take(
+def test_estimate_command_prints_time_and_cost(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cli = in_process(environment, monkeypatch, capsys)

@@ -1,4 +1,4 @@
-"""`python -m evaluator run`: real processes, real models, killed and started again."""
+"""Test `python -m evaluator run` with real processes and models, including killed and restarted runs."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def run(environment: dict[str, str], *args: str, timeout: int = 300) -> subproce
 
 
 def timeless(result: Path) -> dict[str, Any]:
-    """A result without what differs from run to run."""
+    """Return a result without the fields that differ between runs."""
     content = json.loads(result.read_text(encoding="utf-8"))
     for field in ("date", "latency", "total_evaluation_time_seconds", "git_hash"):
         content.pop(field)
@@ -57,7 +57,7 @@ def cli(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: py
 
 
 def check_outputs(done: Done, out: Path, benchmark: str, n: int, split: str = "sample") -> EvalResult:
-    """What holds of every run, whatever the model and the benchmark."""
+    """Check what holds for every run of any model and benchmark, and return the result."""
     assert done.returncode == 0, done.stderr
     assert f"n = {n}" in done.stdout
     result = EvalResult.model_validate_json((out / "result.json").read_bytes())
@@ -67,11 +67,11 @@ def check_outputs(done: Done, out: Path, benchmark: str, n: int, split: str = "s
     assert result.latency and result.latency.mean_ms > 0 and result.latency.hardware and result.latency.calibration_ms
     assert (result.latency.protocol == "total/questions") == (BENCHMARKS[benchmark].latency_protocol == "total")
     assert result.batch_invariance and result.batch_invariance.n == min(n, 25 if benchmark == "ko-vdc" else 100)
-    own = BENCHMARKS[benchmark].metrics
-    assert {"em", "f1"} <= set(result.results[benchmark]) <= {metric.name for metric in own}
+    metrics = BENCHMARKS[benchmark].metrics
+    assert {"em", "f1"} <= set(result.results[benchmark]) <= {metric.name for metric in metrics}
     for metric, (low, high) in result.intervals.items():
         assert low <= (result.results[benchmark][metric] or 0) <= high and low < high
-    means = {metric.name for metric in own if metric.is_mean}
+    means = {metric.name for metric in metrics if metric.is_mean}
     assert set(result.intervals) == set(result.standard_errors) == means & set(result.results[benchmark])
     for axis, buckets in result.breakdown.items():
         counted = 4 * n if card.histogram and axis == card.histogram.name else n
@@ -84,7 +84,7 @@ def check_outputs(done: Done, out: Path, benchmark: str, n: int, split: str = "s
 
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
-def test_each_benchmark_on_its_samples(cli: Cli, dummy_engine: None, tmp_path: Path, benchmark: str) -> None:
+def test_run_each_benchmark_on_samples(cli: Cli, dummy_engine: None, tmp_path: Path, benchmark: str) -> None:
     n = len(BENCHMARKS[benchmark].load(SAMPLES / benchmark))
     model = "tiny/image-text" if BENCHMARKS[benchmark].inputs == "image" else "tiny/extractive"
     done = cli("run", "--model", model, "--benchmark", benchmark, "--out", str(tmp_path / "out"))
@@ -95,7 +95,7 @@ def test_each_benchmark_on_its_samples(cli: Cli, dummy_engine: None, tmp_path: P
 @pytest.mark.parametrize(
     ("model", "benchmark", "limit"), [("image-text", "ko-vqa", 12), ("extractive", "korquad-2", 20)]
 )
-def test_real_models_in_a_process_of_their_own(
+def test_run_real_models_in_separate_process(
     environment: dict[str, str], models_dir: Path, tmp_path: Path, model: str, benchmark: str, limit: int
 ) -> None:
     done = run(
@@ -112,7 +112,7 @@ def test_real_models_in_a_process_of_their_own(
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (["--model", "no such folder", "--benchmark", "ko-vqa"], "not a model ID"),
         (["--model", "tiny/extractive", "--benchmark", "ko-vqa"], "(korquad-2)"),
@@ -120,13 +120,13 @@ def test_real_models_in_a_process_of_their_own(
         (["--model", "tiny/extractive", "--benchmark", "korquad-2", "--data", "/nowhere"], "/nowhere"),
     ],
 )
-def test_bad_input_is_one_line_and_code_2(cli: Cli, tmp_path: Path, args: list[str], said: str) -> None:
+def test_run_rejects_bad_input_in_one_line(cli: Cli, tmp_path: Path, args: list[str], message: str) -> None:
     done = cli("run", *args, "--out", str(tmp_path / "out"))
     assert done.returncode == 2
-    assert said in done.stderr and len(done.stderr.splitlines()) == 1
+    assert message in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_a_revision_of_a_folder_and_a_file_for_a_folder_are_refused(cli: Cli, models_dir: Path, tmp_path: Path) -> None:
+def test_run_rejects_revision_of_folder_and_unusable_output(cli: Cli, models_dir: Path, tmp_path: Path) -> None:
     asked = ("run", "--model", str(models_dir / "tiny/extractive"), "--benchmark", "korquad-2")
     revised = cli(*asked, "--revision", "v2", "--out", str(tmp_path / "out"))
     assert revised.returncode == 2 and REFUSALS[RefusalCode.REVISION_NOT_FOUND].en in revised.stderr
@@ -138,7 +138,7 @@ def test_a_revision_of_a_folder_and_a_file_for_a_folder_are_refused(cli: Cli, mo
 
 
 @pytest.mark.parametrize(("code", "exit_code"), [("no_chat_template", 2), ("out_of_memory", 1)])
-def test_a_models_fault_is_code_2_and_ours_1(
+def test_run_exit_code_distinguishes_failures(
     cli: Cli, dummy_engine: None, models_dir: Path, tmp_path: Path, code: str, exit_code: int
 ) -> None:
     shutil.copytree(models_dir / "tiny/extractive", tmp_path / "model")
@@ -147,7 +147,7 @@ def test_a_models_fault_is_code_2_and_ours_1(
     assert done.returncode == exit_code and f"evaluator: {code}: " in done.stderr
 
 
-def test_half_a_surrogate_pair_in_a_question_names_its_row(cli: Cli, tmp_path: Path) -> None:
+def test_run_names_row_with_half_a_surrogate_pair(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     shutil.copytree(SAMPLES / "ko-vqa", folder)
     first, *others = (folder / "items.jsonl").read_text(encoding="utf-8").splitlines()
@@ -158,7 +158,7 @@ def test_half_a_surrogate_pair_in_a_question_names_its_row(cli: Cli, tmp_path: P
     assert done.returncode == 2 and f"row {len(others) + 1}: 'question' contains an unpaired surrogate" in done.stderr
 
 
-def test_a_broken_row_stops_the_run_before_inference(cli: Cli, tmp_path: Path) -> None:
+def test_run_stops_before_inference_on_broken_row(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     (folder / "pages").mkdir(parents=True)
     (folder / "pages/1.html").write_text("<p>가</p>")
@@ -172,7 +172,7 @@ def test_a_broken_row_stops_the_run_before_inference(cli: Cli, tmp_path: Path) -
     assert not (tmp_path / "out").exists()
 
 
-def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str, str], tmp_path: Path) -> None:
+def test_run_restarted_after_kill_gives_same_result(environment: dict[str, str], tmp_path: Path) -> None:
     engine = f"{LoggingEngine.__module__}:{LoggingEngine.__name__}"
     arguments = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--sandbox", "none", "--alone", "5"]
     command = [sys.executable, "-m", "tests.support.cli", engine, *arguments, "--fresh", "--out"]
@@ -203,17 +203,17 @@ def test_a_killed_run_started_again_gives_the_same_result(environment: dict[str,
             running.wait()
             tail.kill()
         assert running.returncode == -signal.SIGKILL
-        assert not (out / "result.json").exists(), "killed in the middle"
+        assert not (out / "result.json").exists(), "the run was killed before its end"
     assert answers.read_bytes().count(b"\n") == 17
     (out / STOP_AFTER_FILE).unlink()
     ended(out)
     assert timeless(out / "result.json") == timeless(undisturbed / "result.json")
     assert (out / "details.jsonl").read_bytes() == (undisturbed / "details.jsonl").read_bytes()
     asked = (out / "asked.log").read_text().split()
-    assert len(asked) == 44 + 5 + WARM_UP, "each question once, and again those that are measured"
+    assert len(asked) == 44 + 5 + WARM_UP, "each question is asked once, and the measured ones again"
 
 
-def test_a_longer_run_uses_the_answers_of_a_shorter_one(cli: Cli, dummy_engine: None, tmp_path: Path) -> None:
+def test_run_reuses_answers_of_shorter_run(cli: Cli, dummy_engine: None, tmp_path: Path) -> None:
     def seconds(*more: str) -> float:
         out = tmp_path / "-".join(more or ["whole"])
         args = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--alone", "0", "--out", str(out)]
@@ -223,10 +223,10 @@ def test_a_longer_run_uses_the_answers_of_a_shorter_one(cli: Cli, dummy_engine: 
     first = seconds("--limit", "10")
     whole = seconds()
     assert whole > first
-    assert seconds("--limit", "44") == whole, "the answers and the time they took are those of the run before"
+    assert seconds("--limit", "44") == whole, "answers and their times come from the earlier run"
     kept = next((tmp_path / "work/answers").glob("*.jsonl"))
     kept.write_text(kept.read_text().replace('"seconds": 0.001', '"seconds": 0.5'))
-    assert seconds("--limit", "43") > 20, "read from there"
+    assert seconds("--limit", "43") > 20, "the times are read from the cache"
     assert seconds("--fresh") == whole
 
 
@@ -236,7 +236,7 @@ def _job(folder: Path, model: Path, prompts: list[Prompt]) -> Job:
 
 
 def _infer(job: Job) -> list[dict[str, Any]]:
-    """Run the inference process itself and give its events."""
+    """Run the inference process and return its events."""
     done = subprocess.Popen(
         [sys.executable, "-m", "evaluator.job.child", str(job.folder)],
         cwd=ROOT, env=child_environment(job.options()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -249,14 +249,14 @@ def _infer(job: Job) -> list[dict[str, Any]]:
     return events
 
 
-def test_answered_items_are_not_asked_again(models_dir: Path, tmp_path: Path) -> None:
+def test_child_skips_answered_prompts(models_dir: Path, tmp_path: Path) -> None:
     prompts = [Prompt(str(n), "", question=f"질문 {n}", page=f"<p>문단 {n}</p>") for n in range(6)]
     model = models_dir / "tiny/extractive"
     job = _job(tmp_path / "job", model, prompts)
     assert [e["event"] for e in _infer(job)] == ["environment", "loaded"] + ["answered"] * 6
     whole = job.answers_file.read_bytes()
     lines = whole.splitlines(keepends=True)
-    job.answers_file.write_bytes(b"".join(lines[:3]) + lines[3][:10])  # killed while writing the fourth
+    job.answers_file.write_bytes(b"".join(lines[:3]) + lines[3][:10])  # as if killed while writing the fourth
     again = _job(tmp_path / "job", model, prompts)
     assert list(again.answers()) == again.prompt_ids[:3]
     assert [e["event"] for e in _infer(again)] == ["environment", "loaded"] + ["answered"] * 3
@@ -264,16 +264,16 @@ def test_answered_items_are_not_asked_again(models_dir: Path, tmp_path: Path) ->
     assert [a.text for a in again.answers().values()] == [json.loads(line)["text"] for line in lines]
 
 
-def test_answers_may_hold_any_line_separator(tmp_path: Path) -> None:
+def test_job_answers_keep_line_separators(tmp_path: Path) -> None:
     texts = ["가\u2028나", "가\x85나", "가\x0b\x0c\x1c나", "줄\n바꿈\r\n"]
     job = _job(tmp_path / "job", tmp_path, [Prompt(str(n), f"{n}") for n in range(len(texts))])
-    answers = [Answer(own, text, "ok", 0.1) for own, text in zip(job.prompt_ids, texts, strict=True)]
+    answers = [Answer(prompt_id, text, "ok", 0.1) for prompt_id, text in zip(job.prompt_ids, texts, strict=True)]
     job.answers_file.write_text("".join(map(job.row, answers)), encoding="utf-8")
     assert list(job.answers().values()) == answers
 
 
-def test_private_text_is_in_no_error(models_dir: Path, tmp_path: Path) -> None:
-    """Errors are logged, and pydantic's quote their input unless told not to."""
+def test_errors_do_not_quote_private_text(models_dir: Path, tmp_path: Path) -> None:
+    """Check error messages, because they are logged and pydantic quotes its input by default."""
     prompts = [Prompt("1", "비밀 질문")]
     job = _job(tmp_path / "job", models_dir, prompts)
     row = {"id": job.ids["1"], "text": ["비밀 답변"], "status": "ok", "seconds": 0.1}
@@ -286,7 +286,7 @@ def test_private_text_is_in_no_error(models_dir: Path, tmp_path: Path) -> None:
     assert "비밀" not in str(invalid.value)
 
 
-def test_a_changed_prompt_never_keeps_an_old_answer(models_dir: Path, tmp_path: Path) -> None:
+def test_job_discards_answer_of_changed_prompt(models_dir: Path, tmp_path: Path) -> None:
     model = models_dir / "tiny/extractive"
     job = _job(tmp_path / "job", model, [Prompt("1", "", question="하나", page="<p>가</p>")])
     _infer(job)
@@ -297,7 +297,7 @@ def test_a_changed_prompt_never_keeps_an_old_answer(models_dir: Path, tmp_path: 
     assert not changed.answers()
 
 
-def test_the_inference_process_sees_no_gold_answer_and_no_token(
+def test_child_gets_no_gold_answer_and_no_token(
     environment: dict[str, str], models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
@@ -317,7 +317,7 @@ def test_the_inference_process_sees_no_gold_answer_and_no_token(
     assert not [i.id for i in items if i.answer.encode() in written]
 
 
-def test_the_inference_process_ends_with_its_parent(models_dir: Path, tmp_path: Path) -> None:
+def test_child_ends_with_its_parent(models_dir: Path, tmp_path: Path) -> None:
     prompts = [Prompt(str(n), "", question=f"질문 {n}") for n in range(500)]
     (tmp_path / "dummy.json").write_text('{"seconds": 0.05}')
     job = _job(tmp_path / "job", tmp_path, prompts)
@@ -336,13 +336,13 @@ def test_the_inference_process_ends_with_its_parent(models_dir: Path, tmp_path: 
 
 
 @pytest.mark.faults
-def test_smollm2_reads_a_real_page(
+def test_run_smollm2_on_real_page(
     environment: dict[str, str], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """A real language model, past its context on a real page. All four pages: see the README's commands."""
+    """Run a real language model on a page longer than its context; the README's commands run all four pages."""
     pages = SHARED / "data/korquad2_docs.json"
     if not pages.exists():
-        pytest.skip("the real KorQuAD pages are not here (CC BY-ND: they stay out of the project)")
+        pytest.skip("the real KorQuAD pages are not available (CC BY-ND: they are not part of the project)")
     make_smollm2(tmp_path / "SmolLM2-135M-Instruct")
     done = run(
         environment, "run", "--model", str(tmp_path / "SmolLM2-135M-Instruct"), "--benchmark", "korquad-2",
@@ -353,7 +353,7 @@ def test_smollm2_reads_a_real_page(
     assert (result.dataset.split, result.config.params) == ("dev[:1]", 134515008)
 
 
-def test_extra_figures_are_cut_out_and_shown_after_the_image(tmp_path: Path) -> None:
+def test_job_crops_extra_figures(tmp_path: Path) -> None:
     image = tmp_path / "chart.png"
     picture = Image.new("RGB", (100, 60), "white")
     picture.paste((255, 0, 0), (10, 20, 40, 50))
@@ -365,7 +365,7 @@ def test_extra_figures_are_cut_out_and_shown_after_the_image(tmp_path: Path) -> 
     assert Image.open(prompt.images[1]).getcolors() == [(900, (255, 0, 0))]
 
 
-def test_a_blind_run_sees_no_image(cli: Cli, dummy_engine: None, tmp_path: Path) -> None:
+def test_run_without_images_is_blind(cli: Cli, dummy_engine: None, tmp_path: Path) -> None:
     args = ["run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", "--limit", "4", "--no-images"]
     done = cli(*args, "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr

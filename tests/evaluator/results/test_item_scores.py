@@ -1,4 +1,4 @@
-"""Tests of paired comparisons: coarse, on the same questions only, and of strangers only."""
+"""Test paired comparisons, which are coarse and only of unrelated results on the same questions."""
 
 import itertools
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def scores(right: str, items: list[Item] = ITEMS, benchmark: str = "ko-vqa") -> 
     return found
 
 
-def test_pair_is_coarse_and_turns_around() -> None:
+def test_paired_scores_are_coarse_and_reversible() -> None:
     pair = paired_scores(scores("1111110000"), scores("1100001000"), KEY)
     assert pair and pair.p_at_most == 1.0, "McNemar, 4 against 1: 0.375"
     assert pair.interval[0] < 30 < pair.interval[1] and pair.sign == 1
@@ -48,7 +48,7 @@ def test_pair_is_coarse_and_turns_around() -> None:
     assert [rounded_up(p) for p in (0.0, 2e-6, 0.003, 0.01, 0.03, 0.06)] == [1e-6, 1e-5, 0.01, 0.01, 0.05, 1.0]
 
 
-def test_the_order_of_the_items_does_not_matter() -> None:
+def test_paired_scores_ignore_order_of_items() -> None:
     turned = scores("0000111111", ITEMS[::-1])
     assert paired_scores(scores("1111110000"), turned, KEY) == paired_scores(
         scores("1111110000"), scores("1111110000"), KEY
@@ -56,22 +56,24 @@ def test_the_order_of_the_items_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    "items", [ITEMS[:9], [*ITEMS[:9], Item("9", "9번째 값은?", "nine", cluster="9")]], ids=["fewer", "a mended answer"]
+    "items",
+    [ITEMS[:9], [*ITEMS[:9], Item("9", "9번째 값은?", "nine", cluster="9")]],
+    ids=["fewer", "a corrected answer"],
 )
-def test_other_questions_are_not_compared(items: list[Item]) -> None:
+def test_paired_scores_reject_other_questions(items: list[Item]) -> None:
     assert paired_scores(scores("1" * 10), scores("1" * len(items), items), KEY) is None
 
 
-def test_f1_is_compared_where_it_is_the_headline() -> None:
+def test_paired_scores_use_headline_f1() -> None:
     pair = paired_scores(scores("1111110000", benchmark="korquad-2"), scores("1100001000", benchmark="korquad-2"), KEY)
-    assert pair and pair.interval[0] < 15 < pair.interval[1], "half a point for each"
+    assert pair and pair.interval[0] < 15 < pair.interval[1], "each item counts half"
 
 
-def test_a_headline_that_is_no_mean_is_not_compared() -> None:
+def test_item_scores_require_mean_headline() -> None:
     assert ItemScores.of(BENCHMARKS["ko-ocrag"], ITEMS, [{"em": 1.0, "f1": 1.0}] * 10) is None
 
 
-def test_the_file_holds_all_of_it() -> None:
+def test_item_scores_parquet_round_trip() -> None:
     kept = scores("1010101010")
     read = ItemScores.from_parquet(kept.to_parquet())
     for name in ("ids", "scores", "clusters"):
@@ -85,7 +87,7 @@ def made(make_request: Make, model: str, em: float, **changes: Any) -> EvalResul
     return evaluated(make_request(model_id=model, benchmark="ko-vqa"), em, **changes)
 
 
-def test_opponents_are_leader_baselines_and_neighbours(make_request: Make) -> None:
+def test_opponents_are_leader_and_neighbours(make_request: Make) -> None:
     others = [made(make_request, f"o/{n:03}", 90 - n / 10) for n in range(200)]
     others.append(
         made(make_request, "o/sample", 71.0, dataset={"id": "x", "revision": None, "split": "sample", "n": 9})
@@ -93,7 +95,7 @@ def test_opponents_are_leader_baselines_and_neighbours(make_request: Make) -> No
     rows = [board_row(one, "x", "y") for one in others]
     found = [row.model for row in opponents(made(make_request, "me/new", 75.04), rows)]
     assert found[0] == "o/000" and "o/sample" not in found
-    assert set(found[1:7]) == {"o/147", "o/148", "o/149", "o/150", "o/151", "o/152"}, "the nearest first"
+    assert set(found[1:7]) == {"o/147", "o/148", "o/149", "o/150", "o/151", "o/152"}, "the nearest ones come first"
 
 
 @pytest.mark.parametrize(
@@ -107,36 +109,36 @@ def test_opponents_are_leader_baselines_and_neighbours(make_request: Make) -> No
         ("me/new", None, "", True),
     ],
 )
-def test_pairs_of_one_hand_are_related(
+def test_are_related_by_owner_base_or_submitter(
     make_request: Make, model: str, base: str | None, submitter: str, related: bool
 ) -> None:
-    own = {"model_name": "me/new", "model_sha": "0" * 40, "model_dtype": "float32", "base_model": "m/base"}
-    new = made(make_request, "me/new", 50.0, config=own)
+    config = {"model_name": "me/new", "model_sha": "0" * 40, "model_dtype": "float32", "base_model": "m/base"}
+    new = made(make_request, "me/new", 50.0, config=config)
     other = {"model_name": model, "model_sha": "0" * 40, "model_dtype": "float32", "base_model": base}
     row = board_row(made(make_request, model, 50.0, config=other), "x", "y")
     assert are_related(new, "someone", row, submitter) is related
 
 
-SECRET = 210  # items
+SECRET_ITEMS = 210
 DESIGN = list(itertools.combinations(range(21), 2))  # item n is guessed by these two of 21 submissions
-ACCOUNTS = 40  # that work together, each with a random half of the guesses
+ACCOUNTS = 40  # colluding, each with a random half of the guesses
 Rights = npt.NDArray[np.bool_]  # submissions × items
 
 
 def published_pairs(
     right: Rights, submitters: list[str], settings: Settings, store: Store, make_request: Make
 ) -> dict[tuple[int, int], PairedScores]:
-    """Publish the submissions one after another; return what is public of pairs of them, the later one first."""
+    """Publish the submissions one after another and return their public pairs, the later submission first."""
     items = [Item(str(n), "?", "!", cluster=str(n)) for n in range(right.shape[1])]
     private, place = open_private_store(settings), dict[str, int]()
     found: dict[tuple[int, int], PairedScores] = {}
-    for number, (own, submitter) in enumerate(zip(right, submitters, strict=True)):
-        details: Details = [{"id": i.id, "em_strict": float(r)} for i, r in zip(items, own, strict=True)]
+    for number, (item_right, submitter) in enumerate(zip(right, submitters, strict=True)):
+        details: Details = [{"id": i.id, "em_strict": float(r)} for i, r in zip(items, item_right, strict=True)]
         request = make_request(model_id=f"{submitter}{number}/model", benchmark="ko-vqa")
         held = ItemScores.of(BENCHMARKS["ko-vqa"], items, details, submitter)
         assert held
         save_item_scores(private, request.key, held)
-        result = with_pairs(evaluated(request, 100 * float(own.mean())), held, store, private)
+        result = with_pairs(evaluated(request, 100 * float(item_right.mean())), held, store, private)
         assert len(result.paired) <= MAX_PAIRS
         store.commit(with_result(store, store.snapshot(), result), store.head(), "publish")
         found |= {(number, place[pair.other]): pair for pair in result.paired}
@@ -145,9 +147,9 @@ def published_pairs(
 
 
 def recovered(guessed: Rights, right: Rights, pairs: dict[tuple[int, int], PairedScores], truth: Rights) -> float:
-    """Return the share of items whose rightness least squares finds, from scores and what pairs say.
+    """Return the share of items whose rightness least squares recovers from scores and pairs.
 
-    A pair's interval has a half width of about 1.96 √d / n where d items are right for one of the two only.
+    A pair's interval has a half width of about 1.96 √d / n, if d items are right for only one of the two.
     """
     n = guessed.shape[1]
     rows, values, spread = [*guessed.astype(float)], [*right.sum(axis=1).astype(float)], [0.15] * len(guessed)
@@ -163,10 +165,10 @@ def recovered(guessed: Rights, right: Rights, pairs: dict[tuple[int, int], Paire
     return float(((solved > 0.5) == truth).mean())
 
 
-def test_exact_pair_counts_would_give_every_item_away() -> None:
-    """What was published before: how many items both of two submissions got right. 21 submissions are enough."""
-    truth = np.random.default_rng(3).random(SECRET) < 0.5
-    guessed = np.zeros((21, SECRET), bool)
+def test_exact_pair_counts_would_reveal_every_item() -> None:
+    """Recover every item from 21 submissions and the formerly published counts of items that both got right."""
+    truth = np.random.default_rng(3).random(SECRET_ITEMS) < 0.5
+    guessed = np.zeros((21, SECRET_ITEMS), bool)
     for item, pair in enumerate(DESIGN):
         guessed[list(pair), item] = True
     right = guessed & truth
@@ -174,17 +176,15 @@ def test_exact_pair_counts_would_give_every_item_away() -> None:
     assert ((both > 0) == truth).all()
 
 
-def test_no_pair_of_one_hand_is_published(settings: Settings, store: Store, make_request: Make) -> None:
-    right = np.random.default_rng(3).random((21, SECRET)) < 0.5
+def test_with_pairs_publishes_no_pair_of_one_submitter(settings: Settings, store: Store, make_request: Make) -> None:
+    right = np.random.default_rng(3).random((21, SECRET_ITEMS)) < 0.5
     assert not published_pairs(right, ["me"] * 21, settings, store, make_request)
 
 
-def test_pairs_of_colluding_accounts_say_little_beside_their_scores(
-    settings: Settings, store: Store, make_request: Make
-) -> None:
+def test_with_pairs_reveals_little_to_colluding_accounts(settings: Settings, store: Store, make_request: Make) -> None:
     rng = np.random.default_rng(3)
-    truth = rng.random(SECRET) < 0.5
-    guessed = rng.random((ACCOUNTS, SECRET)) < 0.5
+    truth = rng.random(SECRET_ITEMS) < 0.5
+    guessed = rng.random((ACCOUNTS, SECRET_ITEMS)) < 0.5
     right = guessed & truth
     pairs = published_pairs(right, [f"person-{n}" for n in range(ACCOUNTS)], settings, store, make_request)
     assert len(pairs) > 5 * ACCOUNTS

@@ -1,4 +1,4 @@
-"""`python -m evaluator score` as other programs call it."""
+"""Test `python -m evaluator score` as other programs call it."""
 
 import json
 import subprocess
@@ -60,7 +60,7 @@ def score(tmp_path: Path, benchmark: str, items: list[Any], answers: list[Any], 
         ),
     ],
 )
-def test_each_benchmark(
+def test_score_each_benchmark(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     benchmark: str,
@@ -72,7 +72,7 @@ def test_each_benchmark(
     result = json.loads(capsys.readouterr().out)
     assert result == {"benchmark": benchmark, "n": 2, "metrics": metrics, "answers": {**ZERO, "ok": 2}}
     per_item = [json.loads(line) for line in (tmp_path / "per.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [row["id"] for row in per_item] == ["1", "2"], "in item order, whatever the answers' order"
+    assert [row["id"] for row in per_item] == ["1", "2"], "the rows are in the order of the items, not of the answers"
     assert {"id", "em", "f1", "status"} <= set(per_item[0]) <= {"id", "status", *metrics}
     assert 100 * sum(row["em"] for row in per_item) / 2 == metrics["em"]
 
@@ -81,7 +81,7 @@ ZERO = {"ok": 0, "empty": 0, "refused": 0, "truncated": 0, "infra_error": 0}
 ITEM, ANSWER = {"id": "1", "answer": "15개"}, {"id": "1", "text": "15개"}
 
 
-def test_a_missing_answer_is_empty_and_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_score_counts_missing_answer_as_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert score(tmp_path, "ko-vqa", [ITEM, {"id": "2", "answer": "3명"}], [ANSWER]) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["n"], result["metrics"]["em"]) == (2, 50.0)
@@ -89,7 +89,7 @@ def test_a_missing_answer_is_empty_and_wrong(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.parametrize(
-    ("items", "answers", "said"),
+    ("items", "answers", "message"),
     [
         ([ITEM], [ANSWER, ANSWER], "answers.jsonl, line 2: the id '1' is answered twice"),
         ([ITEM], [ANSWER, {"id": "9", "text": "x"}], "answers.jsonl, line 2: the id '9' is not among the items"),
@@ -107,15 +107,15 @@ def test_a_missing_answer_is_empty_and_wrong(tmp_path: Path, capsys: pytest.Capt
         (["\ufeff"], [], "has no items"),
     ],
 )
-def test_bad_input_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], items: list[Any], answers: list[Any], said: str
+def test_score_rejects_bad_input_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], items: list[Any], answers: list[Any], message: str
 ) -> None:
     assert score(tmp_path, "ko-vqa", items, answers) == 2
     captured = capsys.readouterr()
-    assert captured.out == "" and said in captured.err and len(captured.err.splitlines()) == 1
+    assert captured.out == "" and message in captured.err and len(captured.err.splitlines()) == 1
 
 
-def test_a_line_in_another_encoding_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_score_names_line_in_another_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert score(tmp_path, "ko-vqa", [ITEM], [ANSWER]) == 0
     (tmp_path / "answers.jsonl").write_bytes('\n{"id": "1", "text": "오"}\n'.encode("cp949"))
     words = ["--items", str(tmp_path / "items.jsonl"), "--answers", str(tmp_path / "answers.jsonl")]
@@ -124,7 +124,7 @@ def test_a_line_in_another_encoding_is_named(tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr().err.endswith("answers.jsonl, line 2: not in UTF-8\n")
 
 
-def test_infochartqa_needs_its_question_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_score_infochartqa_requires_question_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert score(tmp_path, "infochartqa", [ITEM], [ANSWER]) == 2
     assert "question_type_id" in capsys.readouterr().err
 
@@ -139,7 +139,7 @@ sys.exit(code)
 """
 
 
-def test_memory_does_not_grow_with_the_answers(tmp_path: Path) -> None:
+def test_score_memory_does_not_grow_with_answers(tmp_path: Path) -> None:
     if not Path("/proc/self/status").exists():
         pytest.skip("peak memory is read from /proc")
     peaks = []
@@ -151,12 +151,10 @@ def test_memory_does_not_grow_with_the_answers(tmp_path: Path) -> None:
             cwd=ROOT, capture_output=True, text=True, check=True,
         )  # fmt: skip
         peaks.append(int(done.stdout.splitlines()[-1]))
-    assert peaks[1] - peaks[0] < 15_000, "kB: a chunk of answers at a time, not the file"
+    assert peaks[1] - peaks[0] < 15_000, "kB; answers are read in chunks"
 
 
-def test_reasoning_is_taken_out_of_raw_transcripts_where_that_is_asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_score_strips_reasoning_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     items = [{"id": str(n), "answer": "A"} for n in range(3)]
     texts = ("<think>B?</think>\n\nA", "<think>A, because", "A")
     answers = [{"id": str(n), "text": text} for n, text in enumerate(texts)]
@@ -165,10 +163,12 @@ def test_reasoning_is_taken_out_of_raw_transcripts_where_that_is_asked(
     assert stripped["metrics"]["em"] == pytest.approx(66.6667)
     assert (stripped["answers"]["ok"], stripped["answers"]["truncated"]) == (2, 1)
     assert score(tmp_path, "ko-vdc", items, answers) == 0
-    assert json.loads(capsys.readouterr().out)["metrics"]["em"] == pytest.approx(33.3333), "as the vectors do"
+    assert json.loads(capsys.readouterr().out)["metrics"]["em"] == pytest.approx(33.3333), (
+        "reasoning is scored as part of the answer, as in the vectors"
+    )
 
 
-def test_items_are_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_score_does_not_overwrite_items(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     items = [{"id": "1", "answer": "5개"}]
     assert score(tmp_path, "ko-vqa", items, [], "--per-item", str(tmp_path / "items.jsonl")) == 2
     assert "choose another one" in capsys.readouterr().err
@@ -177,7 +177,7 @@ def test_items_are_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "--per-item" in capsys.readouterr().err
 
 
-def test_half_a_surrogate_pair_and_a_byte_order_mark(tmp_path: Path) -> None:
+def test_score_accepts_half_a_surrogate_pair_and_byte_order_mark(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text('\ufeff{"id": "\\ud800", "answer": "5개"}\n', encoding="utf-8")
     (tmp_path / "answers.jsonl").write_text('{"id": "\\ud800", "text": "5개 \\ud83d"}\n', encoding="utf-8")
     words = ["--items", str(tmp_path / "items.jsonl"), "--answers", str(tmp_path / "answers.jsonl")]
@@ -187,7 +187,7 @@ def test_half_a_surrogate_pair_and_a_byte_order_mark(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("described", [0, ["a"], "나무 그림", "나무 [image] 그림"])
-def test_descriptions_that_are_none_are_refused(
+def test_score_rejects_invalid_descriptions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], described: object
 ) -> None:
     item = {"id": "1", "answer": "글", "images_described": described}

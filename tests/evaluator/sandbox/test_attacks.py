@@ -1,4 +1,4 @@
-"""Models that attack: code in their folder, tokens that are not theirs, and what they say."""
+"""Test models that attack: with code in their folder, invalid tokens and hostile answers."""
 
 import json
 import os
@@ -37,7 +37,7 @@ EVIL_CHANGES: list[tuple[str, dict[str, object]]] = [
     ("processor_config.json", {"auto_map": {"AutoProcessor": "evil.Evil"}, "processor_class": "Evil"}),
     ("generation_config.json", {"custom_generate": "evil", "trust_remote_code": True}),
 ]
-# Each folder in turn, in a process that has nothing else: what came of it, as a line of JSON.
+# Load each folder in turn in one process and print the outcome as a line of JSON.
 ANSWER_ALL = """
 import json, sys
 from pathlib import Path
@@ -56,8 +56,8 @@ for folder in map(Path, sys.argv[1:]):
 
 
 @pytest.mark.model
-def test_code_in_a_model_folder_is_never_run(models_dir: Path, tmp_path: Path) -> None:
-    """Such a model is refused before it is queued. And were it not, the engine would not run its code either."""
+def test_chat_engine_runs_no_code_of_model_folder(models_dir: Path, tmp_path: Path) -> None:
+    """Check that the engine would not run the code even if the model were not refused before it is queued."""
     folders = []
     for number, (file, change) in enumerate([*EVIL_CHANGES, ("config.json", {})]):
         folder = tmp_path / f"evil-{number}"
@@ -74,11 +74,11 @@ def test_code_in_a_model_folder_is_never_run(models_dir: Path, tmp_path: Path) -
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(outcomes) == len(folders), done.stderr
     assert not list(tmp_path.glob("was-run-*"))
-    assert outcomes[-1] in (["ok"], ["truncated"]), "the unchanged one runs"
+    assert outcomes[-1] in (["ok"], ["truncated"]), "the unchanged model runs"
 
 
-def test_tokens_that_the_model_has_not_are_its_fault(models_dir: Path, tmp_path: Path) -> None:
-    """On a GPU they would end the process with a fault that looks like ours."""
+def test_engines_reject_tokens_outside_vocabulary(models_dir: Path, tmp_path: Path) -> None:
+    """Check tokens that would end the process on a GPU and look like an infrastructure failure."""
     for name, engine, prompt in (
         ("image-text", ChatEngine, Prompt("1", "합계는?")),
         ("extractive", ExtractiveEngine, Prompt("1", "?", question="합계는?", page="<p>합계 7</p>")),
@@ -95,24 +95,24 @@ def test_tokens_that_the_model_has_not_are_its_fault(models_dir: Path, tmp_path:
         assert error.value.code == "invalid_weights" and "token" in str(error.value)
 
 
-def test_what_a_model_says_stays_private(
+def test_worker_keeps_model_output_private(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """HTML, escapes that steer a terminal, and the canary: in no public record, and not in the log."""
+    """Check that HTML, terminal escapes and the canary are in no public record and not in the log."""
     data = tmp_path / "data"
     shutil.copytree(ROOT / "assets/samples/korquad-2", data)
     (data / "canary.txt").write_text("HANNUN-CANARY-77aa")
     use_engine(monkeypatch, MarkupEngine, "extractive")
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
     caplog.set_level("INFO")
-    own = settings.model_copy(update={"data": {"korquad-2": f"{data}#sample"}})
-    request = submit(own, "tiny/extractive", "korquad-2")
-    Worker(own).run_pending()
+    canary_settings = settings.model_copy(update={"data": {"korquad-2": f"{data}#sample"}})
+    request = submit(canary_settings, "tiny/extractive", "korquad-2")
+    Worker(canary_settings).run_pending()
     store = open_store(settings.store)
     snapshot = store.snapshot()
     public = b"".join(store.read(path, snapshot.head) for path in snapshot.files)
     assert any(request.key in path for path in snapshot.files if path.startswith("results/")), caplog.text
     private = open_private_store(settings)
     assert b"HANNUN-CANARY-77aa" in private.read(f"details/{request.key[:2]}/{request.key}.jsonl")
-    for said in ("HANNUN-CANARY-77aa", "alert(1)", "\x1b["):
-        assert said.encode() not in public and said not in caplog.text
+    for text in ("HANNUN-CANARY-77aa", "alert(1)", "\x1b["):
+        assert text.encode() not in public and text not in caplog.text

@@ -1,4 +1,4 @@
-"""What a model does to the process outside by what it writes: floods, depths, claims of its own."""
+"""Test that a model cannot harm the parent process by what it writes: floods, deep folders and false claims."""
 
 import json
 import os
@@ -39,15 +39,15 @@ def job(tmp_path: Path) -> Iterator[Job]:
     prompts = [Prompt(str(n), f"{n}?") for n in range(8)]
     job = Job.prepare(tmp_path / "job", EngineOptions(tmp_path, "float32", 8), prompts)
     yield job
-    remove_path(job.folder)  # pytest could not
+    remove_path(job.folder)  # pytest cannot remove such deep folders
 
 
-def says(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+def run_as_model(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
 
 
-def events(*told: Mapping[str, object], exit_code: int = 0) -> str:
-    lines = "".join(json.dumps(event) + "\n" for event in told)
+def events(*reported: Mapping[str, object], exit_code: int = 0) -> str:
+    lines = "".join(json.dumps(event) + "\n" for event in reported)
     return f"import sys; sys.stdout.write({lines!r}); sys.stdout.flush(); sys.exit({exit_code})"
 
 
@@ -55,15 +55,15 @@ FLOODS = {
     "bytes": "[open({out!r} + f'/{{n}}', 'wb').write(b'x' * 2**20) for n in range(64)]",
     "a sparse file": "open({out!r} + '/sparse', 'wb').truncate(2**29)",
     "empty files": "[open({out!r} + f'/{{n}}', 'wb') for n in range(20_000)]",
-    "folders in folders": "os.chdir({out!r}); [(os.mkdir('d'), os.chdir('d')) for _ in range(20_000)]",
+    "nested folders": "os.chdir({out!r}); [(os.mkdir('d'), os.chdir('d')) for _ in range(20_000)]",
 }
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-def test_a_flood_of_files_ends_the_run(job: Job, monkeypatch: pytest.MonkeyPatch, flood: str) -> None:
+def test_run_inference_ends_on_flood_of_files(job: Job, monkeypatch: pytest.MonkeyPatch, flood: str) -> None:
     monkeypatch.setattr("evaluator.job.process.OUT_BYTES", 32 * 2**20)
     monkeypatch.setattr("evaluator.job.process.SIZE_CHECK_SECONDS", 0.1)
-    says(monkeypatch, f"import os, time\n{FLOODS[flood].format(out=str(job.out.resolve()))}\ntime.sleep(600)")
+    run_as_model(monkeypatch, f"import os, time\n{FLOODS[flood].format(out=str(job.out.resolve()))}\ntime.sleep(600)")
     with pytest.raises(EvaluationError, match="wrote more than") as error:
         run_inference(job, 0, 8, 0, lambda *_: None)
     assert error.value.code == "model_error"
@@ -76,12 +76,10 @@ FULL = "x = [bytearray(2**20) for _ in range(2**12)]"
 
 
 @pytest.mark.parametrize("loaded", [True, False])
-def test_killed_inference_process_is_an_infrastructure_failure(
-    job: Job, loaded: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever sent SIGKILL: an operator, a scheduler, the kernel for another process' memory."""
-    told = [ENVIRONMENT, *([LOADED] if loaded else [])]
-    lines = "".join(json.dumps(event) + "\n" for event in told)
+def test_run_inference_kill_is_infrastructure_failure(job: Job, loaded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check SIGKILL, whether it comes from an operator, a scheduler or the kernel."""
+    reported = [ENVIRONMENT, *([LOADED] if loaded else [])]
+    lines = "".join(json.dumps(event) + "\n" for event in reported)
 
     def killed_inside(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
         return sandbox_command([sys.executable, "-c", f"print({lines!r}, end='', flush=True); {KILL}"], policy)
@@ -97,29 +95,29 @@ def test_killed_inference_process_is_an_infrastructure_failure(
 
 
 @pytest.mark.parametrize(("loaded", "code"), [(True, "model_error"), (False, "out_of_memory")])
-def test_memory_limit_of_the_group_is_told_from_other_kills(
+def test_run_inference_distinguishes_memory_limit_from_kill(
     job: Job, loaded: bool, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with control_group(2**30, 100) as group:
         if group.version == "none":
-            pytest.skip("no control group can be made here")
-    told = events(ENVIRONMENT, *([LOADED] if loaded else [])).replace("sys.exit(0)", FULL)
-    says(monkeypatch, told)
+            pytest.skip("no control group can be created here")
+    program = events(ENVIRONMENT, *([LOADED] if loaded else [])).replace("sys.exit(0)", FULL)
+    run_as_model(monkeypatch, program)
     monkeypatch.setattr("evaluator.job.process.control_group", lambda *_: control_group(2**28, 100))
     with pytest.raises(EvaluationError, match="memory") as error:
         run_inference(job, 0, 8, 0, lambda *_: None)
     assert error.value.code == code
 
 
-def test_model_that_does_not_finish_loading_is_ended(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_inference_ends_model_that_does_not_load(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.job.process.LOAD_SECONDS", 0.5)
-    says(monkeypatch, events(ENVIRONMENT).replace("sys.exit(0)", "import time; time.sleep(600)"))
+    run_as_model(monkeypatch, events(ENVIRONMENT).replace("sys.exit(0)", "import time; time.sleep(600)"))
     with pytest.raises(EvaluationError, match="not loaded within") as error:
         run_inference(job, 0, 8, 0, lambda *_: None)
-    assert error.value.code == "load_timeout" and not error.value.code.ours
+    assert error.value.code == "load_timeout" and not error.value.code.is_infrastructure
 
 
-def test_a_folder_3000_deep_is_removed(tmp_path: Path) -> None:
+def test_remove_path_deletes_deep_folder(tmp_path: Path) -> None:
     begin = os.open(".", os.O_RDONLY)
     try:
         (tmp_path / "deep").mkdir()
@@ -135,7 +133,7 @@ def test_a_folder_3000_deep_is_removed(tmp_path: Path) -> None:
     assert not (tmp_path / "deep").exists()
 
 
-def test_what_was_used_longest_ago_makes_room(tmp_path: Path) -> None:
+def test_keep_newest_removes_oldest(tmp_path: Path) -> None:
     for age, name in enumerate(("new", "middle", "old")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "weights").write_bytes(b"x" * 100_000)
@@ -152,84 +150,88 @@ def test_what_was_used_longest_ago_makes_room(tmp_path: Path) -> None:
     [("withheld", "model_error"), ("disk_full", "model_error"), ("internal_error", "model_error"),
      ("out_of_memory", "out_of_memory"), ("nan_logits", "nan_logits")],
 )  # fmt: skip
-def test_a_model_cannot_blame_us(job: Job, monkeypatch: pytest.MonkeyPatch, claimed: str, known: str) -> None:
-    says(monkeypatch, events(ENVIRONMENT, {"event": "failed", "code": claimed}, exit_code=3))
+def test_run_inference_ignores_claimed_infrastructure_failure(
+    job: Job, monkeypatch: pytest.MonkeyPatch, claimed: str, known: str
+) -> None:
+    run_as_model(monkeypatch, events(ENVIRONMENT, {"event": "failed", "code": claimed}, exit_code=3))
     with pytest.raises(EvaluationError) as error:
         run_inference(job, 0, 8, 0, lambda *_: None)
     assert error.value.code == known
 
 
 @pytest.mark.parametrize(
-    ("told", "exit_code"),
+    ("reported", "exit_code"),
     [
         ([{"event": "loaded"}], 0),  # no batch size
-        ([LOADED, {**LOADED, "batch_size": 1}], 0),  # to be spared a second run in smaller batches
+        ([LOADED, {**LOADED, "batch_size": 1}], 0),  # tries to avoid a second run in smaller batches
         ([LOADED, *[{"event": "answered"}] * 1000], 0),
-        ([LOADED], 5),  # ends without a word
+        ([LOADED], 5),  # exits without an event
         ([LOADED, {"event": "failed"}], 3),
     ],
 )
-def test_what_a_loaded_model_does_is_its_own(
-    job: Job, monkeypatch: pytest.MonkeyPatch, told: list[dict[str, object]], exit_code: int
+def test_run_inference_error_after_load_is_model_failure(
+    job: Job, monkeypatch: pytest.MonkeyPatch, reported: list[dict[str, object]], exit_code: int
 ) -> None:
-    says(monkeypatch, events(ENVIRONMENT, *told, exit_code=exit_code))
+    run_as_model(monkeypatch, events(ENVIRONMENT, *reported, exit_code=exit_code))
     with pytest.raises(EvaluationError) as error:
         run_inference(job, 0, 8, 3, lambda *_: None)
     assert error.value.code == "model_error"
 
 
-def test_ended_by_us_in_the_middle_of_a_line_is_no_fault(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_inference_stop_within_line_is_not_failure(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     stop = threading.Event()
     line = json.dumps(ENVIRONMENT)
-    says(monkeypatch, f"import time; print({line!r}); print('{{\"event\": ', end='', flush=True); time.sleep(600)")
+    run_as_model(
+        monkeypatch, f"import time; print({line!r}); print('{{\"event\": ', end='', flush=True); time.sleep(600)"
+    )
     threading.Timer(1, stop.set).start()
     with pytest.raises(EvaluationStopped):
         run_inference(job, 0, 8, 0, lambda *_: None, stop)
 
 
-def test_folders_in_place_of_marks_are_removed(job: Job) -> None:
+def test_discard_answers_removes_folders_in_place_of_marks(job: Job) -> None:
     for mark in (job.done_mark, job.measured_mark, job.answers_file):
         (mark / "in it").mkdir(parents=True)
     job.discard_answers(8)
     assert not job.done_mark.exists() and not job.answers_file.exists()
 
 
-def test_what_stderr_is_flooded_with_counts(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_inference_ends_on_flood_of_stderr(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.job.process.OUT_BYTES", 32 * 2**20)
     monkeypatch.setattr("evaluator.job.process.SIZE_CHECK_SECONDS", 0.1)
-    says(monkeypatch, "import sys\nwhile True: sys.stderr.write('x' * 2**20)")
+    run_as_model(monkeypatch, "import sys\nwhile True: sys.stderr.write('x' * 2**20)")
     with pytest.raises(EvaluationError, match="wrote more than"):
         run_inference(job, 0, 8, 0, lambda *_: None)
 
 
 @pytest.mark.parametrize("claim", [{"batch_size": 10**6}, {"batch_size": 0}, {"params": 10**30}, {"params": -1}])
-def test_measures_that_cannot_be_are_the_models_fault(
+def test_run_inference_rejects_impossible_measures(
     job: Job, monkeypatch: pytest.MonkeyPatch, claim: dict[str, int]
 ) -> None:
-    says(monkeypatch, events(ENVIRONMENT, {**LOADED, **claim}))
+    run_as_model(monkeypatch, events(ENVIRONMENT, {**LOADED, **claim}))
     with pytest.raises(EvaluationError) as error:
         run_inference(job, 0, 8, 0, lambda *_: None)
     assert error.value.code == "model_error"
 
 
-def test_no_more_is_answered_than_was_asked(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[tuple[str, int, int]] = []
+def test_run_inference_caps_progress(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    reported: list[tuple[str, int, int]] = []
     answered, measured = [{"event": "answered"}] * 12, [{"event": "measured"}] * 6
-    says(monkeypatch, events(ENVIRONMENT, LOADED, *answered, *measured))
-    run_inference(job, 0, 8, 3, lambda *progress: told.append(progress))
-    assert max(done for stage, done, _ in told if stage == "infer") == 8
-    assert max(done for stage, done, _ in told if stage == "measure") == 3
+    run_as_model(monkeypatch, events(ENVIRONMENT, LOADED, *answered, *measured))
+    run_inference(job, 0, 8, 3, lambda *progress: reported.append(progress))
+    assert max(done for stage, done, _ in reported if stage == "infer") == 8
+    assert max(done for stage, done, _ in reported if stage == "measure") == 3
 
 
-def test_what_is_published_of_the_progress_is_coarse() -> None:
-    """A private question was once read back from it, a character each heartbeat."""
+def test_coarse_hides_exact_progress() -> None:
+    """Check a past leak: progress once revealed a private question, one character per heartbeat."""
     assert len({coarse(done, 1500) for done in range(-5, 10**4)}) == 21
     assert [coarse(done, 4) for done in range(6)] == [0, 1, 2, 3, 4, 4]
     assert coarse(1500, 1500) == 1500 and coarse(3, 0) == 0
 
 
-def test_one_token_of_20_000_line_ends_costs_nobody_else_anything(settings: Settings, dummy_engine: None) -> None:
-    """An answer of 41 MB once held the interpreter of board and worker for hours."""
+def test_worker_survives_answer_of_line_ends(settings: Settings, dummy_engine: None) -> None:
+    """Check a past failure: an answer of 41 MB blocked the interpreter of board and worker for hours."""
     request = submit(settings, "tiny/extractive", "korquad-2")
     assert settings.models_dir
     model = Path(
@@ -248,14 +250,14 @@ def test_one_token_of_20_000_line_ends_costs_nobody_else_anything(settings: Sett
     assert len(details) == 3 and all(len(json.loads(line)["answers"][0]) == MAX_ANSWER for line in details)
 
 
-def test_answers_do_not_claim_less_time_than_passed() -> None:
+def test_check_times_rejects_too_short_times() -> None:
     def claimed(seconds: float) -> ScoredAnswers:
         return ScoredAnswers({str(n): Answer(str(n), "", "ok", seconds) for n in range(10)}, {}, [], None)
 
     check_times(claimed(10.0), 100.0)
     check_times(claimed(4.0), 100.0)  # the rest was a warm-up
     check_times(claimed(0.0), 20.0)
-    check_times(claimed(100.0), 20.0)  # from an earlier run, or several at once
+    check_times(claimed(100.0), 20.0)  # answers of an earlier run, or several at once
     with pytest.raises(EvaluationError) as error:
         check_times(claimed(0.0), 100.0)
     assert error.value.code == "model_error"

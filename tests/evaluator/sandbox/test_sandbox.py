@@ -1,4 +1,4 @@
-"""Attacks from inside the sandbox, each by real code in a real one, and what the process outside makes of its leavings."""
+"""Test the sandbox with attacks that run inside a real one, and how the parent process handles their output."""
 
 import json
 import os
@@ -32,8 +32,8 @@ pytestmark = pytest.mark.integration
 
 
 @cache
-def available() -> str:
-    """The version of control groups that can be made here."""
+def cgroup_version() -> str:
+    """Return the version of control groups that can be created on this host."""
     with control_group(2**30, 100) as group:
         return group.version
 
@@ -43,26 +43,26 @@ Inside = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(params=["bubblewrap", "unshare"])
 def inside(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Inside:
-    """Runs Python code inside, with a model to read and a folder to write."""
+    """Return a function that runs Python code in the sandbox, with a model to read and a folder to write."""
     monkeypatch.setattr("evaluator.sandbox.policy.detect_backend", lambda: request.param)
     model, out = tmp_path / "model", tmp_path / "out"
     for folder in (model, out):
         folder.mkdir()
     (model / "config.json").write_text("{}")
-    (model / "config.json").chmod(0o600)  # as save_pretrained leaves weights
+    (model / "config.json").chmod(0o600)  # the mode that save_pretrained gives to weights
     grant_access(out, model)
 
     def run(code: str, memory: int = 2**31, group: int | None = None) -> "subprocess.CompletedProcess[str]":
         environment = {"PATH": os.environ["PATH"]}
         command = sandbox_command([sys.executable, "-c", code], SandboxPolicy([model], out, environment, memory))
-        with control_group(group or 2**36, MAX_PROCESSES) as own:
-            words = own.wrap_command(command)
+        with control_group(group or 2**36, MAX_PROCESSES) as joined_group:
+            words = joined_group.wrap_command(command)
             return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, cwd=tmp_path)
 
     return run
 
 
-def test_what_is_needed_is_there(inside: Inside, tmp_path: Path) -> None:
+def test_sandbox_allows_model_output_and_imports(inside: Inside, tmp_path: Path) -> None:
     done = inside(
         f"open('out/answers','w').write(open('{tmp_path}/model/config.json').read())".replace(
             "'out/", f"'{tmp_path}/out/"
@@ -88,9 +88,9 @@ def _accept(server: socket.socket) -> None:
             return
 
 
-def test_nothing_leaves_by_the_network(inside: Inside, listener: socket.socket) -> None:
+def test_sandbox_blocks_network(inside: Inside, listener: socket.socket) -> None:
     connect = f"import socket; socket.create_connection(('127.0.0.1', {listener.getsockname()[1]}), 5)"
-    assert subprocess.run([sys.executable, "-c", connect]).returncode == 0, "outside it can be reached"
+    assert subprocess.run([sys.executable, "-c", connect]).returncode == 0, "the listener can be reached from outside"
     for attack in (
         connect,
         "import socket; socket.create_connection(('169.254.169.254', 80), 5)",
@@ -102,7 +102,7 @@ def test_nothing_leaves_by_the_network(inside: Inside, listener: socket.socket) 
         assert done.returncode == 1 and "rror" in done.stderr, attack
 
 
-def test_no_token_and_no_other_process_is_seen(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sandbox_hides_tokens_and_other_processes(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_HUB_TOKEN", "hf_secret")
     code = """
 import os, glob
@@ -119,7 +119,7 @@ print(sorted(os.environ), any(b'hf_secret' in s for s in seen), len(glob.glob('/
     [ROOT / "assets/samples/ko-vqa/items.jsonl", ROOT / "tests/conftest.py", ROOT / ".git/HEAD", "/etc/passwd",
      "/etc/shadow", "/root/.bashrc", "/proc/1/root/etc/passwd", "/proc/sys/kernel/core_pattern.x"],
 )  # fmt: skip
-def test_gold_answers_and_the_machines_files_are_out_of_reach(inside: Inside, path: Path) -> None:
+def test_sandbox_hides_gold_answers_and_host_files(inside: Inside, path: Path) -> None:
     done = inside(f"open({str(path)!r}).read()")
     assert done.returncode == 1 and ("FileNotFound" in done.stderr or "PermissionError" in done.stderr)
 
@@ -127,12 +127,12 @@ def test_gold_answers_and_the_machines_files_are_out_of_reach(inside: Inside, pa
 @pytest.mark.parametrize(
     "target", ["{0}/model/config.json", "{1}/evaluator/data_types.py", "/usr/bin/env", "{0}/other", "/x"]
 )
-def test_only_one_folder_can_be_written(inside: Inside, tmp_path: Path, target: str) -> None:
+def test_sandbox_allows_writing_to_one_folder(inside: Inside, tmp_path: Path, target: str) -> None:
     done = inside(f"open({target.format(tmp_path, ROOT)!r}, 'a')")
     assert done.returncode == 1 and ("Read-only" in done.stderr or "Permission" in done.stderr), done.stderr
 
 
-def test_the_user_is_nobody_and_stays_so(inside: Inside) -> None:
+def test_sandbox_runs_without_privileges(inside: Inside) -> None:
     done = inside("import os; print(os.getuid(), open('/proc/self/status').read())")
     status = dict(line.split(":", 1) for line in done.stdout.splitlines()[1:] if ":" in line)
     assert done.stdout.startswith("65534") and status["NoNewPrivs"].strip() == "1"
@@ -140,7 +140,7 @@ def test_the_user_is_nobody_and_stays_so(inside: Inside) -> None:
     assert inside("import os; os.setuid(0)").returncode == 1
 
 
-def test_a_fork_bomb_ends_at_the_limit(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sandbox_limits_processes(inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "MAX_PROCESSES", 200)
     done = inside("""
 import os, signal
@@ -157,29 +157,29 @@ print(made)
     assert 0 < int(done.stdout) <= 200
 
 
-def test_a_memory_bomb_hurts_only_itself(inside: Inside) -> None:
+def test_sandbox_limits_memory_of_process(inside: Inside) -> None:
     done = inside("x = bytearray(3 * 2**30)", memory=2**30)
     assert done.returncode == 1 and "MemoryError" in done.stderr
 
 
-# Each takes 400 MB in a way that the limit on a process's own data does not count.
+# Each takes 400 MB that the limit on the data of a single process does not count.
 SHARED_MEMORY = {
-    "a memfd": "f = os.memfd_create('x'); [os.write(f, bytes(2**20)) for _ in range(400)]",
-    "a shared mapping": "m = mmap.mmap(-1, 400 * 2**20); [m.write(bytes(2**20)) for _ in range(400)]",
+    "memfd": "f = os.memfd_create('x'); [os.write(f, bytes(2**20)) for _ in range(400)]",
+    "shared mapping": "m = mmap.mmap(-1, 400 * 2**20); [m.write(bytes(2**20)) for _ in range(400)]",
     "many processes": """
-ready, told = os.pipe()
+reader, writer = os.pipe()
 children = []
 for _ in range(8):
     if (child := os.fork()) == 0:
         x = bytearray(b'x') * (50 * 2**20)
-        os.write(told, b'x')
+        os.write(writer, b'x')
         time.sleep(60)
     children.append(child)
-os.set_blocking(ready, False)
+os.set_blocking(reader, False)
 there = 0
 while there < 8:
     try:
-        there += len(os.read(ready, 8))
+        there += len(os.read(reader, 8))
     except BlockingIOError:
         if os.waitpid(-1, os.WNOHANG)[0]:
             os._exit(1)
@@ -187,15 +187,15 @@ while there < 8:
 for child in children:
     os.kill(child, 9)
 """,
-    "the scratch": "f = open('/tmp/x', 'wb'); [f.write(bytes(2**20)) for _ in range(400)]",
+    "scratch folder": "f = open('/tmp/x', 'wb'); [f.write(bytes(2**20)) for _ in range(400)]",
 }
 
 
-@pytest.mark.parametrize("way", SHARED_MEMORY)
-def test_memory_that_processes_share_is_limited_too(inside: Inside, way: str) -> None:
-    if available() == "none":
-        pytest.skip("no control group can be made on this machine")
-    code = f"import mmap, os, time\n{SHARED_MEMORY[way]}\nprint('all')"
+@pytest.mark.parametrize("name", SHARED_MEMORY)
+def test_control_group_limits_shared_memory(inside: Inside, name: str) -> None:
+    if cgroup_version() == "none":
+        pytest.skip("no control group can be created on this host")
+    code = f"import mmap, os, time\n{SHARED_MEMORY[name]}\nprint('all')"
     unlimited = inside(code, memory=2**29)
     assert "all" in unlimited.stdout, unlimited.stderr
     limited = inside(code, memory=2**29, group=2 * 10**8)
@@ -207,9 +207,9 @@ def _wait_until_joined(process: "subprocess.Popen[bytes]", group: Path) -> None:
         assert process.poll() is None
 
 
-def test_a_group_is_gone_with_its_processes() -> None:
-    if available() == "none":
-        pytest.skip("no control group can be made on this machine")
+def test_control_group_ends_with_its_processes() -> None:
+    if cgroup_version() == "none":
+        pytest.skip("no control group can be created on this host")
     with control_group(2**30, 100) as group:
         assert group.folders and all(folder.is_dir() for folder in group.folders)
         left = subprocess.Popen(group.wrap_command(["sleep", "60"]))
@@ -221,13 +221,13 @@ def test_a_group_is_gone_with_its_processes() -> None:
     assert late.returncode == 125 and not late.stdout
 
 
-def test_the_group_of_a_killed_worker_is_removed() -> None:
-    if available() == "none":
-        pytest.skip("no control group can be made on this machine")
-    with control_group(2**30, 100) as own:
-        # Alive for now: another evaluation on this machine removes the groups of dead workers at once.
+def test_control_group_of_killed_worker_is_removed() -> None:
+    if cgroup_version() == "none":
+        pytest.skip("no control group can be created on this host")
+    with control_group(2**30, 100) as own_group:
+        # The worker must still run: another evaluation on this host removes groups of dead workers at once.
         worker = subprocess.Popen(["sleep", "60"])
-        left = [folder.with_name(f"hannun-{worker.pid}-0123") for folder in own.folders]
+        left = [folder.with_name(f"hannun-{worker.pid}-0123") for folder in own_group.folders]
         for folder in left:
             folder.mkdir()
         sleeper = subprocess.Popen(ControlGroup(tuple(left), "v1").wrap_command(["sleep", "60"]))
@@ -236,11 +236,11 @@ def test_the_group_of_a_killed_worker_is_removed() -> None:
         worker.wait()
         with control_group(2**30, 100):
             assert not any(folder.exists() for folder in left)
-        assert sleeper.wait() == -9 and all(folder.exists() for folder in own.folders)
+        assert sleeper.wait() == -9 and all(folder.exists() for folder in own_group.folders)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives an evaluation a user of its own")
-def test_every_evaluation_has_a_user_of_its_own(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give each evaluation a separate user")
+def test_new_user_differs_for_each_evaluation(tmp_path: Path) -> None:
     users = []
     for name in ("first", "second"):
         model, out = tmp_path / name / "model", tmp_path / name / "out"
@@ -254,8 +254,8 @@ def test_every_evaluation_has_a_user_of_its_own(tmp_path: Path) -> None:
     assert len({*users, "0", "65534"}) == 4
 
 
-def test_access_is_not_granted_through_a_link(tmp_path: Path) -> None:
-    """A link to a file of the operator's must not make that file readable for all."""
+def test_grant_access_does_not_follow_link(tmp_path: Path) -> None:
+    """Check that a link does not make a file of the operator readable for everyone."""
     model, out, secret = tmp_path / "model", tmp_path / "out", tmp_path / "secret"
     for folder in (model, out):
         folder.mkdir()
@@ -269,7 +269,7 @@ def test_access_is_not_granted_through_a_link(tmp_path: Path) -> None:
     assert os.geteuid() or (model / "config.json").stat().st_mode & 0o777 == 0o604
 
 
-def test_the_root_inside_is_read_only(inside: Inside) -> None:
+def test_sandbox_root_is_read_only(inside: Inside) -> None:
     done = inside("""
 import os
 for place in ("/x", "/etc/x", "/home", "/usr/x", "/proc/sys/kernel/x", "/dev/x"):
@@ -282,25 +282,25 @@ for place in ("/x", "/etc/x", "/home", "/usr/x", "/proc/sys/kernel/x", "/dev/x")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
-def test_a_huge_sparse_file_is_refused(inside: Inside, tmp_path: Path) -> None:
+def test_sandbox_limits_file_size(inside: Inside, tmp_path: Path) -> None:
     done = inside(f"open('{tmp_path}/out/answers', 'wb').truncate(100 * 2**30)")
     assert done.returncode == 1 and "File too large" in done.stderr
     assert (tmp_path / "out/answers").stat().st_size == 0
 
 
-LEAVINGS: dict[str, str | bytes] = {
+BROKEN_ANSWERS: dict[str, str | bytes] = {
     "deep JSON": '{"id": ' + "[" * 200_000 + "\n",
-    "a line that is too long": '{"id": "ID", "text": "' + "x" * MAX_LINE + '", "status": "ok", "seconds": 1.0}\n',
-    "fewer tokens than none": '{"id": "ID", "text": "", "status": "ok", "seconds": 1.0, "tokens": -5}\n',
-    "more tokens than there are": '{"id": "ID", "text": "", "status": "ok", "seconds": 1.0, "tokens": 1e300}\n',
-    "a year for an answer": '{"id": "ID", "text": "", "status": "ok", "seconds": 31536000}\n',
-    "no JSON": "nonsense\n",
-    "no object": "[1]\n",
-    "no text": '{"id": "ID"}\n',
-    "a number for a text": '{"id": "ID", "text": 5, "status": "ok", "seconds": 1.0}\n',
-    "a status of its own": '{"id": "ID", "text": "", "status": "right", "seconds": 1.0}\n',
-    "no time": '{"id": "ID", "text": "", "status": "ok", "seconds": NaN}\n',
-    "no UTF-8": b'{"id": "ID", "text": "\xff", "status": "ok", "seconds": 1.0}\n',
+    "too long line": '{"id": "ID", "text": "' + "x" * MAX_LINE + '", "status": "ok", "seconds": 1.0}\n',
+    "negative token count": '{"id": "ID", "text": "", "status": "ok", "seconds": 1.0, "tokens": -5}\n',
+    "impossible token count": '{"id": "ID", "text": "", "status": "ok", "seconds": 1.0, "tokens": 1e300}\n',
+    "a year per answer": '{"id": "ID", "text": "", "status": "ok", "seconds": 31536000}\n',
+    "not JSON": "nonsense\n",
+    "not an object": "[1]\n",
+    "missing text": '{"id": "ID"}\n',
+    "number as text": '{"id": "ID", "text": 5, "status": "ok", "seconds": 1.0}\n',
+    "unknown status": '{"id": "ID", "text": "", "status": "right", "seconds": 1.0}\n',
+    "NaN seconds": '{"id": "ID", "text": "", "status": "ok", "seconds": NaN}\n',
+    "not UTF-8": b'{"id": "ID", "text": "\xff", "status": "ok", "seconds": 1.0}\n',
 }
 
 
@@ -309,9 +309,9 @@ def job(tmp_path: Path) -> Job:
     return Job.prepare(tmp_path / "job", EngineOptions(tmp_path, "float32", 8), [Prompt("1", "?")])
 
 
-@pytest.mark.parametrize("name", LEAVINGS)
-def test_answers_that_are_none_are_the_models_fault(job: Job, name: str) -> None:
-    content = LEAVINGS[name]
+@pytest.mark.parametrize("name", BROKEN_ANSWERS)
+def test_job_answers_rejects_malformed_output(job: Job, name: str) -> None:
+    content = BROKEN_ANSWERS[name]
     raw = content if isinstance(content, bytes) else content.encode()
     job.answers_file.write_bytes(raw.replace(b"ID", job.ids["1"].encode()))
     with pytest.raises(EvaluationError) as error:
@@ -319,8 +319,8 @@ def test_answers_that_are_none_are_the_models_fault(job: Job, name: str) -> None
     assert error.value.code == "model_error"
 
 
-def test_a_link_among_the_answers_is_not_followed(job: Job, tmp_path: Path) -> None:
-    """The process outside may read and shorten what lies there: not a file of the machine's."""
+def test_job_answers_does_not_follow_link(job: Job, tmp_path: Path) -> None:
+    """Check that the parent process, which reads and truncates the answers file, does not touch a host file."""
     precious = tmp_path / "precious"
     precious.write_text("not a whole line")
     job.answers_file.symlink_to(precious)
@@ -336,7 +336,7 @@ def test_a_link_among_the_answers_is_not_followed(job: Job, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "event", ["nonsense", '{"event": "failed", "code": "<b>"}', '{"event": "loaded", "batch_size": -1}']
 )
-def test_events_that_are_none_end_the_run(job: Job, event: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_inference_rejects_malformed_event(job: Job, event: str, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [sys.executable, "-c", f"print({event!r}, flush=True); import time; time.sleep(600)"]
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: command)
     with pytest.raises(EvaluationError) as error:
@@ -344,16 +344,16 @@ def test_events_that_are_none_end_the_run(job: Job, event: str, monkeypatch: pyt
     assert error.value.code == "model_error"
 
 
-def test_a_model_cannot_speak_through_the_environment(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What hardware a result names is told before the model is read; a second telling counts for nothing."""
+def test_run_inference_ignores_second_environment_event(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that only the environment event from before the model is loaded counts."""
     first, second = ({"event": "environment", "values": {"hardware": name}} for name in ("real", "leaked question"))
     code = f"print({json.dumps(first)!r}); print({json.dumps(second)!r})"
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
     run_inference(job, 0, 1, 0, lambda *_: None)
-    assert job.environment() == {"hardware": "real", "sandbox": "bubblewrap", "cgroup": available()}
+    assert job.environment() == {"hardware": "real", "sandbox": "bubblewrap", "cgroup": cgroup_version()}
 
 
-def test_without_bubblewrap_nothing_of_the_queue_is_run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_requires_sandbox(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox.detect_backend.cache_clear()
     monkeypatch.setenv("PATH", "")
     with pytest.raises(SandboxError, match="apt-get install bubblewrap"):
@@ -367,7 +367,7 @@ DUMMY_CLI = [sys.executable, "-m", "tests.support.cli", "evaluator.engines.dummy
 
 @pytest.fixture(params=["bubblewrap", "unshare"])
 def built_by(request: pytest.FixtureRequest, environment: dict[str, str], tmp_path: Path) -> str:
-    """What builds the sandbox, in this environment: unshare where there is no bubblewrap."""
+    """Return the program that builds the sandbox: bubblewrap, or unshare if bubblewrap is not on the PATH."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in (*TOOLS, "prlimit", "setpriv", "true", *(["bwrap"] if request.param == "bubblewrap" else [])):
@@ -376,14 +376,14 @@ def built_by(request: pytest.FixtureRequest, environment: dict[str, str], tmp_pa
     return str(request.param)
 
 
-def test_a_model_of_links_as_in_a_hub_cache_is_read_inside(
+def test_run_reads_model_of_links_in_sandbox(
     environment: dict[str, str], models_dir: Path, tmp_path: Path, built_by: str
 ) -> None:
     folder, blobs = tmp_path / "models--tiny--x/snapshots/a", tmp_path / "models--tiny--x/blobs"
     folder.mkdir(parents=True)
     blobs.mkdir()
-    (blobs / "said").write_text('{"answer": "read through a link"}')
-    (folder / "dummy.json").symlink_to("../../blobs/said")
+    (blobs / "answer").write_text('{"answer": "read through a link"}')
+    (folder / "dummy.json").symlink_to("../../blobs/answer")
     for number, file in enumerate(sorted((models_dir / "tiny/extractive").iterdir())):
         (blobs / str(number)).write_bytes(file.read_bytes())
         (folder / file.name).symlink_to(f"../../blobs/{number}")
@@ -401,20 +401,20 @@ def test_a_model_of_links_as_in_a_hub_cache_is_read_inside(
     assert (tmp_path / "out/details.jsonl").read_text().count("read through a link") == 3
 
 
-def test_a_board_with_a_worker_says_what_is_missing(environment: dict[str, str], tmp_path: Path) -> None:
+def test_app_reports_missing_sandbox(environment: dict[str, str], tmp_path: Path) -> None:
     path = f"{tmp_path}:{Path(sys.executable).parent}"
-    own = environment | {"PATH": path}
-    done = subprocess.run([sys.executable, "app.py"], cwd=ROOT, env=own, capture_output=True, text=True)
+    variables = environment | {"PATH": path}
+    done = subprocess.run([sys.executable, "app.py"], cwd=ROOT, env=variables, capture_output=True, text=True)
     assert done.returncode == 2 and "HANNUN_WORKER=off" in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("how", ["auto", "none"])
-def test_a_local_run_may_do_without_and_says_so(environment: dict[str, str], tmp_path: Path, how: str) -> None:
+@pytest.mark.parametrize("sandbox_option", ["auto", "none"])
+def test_run_without_sandbox_is_recorded(environment: dict[str, str], tmp_path: Path, sandbox_option: str) -> None:
     arguments = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--limit", "3", "--alone", "0"]
     path = f"{tmp_path}:{Path(sys.executable).parent}"
-    command = [*DUMMY_CLI, *arguments, "--out", str(tmp_path / "out"), "--sandbox", how]
+    command = [*DUMMY_CLI, *arguments, "--out", str(tmp_path / "out"), "--sandbox", sandbox_option]
     done = subprocess.run(command, cwd=ROOT, env=environment | {"PATH": path}, capture_output=True, text=True)
-    if how == "auto":
+    if sandbox_option == "auto":
         assert done.returncode == 2 and "--sandbox none" in done.stderr and "Traceback" not in done.stderr
     else:
         assert done.returncode == 0, done.stderr
@@ -422,7 +422,7 @@ def test_a_local_run_may_do_without_and_says_so(environment: dict[str, str], tmp
         assert result.environment["sandbox"] == "none"
 
 
-# Each is tried in a process of its own; what comes back is the names of those that were not refused.
+# Try each call in a new process and print the names of those that were not refused.
 SYSTEM_CALLS = """
 import ctypes, os, sys
 import pyseccomp
@@ -452,12 +452,14 @@ for name, (call, *arguments) in CALLS.items():
 """
 
 
-def test_system_calls_that_no_model_needs_are_refused(inside: Inside) -> None:
+def test_sandbox_refuses_unneeded_system_calls(inside: Inside) -> None:
     outside = subprocess.run([sys.executable, "-c", SYSTEM_CALLS], capture_output=True, text=True, cwd=ROOT)
-    assert "a keyring that others read" in outside.stdout and "a trace" in outside.stdout, "they are there outside"
+    assert "a keyring that others read" in outside.stdout and "a trace" in outside.stdout, (
+        "the calls work outside the sandbox"
+    )
     done = inside(SYSTEM_CALLS)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    # What is needed goes on: threads, processes, shared memory, sockets to itself.
+    # Threads, processes, shared memory and local sockets still work.
     needed = inside("""
 import multiprocessing, multiprocessing.shared_memory, socket, subprocess, sys, threading
 threading.Thread(target=print, args=("thread",)).start()
@@ -469,8 +471,8 @@ with socket.create_server(("127.0.0.1", 0)) as server:
     assert needed.returncode == 0 and {"thread", "process"} <= set(needed.stdout.split()), needed.stderr
 
 
-def test_server_program_shows_its_environment_or_its_file_alone(tmp_path: Path) -> None:
-    """A script in /data/bin must not show all of /data."""
+def test_installation_returns_only_environment_or_file(tmp_path: Path) -> None:
+    """Check that a script in /data/bin does not expose all of /data."""
     script, environment = tmp_path / "data/bin/serve.sh", tmp_path / "venv/bin/vllm"
     for program in (script, environment):
         program.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Intervals cover what they claim to cover: simulations with known truth."""
+"""Test the coverage of intervals and paired comparisons in simulations with a known truth."""
 
 import numpy as np
 import pytest
@@ -13,20 +13,20 @@ N_CLUSTERS, SIZE = 120, 4
 
 @pytest.mark.parametrize("truth", [0.02, 0.3, 0.5, 0.9])
 @pytest.mark.parametrize("n", [45, 200, 1500])
-def test_wilson_covers(truth: float, n: int) -> None:
+def test_wilson_covers_truth(truth: float, n: int) -> None:
     shares = stats.binom(n, truth).rvs(2000, random_state=1) / n
     inside = np.mean([i.low <= truth <= i.high for i in (wilson(float(s), n) for s in shares)])
     assert 0.92 <= inside <= 0.995
 
 
-def test_wilson_is_scipys() -> None:
+def test_wilson_matches_scipy() -> None:
     for right, n in [(0, 10), (7, 10), (45, 45), (918, 1500)]:
         expected = stats.binomtest(right, n).proportion_ci(method="wilson")
         assert wilson(right / n, n) == pytest.approx(Interval(expected.low, expected.high))
 
 
 def _clustered(random: np.random.Generator, truth: float) -> tuple[list[float], list[str]]:
-    """Right-or-wrong scores whose clusters agree: each has its own difficulty around the truth."""
+    """Return right-or-wrong scores and their clusters; each cluster has its own difficulty around the truth."""
     ease = random.beta(truth * 3, (1 - truth) * 3, N_CLUSTERS).repeat(SIZE)
     scores = (random.random(N_CLUSTERS * SIZE) < ease).astype(float)
     return scores.tolist(), [str(i // SIZE) for i in range(N_CLUSTERS * SIZE)]
@@ -43,10 +43,10 @@ def test_mean_interval_covers_clustered_scores(truth: float) -> None:
         low, high = wilson(sum(scores) / len(scores), len(scores))
         naive += low <= truth <= high
     assert 0.925 <= inside / 1000 <= 0.975
-    assert naive < inside, "treating items as independent claims too much"
+    assert naive < inside, "treating items as independent gives intervals that are too narrow"
 
 
-def test_mean_interval_covers_scores_between_right_and_wrong() -> None:
+def test_mean_interval_covers_partial_scores() -> None:
     random, inside = np.random.default_rng(3), 0
     for _ in range(500):
         scores = random.beta(8, 2, 300)
@@ -55,8 +55,8 @@ def test_mean_interval_covers_scores_between_right_and_wrong() -> None:
     assert 0.92 <= inside / 500 <= 0.98
 
 
-def test_smallest_difference_is_found_with_80_percent_power() -> None:
-    """By the distribution of McNemar's exact test itself."""
+def test_smallest_difference_has_80_percent_power() -> None:
+    """Compute the power from the distribution of McNemar's exact test."""
     for n in (200, 500, 1500):
         difference = smallest_difference(n)
         for_first = (DISCORDANT + difference) / (2 * DISCORDANT)
@@ -69,12 +69,12 @@ def test_smallest_difference_is_found_with_80_percent_power() -> None:
         assert 0.79 <= power <= 0.81
 
 
-def test_all_alike_is_not_certainty() -> None:
+def test_mean_interval_of_equal_scores_has_width() -> None:
     assert mean_interval([0.0] * 20, [str(i) for i in range(20)]).high > 0.1
     assert mean_interval([1.0] * 20, [str(i // 2) for i in range(20)]).low < 0.8
 
 
-def test_a_comparison_counts_flips_and_covers_the_difference() -> None:
+def test_paired_comparison_counts_flips_and_covers_difference() -> None:
     random = np.random.default_rng(4)
     covered = rejected = 0
     for _ in range(100):

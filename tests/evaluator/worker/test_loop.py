@@ -1,4 +1,4 @@
-"""The worker against a real store: request → result, failures with their codes, a clean stop."""
+"""Test the worker on a real store: from request to result, failures with their codes, and a clean stop."""
 
 import errno
 import json
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 def without_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For engines of the tests, which the sandbox does not show."""
+    """Run without the sandbox, which does not show the engines of the tests."""
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
 
 
@@ -54,10 +54,10 @@ def submit(settings: Settings, model_id: str, benchmark: str, submitter: str = "
 
 
 @pytest.mark.model
-def test_a_request_becomes_a_row_and_its_details_stay_private(
+def test_worker_publishes_row_and_keeps_details_private(
     settings: Settings, store: Store, private: PrivateStore
 ) -> None:
-    """By a real model, in the sandbox."""
+    """Run a real model in the sandbox."""
     request = submit(settings, "tiny/extractive", "korquad-2")
     assert Worker(settings).run_pending() == 1
     assert Queue(store).get(request.key).status == "finished"
@@ -68,12 +68,12 @@ def test_a_request_becomes_a_row_and_its_details_stay_private(
     result = EvalResult.model_validate_json(store.read(row.path, store.head()))
     assert result.results["korquad-2"] == row.metrics and result.latency and result.latency.mean_ms == row.latency_ms
     left = sorted(p.name for p in settings.work_dir.iterdir())
-    assert left == ["answers", "claims", "device.lock"], "nothing of the request is left behind"
+    assert left == ["answers", "claims", "device.lock"], "no files of the request are left"
 
     lines = private.read(f"details/{request.key[:2]}/{request.key}.jsonl").decode().splitlines()
     details = [json.loads(line) for line in lines]
     assert len(details) == 44 and set(details[0]) == {"id", "answers", "status", "em", "f1"}
-    assert not any(d["id"].startswith("korquad") for d in details), "item ids leave keyed"
+    assert not any(d["id"].startswith("korquad") for d in details), "published item ids are hashed with a key"
     public = b"".join(store.read(p, store.head()) for p in store.snapshot().files if p.endswith(".json"))
     longest = max((a for d in details for a in d["answers"]), key=len)
     assert len(longest) > 20 and longest.encode() not in public
@@ -81,7 +81,7 @@ def test_a_request_becomes_a_row_and_its_details_stay_private(
 
 @pytest.fixture
 def two_models(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_sandbox: None) -> Settings:
-    """`tiny/one` and `tiny/two`, which choose other letters."""
+    """Return settings with the models `tiny/one` and `tiny/two`, which choose different letters."""
     use_engine(monkeypatch, LetterEngine)
     for name in ("one", "two"):
         folder = shutil.copytree((settings.models_dir or Path()) / "tiny/image-text", tmp_path / "models/tiny" / name)
@@ -90,7 +90,7 @@ def two_models(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     return settings.model_copy(update={"models_dir": tmp_path / "models"})
 
 
-def test_results_of_one_submitter_are_not_paired(two_models: Settings, store: Store) -> None:
+def test_worker_does_not_pair_results_of_one_submitter(two_models: Settings, store: Store) -> None:
     for name in ("one", "two"):
         submit(two_models, f"tiny/{name}", "ko-vdc")
     assert Worker(two_models).run_pending() == 2
@@ -98,7 +98,7 @@ def test_results_of_one_submitter_are_not_paired(two_models: Settings, store: St
     assert len(rows) == 2 and not any(row.paired for row in rows)
 
 
-def test_result_is_paired_with_one_of_a_stranger(two_models: Settings, store: Store, tmp_path: Path) -> None:
+def test_worker_pairs_result_with_other_submitter(two_models: Settings, store: Store, tmp_path: Path) -> None:
     assert two_models.models_dir
     shutil.move(two_models.models_dir / "tiny/two", two_models.models_dir / "other/two")
     first = submit(two_models, "tiny/one", "ko-vdc", "x")
@@ -114,7 +114,7 @@ def test_result_is_paired_with_one_of_a_stranger(two_models: Settings, store: St
     assert pair.interval[0] <= ems[0] - ems[1] <= pair.interval[1]
 
 
-def test_a_result_is_published_with_its_signed_statement(two_models: Settings, store: Store) -> None:
+def test_worker_publishes_signed_statement(two_models: Settings, store: Store) -> None:
     key = Ed25519PrivateKey.generate()
     private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
@@ -129,9 +129,7 @@ def test_a_result_is_published_with_its_signed_statement(two_models: Settings, s
     assert private.encode() not in b"".join(store.read(path, store.head()) for path in store.snapshot().files)
 
 
-def test_scores_that_cannot_be_read_cost_only_their_pair(
-    two_models: Settings, store: Store, private: PrivateStore
-) -> None:
+def test_worker_skips_pair_with_unreadable_scores(two_models: Settings, store: Store, private: PrivateStore) -> None:
     first = submit(two_models, "tiny/one", "ko-vdc")
     Worker(two_models).run_pending()
     private.write(f"scores/{first.key[:2]}/{first.key}.parquet", b"torn")
@@ -148,7 +146,7 @@ def _break(settings: Settings, tmp_path: Path, file: str, content: bytes | None,
     return settings.model_copy(update={"models_dir": models})
 
 
-def test_a_model_that_changed_after_submission_fails_at_once(settings: Settings, tmp_path: Path) -> None:
+def test_worker_fails_changed_model(settings: Settings, tmp_path: Path) -> None:
     request = submit(settings, "tiny/extractive", "korquad-2")
     changed = _break(settings, tmp_path, "README.md", b"changed")
     Worker(changed).run_pending()
@@ -160,7 +158,7 @@ def test_a_model_that_changed_after_submission_fails_at_once(settings: Settings,
     )
 
 
-def test_a_model_that_cannot_run_fails_with_its_stage(settings: Settings, tmp_path: Path, dummy_engine: None) -> None:
+def test_worker_records_stage_of_failure(settings: Settings, tmp_path: Path, dummy_engine: None) -> None:
     broken = _break(settings, tmp_path, "dummy.json", b'{"fail": "invalid_weights"}')
     request = submit(broken, "tiny/extractive", "korquad-2")
     Worker(broken).run_pending()
@@ -168,7 +166,7 @@ def test_a_model_that_cannot_run_fails_with_its_stage(settings: Settings, tmp_pa
     assert after.failure and (after.status, after.failure.stage) == ("failed", "load")
 
 
-def test_broken_benchmark_data_is_our_fault(
+def test_worker_quarantines_on_broken_benchmark_data(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evaluator.worker.loop.FIRST_PAUSE", 0.0)
@@ -184,7 +182,7 @@ def test_broken_benchmark_data_is_our_fault(
     )
 
 
-def test_stopping_hands_the_request_back_with_its_answers(
+def test_worker_stop_returns_request_and_keeps_answers(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, without_sandbox: None
 ) -> None:
     use_engine(monkeypatch, LoggingEngine)
@@ -216,39 +214,39 @@ def test_stopping_hands_the_request_back_with_its_answers(
     assert queue.get(request.key).status == "finished"
 
 
-def test_heartbeats_have_the_progress(
+def test_worker_heartbeats_include_progress(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dummy_engine: None
 ) -> None:
     settings = _break(settings, tmp_path, "dummy.json", b'{"seconds": 0.01}', "image-text")
     submit(settings, "tiny/image-text", "ko-vdc")
-    told: list[Progress] = []
+    reported: list[Progress] = []
     heartbeat = Queue.heartbeat
 
-    def listen(queue: Queue, request: EvalRequest, now: datetime, progress: Progress) -> None:
+    def recording(queue: Queue, request: EvalRequest, now: datetime, progress: Progress) -> None:
         heartbeat(queue, request, now, progress)
-        if progress not in told:
-            told.append(progress)
+        if progress not in reported:
+            reported.append(progress)
 
-    monkeypatch.setattr(Queue, "heartbeat", listen)
+    monkeypatch.setattr(Queue, "heartbeat", recording)
     Worker(settings.model_copy(update={"heartbeat": timedelta(milliseconds=20)})).run_pending()
-    stages = [p.stage for p in told]
-    assert stages == sorted(stages, key=list(Stage).index), "one stage after the other"
+    stages = [p.stage for p in reported]
+    assert stages == sorted(stages, key=list(Stage).index), "the stages come in order"
     assert {Stage.LOAD, Stage.INFER} <= set(stages)
-    answered = [p.done for p in told if p.stage == Stage.INFER]
-    assert answered == sorted(answered) and {p.total for p in told if p.stage == Stage.INFER} == {80}
+    answered = [p.done for p in reported if p.stage == Stage.INFER]
+    assert answered == sorted(answered) and {p.total for p in reported if p.stage == Stage.INFER} == {80}
 
 
-def test_the_schedule_runs_one_round_at_a_time(
+def test_start_schedule_runs_one_round_at_a_time(
     settings: Settings, dummy_engine: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     submit(settings, "tiny/extractive", "korquad-2")
     worker, finished = Worker(settings), threading.Event()
 
-    def round_then_tell() -> None:
+    def round_then_set() -> None:
         worker.run_pending()
         finished.set()
 
-    monkeypatch.setattr(worker, "round", round_then_tell)
+    monkeypatch.setattr(worker, "round", round_then_set)
     scheduler = start_schedule(timedelta(seconds=1), worker)
     (job,) = scheduler.get_jobs()
     assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, None)
@@ -257,7 +255,7 @@ def test_the_schedule_runs_one_round_at_a_time(
     assert [r.status for r in Queue(open_store(settings.store)).rows()] == ["finished"]
 
 
-def test_worker_once_from_the_command_line(environment: dict[str, str], settings: Settings) -> None:
+def test_worker_command_runs_once(environment: dict[str, str], settings: Settings) -> None:
     request = submit(settings, "tiny/extractive", "korquad-2")
     done = subprocess.run(
         [sys.executable, "-m", "tests.support.cli", "evaluator.engines.dummy:DummyEngine", "worker", "--once"],
@@ -267,10 +265,10 @@ def test_worker_once_from_the_command_line(environment: dict[str, str], settings
     assert f"published {request.key}" in done.stderr
 
 
-def test_a_worker_on_another_machine_goes_on_from_the_answers_of_one_that_was_lost(
+def test_worker_resumes_answers_of_lost_worker(
     settings: Settings, private: PrivateStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_sandbox: None
 ) -> None:
-    """As in a Job, whose disk ends with it: only the private store is left."""
+    """Resume from the private store alone, as after a Job whose disk is gone."""
     use_engine(monkeypatch, LoggingEngine)
     request = submit(settings, "tiny/image-text", "ko-vdc")
     here = settings.model_copy(update={"heartbeat": timedelta(milliseconds=5), "alone": 0})
@@ -278,8 +276,8 @@ def test_a_worker_on_another_machine_goes_on_from_the_answers_of_one_that_was_lo
     (here.work_dir / STOP_AFTER_FILE).write_text("7")
     worker = Worker(here)
 
-    def lost(own: Queue, *_: object) -> None:
-        raise LostLeaseError("the machine is gone")
+    def lost(*_: object) -> None:
+        raise LostLeaseError("the host is gone")
 
     update = AnswerBackup.update
 
@@ -295,7 +293,7 @@ def test_a_worker_on_another_machine_goes_on_from_the_answers_of_one_that_was_lo
     parts = private.paths("answers")
     copied = b"".join(private.read(path) for path in parts).splitlines()
     assert parts and all(request.key in path for path in parts) and 0 < len(copied) <= 7
-    there = settings.model_copy(update={"work_dir": tmp_path / "another machine", "alone": 0})
+    there = settings.model_copy(update={"work_dir": tmp_path / "another host", "alone": 0})
     queue = Queue(open_store(settings.store))
     queue.requeue(request.key)
     there.work_dir.mkdir()
@@ -306,7 +304,7 @@ def test_a_worker_on_another_machine_goes_on_from_the_answers_of_one_that_was_lo
     assert private.paths("answers") == private.paths("leases") == []
 
 
-def test_an_evaluation_past_its_deadline_fails_and_the_next_goes_on(settings: Settings, dummy_engine: None) -> None:
+def test_worker_fails_evaluation_past_deadline(settings: Settings, dummy_engine: None) -> None:
     slow = submit(settings, "tiny/extractive", "korquad-2")
     hurried = settings.model_copy(update={"deadline": timedelta(milliseconds=1)})
     Worker(hurried).run_pending()
@@ -318,23 +316,23 @@ def test_an_evaluation_past_its_deadline_fails_and_the_next_goes_on(settings: Se
     assert queue.get(slow.key).status == "finished"
 
 
-def test_a_store_out_of_reach_is_left_to_the_next_round(
+def test_worker_round_survives_unreachable_store(
     settings: Settings, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker = Worker(settings)
 
-    def away(*_: object) -> str:
+    def unreachable(*_: object) -> str:
         raise StoreUnavailableError("the store is out of reach")
 
-    monkeypatch.setattr(worker._queue.store, "head", away)
+    monkeypatch.setattr(worker._queue.store, "head", unreachable)
     worker.round()
     assert "out of reach" in caplog.text
 
 
-def test_what_the_inference_process_says_is_in_no_log(
+def test_worker_does_not_log_inference_messages(
     settings: Settings, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A template can raise an error with the question in it."""
+    """Check an error whose message contains the question, as a template can raise."""
     caplog.set_level("INFO")
     event = json.dumps({"event": "failed", "code": "template_error", "message": "PRIVATE QUESTION"})
     code = f"import sys; print({event!r}, flush=True); sys.exit(3)"
@@ -345,16 +343,16 @@ def test_what_the_inference_process_says_is_in_no_log(
     assert "template_error" in caplog.text and "PRIVATE" not in caplog.text
 
 
-def test_stores_and_work_are_the_operators_alone(settings: Settings) -> None:
+def test_worker_restricts_folder_permissions(settings: Settings) -> None:
     Worker(settings)
     for path in (Path(settings.store), Path(settings.private_store), settings.work_dir):
         assert path.stat().st_mode & 0o777 == 0o700, path
 
 
-def test_after_faults_of_ours_the_worker_pauses_longer_and_longer_and_says_so(
+def test_worker_pauses_longer_after_infrastructure_failures(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, dummy_engine: None
 ) -> None:
-    """A full disk: what is pending stays so but for the few requests that were tried."""
+    """Run on a full disk: requests stay pending, except the few that were tried."""
     queue = Queue(open_store(settings.store))
     for model in ("tiny/extractive", "tiny/image-text"):
         for benchmark in ("korquad-2",) if model == "tiny/extractive" else ("ko-vqa", "ko-vdc", "infochartqa"):
@@ -370,11 +368,13 @@ def test_after_faults_of_ours_the_worker_pauses_longer_and_longer_and_says_so(
         patch.setattr("evaluator.worker.run.load_items", full)
         pauses = []
         for _ in range(10):
-            assert worker.run_pending() == 1, "one try, then a pause"
+            assert worker.run_pending() == 1, "the worker pauses after one attempt"
             assert worker.run_pending() == 0
             pauses.append(worker._pause_until - clock[0])
             clock[0] = worker._pause_until
-        assert pauses == [10] * 3 + [20] * 3 + [40] * 3 + [80], "longer with each other request, not with each attempt"
+        assert pauses == [10] * 3 + [20] * 3 + [40] * 3 + [80], (
+            "the pause grows with each new request, not with each attempt"
+        )
     failures = [queue.get(row.key).failure for row in queue.rows() if row.status == "quarantined"]
     assert [failure.code for failure in failures if failure] == ["disk_full"] * 3
     assert "disk_full again and again" in caplog.text
@@ -387,27 +387,27 @@ def test_after_faults_of_ours_the_worker_pauses_longer_and_longer_and_says_so(
 
 
 @pytest.mark.parametrize("error", [StoreUnavailableError("the Hub answers 503"), StoreError("the Hub answers 401")])
-def test_finished_run_survives_store_errors_while_publishing(
+def test_worker_retries_publishing_after_store_error(
     error: StoreError, settings: Settings, monkeypatch: pytest.MonkeyPatch, dummy_engine: None
 ) -> None:
-    """An outage, or a token that is being replaced."""
+    """Check an outage and a token that is being replaced."""
     request = submit(settings, "tiny/extractive", "korquad-2")
     monkeypatch.setattr("evaluator.worker.publish.PUBLISH_PAUSE", 1e-6)
     publish, tries = Queue.publish, []
 
-    def away(queue: Queue, *arguments: object) -> None:
+    def unreachable(queue: Queue, *arguments: object) -> None:
         tries.append(1)
         if len(tries) < 20:
             raise error
         publish(queue, *arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Queue, "publish", away)
+    monkeypatch.setattr(Queue, "publish", unreachable)
     Worker(settings).run_pending()
     after = Queue(open_store(settings.store)).get(request.key)
     assert (after.status, after.attempt, len(tries)) == ("finished", 1, 20)
 
 
-def test_a_lost_lease_stops_the_evaluation_at_the_next_heartbeat(
+def test_worker_stops_evaluation_if_lease_is_lost(
     settings: Settings,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -418,11 +418,11 @@ def test_a_lost_lease_stops_the_evaluation_at_the_next_heartbeat(
     request = submit(settings, "tiny/image-text", "ko-vdc")
     queue, heartbeat = Queue(open_store(settings.store)), Queue.heartbeat
 
-    def taken_away(own: Queue, running: EvalRequest, now: datetime, progress: Progress) -> None:
+    def taken_away(worker_queue: Queue, running: EvalRequest, now: datetime, progress: Progress) -> None:
         if progress.stage == Stage.INFER and running.lease == queue.get(request.key).lease:
-            queue.requeue(request.key)  # by the operator, or by another worker that took the lease for lost
+            queue.requeue(request.key)  # like the operator, or another worker after the lease expired
             queue.claim("another", now)
-        heartbeat(own, running, now, progress)
+        heartbeat(worker_queue, running, now, progress)
 
     monkeypatch.setattr(Queue, "heartbeat", taken_away)
     worker = Worker(settings.model_copy(update={"heartbeat": timedelta(milliseconds=20)}))

@@ -1,4 +1,4 @@
-"""Model checks, on local folders and, with the real client over HTTP, on the Hub double."""
+"""Test the model checks on local folders and, with the real client over HTTP, on the Hub double."""
 
 import json
 import shutil
@@ -54,14 +54,14 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("model_id", MALFORMED)
-def test_malformed_ids(model_id: str, models_dir: Path, store: Store) -> None:
+def test_check_rejects_malformed_id(model_id: str, models_dir: Path, store: Store) -> None:
     assert len(MALFORMED) >= 40
     report = check(model_id, models_dir, store)
     assert refusals(report) == {CheckName.ID: RefusalCode.MALFORMED_ID}
-    assert all(c.skipped for c in report.checks if c.name != CheckName.ID), "nothing was looked up by such a name"
+    assert all(c.skipped for c in report.checks if c.name != CheckName.ID), "a malformed name is never looked up"
 
 
-def test_facts_of_a_local_model(models_dir: Path) -> None:
+def test_inspect_model_reads_local_folder(models_dir: Path) -> None:
     facts = inspect_model("tiny/extractive", None, models_dir, REGISTRY)
     assert (facts.engine, facts.takes_images, facts.model_type, facts.precision) == (
         "extractive",
@@ -77,17 +77,17 @@ def test_facts_of_a_local_model(models_dir: Path) -> None:
     assert image_text.template and "message['role']" in image_text.template
 
 
-def test_every_check_is_shown_with_what_was_found(models_dir: Path, store: Store) -> None:
+def test_check_reports_every_check_with_details(models_dir: Path, store: Store) -> None:
     report = check("tiny/image-text", models_dir, store, "ko-vqa")
     assert refusals(report) == {}
-    of_some = {CheckName.BASE, CheckName.QUANTIZATION, CheckName.THINKING}  # adapters, quantised and hybrid models
-    assert {c.name for c in report.checks} == set(CheckName) - of_some and set(CheckName) == set(CHECKS)
+    optional = {CheckName.BASE, CheckName.QUANTIZATION, CheckName.THINKING}  # adapters, quantised and hybrid models
+    assert {c.name for c in report.checks} == set(CheckName) - optional and set(CheckName) == set(CHECKS)
     found = {c.name: c.detail for c in report.checks}
     assert found[CheckName.LICENSE] == "apache-2.0" and found[CheckName.CONTEXT] == "4,096"
     assert found[CheckName.ARCHITECTURE].startswith("llava, transformers ")
 
 
-def test_all_faults_are_told_at_once(models_dir: Path, tmp_path: Path, store: Store) -> None:
+def test_check_reports_all_refusals_at_once(models_dir: Path, tmp_path: Path, store: Store) -> None:
     folder = _local(models_dir, tmp_path, "tiny/image-text")
     (folder / "README.md").unlink()
     (folder / "chat_template.jinja").write_text("{% for x in %}")
@@ -95,7 +95,7 @@ def test_all_faults_are_told_at_once(models_dir: Path, tmp_path: Path, store: St
     assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {
         CheckName.LICENSE: RefusalCode.NO_LICENSE,
         CheckName.CODE: RefusalCode.CODE_SETTING,
-    }, "what hangs on the configuration is not looked at while that cannot be trusted"
+    }, "checks that depend on the configuration are skipped while it cannot be trusted"
     _configure(folder, _attn_implementation_internal=None)
     assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {
         CheckName.LICENSE: RefusalCode.NO_LICENSE,
@@ -105,13 +105,13 @@ def test_all_faults_are_told_at_once(models_dir: Path, tmp_path: Path, store: St
 
 
 @pytest.mark.model
-def test_what_transformers_can_run_is_as_the_pinned_one_says() -> None:
-    from scripts.make_architectures import architectures  # which loads transformers
+def test_architectures_file_matches_pinned_transformers() -> None:
+    from scripts.make_architectures import architectures  # loads transformers
 
     assert json.loads(ARCHITECTURES.read_text()) == architectures(), "python -m scripts.make_architectures"
 
 
-def test_the_revision_of_a_local_model_is_its_content(models_dir: Path, tmp_path: Path) -> None:
+def test_content_revision_depends_on_content(models_dir: Path, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(models_dir / "tiny/extractive", folder)
     revision = content_revision(folder)
@@ -122,7 +122,7 @@ def test_the_revision_of_a_local_model_is_its_content(models_dir: Path, tmp_path
     assert content_revision(folder) != revision
 
 
-def test_benchmarks_a_model_does_not_fit(models_dir: Path, tmp_path: Path, store: Store) -> None:
+def test_check_rejects_unsuitable_benchmark(models_dir: Path, tmp_path: Path, store: Store) -> None:
     for benchmark in ("ko-vqa", "infochartqa"):
         refused = refusals(check("tiny/extractive", models_dir, store, benchmark))
         assert refused == {CheckName.INPUTS: RefusalCode.ENGINE_INPUTS}
@@ -211,7 +211,7 @@ C, R = CheckName, RefusalCode
         (lambda f: (f / "generation_config.json").write_text(" " * 10_000_001 + "{}"), {C.CODE: R.CODE_SETTING}),
     ],
 )  # fmt: skip
-def test_broken_local_models(
+def test_check_rejects_broken_local_model(
     models_dir: Path, tmp_path: Path, store: Store, break_it: Break, refused: dict[CheckName, RefusalCode]
 ) -> None:
     break_it(_local(models_dir, tmp_path))
@@ -222,14 +222,14 @@ def test_broken_local_models(
             inspect_model("m/x", None, tmp_path, REGISTRY)
 
 
-def test_what_old_versions_of_transformers_wrote_is_no_code(models_dir: Path, tmp_path: Path, store: Store) -> None:
+def test_check_accepts_config_keys_of_old_transformers(models_dir: Path, tmp_path: Path, store: Store) -> None:
     folder = _local(models_dir, tmp_path)
     _configure(folder, _name_or_path="org/x", _commit_hash="0", attn_implementation="sdpa", _sliding_window_pattern=6)
     _configure(folder, _pad_token_id=0, _valid_processor_keys=["a"], scale={"__float__": "Infinity"})
     assert refusals(check("m/x", tmp_path, store)) == {}
 
 
-def test_an_architecture_of_transformers_runs_by_its_own_code(models_dir: Path, tmp_path: Path, store: Store) -> None:
+def test_check_ignores_auto_map_of_known_architecture(models_dir: Path, tmp_path: Path, store: Store) -> None:
     folder = _local(models_dir, tmp_path)
     (folder / "modeling_bert.py").write_text("raise SystemExit('this must not run')")
     _configure(folder, auto_map={"AutoModelForQuestionAnswering": "modeling_bert.Bert"})
@@ -244,7 +244,7 @@ PRINTS = "{% for m in messages %}<user>{{ m.content }}{% endfor %}"
 @pytest.mark.parametrize(
     ("template", "refused"),
     [
-        (PRINTS, R.TEMPLATE_DROPS_IMAGE),  # prints the list as Python does
+        (PRINTS, R.TEMPLATE_DROPS_IMAGE),  # prints the Python list
         ("{% for p in messages[0].content %}{{ p.text }}{% endfor %}", R.TEMPLATE_DROPS_IMAGE),
         (
             "{% for p in messages[0].content %}{{ '<image>' if p.type == 'image' }}{% endfor %}",
@@ -253,7 +253,7 @@ PRINTS = "{% for m in messages %}<user>{{ m.content }}{% endfor %}"
         ("{{ raise_exception('only tools') }}", R.TEMPLATE_FAILS),
     ],
 )
-def test_a_template_is_tried_with_an_image(
+def test_check_renders_template_with_image(
     models_dir: Path, tmp_path: Path, store: Store, template: str, refused: RefusalCode
 ) -> None:
     folder = _local(models_dir, tmp_path, "tiny/image-text")
@@ -261,7 +261,7 @@ def test_a_template_is_tried_with_an_image(
     assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {C.TEMPLATE: refused}
 
 
-def test_a_model_needs_its_tokenizer_and_its_processor(models_dir: Path, tmp_path: Path, store: Store) -> None:
+def test_check_requires_tokenizer_and_processor(models_dir: Path, tmp_path: Path, store: Store) -> None:
     folder = _local(models_dir, tmp_path, "tiny/image-text")
     (folder / "processor_config.json").unlink()
     assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == {C.TOKENIZER: R.NO_PROCESSOR}
@@ -270,7 +270,7 @@ def test_a_model_needs_its_tokenizer_and_its_processor(models_dir: Path, tmp_pat
 
 
 @pytest.mark.parametrize("licence", ["[apache-2.0, mit]", "[apache-2.0]"])
-def test_a_licence_may_be_a_list(models_dir: Path, tmp_path: Path, store: Store, licence: str) -> None:
+def test_check_accepts_licence_list(models_dir: Path, tmp_path: Path, store: Store, licence: str) -> None:
     (_local(models_dir, tmp_path) / "README.md").write_text(f"---\nlicense: {licence}\n---\n")
     report = check("m/x", tmp_path, store)
     assert refusals(report) == {}
@@ -280,8 +280,8 @@ def test_a_licence_may_be_a_list(models_dir: Path, tmp_path: Path, store: Store,
 @pytest.mark.parametrize(
     "name", ["Qwen3ForSequenceClassification", "Qwen3ForTokenClassification", "Qwen3Model", "Qwen3ForRewardModeling"]
 )
-def test_models_that_do_not_generate_are_refused(models_dir: Path, tmp_path: Path, store: Store, name: str) -> None:
-    """Reward, classifier and embedding models of chat types: with tied embeddings they would load, and be scored."""
+def test_check_rejects_model_without_generation(models_dir: Path, tmp_path: Path, store: Store, name: str) -> None:
+    """Check reward, classifier and embedding models, which would load and be scored if embeddings are tied."""
     folder = _local(models_dir, tmp_path)
     _configure(folder, model_type="qwen3", architectures=[name])
     assert refusals(check("m/x", tmp_path, store))[C.ARCHITECTURE] == R.NOT_CHAT
@@ -289,7 +289,7 @@ def test_models_that_do_not_generate_are_refused(models_dir: Path, tmp_path: Pat
     assert C.ARCHITECTURE not in refusals(check("m/x", tmp_path, store))
 
 
-def test_text_model_that_transformers_lists_with_image_models(models_dir: Path, tmp_path: Path, store: Store) -> None:
+def test_inspect_model_text_model_listed_with_image_models(models_dir: Path, tmp_path: Path, store: Store) -> None:
     folder = _local(models_dir, tmp_path)
     _configure(folder, model_type="mistral4", architectures=["Mistral4ForCausalLM"])
     (folder / "chat_template.jinja").write_text("{{ messages[0].content }}")
@@ -297,12 +297,12 @@ def test_text_model_that_transformers_lists_with_image_models(models_dir: Path, 
     assert not inspect_model("m/x", None, tmp_path, REGISTRY).takes_images
 
 
-def test_size_and_number_of_files_end_somewhere(models_dir: Path, tmp_path: Path) -> None:
+def test_check_model_rejects_too_many_bytes_or_files(models_dir: Path, tmp_path: Path) -> None:
     folder = _local(models_dir, tmp_path)
     (folder / "pytorch_model.bin").write_bytes(bytes(10**6))
     fetched = sum(p.stat().st_size for p in folder.iterdir() if p.suffix in (".safetensors", ".json"))
     assert refusals(check_model("m/x", None, tmp_path, REGISTRY, max_bytes=fetched)) == {}, (
-        "what is not fetched has no weight"
+        "files that are not fetched do not count"
     )
     assert refusals(check_model("m/x", None, tmp_path, REGISTRY, max_bytes=fetched - 1)) == {C.SIZE: R.TOO_LARGE}
     (folder / "pieces").mkdir()
@@ -311,13 +311,13 @@ def test_size_and_number_of_files_end_somewhere(models_dir: Path, tmp_path: Path
     assert refusals(check_model("m/x", None, tmp_path, REGISTRY, max_bytes=10**12)) == {C.SIZE: R.TOO_LARGE}
 
 
-def test_link_that_leaves_the_models_folder_is_refused(models_dir: Path, tmp_path: Path, store: Store) -> None:
+def test_check_rejects_link_outside_folder(models_dir: Path, tmp_path: Path, store: Store) -> None:
     folder = _local(models_dir, tmp_path)
     (folder / "extra.json").symlink_to("config.json")
-    assert refusals(check("m/x", tmp_path, store)) == {}, "one inside is none"
+    assert refusals(check("m/x", tmp_path, store)) == {}, "a link inside the folder is allowed"
     for name, target in (("a.json", "b.json"), ("b.json", "a.json")):
         (folder / name).symlink_to(target)
-    assert refusals(check("m/x", tmp_path, store)) == {C.PUBLIC: R.OUTSIDE_LINK}, "two that lead to each other"
+    assert refusals(check("m/x", tmp_path, store)) == {C.PUBLIC: R.OUTSIDE_LINK}, "links that form a loop are refused"
     for name in ("a.json", "b.json"):
         (folder / name).unlink()
     (folder / "merges.txt").symlink_to("/etc/passwd")
@@ -334,7 +334,7 @@ def test_link_that_leaves_the_models_folder_is_refused(models_dir: Path, tmp_pat
         ("tokenizer_config.json", {}, True),
     ],
 )
-def test_adapter_does_not_inherit_the_approval_of_its_bases_code(
+def test_check_model_adapter_does_not_inherit_code_approval(
     models_dir: Path, tmp_path: Path, name: str, auto_map: dict[str, object], passes: bool
 ) -> None:
     base, adapter = _local(models_dir, tmp_path), tmp_path / "m/adapter"
@@ -351,7 +351,7 @@ def test_adapter_does_not_inherit_the_approval_of_its_bases_code(
 @pytest.mark.parametrize(
     "settings", [{"init_lora_weights": "pissa_niter_100000000"}, {"r": 10**9}, {"rank_pattern": {"q_proj": 10**9}}]
 )
-def test_adapter_settings_that_take_for_ever_are_refused(
+def test_check_model_rejects_expensive_adapter_settings(
     models_dir: Path, tmp_path: Path, settings: dict[str, object]
 ) -> None:
     base, adapter = _local(models_dir, tmp_path), tmp_path / "m/adapter"
@@ -364,7 +364,7 @@ def test_adapter_settings_that_take_for_ever_are_refused(
     assert refusals(check_model("m/adapter", None, tmp_path, REGISTRY, max_bytes=10**9))[C.BASE] == R.ADAPTER_KIND
 
 
-def test_an_index_names_files_of_the_repository_only(models_dir: Path, tmp_path: Path) -> None:
+def test_inspect_folder_rejects_shard_outside_repository(models_dir: Path, tmp_path: Path) -> None:
     folder = _local(models_dir, tmp_path)
     (folder / "model.safetensors").rename(folder / "model-1.safetensors")
     index = {"weight_map": {"a": "model-1.safetensors", "b": "../../../etc/passwd", "c": "http://127.0.0.1/x"}}
@@ -380,7 +380,7 @@ def test_an_index_names_files_of_the_repository_only(models_dir: Path, tmp_path:
     assert error.value.code == R.NO_WEIGHTS
 
 
-def test_what_was_submitted_is_not_submitted_again(models_dir: Path, settings: Settings, store: Store) -> None:
+def test_check_rejects_duplicate_submission(models_dir: Path, settings: Settings, store: Store) -> None:
     service = SubmissionService(Queue(store), settings, REGISTRY)
     asked = Submission("tiny/extractive", ("korquad-2",))
     (outcome,), _ = service.submit(asked, ANYONE)
@@ -389,7 +389,7 @@ def test_what_was_submitted_is_not_submitted_again(models_dir: Path, settings: S
     assert next(c.detail for c in report.checks if c.name == C.NEW) == f"pending, {str(outcome.key)[:8]}"
 
 
-def test_an_owner_may_opt_out(models_dir: Path, settings: Settings, store: Store) -> None:
+def test_check_rejects_opted_out_model(models_dir: Path, settings: Settings, store: Store) -> None:
     queue = Queue(store)
     service = SubmissionService(queue, settings, REGISTRY)
     asked = Submission("tiny/extractive", ("korquad-2",))
@@ -426,7 +426,7 @@ ON = ("--benchmark", "korquad-2")
 
 
 def use_hub(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As HF_ENDPOINT, which the library has read already."""
+    """Point huggingface_hub at `address`, because it has already read HF_ENDPOINT."""
     template = constants.HUGGINGFACE_CO_URL_TEMPLATE.removeprefix(constants.ENDPOINT)
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", f"{address}{template}")
     monkeypatch.setattr(constants, "ENDPOINT", address)
@@ -440,24 +440,24 @@ def cli(
     return in_process(environment, monkeypatch, capsys, main)
 
 
-def test_a_folder_has_one_revision(cli: Cli) -> None:
+def test_submit_folder_accepts_only_main_revision(cli: Cli) -> None:
     refused = cli("submit", "tiny/extractive", "--revision", "nonsense", *ON)
     assert refused.returncode == 2 and REFUSALS[RefusalCode.REVISION_NOT_FOUND].en in refused.stderr
     assert cli("submit", "tiny/extractive", "--revision", "main", *ON).returncode == 0
 
 
-def test_a_hub_model_is_queued_at_its_commit(cli: Cli) -> None:
+def test_submit_hub_model_records_commit(cli: Cli) -> None:
     done = cli("submit", "owner/good", *ON)
     assert done.returncode == 0, done.stderr
     key = done.stdout.split()[1]
     request = json.loads(cli("show", key).stdout)
     assert request["revision"] == commit_of("owner/good")
     assert (request["license"], request["engine"]) == ("apache-2.0", "extractive")
-    assert 100_000 < request["params"] < 400_000, "counted from the header, not taken from the card"
+    assert 100_000 < request["params"] < 400_000, "parameters are counted from the header, not read from the card"
 
 
 @pytest.mark.parametrize("revision", ["main", "v1", commit_of("owner/good"), older_commit_of("owner/good")])
-def test_a_branch_a_tag_and_their_commits_are_the_owners(cli: Cli, revision: str, store: Store) -> None:
+def test_submit_resolves_revision(cli: Cli, revision: str, store: Store) -> None:
     done = cli("submit", "owner/good", "--revision", revision, *ON)
     assert done.returncode == 0, done.stderr
     (row,) = Queue(store).rows()
@@ -478,14 +478,14 @@ def test_a_branch_a_tag_and_their_commits_are_the_owners(cli: Cli, revision: str
         (["owner good"], RefusalCode.MALFORMED_ID),
     ],
 )
-def test_hub_models_that_are_refused(cli: Cli, args: list[str], code: RefusalCode) -> None:
+def test_submit_rejects_hub_model(cli: Cli, args: list[str], code: RefusalCode) -> None:
     done = cli("submit", *args, *ON)
     assert done.returncode == 2
     assert REFUSALS[code].en in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_the_command_line_prints_the_same_list(cli: Cli) -> None:
+def test_check_command_prints_checks(cli: Cli) -> None:
     done = cli("check", "owner/good", *ON)
     assert done.returncode == 0, done.stderr
     assert "✓ Licence: apache-2.0" in done.stdout and "✓ Context length [korquad-2]: 512" in done.stdout
@@ -494,7 +494,7 @@ def test_the_command_line_prints_the_same_list(cli: Cli) -> None:
     assert cli("list").stdout == "", "nothing was queued"
 
 
-def test_a_hub_out_of_reach_is_our_fault_not_the_models(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_submit_reports_unreachable_hub(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     use_hub("http://127.0.0.1:9", monkeypatch)
     done = cli("submit", "owner/good", *ON)
     assert done.returncode == 2
@@ -502,7 +502,7 @@ def test_a_hub_out_of_reach_is_our_fault_not_the_models(cli: Cli, monkeypatch: p
 
 
 @pytest.mark.integration
-def test_a_hub_model_is_fetched_and_evaluated(environment: dict[str, str], hub: str, tmp_path: Path) -> None:
+def test_run_command_evaluates_hub_model(environment: dict[str, str], hub: str, tmp_path: Path) -> None:
     dummy = [sys.executable, "-m", "tests.support.cli", "evaluator.engines.dummy:DummyEngine"]
     command = [*dummy, "run", "--model", "owner/good", "--benchmark", "korquad-2"]
     done = subprocess.run(

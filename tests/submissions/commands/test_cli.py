@@ -1,3 +1,5 @@
+"""Test the commands of `python -m submissions`."""
+
 import json
 import subprocess
 import sys
@@ -12,7 +14,7 @@ from submissions.config.settings import Settings
 pytestmark = pytest.mark.usefixtures("settings_here")
 
 
-def test_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa", "--benchmark", "ko-vdc"]) == 0
     keys = [line.split()[1] for line in capsys.readouterr().out.splitlines()]
     assert len(keys) == 2
@@ -27,7 +29,7 @@ def test_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(capsys.readouterr().out) == {"segments_changed": 0, "unreadable": {}}
 
 
-def test_a_second_submission_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_submit_rejects_second_submission(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
     assert main(["show", "0" * 32]) == 2
     assert "no request" in capsys.readouterr().err
@@ -36,21 +38,23 @@ def test_a_second_submission_says_so(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (["submit", "tiny/extractive", "--benchmark", "ko-vqa"], "(korquad-2)"),
         (["--store", "hf://models/a/b", "list"], "names no dataset"),
-        (["--store", "/nowhere/store.git", "list"], "no store is there"),
-        (["--store", "/nowhere/store.git", "verify"], "no store is there"),
+        (["--store", "/nowhere/store.git", "list"], "there is no store here"),
+        (["--store", "/nowhere/store.git", "verify"], "there is no store here"),
     ],
 )
-def test_bad_input_is_one_line_and_code_2(args: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_report_bad_input_in_one_line(
+    args: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(args) == 2
     error = capsys.readouterr().err
-    assert said in error and len(error.splitlines()) == 1
+    assert message in error and len(error.splitlines()) == 1
 
 
-def test_a_user_without_a_name_is_asked_for_one(
+def test_submit_requires_name_if_user_is_unknown(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def no_name() -> str:
@@ -63,22 +67,22 @@ def test_a_user_without_a_name_is_asked_for_one(
     assert main(["list"]) == 0
 
 
-def test_a_bad_setting_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_names_invalid_setting(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("HANNUN_LEASE", "soon")
     assert main(["list"]) == 2
     assert "HANNUN_LEASE" in capsys.readouterr().err
 
 
-def test_the_store_is_where_the_setting_says(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list"]) == 2 and not Path(settings.store).exists(), "a command that reads makes none"
-    assert "no store is there" in capsys.readouterr().err
+def test_list_does_not_create_store(settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 2 and not Path(settings.store).exists(), "a command that only reads creates no store"
+    assert "there is no store here" in capsys.readouterr().err
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
     assert main(["list"]) == 0 and Path(settings.store).is_dir()
 
 
 @pytest.mark.integration
-def test_the_process_ends_cleanly_each_time(environment: dict[str, str]) -> None:
-    """Reading Parquet with threads aborted every other process at its exit."""
+def test_list_exits_cleanly_every_time(environment: dict[str, str]) -> None:
+    """Check a past failure: reading Parquet with threads aborted every other process at exit."""
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
     command = [sys.executable, "-m", "submissions", "list"]
     codes = [subprocess.run(command, cwd=ROOT, env=environment, capture_output=True).returncode for _ in range(6)]

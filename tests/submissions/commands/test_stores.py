@@ -1,4 +1,4 @@
-"""What an operator does with the stores as a whole."""
+"""Test the operator's commands for whole stores: status, verify, backup and restore."""
 
 import os
 import re
@@ -41,7 +41,7 @@ def filled(queue: Queue, private: PrivateStore, make_request: Callable[..., Eval
     return requests
 
 
-def test_the_status_is_one_screen(
+def test_status_fits_on_one_screen(
     filled: dict[str, EvalRequest], heartbeats: Heartbeats, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = datetime.now(UTC)
@@ -52,19 +52,19 @@ def test_the_status_is_one_screen(
         )
     )
     assert main(["status"]) == 0
-    said = capsys.readouterr().out
-    assert "1 pending, 1 running, 1 finished, 1 failed, 1 quarantined" in said
-    assert f"running   {filled['busy'].key} by w" in said and "infer 30/45" in said
-    assert "paused    gpu-1 after disk_full, since 3h" in said and "worker    gpu-1, seen 3h ago" in said
-    assert len(said.splitlines()) <= 24
+    output = capsys.readouterr().out
+    assert "1 pending, 1 running, 1 finished, 1 failed, 1 quarantined" in output
+    assert f"running   {filled['busy'].key} by w" in output and "infer 30/45" in output
+    assert "paused    gpu-1 after disk_full, since 3h" in output and "worker    gpu-1, seen 3h ago" in output
+    assert len(output.splitlines()) <= 24
 
 
-def test_a_whole_store_is_verified(filled: dict[str, EvalRequest], capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_accepts_intact_store(filled: dict[str, EvalRequest], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify"]) == 0
     assert capsys.readouterr().out == "no problems\n"
 
 
-def test_what_is_wrong_is_named(
+def test_verify_names_problems(
     store: Store, filled: dict[str, EvalRequest], private: PrivateStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = store.snapshot().files
@@ -76,14 +76,14 @@ def test_what_is_wrong_is_named(
     store.commit({result: None, **twice, **bad}, store.head(), "break")
     private.delete(sharded(f"details/{done.key}.jsonl"))
     assert main(["verify"]) == 1
-    said = capsys.readouterr().out
-    assert f"request {done.key} is finished and has no result" in said
-    assert "results/o/bad/" in said and "unreadable" in said
-    assert "run python -m submissions reindex" in said and "problems" in said
+    output = capsys.readouterr().out
+    assert f"request {done.key} is finished and has no result" in output
+    assert "results/o/bad/" in output and "unreadable" in output
+    assert "run python -m submissions reindex" in output and "problems" in output
     assert main(["reindex"]) == 0
 
 
-def test_a_damaged_object_is_named(
+def test_verify_names_damaged_object(
     settings: Settings, store: Store, filled: dict[str, EvalRequest], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, blob = next((p, b) for p, b in store.snapshot().files.items() if p.startswith("results/"))
@@ -94,19 +94,19 @@ def test_a_damaged_object_is_named(
     assert f"{path} is damaged" in capsys.readouterr().out
 
 
-def test_a_backup_is_restored(
+def test_restore_recovers_backup(
     settings: Settings,
     queue: Queue,
     filled: dict[str, EvalRequest],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """By docs/operate.md alone."""
+    """Follow docs/operate.md only."""
     pseudonym = Pseudonyms(settings).find_or_make("kim")
     before = queue.store.snapshot().files
     assert main(["backup", str(tmp_path / "backup")]) == 0
-    queue.submit(request_numbered(900))  # afterwards
-    assert main(["restore", str(tmp_path / "backup")]) == 2, "over what is there"
+    queue.submit(request_numbered(900))  # after the backup
+    assert main(["restore", str(tmp_path / "backup")]) == 2, "an existing store is not overwritten"
     for path in (settings.store, settings.private_store):
         shutil.rmtree(path)
     assert main(["restore", str(tmp_path / "backup")]) == 0
@@ -118,29 +118,29 @@ def test_a_backup_is_restored(
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "message"),
     [
-        (lambda backup: shutil.rmtree(backup), "store.git is not there: name a folder that `backup` has made"),
-        (lambda backup: shutil.rmtree(backup / "private"), "private is not there"),
-        (lambda backup: (backup / "private.sha256").unlink(), "private.sha256 is not there"),
-        (lambda backup: (backup / "private/x.json").symlink_to("/etc/passwd"), "x.json is a link or a pipe, which no"),
-        (lambda backup: os.mkfifo(backup / "private/pipe"), "pipe is a link or a pipe, which no backup has"),
+        (lambda backup: shutil.rmtree(backup), "store.git does not exist: name a folder with a complete backup"),
+        (lambda backup: shutil.rmtree(backup / "private"), "private does not exist"),
+        (lambda backup: (backup / "private.sha256").unlink(), "private.sha256 does not exist"),
+        (lambda backup: (backup / "private/x.json").symlink_to("/etc/passwd"), "x.json is a link or a pipe, which a"),
+        (lambda backup: os.mkfifo(backup / "private/pipe"), "pipe is a link or a pipe, which a backup never contains"),
         (
             lambda backup: (backup / "store.git/objects/info/alternates").write_text("/elsewhere"),
             "takes objects from another repository",
         ),
         (lambda backup: _people(backup).unlink(), "people/.* is missing"),
-        (lambda backup: os.truncate(_people(backup), 3), "people/.* is not what was backed up"),
-        (lambda backup: _people(backup).with_name("more.json").write_text("{}"), "more.json is not what was backed up"),
+        (lambda backup: os.truncate(_people(backup), 3), "people/.* was changed after the backup"),
+        (lambda backup: _people(backup).with_name("more.json").write_text("{}"), "more.json was changed after"),
     ],
 )
-def test_a_backup_that_is_not_whole_restores_nothing(
+def test_restore_rejects_incomplete_backup(
     settings: Settings,
     queue: Queue,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     harm: Callable[[Path], Any],
-    said: str,
+    message: str,
 ) -> None:
     queue.submit(request_numbered(900))
     Pseudonyms(settings).find_or_make("kim")
@@ -150,14 +150,14 @@ def test_a_backup_that_is_not_whole_restores_nothing(
         shutil.rmtree(path)
     assert main(["restore", str(tmp_path / "backup")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert re.search(said, line) and not Path(settings.store).exists()
+    assert re.search(message, line) and not Path(settings.store).exists()
 
 
 def _people(backup: Path) -> Path:
     return next(path for path in (backup / "private/people").rglob("*") if path.is_file())
 
 
-def test_the_progress_in_the_status_needs_no_progress(
+def test_status_shows_running_request_without_progress(
     queue: Queue, make_request: Callable[..., EvalRequest], capsys: pytest.CaptureFixture[str]
 ) -> None:
     queue.submit(make_request())

@@ -1,4 +1,4 @@
-"""Settings that are wrong stop a program with one line that names the variable."""
+"""Test that a wrong setting stops a program with one line that names the variable."""
 
 import pytest
 
@@ -9,10 +9,10 @@ from submissions.texts.errors import SettingsError, StoreError
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
-        ("HANNUN_DATA", "{bad", "HANNUN_DATA: no JSON"),
-        ("HANNUN_APIS", "x", "HANNUN_APIS: no JSON"),
+        ("HANNUN_DATA", "{bad", "HANNUN_DATA: not valid JSON"),
+        ("HANNUN_APIS", "x", "HANNUN_APIS: not valid JSON"),
         ("HANNUN_DATA", '{"ko-vaq": "/data"}', "HANNUN_DATA: unknown benchmark 'ko-vaq'; available: ko-vqa"),
         ("HANNUN_QUOTA", '{"ko-vaq": 2}', "HANNUN_QUOTA: unknown benchmark 'ko-vaq'"),
         ("HANNUN_COMMANDS", '{"start": "x", "state": "y"}', "HANNUN_COMMANDS: cancel: Field required"),
@@ -28,28 +28,32 @@ from submissions.texts.errors import SettingsError, StoreError
         ),
     ],
 )
-def test_a_wrong_one_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str) -> None:
+def test_load_settings_names_invalid_variable(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, message: str
+) -> None:
     monkeypatch.setenv(name, value)
-    with pytest.raises(SettingsError, match=said) as error:
+    with pytest.raises(SettingsError, match=message) as error:
         load_settings(BENCHMARKS)
     assert "\n" not in str(error.value)
 
 
-def test_an_empty_one_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_load_settings_ignores_empty_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_STORE", "")
     assert load_settings() == Settings()
 
 
-def test_a_misspelt_one_is_warned_of_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_load_settings_warns_once_of_misspelt_variable(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("HANNUN_PRIVAT_STORE", "/elsewhere")
     monkeypatch.setenv("HANNUN_OWN_KEY", "named by a setting")
     monkeypatch.setenv("HANNUN_API_KEY", "the usual one")
     monkeypatch.setenv("HANNUN_EMBEDDINGS", '{"base_url": "x", "model": "y", "key": "HANNUN_OWN_KEY"}')
     load_settings()
     load_settings()
-    assert caplog.messages == ["HANNUN_PRIVAT_STORE is no setting; is HANNUN_PRIVATE_STORE meant?"]
+    assert caplog.messages == ["unknown setting HANNUN_PRIVAT_STORE; did you mean HANNUN_PRIVATE_STORE?"]
 
 
-def test_a_store_elsewhere_is_refused() -> None:
-    with pytest.raises(StoreError, match="http://x is no store"):
+def test_open_store_rejects_http_address() -> None:
+    with pytest.raises(StoreError, match="http://x is not a store"):
         open_store("http://x")

@@ -1,4 +1,4 @@
-"""Chat templates that would hang, fill or leave the process that renders them."""
+"""Test that chat templates cannot hang, exhaust or escape the process that renders them."""
 
 import re
 from collections.abc import Iterator
@@ -44,19 +44,19 @@ ESCAPES = [
 
 
 @pytest.mark.parametrize("template", ESCAPES)
-def test_nothing_gets_out_of_a_template(template: str, started: list[TemplateRenderer]) -> None:
+def test_render_blocks_sandbox_escape(template: str, started: list[TemplateRenderer]) -> None:
     renderer = TemplateRenderer(template, {})
     started.append(renderer)
     try:
-        (said,) = renderer.render([CONVERSATION])
+        (output,) = renderer.render([CONVERSATION])
     except TemplateError as error:
-        said = str(error)
-    assert not any(word in said for word in ("root:", "PATH", "<class", "uid=", "builtins"))
+        output = str(error)
+    assert not any(word in output for word in ("root:", "PATH", "<class", "uid=", "builtins"))
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    ("template", "said"),
+    ("template", "message"),
     [
         ("{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}{% endfor %}{% endfor %}{% endfor %}", "does not end"),
         ("{{ 9 ** (9 ** 9) }}", "does not end|OverflowError|MemoryError|ValueError"),
@@ -69,19 +69,19 @@ def test_nothing_gets_out_of_a_template(template: str, started: list[TemplateRen
         ("{% for %}", "TemplateSyntaxError"),
     ],
 )  # fmt: skip
-def test_a_template_ends_in_time_memory_and_length(
-    template: str, said: str, started: list[TemplateRenderer], monkeypatch: pytest.MonkeyPatch
+def test_render_rejects_template_over_limits(
+    template: str, message: str, started: list[TemplateRenderer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SECONDS", 2.0)
-    assert re.search(said, refusal(template, started))
+    monkeypatch.setattr(module, "RENDER_SECONDS", 2.0)
+    assert re.search(message, refusal(template, started))
 
 
 @pytest.mark.integration
-def test_once_ended_a_renderer_says_so_again(monkeypatch: pytest.MonkeyPatch, started: list[TemplateRenderer]) -> None:
-    monkeypatch.setattr(module, "SECONDS", 2.0)
+def test_render_raises_again_after_timeout(monkeypatch: pytest.MonkeyPatch, started: list[TemplateRenderer]) -> None:
+    monkeypatch.setattr(module, "RENDER_SECONDS", 2.0)
     assert "does not end" in refusal(
         "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", started
     )
     renderer = started[-1]
     with pytest.raises(TemplateError):
-        renderer.render([CONVERSATION])  # its process is gone, and that is said again
+        renderer.render([CONVERSATION])  # the rendering process is gone, so the error is raised again

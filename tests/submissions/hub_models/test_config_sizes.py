@@ -1,10 +1,10 @@
-"""Tests of the comparison of a config's sizes with the weights: real configs pass, whatever they share or leave out."""
+"""Test the comparison of config sizes with the weights: real configs pass, even if they share or omit sizes."""
 
 import pytest
 
 from submissions.hub_models.config_sizes import oversized, oversized_images
 
-# Sizes as their makers publish them, and the parameters there are.
+# Published config sizes, each with the real number of parameters.
 REAL: dict[str, tuple[dict[str, object], int]] = {
     "bert-base": ({"hidden_size": 768, "num_hidden_layers": 12, "intermediate_size": 3072, "vocab_size": 30522}, 109_482_240),
     "albert-xlarge": (
@@ -39,20 +39,22 @@ REAL: dict[str, tuple[dict[str, object], int]] = {
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_published_configs_fit_their_weights(name: str) -> None:
+def test_oversized_accepts_published_config(name: str) -> None:
     config, parameters = REAL[name]
     assert oversized(config, parameters) == ""
 
 
-def test_oversized_names_what_is_too_much() -> None:
+def test_oversized_describes_excess() -> None:
     config = dict(REAL["bert-base"][0])
     assert oversized({**config, "num_hidden_layers": 10**9}, 10**6) == "1,000,000,000 > 1,000 layers"
     assert "parameters" in oversized({**config, "hidden_size": 10**6}, 109_482_240)
-    assert "parameters" in oversized({"hidden_size": 10**4000, "num_layers": 1}, 1), "no number is too long to print"
+    assert "parameters" in oversized({"hidden_size": 10**4000, "num_layers": 1}, 1), (
+        "a number of 4,000 digits is formatted without an error"
+    )
     assert oversized({"text_config": [{"num_layers": True, "hidden_size": "x"}], "vocab_size": -1}, 1) == ""
 
 
-def test_oversized_images_are_named() -> None:
+def test_oversized_images_describes_excess() -> None:
     real = {"size": {"shortest_edge": 3136, "longest_edge": 12845056}, "crop_size": {"height": 336, "width": 336}}
     assert oversized_images(real) == ""
     assert oversized_images({"image_processor": {"size": {"height": 30000, "width": 30}}}) == "height: 30,000 > 16,384"

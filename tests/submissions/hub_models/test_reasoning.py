@@ -1,4 +1,4 @@
-"""Reasoning and answer, told apart in texts and by templates."""
+"""Test how reasoning is separated from the answer, in texts and by chat templates."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ HYBRID = (
     "{{ m.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
     "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}{% endif %}"
 )
-# Its separator is no tag at all, as HyperCLOVA X has it.
+# Like HyperCLOVA X: the separator is not a tag.
 TURNS = (
     "{% for m in messages %}{% if m.role == 'user' %}<user>{{ m.content }}<end>{% else %}"
     "{% if m.thinking is defined %}<assistant>/think {{ m.thinking }}<end>{% endif %}<assistant>{{ m.content }}<end>"
@@ -48,13 +48,13 @@ TURNS = (
         ("답은 <think> 태그가 아닙니다", False, "답은 <think> 태그가 아닙니다"),
     ],
 )
-def test_the_answer_is_what_follows_the_reasoning(text: str, reasoned: bool, answer: str) -> None:
+def test_strip_reasoning_returns_text_after_reasoning(text: str, reasoned: bool, answer: str) -> None:
     found, rest = strip_reasoning(text)
     assert (found is not None, rest) == (reasoned, answer)
 
 
 @pytest.mark.parametrize("tags", TAGS, ids=lambda tags: tags.closing)
-def test_all_usual_tags_are_known_even_where_the_template_names_none(tags: object) -> None:
+def test_split_knows_common_tags_without_template(tags: object) -> None:
     assert isinstance(tags, type(THINK))
     output = f"{tags.opening}왜냐하면{tags.closing}42"
     parts = split(output, None)
@@ -70,7 +70,7 @@ def renderers() -> Iterator[list[TemplateRenderer]]:
         renderer.close()
 
 
-def test_a_template_shows_what_stands_between_reasoning_and_answer(renderers: list[TemplateRenderer]) -> None:
+def test_learn_tags_finds_separator(renderers: list[TemplateRenderer]) -> None:
     renderers += [TemplateRenderer(HYBRID, {}), TemplateRenderer(TURNS, {})]
     assert learn_tags(HYBRID, renderers[0], QUESTION) == THINK._replace(separator="</think>")
     learned = learn_tags(TURNS, renderers[1], QUESTION)
@@ -79,7 +79,7 @@ def test_a_template_shows_what_stands_between_reasoning_and_answer(renderers: li
     assert find_tags("{{ messages }}") is None
 
 
-def test_a_switch_is_one_the_template_reads_and_that_has_an_effect(renderers: list[TemplateRenderer]) -> None:
+def test_thinking_modes_ignores_switch_without_effect(renderers: list[TemplateRenderer]) -> None:
     idle = "{% if thinking is defined and thinking %}{% endif %}{{ messages[0].content }}"
     spoken = "We are thinking. {{ messages[0].content }} {# enable_thinking #}"
     renderers += [TemplateRenderer(template, {}) for template in (HYBRID, idle, spoken)]
@@ -89,13 +89,13 @@ def test_a_switch_is_one_the_template_reads_and_that_has_an_effect(renderers: li
 
 
 EFFORT_TEMPLATES = {
-    # As gpt-oss: printed, with a default.
+    # Like gpt-oss: the effort is printed and has a default.
     "printed": (
         "{% if reasoning_effort is not defined %}{% set reasoning_effort = 'medium' %}{% endif %}"
         "Reasoning: {{ reasoning_effort }} {{ messages[0].content }}",
         ("medium", ("low", "medium", "high")),
     ),
-    # As Mistral: one value beside the default, others raise.
+    # Like Mistral: one value besides the default; others raise.
     "raises": (
         "{% set effort = reasoning_effort | default('none') %}{% if effort not in ('none', 'high') %}"
         "{{ raise_exception('unknown effort') }}{% endif %}[{{ effort }}]{{ messages[0].content }}",
@@ -111,7 +111,7 @@ EFFORT_TEMPLATES = {
 
 
 @pytest.mark.parametrize("name", EFFORT_TEMPLATES)
-def test_efforts_are_found_by_rendering(name: str) -> None:
+def test_thinking_modes_finds_efforts(name: str) -> None:
     template, expected = EFFORT_TEMPLATES[name]
     renderer = TemplateRenderer(template, {})
     try:
@@ -120,16 +120,16 @@ def test_efforts_are_found_by_rendering(name: str) -> None:
         renderer.close()
 
 
-def test_values_of_an_effort_turn_reasoning_on() -> None:
+def test_values_of_effort_enables_thinking() -> None:
     both = EFFORT_TEMPLATES["with a switch"][0]
     assert values_of(both, "high") == {"enable_thinking": True, "reasoning_effort": "high"}
     assert values_of(both, "off") == {"enable_thinking": False}
     assert values_of(HYBRID, "low") == {"enable_thinking": True}
 
 
-def test_transcripts_are_split_by_the_tags_of_the_template() -> None:
-    """A server's answers by the same rule as the built-in engine's, which knows the template."""
+def test_strip_reasoning_uses_template_tags() -> None:
+    """Check that server answers are split like those of the built-in engine, which knows the template."""
     text = "a</think>b"
     assert strip_reasoning(text) == ("a</think>", "b")
-    assert strip_reasoning(text, None) == (None, text), "a template without tags: nothing was opened"
+    assert strip_reasoning(text, None) == (None, text), "a template without tags opens no reasoning"
     assert strip_reasoning(text, THINK, opened=True) == ("a</think>", "b")

@@ -1,4 +1,4 @@
-"""Signs of life are files of the private store: they extend a lease, and are no commit."""
+"""Test heartbeats, which are files of the private store and extend a lease without a commit."""
 
 import json
 from datetime import timedelta
@@ -35,23 +35,23 @@ def path_of(request: EvalRequest) -> str:
     return f"leases/{request.key}-{request.lease.nonce}.json"
 
 
-def test_a_heartbeat_keeps_the_lease(queue: Queue, running: EvalRequest) -> None:
+def test_heartbeat_extends_lease(queue: Queue, running: EvalRequest) -> None:
     main = queue.store.head()
     queue.heartbeat(running, NOW + LEASE)
-    assert queue.store.head() == main, "no commit"
+    assert queue.store.head() == main, "a heartbeat makes no commit"
     assert queue.claim("other", AFTER) is None
     assert [r.status for r in queue.rows()] == ["running"]
     queue.publish(running, result_of(running), NOW)
 
 
-def test_a_late_heartbeat_of_the_worker_before_is_not_its_successors(
+def test_write_late_heartbeat_keeps_successors_lease(
     queue: Queue, running: EvalRequest, heartbeats: Heartbeats
 ) -> None:
     assert running.lease
     again = queue.claim("other", AFTER)
     assert again and again.lease
     queue.heartbeat(again, AFTER)
-    heartbeats.write(running.key, running.lease.evolve(heartbeat_at=NOW))  # was under way when the lease was taken
+    heartbeats.write(running.key, running.lease.evolve(heartbeat_at=NOW))  # it began before the lease was taken over
     last = heartbeats.last(again.key, again.lease)
     assert last and last.heartbeat_at == AFTER
     assert heartbeats.of([again.key])[again.key].heartbeat_at == AFTER
@@ -66,17 +66,17 @@ def test_a_late_heartbeat_of_the_worker_before_is_not_its_successors(
         {"progress": {"stage": "infer", "done": 1, "total": 2, "speed": 3}},
     ],
 )
-def test_a_heartbeat_of_a_newer_version_counts(
+def test_claim_respects_heartbeat_of_newer_version(
     queue: Queue, running: EvalRequest, heartbeats: Heartbeats, private: PrivateStore, change: dict[str, Any]
 ) -> None:
     queue.heartbeat(running, NOW + LEASE, Progress(stage=Stage.INFER, done=1, total=2))
     newer = json.loads(private.read(path_of(running))) | change
     private.write(path_of(running), json.dumps(newer).encode())
-    assert queue.claim("other", AFTER) is None, "its times are known"
+    assert queue.claim("other", AFTER) is None, "the times of the heartbeat are still read"
     assert heartbeats.of([running.key])[running.key].expires_at == NOW + 2 * LEASE
 
 
-def test_a_heartbeat_that_cannot_be_read_stops_nobody(
+def test_claim_ignores_unreadable_heartbeat(
     queue: Queue, running: EvalRequest, heartbeats: Heartbeats, private: PrivateStore, make_request: Make
 ) -> None:
     queue.submit(make_request())
@@ -87,10 +87,10 @@ def test_a_heartbeat_that_cannot_be_read_stops_nobody(
     other = queue.claim("other", NOW)
     assert other is not None and other.key != running.key
     queue.claim("other", AFTER)
-    assert queue.get(running.key).lease != running.lease, "the request's own lease has run out"
+    assert queue.get(running.key).lease != running.lease, "the lease in the request has expired"
 
 
-def test_what_no_longer_runs_is_tidied_up(
+def test_tidy_removes_heartbeats_of_finished_requests(
     queue: Queue, running: EvalRequest, heartbeats: Heartbeats, private: PrivateStore, make_request: Make
 ) -> None:
     queue.submit(make_request())
@@ -100,10 +100,10 @@ def test_what_no_longer_runs_is_tidied_up(
     queue.publish(running, result_of(running), NOW)
     heartbeats.tidy([other.key], NOW)
     assert private.paths("leases") == [path_of(other)]
-    assert queue.claim("third", AFTER) is None, "the heartbeat counts as before"
+    assert queue.claim("third", AFTER) is None, "the remaining heartbeat still counts"
 
 
-def test_a_pause_is_told_until_it_is_over(heartbeats: Heartbeats) -> None:
+def test_pauses_lists_pause_until_it_ends(heartbeats: Heartbeats) -> None:
     pause = Pause(worker="w", code=FailureCode.DISK_FULL, since=NOW, until=NOW + LEASE)
     heartbeats.pause(pause)
     assert heartbeats.pauses(NOW) == [pause] and heartbeats.pauses(NOW + LEASE) == []
@@ -111,7 +111,7 @@ def test_a_pause_is_told_until_it_is_over(heartbeats: Heartbeats) -> None:
     assert heartbeats.pauses(NOW) == []
 
 
-def test_workers_that_are_gone_for_long_are_forgotten(heartbeats: Heartbeats) -> None:
+def test_tidy_removes_workers_not_seen_for_long(heartbeats: Heartbeats) -> None:
     here, gone = (Presence(worker=name, seen_at=NOW - timedelta(days=days)) for name, days in (("a", 1), ("b", 40)))
     for presence in (here, gone):
         heartbeats.present(presence)
@@ -120,7 +120,7 @@ def test_workers_that_are_gone_for_long_are_forgotten(heartbeats: Heartbeats) ->
     assert heartbeats.workers() == [here]
 
 
-def test_a_lease_is_kept_as_it_was_written(heartbeats: Heartbeats, running: EvalRequest) -> None:
+def test_last_returns_written_lease(heartbeats: Heartbeats, running: EvalRequest) -> None:
     lease = running.lease
     assert isinstance(lease, Lease)
     heartbeats.write(running.key, lease)

@@ -1,4 +1,4 @@
-"""A submitter's name stands in the private store only, and can be erased there."""
+"""Test that a submitter's name is stored only in the private store and can be erased there."""
 
 import re
 import zlib
@@ -25,7 +25,7 @@ KIM = Submitter(NAME, frozenset({"tiny"}))
 
 
 def contents(store: Path) -> Iterator[bytes]:
-    """The bytes of every file, and of every object where it is a git repository, reachable or not."""
+    """Yield the bytes of every file and, in a git repository, of every object, reachable or not."""
     if (store / "HEAD").exists():
         with Repo(str(store)) as repo:
             for sha in repo.object_store:
@@ -46,48 +46,46 @@ def service(store: Store, settings: Settings) -> SubmissionService:
     return SubmissionService(Queue(store), settings, REGISTRY)
 
 
-def test_the_name_is_in_no_public_object(service: SubmissionService, settings: Settings) -> None:
+def test_submit_stores_name_only_privately(service: SubmissionService, settings: Settings) -> None:
     outcomes, _ = service.submit(Submission("tiny/image-text", ("ko-vqa", "ko-vdc"), share=True), KIM)
     assert [one.code for one in outcomes] == ["accepted", "accepted"]
     assert not has_name(Path(settings.store))
-    assert has_name(Path(settings.private_store)), "the search finds it where it is"
+    assert has_name(Path(settings.private_store)), "the search finds the name in the private store"
 
 
-def test_a_person_and_an_organisation_keep_their_pseudonyms(
-    service: SubmissionService, settings: Settings, store: Store
-) -> None:
+def test_submit_reuses_pseudonym_of_person(service: SubmissionService, settings: Settings, store: Store) -> None:
     service.submit(Submission("tiny/image-text", ("ko-vqa", "ko-vdc"), share=True), KIM)
     first, second = (Queue(store).get(row.key) for row in Queue(store).rows())
     assert first.submitted_by == second.submitted_by
     assert first.share
     assert Pseudonyms(settings).name_of(first.submitted_by) == NAME
     assert all(Pseudonyms(settings).belongs(request) for request in (first, second))
-    assert first.organisation != second.organisation, "only the operator sees that both are of one owner"
+    assert first.organisation != second.organisation, "only the operator can see that both have the same owner"
     outcomes, _ = service.submit(Submission("tiny/image-text", ("ko-vqa",), precision="bfloat16"), KIM)
-    assert [one.code for one in outcomes] == ["refused"], "the quota is this person's"
+    assert [one.code for one in outcomes] == ["refused"], "the quota belongs to the person"
 
 
 @pytest.mark.parametrize("name", ["tiny", NAME])
-def test_record_does_not_show_whether_the_submitter_owns_the_model(
+def test_request_hides_whether_submitter_owns_model(
     service: SubmissionService, settings: Settings, store: Store, name: str
 ) -> None:
-    """Of `tiny`, a person who submits a model of their own, and of a stranger: the same fields of the same form."""
+    """Submit as the owner `tiny` and as a stranger: both records have the same fields in the same form."""
     service.submit(Submission("tiny/image-text", ("ko-vqa", "ko-vdc"), share=True), Submitter(name))
     for row in Queue(store).rows():
         request = Queue(store).get(row.key)
         assert re.fullmatch("[0-9a-f]{16}", request.organisation or "") and request.organisation != request.submitted_by
-        assert request.share, "as it was asked for"
+        assert request.share, "share is kept as submitted"
         assert Pseudonyms(settings).belongs(request) == (name == "tiny")
     assert len({Queue(store).get(row.key).organisation for row in Queue(store).rows()}) == 2
 
 
-def test_many_at_once_get_one_pseudonym(settings: Settings) -> None:
+def test_find_or_make_returns_one_pseudonym_concurrently(settings: Settings) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: Pseudonyms(settings).find_or_make(NAME), range(8)))
     assert len(set(found)) == 1
 
 
-def test_an_erased_name_is_in_no_file_of_the_private_store(
+def test_erase_removes_name_from_private_store(
     settings: Settings,
     store: Store,
     service: SubmissionService,
@@ -103,13 +101,11 @@ def test_an_erased_name_is_in_no_file_of_the_private_store(
     assert main(["submitter", key]) == 0 and "unknown" in capsys.readouterr().out
     assert main(["erase", NAME]) == 2 and "nothing under that name" in capsys.readouterr().err
     pseudonyms = Pseudonyms(settings)
-    assert pseudonyms.find("another"), "who did not ask is still known"
+    assert pseudonyms.find("another"), "other names are kept"
     assert pseudonyms.find_or_make(NAME) != Queue(store).get(key).submitted_by
 
 
-def test_erased_person_gets_no_fresh_quota(
-    service: SubmissionService, settings: Settings, private: PrivateStore
-) -> None:
+def test_erase_keeps_used_quota(service: SubmissionService, settings: Settings, private: PrivateStore) -> None:
     now = datetime.now(UTC)
     kim = Submitter(NAME)
     service.submit(Submission("tiny/image-text", ("ko-vqa",)), kim)
@@ -120,31 +116,29 @@ def test_erased_person_gets_no_fresh_quota(
     (other,), _ = service.submit(Submission("tiny/image-text", ("ko-vqa",), precision="bfloat16"), Submitter("lee"))
     assert other.code == "accepted"
     forget_erased(private, now)
-    assert Pseudonyms(settings).former(NAME, now), "within the window it counts"
+    assert Pseudonyms(settings).former(NAME, now), "the erased name still counts within the window"
     later = now + settings.quota_window
     assert not Pseudonyms(settings).former(NAME, later)
     forget_erased(private, later)
     assert not private.paths("erased")
 
 
-def test_one_broken_record_hides_no_other_name(settings: Settings, private: PrivateStore) -> None:
+def test_name_of_ignores_broken_record(settings: Settings, private: PrivateStore) -> None:
     pseudonyms = Pseudonyms(settings)
-    own, other = pseudonyms.find_or_make(NAME), pseudonyms.find_or_make("another")
+    broken, other = pseudonyms.find_or_make(NAME), pseudonyms.find_or_make("another")
     private.write(next(path for path in private.paths("people") if NAME.encode() in private.read(path)), b"{")
-    assert pseudonyms.name_of(other) == "another" and pseudonyms.name_of(own) is None
-    assert pseudonyms.find_or_make(NAME) != own
+    assert pseudonyms.name_of(other) == "another" and pseudonyms.name_of(broken) is None
+    assert pseudonyms.find_or_make(NAME) != broken
 
 
 @pytest.mark.parametrize("name", ["\udcff\udcfe", "two\nlines", "x" * 201])
-def test_a_name_that_is_no_text_is_refused_in_one_line(
-    name: str, settings_here: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_reject_unprintable_name(name: str, settings_here: None, capsys: pytest.CaptureFixture[str]) -> None:
     for command in (["submit", "tiny/image-text", "--benchmark", "ko-vqa", "--as", name], ["erase", name]):
         assert main(command) == 2
         assert "can be printed" in capsys.readouterr().err
 
 
-def test_the_private_store_cannot_be_named_as_the_public_one(
+def test_commands_reject_private_store_as_public_store(
     environment: dict[str, str], settings_here: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     private = environment["HANNUN_PRIVATE_STORE"]

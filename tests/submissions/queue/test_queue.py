@@ -1,3 +1,5 @@
+"""Test the queue: submitting, claiming, publishing, failing, releasing, requeueing and cancelling requests."""
+
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -36,7 +38,7 @@ def claimed(queue: Queue) -> EvalRequest:
     return request
 
 
-def test_the_whole_way_of_a_request(queue: Queue, make_request: Make) -> None:
+def test_request_moves_from_pending_to_finished(queue: Queue, make_request: Make) -> None:
     request = make_request()
     queue.submit(request)
     assert [r.status for r in queue.rows()] == ["pending"]
@@ -52,7 +54,7 @@ def test_the_whole_way_of_a_request(queue: Queue, make_request: Make) -> None:
     }
 
 
-def test_the_same_submission_twice_is_told_as_such(queue: Queue, make_request: Make) -> None:
+def test_submit_rejects_duplicate(queue: Queue, make_request: Make) -> None:
     request = make_request()
     queue.submit(request)
     with pytest.raises(RefusedError, match="pending"):
@@ -63,27 +65,27 @@ def test_the_same_submission_twice_is_told_as_such(queue: Queue, make_request: M
     assert len(queue.rows()) == 1
 
 
-def test_nothing_is_claimed_from_an_empty_queue(queue: Queue) -> None:
+def test_claim_returns_none_if_queue_is_empty(queue: Queue) -> None:
     head = queue.store.head()
     assert queue.claim("w", NOW) is None
     assert queue.store.head() == head
 
 
-def test_a_fault_of_the_model_ends_it_at_once(queue: Queue, make_request: Make) -> None:
+def test_fail_model_failure_is_final(queue: Queue, make_request: Make) -> None:
     queue.submit(make_request())
     after = queue.fail(claimed(queue), fail(FailureCode.NAN_LOGITS), NOW)
     assert after.status == Status.FAILED
     assert [(r.status, r.failure_stage, r.failure_code) for r in queue.rows()] == [("failed", "infer", "nan_logits")]
 
 
-def test_a_fault_of_ours_is_tried_three_times(queue: Queue, make_request: Make) -> None:
+def test_fail_infrastructure_failure_is_retried(queue: Queue, make_request: Make) -> None:
     queue.submit(make_request())
     seen = [queue.fail(claimed(queue), fail(FailureCode.OUT_OF_MEMORY), NOW).status for _ in range(3)]
     assert seen == [Status.PENDING, Status.PENDING, Status.QUARANTINED]
     assert queue.claim("w", NOW) is None
 
 
-def test_the_benchmarks_of_a_form_are_one_commit(queue: Queue, make_request: Make) -> None:
+def test_submit_all_makes_one_commit(queue: Queue, make_request: Make) -> None:
     before = len(list(queue.store.history(queue.store.head())))
     known, first, second = make_request(), make_request(), make_request()
     queue.submit(known)
@@ -93,10 +95,8 @@ def test_the_benchmarks_of_a_form_are_one_commit(queue: Queue, make_request: Mak
     assert {row.key for row in queue.rows()} == {known.key, first.key, second.key}
 
 
-def test_forms_that_come_while_a_commit_is_under_way_share_the_next_one(
-    queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A burst of 50 forms: each is told "accepted" once its commit has landed, and there are few."""
+def test_submit_all_batches_concurrent_forms(queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Submit 50 forms at once: each returns only after its commit, and two commits hold all of them."""
     forms = [[make_request() for _ in range(4)] for _ in range(50)]
     commit, landed, all_wait = GitStore.commit, list[str](), threading.Event()
 
@@ -108,33 +108,33 @@ def test_forms_that_come_while_a_commit_is_under_way_share_the_next_one(
     def submitted(form: list[EvalRequest]) -> None:
         assert queue.submit_all(form) == [None] * 4
         held = Queue(queue.store)
-        assert all(held.get(request.key).status == "pending" for request in form), "told only once it is there"
+        assert all(held.get(request.key).status == "pending" for request in form), (
+            "a form returns only after its commit"
+        )
 
     monkeypatch.setattr(GitStore, "commit", slow)
     with ThreadPoolExecutor(50) as pool:
-        told = [pool.submit(submitted, form) for form in forms]
-        while len(queue._forms) < 49 and not any(one.done() for one in told):
+        futures = [pool.submit(submitted, form) for form in forms]
+        while len(queue._forms) < 49 and not any(one.done() for one in futures):
             pass
         all_wait.set()
-        for one in told:
+        for one in futures:
             one.result()
     assert len(landed) == 2 and len(queue.rows()) == 200
 
 
-def test_a_form_whose_commit_fails_is_told_so(
-    queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def away(*_: object) -> None:
+def test_submit_raises_if_commit_fails(queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(*_: object) -> None:
         raise StoreUnavailableError("the store is out of reach")
 
     with monkeypatch.context() as patch:
-        patch.setattr(GitStore, "commit", away)
+        patch.setattr(GitStore, "commit", unreachable)
         with pytest.raises(StoreUnavailableError):
             queue.submit(request := make_request())
     queue.submit(request)
 
 
-def test_a_lost_lease_goes_back_and_its_worker_cannot_publish(queue: Queue, make_request: Make) -> None:
+def test_claim_takes_over_expired_lease(queue: Queue, make_request: Make) -> None:
     queue.submit(make_request())
     slow = claimed(queue)
     assert queue.claim("other", NOW + LEASE + SKEW) is None, "within the skew allowance the lease is respected"
@@ -153,7 +153,7 @@ def test_a_lost_lease_goes_back_and_its_worker_cannot_publish(queue: Queue, make
     assert [r.status for r in queue.rows()] == ["finished"]
 
 
-def test_a_request_whose_workers_vanish_is_quarantined_in_the_end(queue: Queue, make_request: Make) -> None:
+def test_claim_quarantines_after_max_attempts(queue: Queue, make_request: Make) -> None:
     queue.submit(make_request())
     now = NOW
     for _ in range(3):
@@ -163,13 +163,13 @@ def test_a_request_whose_workers_vanish_is_quarantined_in_the_end(queue: Queue, 
     assert [(r.status, r.failure_code) for r in queue.rows()] == [("quarantined", "worker_lost")]
 
 
-def test_release_hands_back_without_counting_the_attempt(queue: Queue, make_request: Make) -> None:
+def test_release_does_not_count_attempt(queue: Queue, make_request: Make) -> None:
     queue.submit(make_request())
     queue.release(claimed(queue))
     assert claimed(queue).attempt == 1
 
 
-def test_requeue_by_hand(queue: Queue, make_request: Make) -> None:
+def test_requeue_resets_failed_request(queue: Queue, make_request: Make) -> None:
     request = make_request()
     queue.submit(request)
     with pytest.raises(QueueError, match="is pending"):
@@ -181,7 +181,7 @@ def test_requeue_by_hand(queue: Queue, make_request: Make) -> None:
         queue.requeue("0" * 32)
 
 
-def test_submitters_take_turns_oldest_first(queue: Queue, make_request: Make) -> None:
+def test_claim_alternates_between_submitters(queue: Queue, make_request: Make) -> None:
     for minute, (who, model) in enumerate([("a", "a/1"), ("a", "a/2"), ("a", "a/3"), ("b", "b/1"), ("c", "c/1")]):
         queue.submit(make_request(model_id=model, submitted_by=who, submitted_at=NOW + timedelta(minutes=minute)))
     order = [claimed(queue).model_id for _ in range(5)]
@@ -189,7 +189,7 @@ def test_submitters_take_turns_oldest_first(queue: Queue, make_request: Make) ->
 
 
 @pytest.mark.parametrize("poison", [b"", b"{", b"[]", b'{"key": 1}', b"\xff\xfe", b'{"key": NaN}', b"[" * 100_000])
-def test_the_queue_goes_on_behind_a_poison_record(queue: Queue, make_request: Make, poison: bytes) -> None:
+def test_claim_skips_broken_record(queue: Queue, make_request: Make, poison: bytes) -> None:
     first = make_request()
     store = queue.store
     store.commit({f"requests/pending/00/{'0' * 32}.json": poison}, store.head(), "poison")
@@ -198,7 +198,7 @@ def test_the_queue_goes_on_behind_a_poison_record(queue: Queue, make_request: Ma
     assert queue.claim("w", NOW) is None
 
 
-def test_a_pending_request_can_be_cancelled_and_submitted_again(queue: Queue, make_request: Make) -> None:
+def test_cancel_allows_resubmission(queue: Queue, make_request: Make) -> None:
     request = make_request()
     queue.submit(request)
     queue.cancel(request.key)
@@ -211,7 +211,7 @@ def test_a_pending_request_can_be_cancelled_and_submitted_again(queue: Queue, ma
         queue.cancel(request.key)
 
 
-def test_expected_times_come_from_models_of_like_size(queue: Queue, make_request: Make) -> None:
+def test_waits_uses_models_of_similar_size(queue: Queue, make_request: Make) -> None:
     def measured(params: int, minutes: int, **fields: object) -> None:
         queue.submit(make_request(params=params, **fields))
         running = claimed(queue)
@@ -228,23 +228,25 @@ def test_expected_times_come_from_models_of_like_size(queue: Queue, make_request
     )
     for request in (small, first, second, other):
         queue.submit(request)
-    told = waits(queue.rows(), NOW)
-    ready = {k: w.ready_in and w.ready_in.total_seconds() / 60 for k, w in told.items()}
-    assert [told[r.key].place for r in (small, other, first, second)] == [1, 2, 3, 4]
-    assert ready[small.key] == 2 and ready[other.key] is None, "nothing like it was measured"
-    assert ready[first.key] is None, "what stands before it takes nobody knows how long"
+    expected = waits(queue.rows(), NOW)
+    ready = {k: w.ready_in and w.ready_in.total_seconds() / 60 for k, w in expected.items()}
+    assert [expected[r.key].place for r in (small, other, first, second)] == [1, 2, 3, 4]
+    assert ready[small.key] == 2 and ready[other.key] is None, "no similar model was measured"
+    assert ready[first.key] is None, "the duration of the request before it is unknown"
     queue.cancel(other.key)
-    told = waits(queue.rows(), NOW)
-    assert [w.ready_in and w.ready_in.total_seconds() / 60 for w in told.values()] == [2, 12, 22]
+    expected = waits(queue.rows(), NOW)
+    assert [w.ready_in and w.ready_in.total_seconds() / 60 for w in expected.values()] == [2, 12, 22]
     claimed(queue)
-    told = waits(queue.rows(), NOW + timedelta(minutes=1))
-    minutes_left = {w.place: w.ready_in and w.ready_in.total_seconds() / 60 for w in told.values()}
-    assert minutes_left == {None: 1.0, 1: 11.0, 2: 21.0}, "one runs"
+    expected = waits(queue.rows(), NOW + timedelta(minutes=1))
+    minutes_left = {w.place: w.ready_in and w.ready_in.total_seconds() / 60 for w in expected.values()}
+    assert minutes_left == {None: 1.0, 1: 11.0, 2: 21.0}, "one request is running"
     late = waits(queue.rows(), NOW + timedelta(minutes=3))
-    assert [w.ready_in for w in late.values() if w.place is None] == [None], "it takes longer than those before"
+    assert [w.ready_in for w in late.values() if w.place is None] == [None], (
+        "it already takes longer than the measured ones"
+    )
 
 
-def test_all_that_is_quarantined_goes_back_at_once(queue: Queue, make_request: Make) -> None:
+def test_requeue_all_requeues_quarantined(queue: Queue, make_request: Make) -> None:
     for _ in range(3):
         queue.submit(make_request())
         queue.fail(claimed(queue), fail(FailureCode.MISSING_LIBRARY), NOW)

@@ -1,4 +1,4 @@
-"""The weekly upkeep: past months together, the history gone, and nobody notices."""
+"""Test the weekly upkeep, which merges past months and squashes the history while others read and write."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from dulwich.objects import Blob
 from dulwich.repo import Repo
 
 from submissions.queue.queue import Queue
-from submissions.queue.upkeep import EVERY, tidy_if_due, tidy_now
+from submissions.queue.upkeep import UPKEEP_INTERVAL, tidy_if_due, tidy_now
 from submissions.records.result import EvalResult
 from submissions.store import git, git_repository
 from submissions.store.base import Store, blob_id, transact
@@ -39,7 +39,7 @@ def publish(store: Store, number: int, days: float) -> EvalResult:
     return result
 
 
-def test_past_months_become_one_segment_each(url: str, private: PrivateStore) -> None:
+def test_tidy_now_merges_past_months(url: str, private: PrivateStore) -> None:
     store = open_store(url)
     for number, days in enumerate((0, 1, 40, 41, 42, 75, 76)):
         publish(store, number, days)
@@ -48,43 +48,43 @@ def test_past_months_become_one_segment_each(url: str, private: PrivateStore) ->
     segments = [path for path in store.snapshot().files if path.startswith("index/board/")]
     months = [path for path in segments if path.count("/") == 3]
     assert len(months) == 2 and len(segments) <= 4, segments
-    monkey = board_reader(open_store(url)).read(open_store(url).snapshot())
-    assert sorted(row.key for row in monkey[0]) == sorted(row.key for row in before[0]) and not monkey[1]
+    rows = board_reader(open_store(url)).read(open_store(url).snapshot())
+    assert sorted(row.key for row in rows[0]) == sorted(row.key for row in before[0]) and not rows[1]
     assert compacted(store, store.snapshot()) == {} and reindexed(store, store.snapshot()) == ({}, [])
-    publish(store, 100, 75.5)  # a straggler
+    publish(store, 100, 75.5)  # a late result of a past month
     changes, _ = reindexed(store, store.snapshot())
     transact(store, lambda _: (changes, "reindex", None))
     assert compacted(store, store.snapshot()) == {}
     assert len(board_reader(open_store(url)).read(store.snapshot())[0]) == 8
 
 
-def test_it_is_done_once_a_week_by_one_worker(url: str, private: PrivateStore) -> None:
+def test_tidy_if_due_runs_once_a_week(url: str, private: PrivateStore) -> None:
     store = open_store(url)
     publish(store, 1, 0)
     assert not tidy_if_due(store, private, NOW), "a new private store does not squash the dataset at the first start"
     commits = len(list(store.history(store.head())))
-    assert commits > 1 and not tidy_if_due(store, private, NOW + EVERY / 2)
-    assert tidy_if_due(store, private, NOW + EVERY)
+    assert commits > 1 and not tidy_if_due(store, private, NOW + UPKEEP_INTERVAL / 2)
+    assert tidy_if_due(store, private, NOW + UPKEEP_INTERVAL)
     assert len(list(store.history(store.head()))) == 1
     private.write("tidied.json", b"[]")
-    assert not tidy_if_due(store, private, NOW + EVERY), "what cannot be read is written again"
-    assert tidy_if_due(store, private, NOW + 2 * EVERY)
+    assert not tidy_if_due(store, private, NOW + UPKEEP_INTERVAL), "an unreadable time stamp is written again"
+    assert tidy_if_due(store, private, NOW + 2 * UPKEEP_INTERVAL)
 
 
-def test_writers_and_readers_go_on_while_the_history_goes(url: str) -> None:
-    """Three writers count, and the history is forgotten again and again: each step is there once."""
+def test_tidy_keeps_concurrent_writes(url: str) -> None:
+    """Let three writers count while the history is squashed repeatedly: no step is lost or repeated."""
     steps, store = 4 if url.startswith("hf://") else 12, open_store(url)
     store.commit({f"{n}.json": b"0" for n in range(3)}, store.head(), "start")
     errors: list[BaseException] = []
 
     def count(name: int) -> None:
-        own = open_store(url)
+        writer_store = open_store(url)
         try:
             for _ in range(steps):
                 transact(
-                    own,
+                    writer_store,
                     lambda snapshot: (
-                        {f"{name}.json": b"%d" % (int(own.read(f"{name}.json", snapshot.head)) + 1)},
+                        {f"{name}.json": b"%d" % (int(writer_store.read(f"{name}.json", snapshot.head)) + 1)},
                         "count",
                         None,
                     ),
@@ -106,7 +106,7 @@ def test_writers_and_readers_go_on_while_the_history_goes(url: str) -> None:
     assert store.snapshot().files == {f"{n}.json": blob_id(b"%d" % steps) for n in range(3)}
 
 
-def test_a_board_reads_on_over_it(tmp_path: Path, private: PrivateStore) -> None:
+def test_tidy_now_keeps_board_rows(tmp_path: Path, private: PrivateStore) -> None:
     store = open_store(str(tmp_path / "board.git"))
     reader = board_reader(open_store(store.url))
     for number in range(3):
@@ -118,8 +118,8 @@ def test_a_board_reads_on_over_it(tmp_path: Path, private: PrivateStore) -> None
     assert sorted(row.key for row in after) == sorted(row.key for row in rows)
 
 
-def test_upkeep_loses_no_commit_of_a_writer_without_our_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As an operator's `git push`, in the moment before the branch is moved."""
+def test_tidy_raises_conflict_on_commit_without_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commit without the lock, like an operator's `git push`, just before the branch is moved."""
     store = GitStore(tmp_path / "pushed.git")
     store.commit({"a": b"1"}, store.head(), "a")
     work = tmp_path / "work"
@@ -144,8 +144,8 @@ def test_upkeep_loses_no_commit_of_a_writer_without_our_lock(tmp_path: Path, mon
     assert store.snapshot().files.keys() == {"a", "b"} and len(list(store.history(store.head()))) == 1
 
 
-def test_a_reader_of_a_store_that_was_idle_for_long_goes_on(tmp_path: Path) -> None:
-    """Its objects are old; that they are no longer needed is new."""
+def test_tidy_keeps_old_objects_for_readers(tmp_path: Path) -> None:
+    """Check that old objects are kept for readers if they have only just become unneeded."""
     store = GitStore(tmp_path / "idle.git")
     for number in range(3):
         store.commit({"a": b"%d" % number, "b": b"-"}, store.head(), "a")
@@ -156,7 +156,7 @@ def test_a_reader_of_a_store_that_was_idle_for_long_goes_on(tmp_path: Path) -> N
     assert reader.read("a", before) == b"2" and reader.snapshot(before).files.keys() == {"a", "b"}
 
 
-def test_a_pack_that_holds_just_what_is_kept_takes_the_place_of_the_others(tmp_path: Path) -> None:
+def test_tidy_replaces_redundant_packs(tmp_path: Path) -> None:
     store = GitStore(tmp_path / "packed.git")
     store.commit({"a": b"1"}, store.head(), "a")
     for _ in range(2):
@@ -169,7 +169,7 @@ def test_a_pack_that_holds_just_what_is_kept_takes_the_place_of_the_others(tmp_p
     assert len(list(Path(store.url).glob("objects/pack/*.pack"))) <= 3
 
 
-def test_a_year_of_upkeep_keeps_a_store_small(tmp_path: Path) -> None:
+def test_tidy_keeps_store_small(tmp_path: Path) -> None:
     store = GitStore(tmp_path / "small.git")
     for week in range(52):
         for path in Path(store.url).rglob("objects/??/*"):

@@ -1,3 +1,5 @@
+"""Test the records of requests and results, the texts of their codes, and durations."""
+
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -16,7 +18,7 @@ from tests.support.records import result_of
 Make = Callable[..., EvalRequest]
 
 
-def test_the_key_is_the_submission() -> None:
+def test_request_key_depends_on_submission() -> None:
     key = request_key("a/b", "0" * 40, "float32", "ko-vqa", "1")
     assert len(key) == 32
     assert key == request_key("a/b", "0" * 40, "float32", "ko-vqa", "1")
@@ -27,7 +29,7 @@ def test_the_key_is_the_submission() -> None:
     "model_id",
     ["a", "a/b/c", "a/b\n", "한글/모델", "a/ b", "../b", "a/..", ".a/b", "a/b?", "а/b", "a/b\x00", "a/" + "b" * 97, ""],
 )
-def test_malformed_model_ids_never_enter_a_record(make_request: Make, model_id: str) -> None:
+def test_request_rejects_malformed_model_id(make_request: Make, model_id: str) -> None:
     with pytest.raises(ValidationError, match="model_id"):
         make_request(model_id=model_id)
 
@@ -36,12 +38,12 @@ def test_malformed_model_ids_never_enter_a_record(make_request: Make, model_id: 
     "field",
     [{"surprise": 1}, {"status": "lost"}, {"revision": "main"}, {"submitted_at": datetime(2026, 1, 1)}],  # noqa: DTZ001
 )
-def test_records_are_closed(make_request: Make, field: dict[str, object]) -> None:
+def test_request_rejects_invalid_field(make_request: Make, field: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         make_request(**field)
 
 
-def test_a_result_has_the_keys_other_readers_know(make_request: Make) -> None:
+def test_result_has_lm_eval_keys(make_request: Make) -> None:
     result = json.loads(result_of(make_request()).to_bytes())
     assert {"config", "results", "versions", "n-samples", "date", "git_hash", "total_evaluation_time_seconds"} <= set(
         result
@@ -49,25 +51,25 @@ def test_a_result_has_the_keys_other_readers_know(make_request: Make) -> None:
     assert result["config"]["model_name"] and result["results"]["korquad-2"]["em"] == 50.0
 
 
-def test_every_code_has_its_words_in_both_languages() -> None:
+def test_codes_have_texts_in_both_languages() -> None:
     assert set(FAILURES) == set(FailureCode)
     assert set(REFUSALS) == set(RefusalCode)
     assert all(words.ko and words.en for words in [*FAILURES.values(), *REFUSALS.values()])
 
 
-def test_times_are_utc(make_request: Make) -> None:
+def test_request_converts_times_to_utc(make_request: Make) -> None:
     request = make_request(submitted_at="2026-01-01T09:00:00+09:00")
     assert request.submitted_at == datetime(2026, 1, 1, tzinfo=UTC)
     assert b"2026-01-01T00:00:00Z" in request.to_bytes()
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5400)])
-def test_durations(text: str, seconds: int) -> None:
+def test_parse_duration_returns_seconds(text: str, seconds: int) -> None:
     assert parse_duration(text).total_seconds() == seconds
 
 
 @pytest.mark.parametrize("text", ["ten", "10w", "-1", "1m30s"])
-def test_durations_that_are_none(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_reject_invalid_duration(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_LEASE", text)
     with pytest.raises(ValidationError, match="lease"):
         Settings()

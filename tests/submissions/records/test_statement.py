@@ -1,4 +1,4 @@
-"""Signed statements: they hold for the record they are of, and for no other, by that key alone."""
+"""Test signed statements: each verifies only with its own record and its own key."""
 
 import base64
 import json
@@ -42,26 +42,26 @@ def result(make_request: Make) -> EvalResult:
     return evaluated(make_request(benchmark="ko-vqa"), 61.5)
 
 
-def test_a_statement_holds_for_its_record(result: EvalResult, keys: tuple[str, bytes]) -> None:
+def test_verify_statement_accepts_its_record(result: EvalResult, keys: tuple[str, bytes]) -> None:
     statement = verify_statement(result.to_bytes(), sign(result, keys[0]), keys[1])
     assert statement == statement_of(result)
     assert statement["predicate"]["model"]["commit"] == result.config.model_sha
     assert statement["predicate"]["data"]["split"] == result.dataset.split
 
 
-def test_a_changed_record_is_noticed(result: EvalResult, keys: tuple[str, bytes]) -> None:
+def test_verify_statement_rejects_changed_record(result: EvalResult, keys: tuple[str, bytes]) -> None:
     changed = result.to_bytes().replace(b"61.5", b"91.5", 1)
     with pytest.raises(StatementError, match="changed"):
         verify_statement(changed, sign(result, keys[0]), keys[1])
 
 
-def test_another_key_does_not_do(result: EvalResult, keys: tuple[str, bytes]) -> None:
+def test_verify_statement_rejects_other_key(result: EvalResult, keys: tuple[str, bytes]) -> None:
     with pytest.raises(StatementError, match="has not signed"):
         verify_statement(result.to_bytes(), sign(result, pems(Ed25519PrivateKey.generate())[0]), keys[1])
 
 
 @pytest.mark.parametrize("part", ["payload", "payloadType"])
-def test_a_changed_envelope_is_noticed(result: EvalResult, keys: tuple[str, bytes], part: str) -> None:
+def test_verify_statement_rejects_changed_envelope(result: EvalResult, keys: tuple[str, bytes], part: str) -> None:
     envelope = json.loads(sign(result, keys[0]))
     other = base64.b64encode(json.dumps(statement_of(result) | {"more": 1}).encode()).decode()
     envelope[part] = other if part == "payload" else "text/plain"
@@ -70,13 +70,15 @@ def test_a_changed_envelope_is_noticed(result: EvalResult, keys: tuple[str, byte
 
 
 @pytest.mark.parametrize("envelope", [b"", b"[]", b"{}", b'{"payload": 1, "signatures": 2}', b"\xff"])
-def test_what_is_no_envelope_is_told(result: EvalResult, keys: tuple[str, bytes], envelope: bytes) -> None:
+def test_verify_statement_rejects_invalid_envelope(
+    result: EvalResult, keys: tuple[str, bytes], envelope: bytes
+) -> None:
     with pytest.raises(StatementError, match="DSSE"):
         verify_statement(result.to_bytes(), envelope, keys[1])
 
 
-def test_only_ed25519_signs(result: EvalResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Told when the settings are read, not when hours of an evaluation are to be published."""
+def test_sign_accepts_only_ed25519_key(result: EvalResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that a wrong key is reported when settings are read, not after hours of evaluation."""
     rsa = generate_private_key(65537, 2048).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     locked = Ed25519PrivateKey.generate().private_bytes(
         Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"passphrase")
@@ -85,12 +87,12 @@ def test_only_ed25519_signs(result: EvalResult, monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(ValueError, match="Ed25519"):
             sign(result, pem)
         monkeypatch.setenv("HANNUN_SIGNING_KEY", pem)
-        with pytest.raises(SettingsError, match="setting HANNUN_SIGNING_KEY: no Ed25519 key") as error:
+        with pytest.raises(SettingsError, match="setting HANNUN_SIGNING_KEY: not an Ed25519 key") as error:
             load_settings()
         assert pem not in str(error.value)
 
 
-def test_the_command_checks_files(
+def test_verify_command_checks_files(
     result: EvalResult, keys: tuple[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record, key = tmp_path / "r.json", tmp_path / "key.pem"
@@ -104,11 +106,11 @@ def test_the_command_checks_files(
     assert "changed" in capsys.readouterr().err
     key.write_text("no key")
     assert evaluator(["verify", str(record), "--key", str(key)]) == 2
-    assert capsys.readouterr().err == f"evaluator: --key {key}: no public Ed25519 key in PEM\n"
+    assert capsys.readouterr().err == f"evaluator: --key {key}: not a public Ed25519 key in PEM\n"
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, '{"payload": ' * 50_000])
-def test_verify_of_deep_or_endless_input_ends(
+def test_verify_command_rejects_deep_or_endless_input(
     content: str, result: EvalResult, keys: tuple[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record, key = tmp_path / "r.json", tmp_path / "key.pem"
@@ -122,7 +124,7 @@ def test_verify_of_deep_or_endless_input_ends(
 
 
 @pytest.mark.parametrize("place", ["http://127.0.0.1:1/r.json", "https://a b/r.json", f"https://{'a' * 64}/r.json"])
-def test_verify_of_unreachable_address_is_bad_input(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verify_command_rejects_unreachable_address(place: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert evaluator(["verify", place, "--key", "key.pem"]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"evaluator: {place}: ") and said.count("\n") == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"evaluator: {place}: ") and error.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Tests of readers that go on while another process packs, squashes or empties the repository they read."""
+"""Test readers while another process packs, squashes or empties the repository that they read."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ from submissions.store.objects import FEW_PACKS
 from submissions.store.open import open_store
 
 READERS, SECONDS = 15, 20.0
-# A process that writes and tidies until it is ended.
+# A program that writes and tidies until it is killed.
 TIDIER = """
 import sys
 from submissions.store.git import GitStore
@@ -38,7 +38,7 @@ while True:
 
 @pytest.fixture
 def tidied_between_lookups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitStore:
-    """A store that is packed between a reader's look into the packs and its look for the loose file."""
+    """Return a store that is packed after a reader has searched the packs and before it opens the loose file."""
     store = GitStore(tmp_path / "store.git")
     store.commit({"a.json": b"1"}, store.head(), "a")
     look_for_loose = DiskObjectStore._get_loose_object
@@ -77,9 +77,9 @@ def test_snapshot_stays_readable_after_several_tidies(tmp_path: Path) -> None:
     store.commit({"a.json": b"1", "b.json": b"-"}, store.head(), "a")
     before = store.head()
     store.commit({"a.json": b"2"}, before, "a")
-    for path in Path(store.url).rglob("objects/??/*"):  # written long ago, and replaced only now
+    for path in Path(store.url).rglob("objects/??/*"):  # written long ago and replaced only now
         os.utime(path, (1, 1))
-    for number in range(FEW_PACKS + 2):  # with so many packs they are rewritten, without what nothing needs
+    for number in range(FEW_PACKS + 2):  # enough packs to be rewritten without unneeded objects
         store.tidy()
         store.commit({"a.json": b"3%d" % number}, store.head(), "a")
     store.tidy()
@@ -88,7 +88,7 @@ def test_snapshot_stays_readable_after_several_tidies(tmp_path: Path) -> None:
     assert reader.read("a.json", before) == b"1"
 
 
-def test_squashed_heads_are_forgotten_after_the_grace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tidy_forgets_squashed_heads_after_grace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = GitStore(tmp_path / "store.git")
     store.commit({"a.json": b"1"}, store.head(), "a")
     store.tidy()
@@ -96,10 +96,10 @@ def test_squashed_heads_are_forgotten_after_the_grace(tmp_path: Path, monkeypatc
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + git_store.READERS_GRACE_S + 2)
     store.tidy()
-    assert len(_squashed(store)) == 1, "the older one is gone"
+    assert len(_squashed(store)) == 1, "the older squashed head is gone"
 
 
-def test_tidy_keeps_all_objects_of_an_operators_branch(tmp_path: Path) -> None:
+def test_tidy_keeps_objects_of_operators_branch(tmp_path: Path) -> None:
     store = GitStore(tmp_path / "store.git")
     store.commit({"a.json": b"1"}, store.head(), "a")
     before = store.head()
@@ -117,10 +117,8 @@ def _squashed(store: GitStore) -> set[Ref]:
 
 @pytest.mark.integration
 @pytest.mark.parametrize("step", ["snapshot", "blob", "content", "has"])
-def test_mirror_emptied_by_another_process_is_fetched_again(
-    step: str, hub: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another process empties the mirror right before one of the reader's steps."""
+def test_snapshot_fetches_emptied_mirror_again(step: str, hub: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Empty the mirror by another process right before one of the reader's steps."""
     url = "hf://datasets/org/store"
     reader, other = open_store(url), open_store(url)
     reader.commit({"a.json": b"1"}, reader.head(), "a")
@@ -142,8 +140,8 @@ def test_mirror_emptied_by_another_process_is_fetched_again(
 
 
 @pytest.mark.faults
-def test_readers_miss_nothing_while_a_process_tidies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """15 threads read every file of fresh snapshots while another process commits and tidies without a pause."""
+def test_readers_miss_nothing_during_tidy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Read every file of fresh snapshots in 15 threads while another process commits and tidies without a pause."""
     store = GitStore(tmp_path / "store.git")
     store.commit({f"{n}.json": b"0" for n in range(20)}, store.head(), "start")
     errors: list[BaseException] = []
@@ -153,12 +151,12 @@ def test_readers_miss_nothing_while_a_process_tidies(tmp_path: Path, capsys: pyt
     def read_on(number: int) -> None:
         while not ended.is_set():
             try:
-                own = GitStore(Path(store.url))
-                snapshot = own.snapshot()
+                reader = GitStore(Path(store.url))
+                snapshot = reader.snapshot()
                 for path in snapshot.files:
-                    int(own.read(path, snapshot.head))
+                    int(reader.read(path, snapshot.head))
                     reads[number] += 1
-                reads[number] += len(list(own.history(snapshot.head)))
+                reads[number] += len(list(reader.history(snapshot.head)))
             except Exception as error:
                 errors.append(error)
 
@@ -172,7 +170,7 @@ def test_readers_miss_nothing_while_a_process_tidies(tmp_path: Path, capsys: pyt
         ended.set()
         for thread in threads:
             thread.join()
-        assert tidier.poll() is None, "it tidied until the end"
+        assert tidier.poll() is None, "the other process tidied until the end"
         tidier.kill()
         assert tidier.stdout
         tidies = len(tidier.stdout.read().splitlines())

@@ -1,4 +1,4 @@
-"""Copying stores."""
+"""Test copying of public and private stores."""
 
 import subprocess
 from pathlib import Path
@@ -30,34 +30,34 @@ def filled(store: Store) -> Store:
     return store
 
 
-def test_records_go_to_the_hub_and_back(
+def test_copy_store_to_hub_and_back(
     hub: Hub, filled: Store, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("submissions.store.copy.FILES_PER_COMMIT", 3)
-    own = Settings()
-    count = copy_store(settings.store, "hf://datasets/org/store", own)
+    hub_settings = Settings()
+    count = copy_store(settings.store, "hf://datasets/org/store", hub_settings)
     assert count == len(filled.snapshot().files)
     before = filled.snapshot()
     there = open_store("hf://datasets/org/store")
     assert Queue(there).rows() == Queue(filled).rows()
     head = there.head()
-    copy_store(settings.store, "hf://datasets/org/store", own)
-    assert there.head() == head, "a second time there is nothing to do"
+    copy_store(settings.store, "hf://datasets/org/store", hub_settings)
+    assert there.head() == head, "a second copy changes nothing"
     back = tmp_path / "back.git"
-    copy_store("hf://datasets/org/store", str(back), own)
+    copy_store("hf://datasets/org/store", str(back), hub_settings)
     assert GitStore(back).snapshot().files == before.files
 
 
-def test_a_store_with_other_records_is_not_written_over(filled: Store, settings: Settings, tmp_path: Path) -> None:
+def test_copy_store_rejects_target_with_other_records(filled: Store, settings: Settings, tmp_path: Path) -> None:
     other = GitStore(tmp_path / "other.git")
     Queue(other).submit(request_numbered(9))
     before = other.snapshot()
-    with pytest.raises(StoreError, match="records of its own"):
+    with pytest.raises(StoreError, match="already has other records"):
         copy_store(settings.store, str(tmp_path / "other.git"), settings)
     assert other.snapshot() == before
 
 
-def test_private_files_never_go_into_git(
+def test_migrate_rejects_private_files_into_git(
     tmp_path: Path, private: PrivateStore, settings_here: None, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     private.write("details.key", b"secret")
@@ -66,7 +66,7 @@ def test_private_files_never_go_into_git(
     assert not store.snapshot().files
 
 
-def test_a_source_without_files_is_told(
+def test_migrate_rejects_source_without_files(
     tmp_path: Path, settings_here: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["migrate", str(tmp_path / "nothing"), str(tmp_path / "there")]) == 2
@@ -76,9 +76,7 @@ def test_a_source_without_files_is_told(
     assert "has no files" in capsys.readouterr().err
 
 
-def test_a_clone_of_a_dataset_goes_to_another_dataset(
-    hub: Hub, filled: Store, settings: Settings, tmp_path: Path
-) -> None:
+def test_copy_store_from_clone_to_dataset(hub: Hub, filled: Store, settings: Settings, tmp_path: Path) -> None:
     copy_store(settings.store, "hf://datasets/org/store", Settings())
     clone = tmp_path / "clone.git"
     subprocess.run(["git", "clone", "-q", "--bare", str(hub.root / "git/org/store.git"), str(clone)], check=True)
@@ -86,7 +84,7 @@ def test_a_clone_of_a_dataset_goes_to_another_dataset(
     assert open_store("hf://datasets/org/private").snapshot().files == filled.snapshot().files
 
 
-def test_a_copy_keeps_no_name_that_was_erased(tmp_path: Path, settings: Settings, private: PrivateStore) -> None:
+def test_copy_store_rejects_target_with_erased_name(tmp_path: Path, settings: Settings, private: PrivateStore) -> None:
     pseudonyms = Pseudonyms(settings)
     for name in ("alice", "bob"):
         pseudonyms.find_or_make(name)
@@ -94,11 +92,11 @@ def test_a_copy_keeps_no_name_that_was_erased(tmp_path: Path, settings: Settings
     copy = str(tmp_path / "copy")
     assert copy_store(private.url, copy, settings) == 2 and PrivateStore(copy).paths("leases") == []
     pseudonyms.erase("alice", NOW)
-    with pytest.raises(StoreError, match="files of its own"):
+    with pytest.raises(StoreError, match="already has other files"):
         copy_store(private.url, copy, settings)
 
 
-def test_no_place_lies_in_the_other(private: PrivateStore, settings: Settings) -> None:
+def test_copy_store_rejects_nested_target(private: PrivateStore, settings: Settings) -> None:
     private.write("details.key", b"x")
     for target in (private.url, f"{private.url}/backup", f"file://{private.url}/"):
         with pytest.raises(StoreError, match="inside the other"):

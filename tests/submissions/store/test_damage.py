@@ -1,4 +1,4 @@
-"""What a killed writer, a full disk or years of fetching leave in a git store."""
+"""Test git stores after a killed writer, on a full disk and after years of fetching."""
 
 import os
 import re
@@ -19,7 +19,7 @@ from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
 from submissions.records.request import Failure, Stage
 from submissions.store.git import GitStore
-from submissions.store.index import FEW, QUEUE, board_reader, queue_reader, reindexed, with_result
+from submissions.store.index import QUEUE, READ_DIRECTLY_UP_TO, board_reader, queue_reader, reindexed, with_result
 from submissions.store.objects import MAX_PACKS, loose_path, merge_packs
 from submissions.store.open import open_store
 from submissions.texts.errors import DamagedError, StoreError, StoreUnavailableError
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.integration
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda content: b"",
-    "cut off": lambda content: content[: len(content) // 2],
+    "truncated": lambda content: content[: len(content) // 2],
     "garbage": lambda content: os.urandom(len(content)),
     "zeros": lambda content: bytes(len(content)),
 }
@@ -47,22 +47,22 @@ def blob_path(folder: Path, content: bytes) -> Path:
         return loose_path(repo.object_store, Blob.from_string(content).id)
 
 
-@pytest.mark.parametrize("how", DAMAGE)
-def test_a_damaged_object_is_told_in_one_line_and_written_anew(git: GitStore, tmp_path: Path, how: str) -> None:
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_commit_rewrites_damaged_object(git: GitStore, tmp_path: Path, damage: str) -> None:
     first = git.commit({"a.json": b"one\n"}, git.head(), "one")
     path = blob_path(tmp_path / "git", b"one\n")
     path.chmod(0o644)
-    path.write_bytes(DAMAGE[how](path.read_bytes()))
-    with pytest.raises(DamagedError) as told:
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    with pytest.raises(DamagedError) as raised:
         git.read("a.json", first)
-    assert len(str(told.value).splitlines()) == 1 and "backup" in str(told.value)
+    assert len(str(raised.value).splitlines()) == 1 and "backup" in str(raised.value)
     second = git.commit({"b.json": b"one\n"}, first, "the same content again")
     assert git.read("a.json", second) == git.read("b.json", second) == b"one\n"
 
 
 @pytest.mark.parametrize("kind", ["blob", "tree", "commit"])
-def test_a_killed_writer_leaves_no_lock_that_stops_the_next(git: GitStore, tmp_path: Path, kind: str) -> None:
-    """Every object of the next commit in turn has a lock file, as a writer that was killed while writing it leaves."""
+def test_commit_ignores_stale_object_lock(git: GitStore, tmp_path: Path, kind: str) -> None:
+    """Leave a lock file for each object of the next commit, as a writer killed while writing it would."""
     other = GitStore(tmp_path / "other")
     head = other.commit({"requests/a.json": b"one\n"}, other.head(), "one")
     with Repo(str(tmp_path / "other")) as repo:
@@ -77,7 +77,7 @@ def test_a_killed_writer_leaves_no_lock_that_stops_the_next(git: GitStore, tmp_p
     assert git.read("requests/a.json", git.head()) == other.read("requests/a.json", head)
 
 
-def test_one_damaged_record_hides_no_other(git: GitStore, tmp_path: Path) -> None:
+def test_board_reader_skips_damaged_record(git: GitStore, tmp_path: Path) -> None:
     results = [result_of(request_numbered(n)) for n in range(3)]
     for result in results:
         snapshot = git.snapshot()
@@ -91,7 +91,7 @@ def test_one_damaged_record_hides_no_other(git: GitStore, tmp_path: Path) -> Non
     assert [one.path for one in unreadable] == [results[1].path]
 
 
-def test_a_damaged_mirror_is_fetched_anew(hub: Hub, tmp_path: Path) -> None:
+def test_read_fetches_damaged_mirror_again(hub: Hub, tmp_path: Path) -> None:
     store = open_store("hf://datasets/org/store", Settings())
     store.commit({"a.json": b"one\n"}, store.head(), "one")
     store.snapshot()
@@ -103,7 +103,7 @@ def test_a_damaged_mirror_is_fetched_anew(hub: Hub, tmp_path: Path) -> None:
     assert fresh.read("a.json", fresh.head()) == b"one\n"
 
 
-def test_a_disk_that_cannot_be_written_is_a_store_error(git: GitStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commit_raises_store_error_on_full_disk(git: GitStore, monkeypatch: pytest.MonkeyPatch) -> None:
     head = git.head()
 
     def full(*_: object, **__: object) -> None:
@@ -114,7 +114,7 @@ def test_a_disk_that_cannot_be_written_is_a_store_error(git: GitStore, monkeypat
         git.commit({"a": b"x"}, head, "a")
 
 
-def test_packs_stay_few_however_often_a_mirror_fetches(git: GitStore, tmp_path: Path) -> None:
+def test_merge_packs_bounds_pack_count(git: GitStore, tmp_path: Path) -> None:
     mirror = GitStore(tmp_path / "mirror")
     most = 0
     for number in range(3 * MAX_PACKS):
@@ -122,7 +122,7 @@ def test_packs_stay_few_however_often_a_mirror_fetches(git: GitStore, tmp_path: 
         with Repo(str(tmp_path / "mirror")) as repo:
             fetched = LocalGitClient().fetch(str(tmp_path / "git"), repo)
             merge_packs(repo.object_store)
-            if number % 10:  # else the next pack has all that this one has
+            if number % 10:  # otherwise the next pack would contain this one
                 repo.refs[Ref(b"refs/heads/main")] = ObjectID(fetched.refs[Ref(b"refs/heads/main")] or b"")
         most = max(most, len(list((tmp_path / "mirror").glob("objects/pack/*.pack"))))
     assert MAX_PACKS // 2 < most <= MAX_PACKS + 1
@@ -131,8 +131,8 @@ def test_packs_stay_few_however_often_a_mirror_fetches(git: GitStore, tmp_path: 
     assert all(mirror.read(path, snapshot.head) == path[:-5].encode() for path in snapshot.files)
 
 
-def test_a_backup_made_by_git_is_a_store(git: GitStore, tmp_path: Path) -> None:
-    """`docs/operate.md`: cloned while the board runs, and put where the store was."""
+def test_git_mirror_clone_is_usable_store(git: GitStore, tmp_path: Path) -> None:
+    """Restore a clone made while the board was running, as docs/operate.md describes."""
     queue = Queue(git)
     queue.submit(request_numbered(1))
     running = queue.claim("w", NOW)
@@ -147,7 +147,7 @@ def test_a_backup_made_by_git_is_a_store(git: GitStore, tmp_path: Path) -> None:
     subprocess.run(["git", "-C", str(tmp_path / "backup"), "fsck", "--strict"], check=True, capture_output=True)
 
 
-def test_a_dead_writers_ref_lock_in_a_mirror_costs_no_claim(hub: Hub, tmp_path: Path) -> None:
+def test_claim_ignores_stale_ref_lock_in_mirror(hub: Hub, tmp_path: Path) -> None:
     store = open_store("hf://datasets/org/store", Settings())
     queue = Queue(store)
     queue.submit(request_numbered(1))
@@ -176,26 +176,26 @@ def lock_an_index(mirror: Path) -> None:
 
 
 MIRROR_DAMAGE: dict[str, Callable[[Path], object]] = {
-    "an index emptied": lambda mirror: rewrite(mirror, "objects/pack/*.idx", lambda _: b""),
-    "an index cut": lambda mirror: rewrite(mirror, "objects/pack/*.idx", lambda content: content[:-40]),
-    "packs emptied": lambda mirror: rewrite(mirror, "objects/pack/*.pack", lambda _: b""),
-    "a pack gone": lose_a_pack,
-    "the HEAD gone": lambda mirror: rewrite(mirror, "HEAD", lambda _: b""),
-    "a pack without an index": lambda mirror: (mirror / "objects/pack/pack-00.pack").write_bytes(b"PACK"),
-    "a lock of an index": lock_an_index,
+    "empty index": lambda mirror: rewrite(mirror, "objects/pack/*.idx", lambda _: b""),
+    "truncated index": lambda mirror: rewrite(mirror, "objects/pack/*.idx", lambda content: content[:-40]),
+    "empty packs": lambda mirror: rewrite(mirror, "objects/pack/*.pack", lambda _: b""),
+    "missing pack": lose_a_pack,
+    "empty HEAD": lambda mirror: rewrite(mirror, "HEAD", lambda _: b""),
+    "pack without index": lambda mirror: (mirror / "objects/pack/pack-00.pack").write_bytes(b"PACK"),
+    "locked index": lock_an_index,
 }
 
 
 @pytest.mark.parametrize("commits", [0, 1])
-@pytest.mark.parametrize("how", MIRROR_DAMAGE)
-def test_a_mirror_heals_whatever_is_damaged(hub: Hub, tmp_path: Path, how: str, commits: int) -> None:
-    """Also where the Hub has a new commit meanwhile."""
+@pytest.mark.parametrize("damage", MIRROR_DAMAGE)
+def test_open_store_repairs_damaged_mirror(hub: Hub, tmp_path: Path, damage: str, commits: int) -> None:
+    """Repair each kind of damage, also if the Hub has a new commit."""
     store = open_store("hf://datasets/org/store", Settings())
     for number in range(3):
         store.commit({f"{number}.json": b"%d\n" % number}, store.head(), "one")
         store.snapshot()
     (mirror,) = (path.parent for path in (tmp_path / "hub-work").rglob("HEAD"))
-    MIRROR_DAMAGE[how](mirror)
+    MIRROR_DAMAGE[damage](mirror)
     for _ in range(commits):
         hub.commit("org/store", {"new.json": b"new\n"}, hub.store("org/store").head(), "by another worker")
     fresh = open_store("hf://datasets/org/store", Settings())
@@ -204,7 +204,7 @@ def test_a_mirror_heals_whatever_is_damaged(hub: Hub, tmp_path: Path, how: str, 
     assert ("new.json" in fresh.snapshot().files) == bool(commits)
 
 
-def test_a_pack_that_a_killed_process_began_stops_no_merging(git: GitStore, tmp_path: Path) -> None:
+def test_tidy_ignores_unfinished_pack(git: GitStore, tmp_path: Path) -> None:
     git.commit({"a": b"x"}, git.head(), "a")
     git.tidy(0)
     (tmp_path / "git/objects/pack/tmp1234.pack").write_bytes(b"PACK")
@@ -218,7 +218,7 @@ def test_a_pack_that_a_killed_process_began_stops_no_merging(git: GitStore, tmp_
     assert git.read("b", git.head()) == b"y"
 
 
-def test_a_missing_or_empty_part_is_told_as_damage(git: GitStore, tmp_path: Path) -> None:
+def test_read_raises_damaged_error_if_object_is_missing(git: GitStore, tmp_path: Path) -> None:
     head = git.commit({"a.json": b"one\n", "b.json": b"two\n"}, git.head(), "two")
     blob_path(tmp_path / "git", b"one\n").unlink()
     with pytest.raises(DamagedError, match="missing"):
@@ -232,7 +232,7 @@ def test_a_missing_or_empty_part_is_told_as_damage(git: GitStore, tmp_path: Path
 
 
 @pytest.mark.parametrize("branch", ["0" * 40, "1" * 40, "garbage", ""])
-def test_board_over_a_damaged_branch_is_not_ready(git: GitStore, tmp_path: Path, branch: str) -> None:
+def test_live_board_is_stale_if_branch_is_damaged(git: GitStore, tmp_path: Path, branch: str) -> None:
     git.commit({"a.json": b"1"}, git.head(), "a")
     board = LiveBoard(git)
     assert board.stale_since is None
@@ -244,7 +244,7 @@ def test_board_over_a_damaged_branch_is_not_ready(git: GitStore, tmp_path: Path,
         GitStore(Path(git.url)).snapshot()
 
 
-def test_a_lock_from_the_future_is_waited_for_by_nobody(git: GitStore, tmp_path: Path) -> None:
+def test_commit_ignores_lock_from_the_future(git: GitStore, tmp_path: Path) -> None:
     head = git.head()
     lock = tmp_path / "git/refs/heads/main.lock"
     lock.touch()
@@ -252,7 +252,7 @@ def test_a_lock_from_the_future_is_waited_for_by_nobody(git: GitStore, tmp_path:
     git.commit({"a": b"x"}, head, "a")
 
 
-def test_a_store_whose_making_was_cut_off_is_made_anew(tmp_path: Path) -> None:
+def test_git_store_completes_interrupted_creation(tmp_path: Path) -> None:
     for folder in ("branches", "objects/pack", "objects/info", "refs/heads"):
         (tmp_path / "half" / folder).mkdir(parents=True)
     (tmp_path / "half/HEAD").touch()
@@ -265,31 +265,31 @@ def test_a_store_whose_making_was_cut_off_is_made_anew(tmp_path: Path) -> None:
 
 
 def quarantine_many(store: GitStore) -> None:
-    """More requests than are read one by one."""
+    """Quarantine more requests than a reader reads one by one."""
     queue = Queue(store)
-    for number in range(FEW + 8):
+    for number in range(READ_DIRECTLY_UP_TO + 8):
         queue.submit(request_numbered(number))
         running = queue.claim("w", NOW)
         assert running
         queue.fail(running, Failure(stage=Stage.LOAD, code=FailureCode.MISSING_LIBRARY), NOW)
 
 
-def test_closed_requests_are_known_without_the_index(git: GitStore, tmp_path: Path) -> None:
-    """More than are read one by one, all quarantined, and the segment that names them is damaged."""
+def test_queue_knows_closed_requests_without_index(git: GitStore, tmp_path: Path) -> None:
+    """Damage the segments that list more quarantined requests than a reader reads one by one."""
     quarantine_many(git)
     for segment in (path for path in git.snapshot().files if path.startswith(QUEUE)):
         path = blob_path(tmp_path / "git", git.read(segment, git.head()))
         path.chmod(0o644)
         path.write_bytes(b"")
     fresh = Queue(GitStore(tmp_path / "git"))
-    assert len(fresh.rows()) == FEW + 8
+    assert len(fresh.rows()) == READ_DIRECTLY_UP_TO + 8
     fresh.submit(request_numbered(1000))
-    assert len(Queue(GitStore(tmp_path / "git")).rows()) == FEW + 9
-    assert len(fresh.requeue_all()) == FEW + 8
+    assert len(Queue(GitStore(tmp_path / "git")).rows()) == READ_DIRECTLY_UP_TO + 9
+    assert len(fresh.requeue_all()) == READ_DIRECTLY_UP_TO + 8
 
 
-def test_threads_that_read_first_together_all_know_every_request(git: GitStore) -> None:
-    """A segment was once taken for read before its rows were known, and its requests for left out."""
+def test_queue_rows_are_complete_for_concurrent_first_reads(git: GitStore) -> None:
+    """Check a past race in which a segment counted as read before its rows were known."""
     quarantine_many(git)
     for _ in range(10):
         queue, together = Queue(GitStore(Path(git.url))), threading.Barrier(4)
@@ -299,20 +299,20 @@ def test_threads_that_read_first_together_all_know_every_request(git: GitStore) 
             return len(queue.rows())
 
         with ThreadPoolExecutor(4) as pool:
-            assert [one.result() for one in [pool.submit(read) for _ in range(4)]] == [FEW + 8] * 4
+            assert [one.result() for one in [pool.submit(read) for _ in range(4)]] == [READ_DIRECTLY_UP_TO + 8] * 4
 
 
-def test_files_that_are_none_of_ours_stop_nobody(git: GitStore) -> None:
+def test_queue_ignores_stray_files(git: GitStore) -> None:
     quarantine_many(git)
     stray = {"requests/foo.json": b"{}", "requests/x/y.json": b"{}", "index/queue/note.txt": b"-", "\udcff.json": b"{}"}
     git.commit(stray, git.head(), "stray")
-    assert len(Queue(GitStore(Path(git.url))).rows()) == FEW + 8
+    assert len(Queue(GitStore(Path(git.url))).rows()) == READ_DIRECTLY_UP_TO + 8
     changes, unreadable = reindexed(git, git.snapshot())
     assert {record.path for record in unreadable} == {"requests/foo.json", "requests/x/y.json"}
     assert changes == {"index/queue/note.txt": None}
 
 
-def test_rows_of_other_blobs_hide_no_request(git: GitStore) -> None:
+def test_queue_ignores_index_rows_of_other_blobs(git: GitStore) -> None:
     quarantine_many(git)
     files = [path for path in git.snapshot().files if path.startswith(QUEUE)]
     wrong = {
@@ -320,20 +320,20 @@ def test_rows_of_other_blobs_hide_no_request(git: GitStore) -> None:
         for path in files
     }
     git.commit(wrong, git.head(), "wrong blobs")
-    assert len(Queue(GitStore(Path(git.url))).rows()) == FEW + 8
+    assert len(Queue(GitStore(Path(git.url))).rows()) == READ_DIRECTLY_UP_TO + 8
     git.commit(dict.fromkeys(files, b""), git.head(), "emptied")
-    assert len(Queue(GitStore(Path(git.url))).rows()) == FEW + 8
+    assert len(Queue(GitStore(Path(git.url))).rows()) == READ_DIRECTLY_UP_TO + 8
 
 
-def test_one_failed_read_of_the_index_is_made_up_for(git: GitStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queue_reader_recovers_from_failed_read(git: GitStore, monkeypatch: pytest.MonkeyPatch) -> None:
     quarantine_many(git)
     reader, snapshot = queue_reader(git), git.snapshot()
 
-    def away(*_: object) -> bytes:
+    def unreachable(*_: object) -> bytes:
         raise StoreUnavailableError("the store is out of reach")
 
     with monkeypatch.context() as patch:
-        patch.setattr(git, "read", away)
+        patch.setattr(git, "read", unreachable)
         with pytest.raises(StoreUnavailableError):
             reader.read(snapshot)
-    assert len(reader.read(snapshot)[0]) == FEW + 8
+    assert len(reader.read(snapshot)[0]) == READ_DIRECTLY_UP_TO + 8

@@ -1,4 +1,4 @@
-"""No folder of a store comes near the Hub's limit of 10,000 files."""
+"""Test that no folder of a store comes near the Hub's limit of 10,000 files."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -14,17 +14,17 @@ from submissions.texts.errors import StoreError
 from tests.support.records import NOW
 
 HUB_LIMIT = 10_000
-YEAR = 40_000  # requests: 10,000 submissions to four benchmarks
+REQUESTS_PER_YEAR = 40_000  # 10,000 submissions to four benchmarks
 
 
-def test_ten_years_of_keys_fill_no_folder() -> None:
-    keys = (request_key(f"o/m{n}", "0" * 40, "bfloat16", "ko-vqa", "1", None, None) for n in range(YEAR))
+def test_sharded_spreads_keys_over_folders() -> None:
+    keys = (request_key(f"o/m{n}", "0" * 40, "bfloat16", "ko-vqa", "1", None, None) for n in range(REQUESTS_PER_YEAR))
     folders = Counter(PurePosixPath(sharded(f"requests/finished/{key}.json")).parent for key in keys)
-    assert len(folders) == 256 and max(folders.values()) < 2 * YEAR / 256 < HUB_LIMIT / 10
+    assert len(folders) == 256 and max(folders.values()) < 2 * REQUESTS_PER_YEAR / 256 < HUB_LIMIT / 10
 
 
 @pytest.mark.parametrize(("entries", "room"), [(3, True), (4, False)])
-def test_nothing_is_evaluated_whose_result_would_find_no_room(
+def test_claim_rejects_request_if_folder_is_full(
     store: Store, make_request: Callable[..., EvalRequest], monkeypatch: pytest.MonkeyPatch, entries: int, room: bool
 ) -> None:
     monkeypatch.setattr("submissions.store.folders.ENTRIES_PER_FOLDER", 4)

@@ -1,4 +1,4 @@
-"""The Hub store under every fault of the Hub, with the real client over HTTP."""
+"""Test the Hub store under every kind of Hub failure, with the real client over HTTP."""
 
 import json
 import os
@@ -33,8 +33,8 @@ Make = Callable[..., EvalRequest]
 
 
 @pytest.fixture(autouse=True)
-def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No waiting between tries, and little for a server that hangs."""
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Retry without waiting, and give up early on a server that hangs."""
     monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     monkeypatch.setattr(hub_store, "TIMEOUT", 1.0)
     monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)
@@ -59,9 +59,9 @@ FAULTS: dict[str, dict[str, Any]] = {
     "429 with Retry-After": {"status": 429, "headers": {"Retry-After": "0"}},
     "429 with RateLimit": {"status": 429, "headers": {"RateLimit": '"api";r=0;t=0'}},
     "500": {"status": 500},
-    "500 after it landed": {"status": 500, "landed": True},
+    "500 after commit landed": {"status": 500, "landed": True},
     "503 twice": {"status": 503, "times": 2},
-    "half a body": {"cut": True},
+    "truncated body": {"cut": True},
     "hangs": {"hang": True},
 }
 
@@ -69,10 +69,10 @@ FAULTS: dict[str, dict[str, Any]] = {
 @pytest.mark.faults
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("call", CALLS)
-def test_every_fault_at_every_call_of_a_whole_way(
+def test_queue_survives_fault_at_every_call(
     hub: Hub, heartbeats: Heartbeats, make_request: Make, call: str, fault: str
 ) -> None:
-    """Submitted, claimed, kept alive and published: once, and whole; or stopped with a clear word, and then resumed."""
+    """Submit, claim, keep alive and publish exactly once; a step that fails clearly succeeds when repeated."""
     hub.faults = [Fault(CALLS[call], **FAULTS[fault])]
     request = make_request()
     steps: list[Callable[[], object]] = [
@@ -86,20 +86,20 @@ def test_every_fault_at_every_call_of_a_whole_way(
     for step in steps:
         try:
             step()
-        except StoreError as error:  # said in one line; done again, it goes through
+        except StoreError as error:  # the error is one line, and a second attempt succeeds
             assert "\n" not in str(error) and URL in str(error)
             step()
-    assert not hub.faults[0].times, "the fault was met"
+    assert not hub.faults[0].times, "the fault occurred"
     store = open_store(URL)
     snapshot = store.snapshot()
     assert [row.status for row in queue_reader(store).read(snapshot)[0]] == ["finished"]
     assert len(board_reader(store).read(snapshot)[0]) == 1
     messages = [c.message.splitlines()[0] for c in store.history(snapshot.head)]
     assert messages[:3] == [f"Publish {request.key}", f"Claim {request.key}", f"Submit {request.key}"]
-    assert len(messages) == 4, "the first is the Hub's own, and nothing was done twice"
+    assert len(messages) == 4, "the Hub made the first commit, and no step was done twice"
 
 
-def test_a_revoked_token_is_told_at_once(hub: Hub) -> None:
+def test_revoked_token_raises_without_retry(hub: Hub) -> None:
     store = open_store(URL)
     head = store.head()
     hub.tokens.clear()
@@ -107,10 +107,10 @@ def test_a_revoked_token_is_told_at_once(hub: Hub) -> None:
     for work in (store.head, lambda: store.commit({"a": b"1"}, head, "x"), open_store(URL).snapshot):
         with pytest.raises(StoreError, match="HANNUN_HUB_TOKEN"):
             work()
-    assert len(hub.seen) - before <= 4, "no second try"
+    assert len(hub.seen) - before <= 4, "there is no retry"
 
 
-def test_a_hub_that_stays_down_is_given_up_and_nothing_is_written(hub: Hub) -> None:
+def test_commit_gives_up_if_hub_stays_down(hub: Hub) -> None:
     store = open_store(URL)
     head = store.head()
     hub.faults = [Fault(".", status=503, times=10_000)]
@@ -120,8 +120,8 @@ def test_a_hub_that_stays_down_is_given_up_and_nothing_is_written(hub: Hub) -> N
     assert store.head() == head
 
 
-def test_a_commit_that_lands_after_it_was_given_up_is_found(hub: Hub) -> None:
-    """The answer is lost, the next look does not show it yet, and the second try is refused: it was ours."""
+def test_commit_recognises_its_late_commit(hub: Hub) -> None:
+    """Lose the response, hide the commit from the next look and refuse the retry: the commit still counts."""
     store = open_store(URL)
     start = store.head()
 
@@ -139,8 +139,8 @@ def test_a_commit_that_lands_after_it_was_given_up_is_found(hub: Hub) -> None:
     assert hub.commits == 1 and store.head() == head
 
 
-def test_a_commit_that_would_change_nothing_is_no_win(hub: Hub) -> None:
-    """The Hub calls it a success, whatever the parent."""
+def test_commit_raises_conflict_if_nothing_changes(hub: Hub) -> None:
+    """Raise ConflictError although the Hub accepts a commit without changes on any parent."""
     store, other = open_store(URL), open_store(URL)
     start = store.head()
     other.commit({"claim": b"me"}, start, "claim")
@@ -150,17 +150,15 @@ def test_a_commit_that_would_change_nothing_is_no_win(hub: Hub) -> None:
 
 
 @pytest.mark.faults
-def test_a_refresh_after_one_new_result_costs_few_requests(
-    hub: Hub, make_request: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_board_reader_refresh_makes_few_requests(hub: Hub, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub_store, "TIMEOUT", 60.0)
     request = make_request()
     record = json.loads(result_of(request).to_bytes())
     files: dict[str, bytes | None] = {}
     for number in range(10_000):
         key, name = f"{number:032x}", f"owner-{number % 50}/model-{number // 50 % 20}"
-        own = record | {"request_key": key, "config": record["config"] | {"model_name": name}}
-        files[f"results/{name}/{key}.json"] = json.dumps(own).encode()
+        row = record | {"request_key": key, "config": record["config"] | {"model_name": name}}
+        files[f"results/{name}/{key}.json"] = json.dumps(row).encode()
     git = hub.store("org/store")
     git.commit(files, git.head(), "many")
     store = open_store(URL)
@@ -177,7 +175,7 @@ def test_a_refresh_after_one_new_result_costs_few_requests(
     assert len(hub.seen) - before <= 4, hub.seen[before:]
     before = len(hub.seen)
     reader.read(store.snapshot())
-    assert len(hub.seen) - before == 1, "one look where nothing has changed"
+    assert len(hub.seen) - before == 1, "one request if nothing has changed"
 
 
 LOAD = """
@@ -188,20 +186,20 @@ print(sorted(rows["em"]))
 
 
 @pytest.mark.faults
-def test_datasets_reads_the_results(hub: Hub, make_request: Make, tmp_path: Path) -> None:
+def test_datasets_library_loads_results(hub: Hub, make_request: Make, tmp_path: Path) -> None:
     queue = Queue(open_store(URL))
     for em in (10.0, 20.0):
         queue.submit(make_request())
         running = queue.claim("w", NOW)
         assert running is not None
         queue.publish(running, result_of(running, em), NOW)
-    own = {"HF_HOME": str(tmp_path / "home"), "HF_TOKEN": TOKEN}  # both are read at import: in a process of its own
-    loaded = subprocess.run([sys.executable, "-c", LOAD], env=os.environ | own, capture_output=True, text=True)
+    variables = {"HF_HOME": str(tmp_path / "home"), "HF_TOKEN": TOKEN}  # both are read at import, so use a new process
+    loaded = subprocess.run([sys.executable, "-c", LOAD], env=os.environ | variables, capture_output=True, text=True)
     assert loaded.stdout.strip() == "[10.0, 20.0]", loaded.stderr
 
 
 @pytest.mark.parametrize("times", [1, 3, 100])
-def test_git_may_show_a_commit_later_than_the_api(hub: Hub, times: int) -> None:
+def test_commit_waits_for_lagging_git(hub: Hub, times: int) -> None:
     store = open_store(URL)
     head = store.head()
     store.snapshot()
@@ -217,16 +215,16 @@ def test_git_may_show_a_commit_later_than_the_api(hub: Hub, times: int) -> None:
 
 
 @pytest.mark.parametrize("headers", [{"Retry-After": "3600"}, {"RateLimit": '"api";r=0;t=3600'}])
-def test_an_hour_is_not_waited_under_the_stores_lock(hub: Hub, headers: dict[str, str]) -> None:
+def test_commit_gives_up_on_long_retry_after(hub: Hub, headers: dict[str, str]) -> None:
     store = open_store(URL)
     head = store.head()
     hub.faults = [Fault(CALLS["commit"], status=429, headers=headers, times=10)]
     with pytest.raises(StoreUnavailableError, match="try again later"):
         store.commit({"a": b"1"}, head, "x")
-    assert hub.faults[0].times == 9, "asked once"
+    assert hub.faults[0].times == 9, "only one request was made"
 
 
-def test_the_hubs_own_words_are_told(hub: Hub) -> None:
+def test_commit_error_quotes_hub_message(hub: Hub) -> None:
     store = open_store(URL)
     head = store.head()
     hub.faults = [Fault(CALLS["commit"], status=403)]
@@ -237,16 +235,14 @@ def test_the_hubs_own_words_are_told(hub: Hub) -> None:
 @pytest.mark.parametrize(
     "url", ["hf:/datasets/org/store", "hf:org/store", "HF:/x", "file:/x", "s3://bucket/x", "https://example.org/x"]
 )
-def test_an_address_is_no_folder(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_store_rejects_unsupported_address(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(StoreError, match="is no store"):
+    with pytest.raises(StoreError, match="is not a store"):
         open_store(url)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_token_is_replaced_while_the_stores_are_open(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_token_file_is_read_again_by_open_stores(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own_xet_session(monkeypatch, tmp_path / "xet")
     HfApi(os.environ["HF_ENDPOINT"], TOKEN).create_bucket("org/private", private=True)
     monkeypatch.delenv("HANNUN_HUB_TOKEN")
@@ -272,8 +268,8 @@ def test_a_token_is_replaced_while_the_stores_are_open(
     assert private.read("leases/a.json") == b"3"
 
 
-def test_response_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A byte now and then, each well within the time-out for one."""
+def test_head_gives_up_on_slow_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Send single bytes, each well within the time-out of one read."""
     monkeypatch.setattr(hub_store, "RESPONSE_SECONDS", 0.3)
     ended = threading.Event()
     app = FastAPI()

@@ -1,4 +1,4 @@
-"""The index only makes reading fast: whatever is wrong with it, the rows are those of the records."""
+"""Test that the index only speeds up reading: rows always match the records, even if the index is wrong."""
 
 import re
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Make = Callable[..., EvalRequest]
 
 @pytest.fixture
 def filled(store: Store, make_request: Make) -> Store:
-    """A store with three results."""
+    """Return a store with three results."""
     queue = Queue(store)
     for em in (10.0, 20.0, 30.0):
         queue.submit(make_request())
@@ -30,8 +30,8 @@ def filled(store: Store, make_request: Make) -> Store:
     return store
 
 
-class Counting:
-    """A store that counts what is read from it."""
+class CountingStore:
+    """Wrap a store and record the paths that are read from it."""
 
     def __init__(self, store: Store) -> None:
         self.url, self.write_lock, self._store = store.url, store.write_lock, store
@@ -58,13 +58,13 @@ def scores(store: Store) -> list[float]:
 
 
 @pytest.fixture(autouse=True)
-def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three records are many here."""
-    monkeypatch.setattr("submissions.store.index.FEW", 1)
+def _read_one_record_directly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a reader read at most one record without the index."""
+    monkeypatch.setattr("submissions.store.index.READ_DIRECTLY_UP_TO", 1)
 
 
-def test_reading_the_board_reads_segments_and_no_records(filled: Store) -> None:
-    counting = Counting(filled)
+def test_board_reader_reads_only_segments(filled: Store) -> None:
+    counting = CountingStore(filled)
     reader = board_reader(counting)
     rows, _ = reader.read(filled.snapshot())
     assert sorted(r.metrics["em"] for r in rows) == [10.0, 20.0, 30.0]
@@ -73,8 +73,8 @@ def test_reading_the_board_reads_segments_and_no_records(filled: Store) -> None:
     assert len(counting.paths) == len(segments(filled, BOARD)), "nothing is read again"
 
 
-def test_one_new_result_is_read_itself(filled: Store, make_request: Callable[..., EvalRequest]) -> None:
-    counting = Counting(filled)
+def test_board_reader_reads_new_result_directly(filled: Store, make_request: Callable[..., EvalRequest]) -> None:
+    counting = CountingStore(filled)
     reader = board_reader(counting)
     reader.read(filled.snapshot())
     before = list(counting.paths)
@@ -87,21 +87,21 @@ def test_one_new_result_is_read_itself(filled: Store, make_request: Callable[...
     assert [path.split("/")[0] for path in counting.paths[len(before) :]] == ["results"]
 
 
-def test_closed_requests_that_left_the_index_are_not_read(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queue_reader_skips_requests_dropped_from_index(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("submissions.store.index.queue_segment", lambda _: f"{QUEUE}all.jsonl")
-    monkeypatch.setattr("submissions.store.index.RECENT", 1)
-    monkeypatch.setattr("submissions.store.index.KEPT", timedelta(0))
+    monkeypatch.setattr("submissions.store.index.CLOSED_PER_SEGMENT", 1)
+    monkeypatch.setattr("submissions.store.index.KEEP_CLOSED_FOR", timedelta(0))
     changes, _ = reindexed(filled, filled.snapshot())
     filled.commit(changes, filled.head(), "reindex")
-    counting = Counting(filled)
+    counting = CountingStore(filled)
     assert len(queue_reader(counting).read(filled.snapshot())[0]) == 1
     assert sorted(counting.paths) == sorted(segments(filled, QUEUE))
 
 
-def test_a_reader_that_runs_for_long_forgets_what_left_the_index(
+def test_queue_reader_forgets_rows_dropped_from_index(
     store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("submissions.store.index.MANY", 4)
+    monkeypatch.setattr("submissions.store.index.FORGET_AFTER_ROWS", 4)
     monkeypatch.setattr("submissions.store.index.queue_segment", lambda _: f"{QUEUE}all.jsonl")
     queue, most = Queue(store), 0
     for week in range(30):
@@ -116,12 +116,12 @@ def test_a_reader_that_runs_for_long_forgets_what_left_the_index(
 
 
 @pytest.mark.parametrize("content", [None, b"", b"[garbage", b"\x00" * 100])
-def test_a_missing_or_broken_segment_changes_nothing(filled: Store, content: bytes | None) -> None:
+def test_board_reader_survives_broken_segment(filled: Store, content: bytes | None) -> None:
     filled.commit(dict.fromkeys(segments(filled, BOARD), content), filled.head(), "break")
     assert scores(filled) == [10.0, 20.0, 30.0]
 
 
-def test_a_record_changed_behind_the_index_is_read_anew(filled: Store) -> None:
+def test_board_reader_rereads_changed_record(filled: Store) -> None:
     path = next(p for p in filled.snapshot().files if p.startswith("results/"))
     result = EvalResult.model_validate_json(filled.read(path, filled.head()))
     changed = result.evolve(results={"korquad-2": {"em": 99.0, "f1": 99.0}})
@@ -143,9 +143,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize("content", BROKEN)
-def test_a_broken_result_is_left_out_counted_and_named(
-    filled: Store, content: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_board_reader_reports_broken_result(filled: Store, content: bytes, caplog: pytest.LogCaptureFixture) -> None:
     path = f"results/owner/bad/{'e' * 32}.json"
     filled.commit({path: content}, filled.head(), "break")
     rows, unreadable = board_reader(filled).read(filled.snapshot())
@@ -156,7 +154,7 @@ def test_a_broken_result_is_left_out_counted_and_named(
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "100.5", "-101", '"high"'])
-def test_scores_that_are_none_are_refused(filled: Store, value: str) -> None:
+def test_board_reader_rejects_invalid_score(filled: Store, value: str) -> None:
     path = next(p for p in filled.snapshot().files if p.startswith("results/"))
     broken, changed = re.subn(r'"em": [\d.]+', f'"em": {value}', filled.read(path, filled.head()).decode(), count=1)
     assert changed
@@ -165,7 +163,7 @@ def test_scores_that_are_none_are_refused(filled: Store, value: str) -> None:
     assert (len(rows), len(unreadable)) == (2, 1)
 
 
-def test_a_record_in_anothers_place_is_refused(filled: Store) -> None:
+def test_board_reader_rejects_misplaced_record(filled: Store) -> None:
     path = next(p for p in filled.snapshot().files if p.startswith("results/"))
     content = filled.read(path, filled.head())
     filled.commit({f"results/famous/model/{'a' * 32}.json": content}, filled.head(), "forge")
@@ -174,7 +172,7 @@ def test_a_record_in_anothers_place_is_refused(filled: Store) -> None:
     assert "belongs at" in unreadable[0].reason
 
 
-def test_a_rebuilt_index_does_not_undo_what_is_written_meanwhile(
+def test_rebuild_index_keeps_concurrent_writes(
     filled: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("submissions.store.index.SEGMENTS_PER_COMMIT", 1)
@@ -197,11 +195,11 @@ def test_a_rebuilt_index_does_not_undo_what_is_written_meanwhile(
     assert rebuild_index(filled) == (0, [])
 
 
-def test_reindex_gives_the_same_rows(filled: Store) -> None:
+def test_reindexed_restores_same_rows(filled: Store) -> None:
     before = sorted(board_reader(filled).read(filled.snapshot())[0], key=lambda r: r.key)
     queue_before = Queue(filled).rows()
     changes, broken = reindexed(filled, filled.snapshot())
-    assert (changes, broken) == ({}, []), "an index kept by the queue is already what reindex makes"
+    assert (changes, broken) == ({}, []), "the index kept by the queue equals a rebuilt one"
     wiped = {p: None for p in filled.snapshot().files if p.startswith("index/")}
     filled.commit(wiped, filled.head(), "lose the index")
     changes, _ = reindexed(filled, filled.snapshot())

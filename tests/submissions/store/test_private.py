@@ -1,4 +1,4 @@
-"""Files behind an fsspec address, here a folder: whole or not there, whoever is killed or meets a full disk."""
+"""Test that the private store keeps files whole or not at all, even after a killed writer or on a full disk."""
 
 import errno
 import os
@@ -24,7 +24,7 @@ from tests.support.hub.xet_client import own_xet_session
 
 @pytest.fixture
 def bucket(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A private bucket on the Hub, reached by hf_xet."""
+    """Return the address of a private bucket on the Hub, which is accessed with hf_xet."""
     own_xet_session(monkeypatch, tmp_path / "xet")
     HfApi(os.environ["HF_ENDPOINT"], TOKEN).create_bucket("org/private", private=True)
     return "hf://buckets/org/private"
@@ -37,7 +37,7 @@ def files(request: pytest.FixtureRequest, settings: Settings) -> PrivateStore:
     return open_private_store(Settings(private_store=request.getfixturevalue("bucket")))
 
 
-def test_what_is_written_is_read_until_it_is_deleted(files: PrivateStore) -> None:
+def test_write_read_and_delete(files: PrivateStore) -> None:
     private = files
     private.write("details/ab/x.jsonl", b"one")
     private.write("details/ab/x.jsonl", b"two")
@@ -52,7 +52,7 @@ def test_what_is_written_is_read_until_it_is_deleted(files: PrivateStore) -> Non
     assert private.paths("details") == private.paths("nothing") == []
 
 
-def test_what_another_machine_writes_is_seen_at_once(bucket: str) -> None:
+def test_read_sees_writes_of_other_hosts(bucket: str) -> None:
     here, there = (open_private_store(Settings(private_store=bucket)) for _ in range(2))
     assert here.paths("leases") == []
     for content in (b"1", b"2"):
@@ -65,7 +65,7 @@ def test_what_another_machine_writes_is_seen_at_once(bucket: str) -> None:
         here.read("leases/x.json")
 
 
-def test_a_bucket_that_is_public_missing_or_somebody_elses_is_refused(hub: Hub, bucket: str) -> None:
+def test_open_private_store_rejects_unsuitable_bucket(hub: Hub, bucket: str) -> None:
     HfApi(os.environ["HF_ENDPOINT"], TOKEN).create_bucket("org/open", private=False)
     with pytest.raises(StoreError, match="is public"):
         open_private_store(Settings(private_store="hf://buckets/org/open"))
@@ -77,14 +77,14 @@ def test_a_bucket_that_is_public_missing_or_somebody_elses_is_refused(hub: Hub, 
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_bucket_that_answers_again_is_waited_for(hub: Hub, bucket: str, status: int) -> None:
+def test_read_retries_after_server_error(hub: Hub, bucket: str, status: int) -> None:
     private = open_private_store(Settings(private_store=bucket))
     private.write("x", b"1")
     hub.faults = [Fault("resolve", status=status)]
     assert private.read("x") == b"1" and hub.faults[0].times == 0
 
 
-def test_a_bucket_that_stays_down_is_told_in_one_line(hub: Hub, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_raises_if_bucket_stays_down(hub: Hub, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     private = open_private_store(Settings(private_store=bucket))
     private.write("x", b"1")
     monkeypatch.setattr("submissions.store.private.TRIES", 1)
@@ -95,20 +95,20 @@ def test_a_bucket_that_stays_down_is_told_in_one_line(hub: Hub, bucket: str, mon
             use()
 
 
-def test_of_many_who_create_a_file_one_does(private: PrivateStore) -> None:
+def test_create_succeeds_once_concurrently(private: PrivateStore) -> None:
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda n: private.create("details.key", b"%d" % n), range(8)))
     assert made.count(True) == 1
     assert private.read("details.key") == b"%d" % made.index(True)
 
 
-def test_others_of_this_machine_cannot_look_inside(settings: Settings) -> None:
+def test_open_private_store_restricts_permissions(settings: Settings) -> None:
     open_private_store(settings)
     assert Path(settings.private_store).stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.integration
-def test_a_killed_writer_leaves_the_old_content_or_the_new(settings: Settings, private: PrivateStore) -> None:
+def test_write_killed_writer_leaves_old_or_new_content(settings: Settings, private: PrivateStore) -> None:
     write = (
         "import sys; from submissions.store.private import PrivateStore; store = PrivateStore(sys.argv[1])\n"
         "print('ready', flush=True)\n"
@@ -123,14 +123,14 @@ def test_a_killed_writer_leaves_the_old_content_or_the_new(settings: Settings, p
             process.send_signal(signal.SIGKILL)
         assert seen <= {b"a", b"b"}
         if private.paths(""):
-            assert private.paths("") == ["x"], "what was begun is no file"
+            assert private.paths("") == ["x"], "an unfinished file is not listed"
             assert private.read("x") in (b"a" * 300_000, b"b" * 300_000)
 
 
 @pytest.mark.parametrize(
     ("fault", "kind"), [(errno.ENOSPC, StoreUnavailableError), (errno.EACCES, StoreError), (errno.EROFS, StoreError)]
 )
-def test_what_the_disk_says_is_one_line(
+def test_write_reports_disk_error_in_one_line(
     private: PrivateStore, monkeypatch: pytest.MonkeyPatch, fault: int, kind: type[StoreError]
 ) -> None:
     private.write("x", b"before")
@@ -146,19 +146,19 @@ def test_what_the_disk_says_is_one_line(
 
 
 @pytest.mark.parametrize("address", ["nonsense://x", "s3://bucket/folder", "hf://models/o/n", "hf://buckets/"])
-def test_an_address_that_cannot_be_used_is_refused(address: str, settings: Settings) -> None:
+def test_open_private_store_rejects_unusable_address(address: str, settings: Settings) -> None:
     with pytest.raises(StoreError, match=address):
         open_private_store(settings.model_copy(update={"private_store": address}))
 
 
-def test_private_store_in_git_is_rejected(settings: Settings, tmp_path: Path) -> None:
+def test_open_private_store_rejects_git_repository(settings: Settings, tmp_path: Path) -> None:
     repository = tmp_path / "private.git"
     subprocess.run(["git", "init", "--quiet", "--bare", str(repository)], check=True)
     with pytest.raises(StoreError, match="is a git repository"):
         open_private_store(settings.model_copy(update={"private_store": str(repository)}))
 
 
-def test_what_a_killed_writer_has_begun_goes_a_day_later(settings: Settings, private: PrivateStore) -> None:
+def test_remove_leftovers_deletes_day_old_files(settings: Settings, private: PrivateStore) -> None:
     folder = Path(settings.private_store) / "people"
     private.write("people/x.json", b"{}")
     for name, age in (("old", 100_000), ("new", 10)):
@@ -168,7 +168,7 @@ def test_what_a_killed_writer_has_begun_goes_a_day_later(settings: Settings, pri
     assert sorted(path.name for path in folder.iterdir()) == ["new.partial", "x.json"]
 
 
-def test_a_file_in_a_folders_place_is_told_in_one_line(settings: Settings, private: PrivateStore) -> None:
+def test_write_rejects_file_in_place_of_folder(settings: Settings, private: PrivateStore) -> None:
     (Path(settings.private_store) / "workers").write_text("no folder")
     with pytest.raises(StoreError, match=r"workers/x\.json cannot be written"):
         private.write("workers/x.json", b"{}")

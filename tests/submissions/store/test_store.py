@@ -1,4 +1,4 @@
-"""The contract every store keeps."""
+"""Test the contract that every kind of store keeps."""
 
 import multiprocessing
 import os
@@ -19,13 +19,13 @@ from submissions.store.open import open_store
 from submissions.texts.errors import ConflictError, StoreError, StoreUnavailableError
 
 
-def test_a_new_store_is_empty(url: str) -> None:
+def test_open_store_creates_empty_store(url: str) -> None:
     snapshot = open_store(url).snapshot()
     assert snapshot.files == {}
     assert len(snapshot.head) == 40
 
 
-def test_many_files_are_one_commit_and_come_back_byte_for_byte(url: str) -> None:
+def test_commit_stores_many_files_at_once(url: str) -> None:
     store = open_store(url)
     files = {f"a/{i}/한글 {i}.json": f"{i}번".encode() for i in range(40)}
     start = store.head()
@@ -37,7 +37,7 @@ def test_many_files_are_one_commit_and_come_back_byte_for_byte(url: str) -> None
     assert store.snapshot(head=start).files == {}
 
 
-def test_binary_files_come_back_byte_for_byte(url: str) -> None:
+def test_read_returns_binary_files_unchanged(url: str) -> None:
     store = open_store(url)
     files = {f"{i}.parquet": os.urandom(5000) for i in range(3)} | {"empty.parquet": b""}
     head = store.commit(files, store.head(), "binary")
@@ -45,7 +45,7 @@ def test_binary_files_come_back_byte_for_byte(url: str) -> None:
     assert {path: open_store(url).read(path, head) for path in files} == files
 
 
-def test_history_is_told_newest_first_by_the_stores_clock(url: str) -> None:
+def test_history_is_newest_first(url: str) -> None:
     store = open_store(url)
     first = store.commit({"a": b"1"}, store.head(), "one")
     second = store.commit({"a": b"2"}, first, "two")
@@ -56,7 +56,7 @@ def test_history_is_told_newest_first_by_the_stores_clock(url: str) -> None:
     assert store.read("a", first) == b"1" and open_store(url).snapshot(head=first).files == {"a": blob_id(b"1")}
 
 
-def test_a_tidied_store_keeps_its_files_and_loses_its_history(url: str) -> None:
+def test_tidy_keeps_files_and_drops_history(url: str) -> None:
     store, reader = open_store(url), open_store(url)
     head = store.head()
     for number in range(3):
@@ -65,14 +65,14 @@ def test_a_tidied_store_keeps_its_files_and_loses_its_history(url: str) -> None:
     store.tidy()
     tidied = store.head()
     assert len(list(store.history(tidied))) == 1 and store.read("record", tidied) == b"2"
-    assert reader.read("record", before.head) == b"2", "a reader goes on with what it has"
+    assert reader.read("record", before.head) == b"2", "a reader can still read the commit that it has"
     with pytest.raises(ConflictError):
-        reader.commit({"record": b"3"}, before.head, "on what is gone")
+        reader.commit({"record": b"3"}, before.head, "on a removed parent")
     assert reader.commit({"record": b"3"}, tidied, "record") == store.head()
     assert reader.snapshot().files == open_store(url).snapshot().files
 
 
-def test_a_commit_on_a_stale_parent_is_refused_and_changes_nothing(url: str) -> None:
+def test_commit_rejects_stale_parent(url: str) -> None:
     store = open_store(url)
     start = store.head()
     head = store.commit({"x": b"1"}, start, "first")
@@ -81,14 +81,14 @@ def test_a_commit_on_a_stale_parent_is_refused_and_changes_nothing(url: str) -> 
     assert store.snapshot() == Snapshot(head, {"x": blob_id(b"1")})
 
 
-def test_two_claims_with_the_same_bytes_have_one_winner(url: str) -> None:
+def test_commit_rejects_identical_content_on_stale_parent(url: str) -> None:
     store, start = open_store(url), open_store(url).head()
     store.commit({"claim": b"me"}, start, "claim")
     with pytest.raises(ConflictError):
         open_store(url).commit({"claim": b"me"}, start, "claim")
 
 
-def test_files_are_deleted_and_empty_folders_vanish(url: str) -> None:
+def test_commit_deletes_files_and_empty_folders(url: str) -> None:
     store = open_store(url)
     head = store.commit({"a/b/c": b"1", "d": b"2"}, store.head(), "add")
     store.commit({"a/b/c": None}, head, "delete")
@@ -98,22 +98,22 @@ def test_files_are_deleted_and_empty_folders_vanish(url: str) -> None:
     assert store.read("a/b/c", head) == b"1"
 
 
-def test_folders_that_did_not_change_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snapshot_reads_only_changed_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_store(str(tmp_path / "s.git"))
     head = store.commit({f"{n}/record": b"1" for n in range(5)}, store.head(), "records")
     store.snapshot()
     store.commit({"0/record": b"2"}, head, "one")
     entries, read = git._entries, list[str]()
 
-    def told(*arguments: Any) -> Any:
+    def recording(*arguments: Any) -> Any:
         read.append(arguments[1])
         return entries(*arguments)
 
-    monkeypatch.setattr("submissions.store.git._entries", told)
-    assert len(store.snapshot().files) == 5 and len(read) == 2, "the root and one folder"
+    monkeypatch.setattr("submissions.store.git._entries", recording)
+    assert len(store.snapshot().files) == 5 and len(read) == 2, "only the root and one folder are read"
 
 
-def test_a_snapshot_tells_what_has_changed_since_the_one_before(url: str) -> None:
+def test_snapshot_lists_changes_since_previous(url: str) -> None:
     store, other = open_store(url), open_store(url)
     first = store.commit({"a/1": b"1", "a/2": b"2", "b": b"3", "c": b"4"}, store.head(), "first")
     before = store.snapshot()
@@ -128,7 +128,7 @@ def test_a_snapshot_tells_what_has_changed_since_the_one_before(url: str) -> Non
 def _add_twenty(url: str, writer: int) -> None:
     store = open_store(url)
     for i in range(20):
-        # Racing on purpose: many more losses than a real queue sees, so the whole transaction is tried until it goes.
+        # The writers conflict on purpose, far more often than a real queue, so retry the whole transaction.
         while True:
             try:
                 transact(store, lambda _, i=i: ({f"{writer}/{i}": b"x"}, "add", None))  # type: ignore[misc]
@@ -138,7 +138,7 @@ def _add_twenty(url: str, writer: int) -> None:
 
 
 @pytest.mark.faults
-def test_racing_processes_lose_nothing(url: str) -> None:
+def test_transact_concurrent_processes_lose_nothing(url: str) -> None:
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=_add_twenty, args=(url, w)) for w in range(4)]
     for writer in writers:
@@ -162,7 +162,7 @@ while True:
 
 
 @pytest.mark.integration
-def test_a_writer_killed_at_any_moment_leaves_a_whole_store(tmp_path: Path) -> None:
+def test_commit_killed_writer_leaves_intact_store(tmp_path: Path) -> None:
     url = str(tmp_path / "killed.git")
     for round_ in range(8):
         with subprocess.Popen(
@@ -180,9 +180,7 @@ def test_a_writer_killed_at_any_moment_leaves_a_whole_store(tmp_path: Path) -> N
     assert checked.returncode == 0, checked.stderr
 
 
-def test_a_writer_that_stands_still_is_not_waited_for_without_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commit_times_out_on_held_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = str(tmp_path / "still.git")
     store = open_store(url)
     head = store.commit({"a": b"1"}, store.head(), "before")
@@ -195,7 +193,7 @@ def test_a_writer_that_stands_still_is_not_waited_for_without_end(
     assert store.commit({"a": b"3"}, head, "after") == store.head()
 
 
-def test_real_git_reads_the_embedded_store(tmp_path: Path) -> None:
+def test_git_command_reads_store(tmp_path: Path) -> None:
     store = open_store(f"file://{tmp_path}/plain.git")
     store.commit({"한글/파일.json": b"{}"}, store.head(), "한글 메시지")
     shown = subprocess.run(
@@ -208,12 +206,12 @@ def test_real_git_reads_the_embedded_store(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bad", ["hf://models/a/b", "/proc/nowhere/store.git"])
-def test_a_store_that_cannot_be_opened_says_so(bad: str) -> None:
+def test_open_store_rejects_unusable_address(bad: str) -> None:
     with pytest.raises(StoreError, match=r"."):
         open_store(bad)
 
 
-def test_transact_decides_anew_after_a_conflict(url: str) -> None:
+def test_transact_decides_again_after_conflict(url: str) -> None:
     store, rival = open_store(url), open_store(url)
     seen: list[set[str]] = []
 

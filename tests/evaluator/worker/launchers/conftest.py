@@ -1,4 +1,4 @@
-"""A place to launch evaluations at, for each launcher."""
+"""Define a place to launch evaluations for each launcher."""
 
 import os
 import re
@@ -25,7 +25,7 @@ from tests.support.slurm import INSTALLED, slurm
 
 SITE = ROOT / "tests/support/site"
 SCALE = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
-# As an operator copies them.
+# Commands and manifest as an operator copies them from the document.
 SLURM, KUBERNETES = (
     LaunchCommands.model_validate_json(block) for block in re.findall(r"```json\n(\{.*?\})\n```", SCALE, re.DOTALL)
 )
@@ -34,27 +34,27 @@ IMAGE = f"python:3.11@sha256:{'d' * 64}"
 
 
 class Place:
-    """Where evaluations run: in processes of their own, by an engine that writes down what it was asked."""
+    """Run evaluations in separate processes, with an engine that logs the prompts it was asked."""
 
     def __init__(self, settings: Settings, *folders: Path) -> None:
         self.settings = settings
-        self.folders = folders or (settings.work_dir,)  # the work folders of its machines
+        self.folders = folders or (settings.work_dir,)  # the work folders of its hosts
 
     def kill(self, key: str) -> None:
-        """End the job that evaluates a request, without a word."""
+        """Kill the job that evaluates a request."""
         for pid in self.jobs(key):
             os.kill(pid, signal.SIGKILL)
 
     def jobs(self, key: str) -> list[int]:
-        """The processes that evaluate a request, here and in no test beside this one."""
-        own = [str(folder).encode() for folder in self.folders]
+        """Return the processes that evaluate a request, without those of tests that run at the same time."""
+        folders = [str(folder).encode() for folder in self.folders]
         found = processes("--claimed", f"{key}:")
-        return [pid for pid in found if any(folder in _environment(pid) for folder in own)]
+        return [pid for pid in found if any(folder in _environment(pid) for folder in folders)]
 
-    preempt: Callable[[], None] | None = None  # the same by a scheduler that tells so
+    preempt: Callable[[], None] | None = None  # ends jobs like a scheduler that announces the preemption
 
     def answers_end_after(self, count: int | None) -> None:
-        """From then on the engine is silent; None: never."""
+        """Let the engine stop answering after `count` prompts, or never if `count` is None."""
         for folder in self.folders:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / STOP_AFTER_FILE).unlink(missing_ok=True)
@@ -62,7 +62,7 @@ class Place:
                 (folder / STOP_AFTER_FILE).write_text(str(count))
 
     def asked(self) -> list[str]:
-        """The prompts so far, by their ids."""
+        """Return the ids of the prompts asked so far."""
         return [
             key for f in self.folders if (f / QUESTION_LOG).exists() for key in (f / QUESTION_LOG).read_text().split()
         ]
@@ -70,25 +70,27 @@ class Place:
 
 class Local(Place):
     def kill(self, key: str) -> None:
-        """The inference process: the job itself is this process."""
+        """Kill the inference process, because the job itself is this process."""
         for pid in processes("evaluator.job.child", str(self.settings.work_dir)):
             os.kill(pid, signal.SIGKILL)
 
 
 class StandIn(Place):
-    """Commands of a scheduler that tests/support/scheduler.py stands in for."""
+    """Launch with the commands of a scheduler that tests/support/scheduler.py simulates."""
 
     def __init__(self, settings: Settings, folder: Path) -> None:
-        own = f"{sys.executable} -m tests.support.scheduler {shlex.quote(str(folder))}"
+        program = f"{sys.executable} -m tests.support.scheduler {shlex.quote(str(folder))}"
         commands = LaunchCommands(
-            start=f"{own} sbatch {{command}}", state=f"{own} squeue {{job}}", cancel=f"{own} scancel {{job}}"
+            start=f"{program} sbatch {{command}}",
+            state=f"{program} squeue {{job}}",
+            cancel=f"{program} scancel {{job}}",
         )
         super().__init__(settings.model_copy(update={"launcher": "command", "commands": commands}))
         self.preempt = lambda: scheduler(folder, "preempt", str(len(list(folder.glob("*.pid")))))
 
 
 def processes(*words: str) -> list[int]:
-    """Those whose command line has all of these words."""
+    """Return the Python processes whose command line has all of these words."""
     found = []
     for folder in Path("/proc").iterdir():
         with suppress(OSError, ValueError):
@@ -106,8 +108,8 @@ def _environment(pid: int) -> bytes:
 
 
 def ray_place(settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch, stack: ExitStack) -> Place:
-    """A head without CPUs, and two nodes with work folders of their own."""
-    pytest.importorskip("ray", reason="Ray has an environment of its own: make test-ray")
+    """Start a Ray head without CPUs and two nodes with separate work folders."""
+    pytest.importorskip("ray", reason="Ray has a separate environment: make test-ray")
     from tests.support.ray_cluster import RayPlace
 
     return stack.enter_context(RayPlace.started(settings, folder, monkeypatch))
@@ -115,7 +117,7 @@ def ray_place(settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch,
 
 @pytest.fixture
 def quick(settings: Settings) -> Settings:
-    """Settings under which every look is soon, for this process and for jobs."""
+    """Return settings with short intervals, for this process and for jobs."""
     soon = timedelta(milliseconds=100)
     return settings.model_copy(update={"heartbeat": soon, "worker_every": soon, "alone": 0})
 
@@ -150,7 +152,9 @@ def place(
             yield StandIn(quick, tmp_path / "scheduler")
         elif request.param == "slurm":
             if not INSTALLED:
-                pytest.skip("no Slurm here: apt-get install --no-install-recommends slurmctld slurmd slurm-client")
+                pytest.skip(
+                    "Slurm is not installed: apt-get install --no-install-recommends slurmctld slurmd slurm-client"
+                )
             for name, value in stack.enter_context(slurm(tmp_path / "slurm")).items():
                 monkeypatch.setenv(name, value)
             start = SLURM.start.replace("hannun-%j.log", str(tmp_path / "hannun-%j.log"))
@@ -158,12 +162,12 @@ def place(
             yield Place(quick.model_copy(update={"launcher": "command", "commands": commands}))
         elif request.param == "kubernetes":
             if not shutil.which("envsubst"):
-                pytest.skip("no envsubst here: apt-get install gettext-base")
+                pytest.skip("envsubst is not installed: apt-get install gettext-base")
             (tmp_path / "bin").mkdir()
             kubectl = tmp_path / "bin/kubectl"
             kubectl.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.support.kubectl {tmp_path / "pods"} "$@"\n')
             kubectl.chmod(0o755)
-            python = tmp_path / "bin/python"  # of the image
+            python = tmp_path / "bin/python"  # the Python of the image
             python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
             python.chmod(0o755)
             monkeypatch.setenv("PATH", f"{kubectl.parent}:{os.environ['PATH']}")
@@ -178,12 +182,12 @@ def place(
             own_xet_session(monkeypatch, tmp_path / "xet")
             monkeypatch.setenv("HANNUN_WORK_DIR", str(quick.work_dir))
             jobs_on_hub = HubJobs(image=IMAGE, space="org/board", commit="c" * 40, max_price=20)
-            own = Settings(
+            hub_settings = Settings(
                 **quick.model_dump() | {
                     "launcher": "hf-jobs", "jobs": jobs_on_hub, "store": "hf://datasets/org/store",
                     "private_store": "hf://buckets/org/private", "hub_token": os.environ["HANNUN_HUB_TOKEN"],
                 }
             )  # fmt: skip
-            yield Place(own)
+            yield Place(hub_settings)
         else:
             yield ray_place(quick, tmp_path, monkeypatch, stack)

@@ -1,5 +1,5 @@
-"""What every launcher does: launch, progress, cancel, preemption, an exit without a result, the result collected, and
-what becomes of a job whose launcher is killed."""
+"""Test what every launcher does: launch, progress, cancel, preemption, exit without a result, collecting the result,
+and a job whose launcher is killed."""
 
 import json
 import os
@@ -27,18 +27,20 @@ from tests.evaluator.worker.test_loop import submit
 
 pytestmark = pytest.mark.integration
 
-QUESTIONS = 80  # of ko-vdc's samples
+QUESTIONS = 80  # for the samples of ko-vdc
 
 
 def when_answered(place: Place, count: int, act: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do something once, when the private store has that many answers: at a launcher's look at its job, or, where that
-    is this process, at the job's own heartbeat."""
+    """Call `act` once, as soon as the private store has `count` answers.
+
+    This is checked when a launcher looks at its job or, if the job runs in this process, at the job's heartbeat.
+    """
     done: list[bool] = []
     once = threading.Lock()
     hold, update = JobLauncher._hold, AnswerBackup.update
 
     def look() -> None:
-        with once:  # several threads may look
+        with once:  # several threads may call this
             if not done and len(copied(place.settings)) >= count:
                 done.append(True)
                 act()
@@ -56,7 +58,7 @@ def when_answered(place: Place, count: int, act: Callable[[], None], monkeypatch
 
 
 def copied(settings: Settings) -> list[str]:
-    """The ids of the answers in the private store."""
+    """Return the ids of the answers in the private store."""
     private = open_private_store(settings)
     return [json.loads(line)["id"] for path in private.paths("answers") for line in private.read(path).splitlines()]
 
@@ -70,16 +72,16 @@ def rows_of(settings: Settings) -> list[str]:
     return [row.key for row in board_reader(store).read(store.snapshot())[0]]
 
 
-def test_an_evaluation_is_launched_and_its_result_collected(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_launcher_collects_result(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     request = submit(place.settings, "tiny/image-text", "ko-vdc")
     stages: list[Stage] = []
     write = Heartbeats.write
 
-    def note(heartbeats: Heartbeats, key: str, lease: Lease) -> None:
+    def recording(heartbeats: Heartbeats, key: str, lease: Lease) -> None:
         write(heartbeats, key, lease)
         stages.extend([lease.progress.stage] if lease.progress else [])
 
-    monkeypatch.setattr(Heartbeats, "write", note)
+    monkeypatch.setattr(Heartbeats, "write", recording)
     assert Worker(place.settings).run_pending() == 1
     after = queue_of(place.settings).get(request.key)
     assert (after.status, after.attempt) == ("finished", 1)
@@ -89,34 +91,34 @@ def test_an_evaluation_is_launched_and_its_result_collected(place: Place, monkey
     assert private.paths("answers") == private.paths("leases") == []
 
 
-def test_a_cancelled_job_hands_its_request_back(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_launcher_stop_returns_request(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.answers_end_after(7)
     request, worker = submit(place.settings, "tiny/image-text", "ko-vdc"), Worker(place.settings)
     when_answered(place, 7, worker.stop, monkeypatch)
     worker.run_pending()
     after = queue_of(place.settings).get(request.key)
     assert (after.status, after.attempt, after.lease) == ("pending", 0, None)
-    goes_on(place, request)
+    check_resumed(place, request)
 
 
-def test_a_preempted_job_gives_its_request_back_at_once(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not (told := place.preempt):
-        pytest.skip("nobody tells of preemptions here")
+def test_launcher_preemption_returns_request(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not (send_preemption := place.preempt):
+        pytest.skip("this launcher reports no preemptions")
     place.answers_end_after(7)
     request, worker = submit(place.settings, "tiny/image-text", "ko-vdc"), Worker(place.settings)
 
     def preempt() -> None:
-        told()
+        send_preemption()
         place.answers_end_after(None)
 
     when_answered(place, 7, preempt, monkeypatch)
     assert worker.run_pending() == 2
     after = queue_of(place.settings).get(request.key)
-    assert (after.status, after.attempt) == ("finished", 1), "a preemption is no attempt"
+    assert (after.status, after.attempt) == ("finished", 1), "a preemption does not count as an attempt"
     nothing_asked_twice(place)
 
 
-def test_a_job_that_ends_without_a_result_is_tried_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_launcher_retries_job_without_result(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.answers_end_after(7)
     request, worker = submit(place.settings, "tiny/image-text", "ko-vdc"), Worker(place.settings)
 
@@ -132,18 +134,18 @@ def test_a_job_that_ends_without_a_result_is_tried_again(place: Place, monkeypat
     nothing_asked_twice(place)
 
 
-def test_a_job_outlives_its_launcher(place: Place) -> None:
-    """Or hands its request back: whatever becomes of it, there is one result."""
+def test_launcher_kill_leaves_one_result(place: Place) -> None:
+    """Kill the launcher: the job finishes or returns its request, and there is exactly one result."""
     request = submit(place.settings, "tiny/image-text", "ko-vdc")
     commands = place.settings.commands.model_dump_json() if place.settings.commands else ""
     jobs = place.settings.jobs.model_dump_json() if place.settings.jobs else ""
-    own = {
+    variables = {
         **{"HANNUN_LAUNCHER": place.settings.launcher, "HANNUN_COMMANDS": commands, "HANNUN_JOBS": jobs},
         **{"HANNUN_STORE": place.settings.store, "HANNUN_PRIVATE_STORE": place.settings.private_store},
     }
     with subprocess.Popen(
         [sys.executable, "-m", "evaluator", "worker", "--once"],
-        cwd=ROOT, env=os.environ | own, stderr=subprocess.PIPE, text=True,
+        cwd=ROOT, env=os.environ | variables, stderr=subprocess.PIPE, text=True,
     ) as launcher:  # fmt: skip
         assert launcher.stderr
         if place.settings.launcher == "local":
@@ -153,12 +155,10 @@ def test_a_job_outlives_its_launcher(place: Place) -> None:
         assert request.key in line
         launcher.kill()
     for pid in place.jobs(request.key):
-        with suppress(ProcessLookupError):  # ended meanwhile
+        with suppress(ProcessLookupError):  # the process has ended already
             select.select([os.pidfd_open(pid)], [], [], 60)
     queue = queue_of(place.settings)
-    if (
-        queue.get(request.key).status == "running"
-    ):  # it ran in the launcher's own process, or its command was never begun
+    if queue.get(request.key).status == "running":  # it ran in the launcher's process, or its command never started
         queue.requeue(request.key)
     Worker(place.settings).run_pending()
     assert queue.get(request.key).status == "finished"
@@ -166,8 +166,8 @@ def test_a_job_outlives_its_launcher(place: Place) -> None:
     nothing_asked_twice(place)
 
 
-def goes_on(place: Place, request: EvalRequest) -> None:
-    """The next run finishes the request and asks nothing that has its answer."""
+def check_resumed(place: Place, request: EvalRequest) -> None:
+    """Run a worker, and check that it finishes the request without asking an answered question again."""
     place.answers_end_after(None)
     Worker(place.settings).run_pending()
     assert queue_of(place.settings).get(request.key).status == "finished"

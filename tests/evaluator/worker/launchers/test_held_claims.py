@@ -1,4 +1,4 @@
-"""Tests of the marks that tell a killed worker's claims from those of a living one."""
+"""Test the marks that distinguish claims of a killed worker from those of a running one."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ with HeldClaims(Path(sys.argv[1])).hold("abc"):
 """
 
 
-def test_claim_is_abandoned_when_its_process_is_killed(tmp_path: Path) -> None:
+def test_abandoned_lists_claim_of_killed_process(tmp_path: Path) -> None:
     claims = HeldClaims(tmp_path / "claims")
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(tmp_path / "claims")],
@@ -34,7 +34,7 @@ def test_claim_is_abandoned_when_its_process_is_killed(tmp_path: Path) -> None:
         assert claims.abandoned() == []
 
 
-def test_claim_that_ends_leaves_nothing(tmp_path: Path) -> None:
+def test_hold_leaves_no_mark_after_end(tmp_path: Path) -> None:
     claims = HeldClaims(tmp_path / "claims")
     with claims.hold("abc"), claims.hold("def"):
         assert claims.abandoned() == []

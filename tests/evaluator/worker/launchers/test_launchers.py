@@ -1,4 +1,4 @@
-"""What an operator's review of the launchers found, each held."""
+"""Test the fixes for problems that an operator's review of the launchers found."""
 
 import threading
 from datetime import timedelta
@@ -33,12 +33,12 @@ def claimed(settings: Settings, store: Store) -> tuple[Queue, EvalRequest, Lease
     return queue, request, request.lease
 
 
-def test_a_job_that_starts_late_keeps_what_its_launcher_has_extended(
+def test_claimed_run_keeps_lease_extended_by_launcher(
     settings: Settings, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queue, request, lease = claimed(settings, store)
     late = store.now() + timedelta(minutes=30)
-    queue.heartbeat(request, late, Progress(stage=Stage.LAUNCH))  # by its launcher, the last of many
+    queue.heartbeat(request, late, Progress(stage=Stage.LAUNCH))  # the last of many by its launcher
     monkeypatch.setattr(type(store), "now", lambda _: late)
     began: list[Lease | None] = []
     monkeypatch.setattr(ClaimedRun, "_evaluate", lambda *_: began.append(Heartbeats(settings).last(request.key, lease)))
@@ -47,7 +47,7 @@ def test_a_job_that_starts_late_keeps_what_its_launcher_has_extended(
     assert began[0].progress and began[0].progress.stage == Stage.FETCH
 
 
-def test_who_waits_for_devices_is_not_passed_and_says_that_it_lives() -> None:
+def test_device_pool_serves_waiting_jobs_in_order() -> None:
     gigabyte = 10**9
     pool, soon = DevicePool([Device(str(n), 80 * gigabyte) for n in range(3)]), timedelta(milliseconds=5)
     order: list[str] = []
@@ -60,7 +60,7 @@ def test_who_waits_for_devices_is_not_passed_and_says_that_it_lives() -> None:
     with pool.take(None, soon):
         large = threading.Thread(target=run, args=("large", 500 * gigabyte))
         large.start()
-        assert waited.wait(10), "its lease is extended meanwhile"
+        assert waited.wait(10), "the lease is extended while waiting"
         waited.clear()
         small = threading.Thread(target=run, args=("small", gigabyte))
         small.start()
@@ -71,7 +71,7 @@ def test_who_waits_for_devices_is_not_passed_and_says_that_it_lives() -> None:
     assert order == ["large 3", "small 1"]
 
 
-def test_a_model_is_fetched_once_by_many(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetch_model_downloads_once_concurrently(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     fetched: list[int] = []
 
     def download(model_id: str, revision: str, folder: Path, *_: object) -> None:
@@ -81,12 +81,12 @@ def test_a_model_is_fetched_once_by_many(settings: Settings, monkeypatch: pytest
 
     monkeypatch.setattr(model_download, "_download", download)
     monkeypatch.setattr(model_download, "check_fetched", lambda _: None)
-    own = settings.model_copy(update={"models_dir": None})
+    fetch_settings = settings.model_copy(update={"models_dir": None})
     errors: list[BaseException] = []
 
     def fetch() -> None:
         try:
-            model_download.fetch_model("owner/name", "a" * 40, own)
+            model_download.fetch_model("owner/name", "a" * 40, fetch_settings)
         except BaseException as error:
             errors.append(error)
 
@@ -98,31 +98,29 @@ def test_a_model_is_fetched_once_by_many(settings: Settings, monkeypatch: pytest
     assert not errors and fetched == [1]
 
 
-def test_a_cluster_on_which_nothing_starts_makes_the_worker_pause(
-    settings: Settings, store: Store, heartbeats: Heartbeats
-) -> None:
+def test_worker_pauses_if_no_job_starts(settings: Settings, store: Store, heartbeats: Heartbeats) -> None:
     commands = LaunchCommands(start="echo job1", state="true {job}", cancel="true {job}")
     broken = settings.model_copy(
         update={"launcher": "command", "commands": commands, "slots": 1, "worker_every": timedelta(seconds=0.05)}
     )
     requests = [submit(settings, "tiny/image-text", benchmark) for benchmark in ("ko-vdc", "ko-vqa")]
     worker = Worker(broken)
-    assert worker.run_pending() == 1 and worker.run_pending() == 0, "one try, then a pause"
+    assert worker.run_pending() == 1 and worker.run_pending() == 0, "the worker pauses after one attempt"
     queue = Queue(store)
     assert [queue.get(request.key).status for request in requests] == ["pending", "pending"]
 
 
-def test_commands_are_told_which_stores_are_meant(settings: Settings, tmp_path: Path) -> None:
-    told = tmp_path / "told"
-    start = f'echo "$HANNUN_STORE $HANNUN_PRIVATE_STORE" > {told}; exit 1'
+def test_launch_command_receives_stores(settings: Settings, tmp_path: Path) -> None:
+    stores_file = tmp_path / "stores"
+    start = f'echo "$HANNUN_STORE $HANNUN_PRIVATE_STORE" > {stores_file}; exit 1'
     commands = LaunchCommands(start=start, state="true {job}", cancel="true {job}")
     submit(settings, "tiny/image-text", "ko-vdc")
     Worker(settings.model_copy(update={"launcher": "command", "commands": commands})).run_pending()
-    assert told.read_text().split() == [settings.store, settings.private_store]
+    assert stores_file.read_text().split() == [settings.store, settings.private_store]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environment", "said"),
+    ("arguments", "environment", "message"),
     [
         (["--claimed", ""], {}, "KEY:NONCE"),
         (["--claimed", "nonsense"], {}, "KEY:NONCE"),
@@ -135,10 +133,10 @@ def test_commands_are_told_which_stores_are_meant(settings: Settings, tmp_path: 
         (["--once"], {"HANNUN_LAUNCHER": "command", "HANNUN_COMMANDS": NO_JOB}, "it does not name {job}"),
     ],
 )
-def test_wrong_usage_is_told_in_one_line(
+def test_worker_command_rejects_bad_input_in_one_line(
     arguments: list[str],
     environment: dict[str, str],
-    said: str,
+    message: str,
     settings_here: None,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -149,4 +147,4 @@ def test_wrong_usage_is_told_in_one_line(
         monkeypatch.setenv(name, value)
     assert main(["worker", *arguments]) in (1, 2)
     error = capsys.readouterr().err.strip().splitlines()
-    assert len(error) == 1 and said in error[0]
+    assert len(error) == 1 and message in error[0]

@@ -1,4 +1,4 @@
-"""Shards: several processes answer parts of a set, and the result is the one that a single process gives."""
+"""Test shards: several processes answer parts of a set, and the result equals that of a single process."""
 
 import json
 from pathlib import Path
@@ -20,24 +20,25 @@ from tests.evaluator.worker.test_loop import submit
 
 pytestmark = pytest.mark.integration
 
-OF_TIME = {"date", "total_evaluation_time_seconds", "latency", "cost"}
+TIME_FIELDS = {"date", "total_evaluation_time_seconds", "latency", "cost"}
 
 
 def result_of(settings: Settings, key: str) -> dict[str, Any]:
-    """Without what is measured in time."""
+    """Return a result without the fields that measure time."""
     store = open_store(settings.store)
     snapshot = store.snapshot()
     (path,) = [path for path in snapshot.files if path.startswith("results/") and key in path]
     result = EvalResult.model_validate_json(store.read(path, snapshot.head)).model_dump(mode="json", by_alias=True)
-    return {name: value for name, value in result.items() if name not in OF_TIME}
+    return {name: value for name, value in result.items() if name not in TIME_FIELDS}
 
 
 def details_of(settings: Settings, key: str) -> bytes:
     rows = open_private_store(settings).read(f"details/{key[:2]}/{key}.jsonl").splitlines()
-    return b"\n".join(json.dumps({**json.loads(row), "id": ""}).encode() for row in rows)  # ids are keyed by store
+    # The ids depend on the key of the store, so leave them out.
+    return b"\n".join(json.dumps({**json.loads(row), "id": ""}).encode() for row in rows)
 
 
-def test_a_set_in_shards_has_the_same_result(place: Place, tmp_path: Path) -> None:
+def test_shards_give_same_result_as_one_process(place: Place, tmp_path: Path) -> None:
     whole = place.settings.model_copy(
         update={"store": str(tmp_path / "whole.git"), "private_store": str(tmp_path / "apart"), "launcher": "local"}
     )
@@ -57,7 +58,7 @@ def test_a_set_in_shards_has_the_same_result(place: Place, tmp_path: Path) -> No
     assert details_of(whole, request.key) == details_of(shards, request.key)
 
 
-def test_what_a_lost_shard_has_answered_survives(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shards_keep_answers_of_lost_shard(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = place.settings.model_copy(update={"shards": {"ko-vdc": 2}, "slots": 2})
     place.settings = settings
     place.answers_end_after(7)
@@ -73,18 +74,20 @@ def test_what_a_lost_shard_has_answered_survives(place: Place, monkeypatch: pyte
     nothing_asked_twice(place)
 
 
-def test_every_item_is_in_one_shard_with_its_cluster() -> None:
+def test_shard_of_keeps_clusters_together() -> None:
     items = [Item(str(number), "", "", cluster=f"page {number // 5}") for number in range(103)]
     for count in (1, 2, 3, 7, 30):
         parts = [Shard(number, count).of(items) for number in range(count)]
-        assert [one.id for part in parts for one in part] == [one.id for one in items], "in order, each once"
+        assert [one.id for part in parts for one in part] == [one.id for one in items], (
+            "the items stay in order and appear once"
+        )
         assert not any({a.cluster for a in x} & {b.cluster for b in y} for x in parts for y in parts if x is not y)
     for wrong in ("1", "2/2", "a/b", "-1/2"):
         with pytest.raises(ValueError, match="is not a shard"):
             parse_shard(wrong)
 
 
-def test_answers_of_several_machines_are_put_together(settings: Settings, tmp_path: Path) -> None:
+def test_restore_joins_answers_of_several_hosts(settings: Settings, tmp_path: Path) -> None:
     private = open_private_store(settings)
     key = "a" * 32
     lines = [f'{{"id": "{number:032x}-0", "text": "x"}}\n'.encode() for number in range(6)]
@@ -96,6 +99,6 @@ def test_answers_of_several_machines_are_put_together(settings: Settings, tmp_pa
         backup.update()
     here = tmp_path / "here/out/answers.jsonl"
     here.parent.mkdir(parents=True)
-    here.write_bytes(lines[0] + lines[4] + lines[5][:9])  # the last was torn by a killed writer
+    here.write_bytes(lines[0] + lines[4] + lines[5][:9])  # a killed writer cut off the last line
     AnswerBackup(private, key, 2, tmp_path / "here").restore()
     assert sorted(here.read_bytes().splitlines(keepends=True)) == lines
