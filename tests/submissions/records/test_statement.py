@@ -120,7 +120,7 @@ def test_verify_command_rejects_deep_or_endless_input(
     assert evaluator(["verify", str(record), "--key", str(key)]) == 1
     assert "not a DSSE envelope" in capsys.readouterr().err
     assert evaluator(["verify", "/dev/zero", "--key", str(key)]) == 2
-    assert "more than 16,777,216 bytes" in capsys.readouterr().err
+    assert "longer than 16,777,216 bytes" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", ["http://127.0.0.1:1/r.json", "https://a b/r.json", f"https://{'a' * 64}/r.json"])
