@@ -1,4 +1,4 @@
-"""`python -m scripts.make_models_doc`: write the table of docs/models.md and the models of the Space's front matter.
+"""`python -m scripts.make_models_doc`: write the table of docs/published-models.md and the models of the Space's front matter.
 
 How each model gets through the queue stands in `assets/published_models.json`, which people keep; what the pinned
 transformers runs is read from `assets/architectures.json`. A row without a way, or a native one that transformers does
@@ -15,7 +15,7 @@ from submissions.config.paths import PUBLISHED, ROOT
 from submissions.hub_models.architectures import architectures
 from submissions.records.result import EvalResult
 
-DOC = ROOT / "docs/models.md"
+DOC = ROOT / "docs/published-models.md"
 MODELS = ROOT / "assets/published_models.json"
 README = ROOT / "README.md"
 DATASETS = ["Jietson/InfoChartQA", "KorQuAD/squad_kor_v2"]  # public ones that the board's benchmarks are drawn from
@@ -25,7 +25,7 @@ WAYS = {
     "native": "native",
     "custom code": "custom code, approved",
     "api": "API",
-    "server": "API of a server of the operator's",
+    "server": "API of the operator's server",
 }
 
 

@@ -1,4 +1,4 @@
-"""`python -m scripts.make_scoring_table`: print what typical and degenerate answers score, and write it to docs/scoring.md.
+"""`python -m scripts.make_scoring_table`: print what typical and degenerate answers score, and write it to docs/scoring-table.md.
 
 Each output is scored as `python -m evaluator score` scores it.
 """
@@ -10,7 +10,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Answer
 from submissions.config.paths import ROOT
 
-DOC = ROOT / "docs/scoring.md"
+DOC = ROOT / "docs/scoring-table.md"
 MARKS = "<!-- made by scripts.make_scoring_table -->\n", "<!-- end of the table -->\n"
 
 

@@ -52,10 +52,10 @@ def test_configuration_lists_every_setting() -> None:
         assert set(_first_cells(section)) == {f"`{name}`" for name in names}, heading
 
 
-def test_configuration_lists_make_targets() -> None:
+def test_every_target_of_make_is_documented() -> None:
     phony = re.search(r"^\.PHONY: (.+)$", _text("Makefile"), re.MULTILINE)
     assert phony
-    named = re.findall(r"`make ([a-z-]+)`", "\n".join(_first_cells(_text("docs/configuration.md"))))
+    named = re.findall(r"`make ([a-z-]+)`", "\n".join(_first_cells(_text("docs/make-and-docker.md"))))
     assert set(named) == set(phony[1].split())
 
 
@@ -68,8 +68,8 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
     ("program", "parser"), [("evaluator", evaluator_parser()), ("submissions", submissions_parser(BENCHMARKS))]
 )
 def test_cli_document_lists_commands_and_options(program: str, parser: argparse.ArgumentParser) -> None:
-    text = _text("docs/cli.md")
-    sections = dict(re.findall(rf"^## {program} ([a-z-]+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("docs/cli-*.md")))
+    sections = dict(re.findall(rf"^## {program} ([a-z-]+)\n(.*?)(?=^##? |\Z)", text, re.MULTILINE | re.DOTALL))
     commands = _commands(parser)
     assert set(sections) == set(commands)
     for name, command in commands.items():
@@ -134,7 +134,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iter
 
 def test_api_document_lists_every_endpoint(workshop: tuple[Path, dict[str, str]]) -> None:
     served = httpx2.get(f"{workshop[1]['BOARD']}/gradio_api/info").json()["named_endpoints"]
-    section = _text("docs/api.md").partition("## Endpoints")[2].partition("## MCP")[0]
+    section = _text("docs/api-clients.md").partition("## Endpoints")[2].partition("## MCP")[0]
     assert set(re.findall(r"`(/\w+)`", "\n".join(_first_cells(section)))) == set(served)
 
 

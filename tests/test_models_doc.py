@@ -1,4 +1,4 @@
-"""Test that docs/models.md and the README match the published records."""
+"""docs/published-models.md names for every published row how it gets through the queue, and is right about native ones."""
 
 from scripts.make_models_doc import DOC, MARK, README, front_matter, published, table
 
