@@ -9,12 +9,11 @@
 #   make ray           Ray, for HANNUN_LAUNCHER=ray
 #   make audit   known weaknesses of the installed packages; exit code 3 of scripts.audit: none could be looked up
 #   make lock    the lock files anew, from the requirements files
-#   make demo    five models through the whole loop, no network needed
+#   make demo    four models through the whole loop, no network needed
 #   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board scale statistics")
 #   make simulate      a year of submissions through the real store, beside the Hub's limits (SUBMISSIONS=10000), and
 #                      with PARTS=queue how long they wait for 1 to 64 devices
 #   make screenshots   the pictures of the README, in assets/screenshots
-#   make samples the images of assets/samples, drawn anew
 #
 # torch: on Linux x86-64 the CPU build unless you ask for CUDA:   make serve TORCH=torch==2.13.0
 
@@ -37,7 +36,7 @@ LOCKED := --require-hashes --no-deps
 LOCK := $(BIN)/uv pip compile $(UPGRADE) --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 COMPILE := $(LOCK) --universal
 
-.PHONY: serve test test-unit lint test-faults test-ray ray audit lock demo bench simulate samples screenshots clean
+.PHONY: serve test test-unit lint test-faults test-ray ray audit lock demo bench simulate screenshots clean
 .DEFAULT_GOAL := serve
 
 # Else each of the many processes that evaluations and tests start compiles the project's modules anew.
@@ -104,14 +103,10 @@ demo: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh bubblewrap
 	$(BIN)/python -m scripts.demo
 
-# The part scale has Ray's rows too, in the environment that has Ray.
-bench: $(if $(findstring scale,$(PARTS)),.venv-ray/.made,$(EVALUATOR) $(TESTS))
+bench: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh chromium fonts bubblewrap
-	$(if $(findstring scale,$(PARTS)),.venv-ray,$(VENV))/bin/python -m scripts.bench $(PARTS)
+	$(BIN)/python -m scripts.bench $(PARTS)
 
-samples: $(EVALUATOR) $(TESTS)
-	scripts/system_packages.sh chromium fonts
-	$(BIN)/python -m scripts.make_samples
 
 screenshots: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh chromium fonts

@@ -1,8 +1,5 @@
-"""Scale rows of `make bench`: shards, servers, grouping by image, each against the same without."""
+"""Rows of `make bench`: several servers, and questions grouped by image, each against the same without."""
 
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,13 +17,12 @@ from evaluator.core.data_types import Prompt
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
 from submissions.config.api_options import ApiOptions
-from submissions.config.paths import ROOT, SAMPLES
+from submissions.config.paths import SAMPLES
 from tests.support.hub.server import serve
 from tests.support.tiny_models import make_image_text
 
 QUESTIONS = 1200  # of the servers
 ANSWER_SECONDS, AT_ONCE = 0.1, 4  # of a simulated server: each request, and how many side by side
-WAITS = 0.5  # seconds that the simulated device takes for an answer
 SIDE = 2000  # pixels: figures of 4 MP, as infographics are
 NEW_TOKENS = 16
 
@@ -38,11 +34,6 @@ def scale_rows(folder: Path) -> Iterator[Row]:
     yield f"4 servers / 1, {QUESTIONS:,} questions, a simulated server", four, one, "≥ 3.8×"
     grouped, apart = grouping(folder / "grouping")
     yield "InfoChartQA samples at 4 MP, questions on one figure together / each with a copy", grouped, apart, "≥ 1.5×"
-    for launcher, aim in (("local", ""), ("ray", "≥ 1.9×")):
-        if launcher == "ray" and not _has_ray():
-            continue
-        two, single = (shards(folder / f"{launcher}-{count}", launcher, count) for count in (2, 1))
-        yield f"2 shards / 1 on {launcher}, a simulated device", two, single, aim
 
 
 def servers(count: int) -> float:
@@ -104,19 +95,6 @@ def grouping(folder: Path) -> tuple[float, float]:
     return _best(lambda: list(engine.answer(together))), _best(lambda: list(engine.answer(apart)))
 
 
-def shards(folder: Path, launcher: str, count: int) -> float:
-    """Seconds that ko-vdc's samples take in that many shards, less those that they take where the device is at once
-    done: starting, scoring and publishing."""
-
-    def run(waits: float) -> float:
-        command = [sys.executable, "-m", "scripts.bench_shards", str(folder), launcher, str(count), str(waits)]
-        environment = os.environ | {"OMP_NUM_THREADS": "1"}
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
-        return float(done.stdout.split()[-1])
-
-    return run(WAITS) - run(0.0)
-
-
 def _best(work: Callable[[], Any]) -> float:
     times = []
     for _ in range(3):
@@ -124,11 +102,3 @@ def _best(work: Callable[[], Any]) -> float:
         work()
         times.append(time.perf_counter() - started)
     return min(times)
-
-
-def _has_ray() -> bool:
-    try:
-        import ray  # noqa: F401
-    except ImportError:
-        return False
-    return True

@@ -1,1 +1,1 @@
-"""Readers of ko-fresh for `make demo`: rules that know how its figures are laid out, with two ways of telling digits."""
+"""A reader of ko-fresh for `make demo`: rules that know how its figures are laid out."""

@@ -1,4 +1,4 @@
-"""The readers behind an OpenAI-compatible API, as a provider's model is, for the queue to ask."""
+"""Serve the reader behind an OpenAI-compatible API, as a provider serves a model."""
 
 import base64
 import io
@@ -20,29 +20,29 @@ PAGES = 64  # kept as they were read: several questions are about each
 
 
 @contextmanager
-def reader_servers(readers: dict[str, Classifier]) -> Iterator[str]:
-    """The base URL under which each reader answers, named as the model."""
+def reader_server(classify: Classifier) -> Iterator[str]:
+    """Yield the base URL of a server whose answers are the reader's."""
     app = FastAPI()
     images: dict[str, bytes] = {}
 
     @lru_cache(maxsize=PAGES)
-    def page(name: str, digest: str) -> Page:
-        return Page.of(Image.open(io.BytesIO(images[digest])), readers[name])
+    def page(digest: str) -> Page:
+        return Page.of(Image.open(io.BytesIO(images[digest])), classify)
 
     @app.post("/v1/chat/completions")
     def complete(body: dict[str, Any]) -> JSONResponse:
         parts = body["messages"][-1]["content"]
         parts = [{"type": "text", "text": parts}] if isinstance(parts, str) else parts
         text = "".join(part["text"] for part in parts if part["type"] == "text")
-        said = UNKNOWN
+        reply = UNKNOWN
         for part in parts:
             if part["type"] == "image_url":
                 content = base64.b64decode(part["image_url"]["url"].partition(",")[2])
                 digest = sha256(content).hexdigest()
                 images[digest] = content
-                said = answer(page(body["model"], digest), text)
-        message = {"role": "assistant", "content": said}
-        usage = {"prompt_tokens": len(text), "completion_tokens": len(said), "total_tokens": len(text) + len(said)}
+                reply = answer(page(digest), text)
+        message = {"role": "assistant", "content": reply}
+        usage = {"prompt_tokens": len(text), "completion_tokens": len(reply), "total_tokens": len(text) + len(reply)}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         completion = {"id": "1", "object": "chat.completion", "created": 1, "model": body["model"], "usage": usage}
         return JSONResponse(completion | {"choices": [choice]})
