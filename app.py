@@ -25,7 +25,10 @@ def main() -> int:
         with no_garbage_collection():
             settings = load_settings(BENCHMARKS)
             with no_stub_files():
-                from leaderboard.app import build_app, serve  # Gradio reads variables of its own as it is imported
+                from leaderboard.pages.application import (  # Gradio reads variables of its own as it is imported
+                    build_app,
+                    serve,
+                )
 
             log_safely(settings)
             app = build_app(settings)

@@ -62,7 +62,7 @@ import time
 started = time.perf_counter()
 import app
 with app.no_stub_files():
-    import leaderboard.app
+    import leaderboard.pages.application
 print(time.perf_counter() - started)
 """
 

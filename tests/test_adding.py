@@ -19,10 +19,10 @@ from evaluator.engines.registry import ENGINES, REGISTRY, EngineEntry
 from evaluator.results.estimate import DEVICES, estimate
 from evaluator.results.score_files import score_files
 from evaluator.worker.loop import Worker
-from leaderboard.app import build_app
 from leaderboard.data.chart_data import chart_data, charts_of
 from leaderboard.data.columns import all_choices, columns_of
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.pages.application import build_app
 from leaderboard.views.figures import figure
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language

@@ -1,6 +1,7 @@
 """Test that imports point one way between packages, rooms and modules, as docs/architecture.md describes."""
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -43,7 +44,7 @@ ROOMS = {
         "worker",
         "commands",
     ],
-    "leaderboard": ["data", "formats", "views", "web", "pages", "app"],
+    "leaderboard": ["data", "formats", "views", "web", "pages"],
 }
 
 
@@ -118,7 +119,7 @@ def test_benchmark_imports_no_other_benchmark() -> None:
 
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    "module", ["evaluator.benchmarks", "leaderboard.app", "evaluator.worker.loop", "evaluator.job.child"]
+    "module", ["evaluator.benchmarks", "leaderboard.pages.application", "evaluator.worker.loop", "evaluator.job.child"]
 )
 def test_import_loads_no_model_library(module: str) -> None:
     code = (
@@ -132,10 +133,11 @@ def test_import_loads_no_model_library(module: str) -> None:
 def test_board_import_writes_no_gradio_stubs() -> None:
     code = """
 import ast
+import re
 from leaderboard.web.gradio_import import no_stub_files
 ast.get_source_segment = None  # Gradio reads the source of a component with it
 with no_stub_files():
-    import leaderboard.app
+    import leaderboard.pages.application
 """
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
 
@@ -154,3 +156,22 @@ def test_score_files_import_loads_no_pydantic() -> None:
 
 
 HEAVY = ("pydantic", "numpy", "jinja2", "rich", "huggingface_hub", "torch", "yaml")
+
+
+def test_metric_names_appear_only_in_benchmarks() -> None:
+    """Everything else reads the declared metrics, so a new one needs no other file."""
+    names = {metric.name for benchmark in BENCHMARKS.values() for metric in benchmark.metrics}
+    found = set()
+    for name, path in _modules().items():
+        if not name.startswith("evaluator.benchmarks"):
+            constants = (node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant))
+            found |= {f"{name}: {value}" for value in constants if isinstance(value, str) and value in names}
+    for template in (ROOT / "leaderboard").rglob("*.html"):
+        words = re.findall(r"[\"'](\w+)[\"']|row\.(\w+)", template.read_text(encoding="utf-8"))
+        found |= {f"{template.name}: {word}" for pair in words for word in pair if word in names}
+    assert not found
+
+
+def test_package_roots_hold_only_rooms() -> None:
+    loose = {path.name for package in PACKAGES for path in (ROOT / package).glob("*.py")}
+    assert loose == {"__init__.py", "__main__.py"}

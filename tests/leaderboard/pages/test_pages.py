@@ -17,11 +17,11 @@ import pytest
 from app import main
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import REGISTRY
-from leaderboard.app import build_app
 from leaderboard.data.columns import all_choices, columns_of
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.requests import queue_json
+from leaderboard.pages.application import build_app
 from leaderboard.pages.queue import queue_tab
 from leaderboard.pages.submit import Line
 from leaderboard.views.outcomes import outcome_message
@@ -225,7 +225,7 @@ def test_unknown_result_is_404(address: str, path: str) -> None:
 
 def test_main_disables_gc_only_while_building_app(monkeypatch: pytest.MonkeyPatch) -> None:
     states: list[bool] = []
-    monkeypatch.setattr("leaderboard.app.build_app", lambda _: states.append(gc.isenabled()))
+    monkeypatch.setattr("leaderboard.pages.application.build_app", lambda _: states.append(gc.isenabled()))
     monkeypatch.setattr("uvicorn.run", lambda *_, **__: states.append(gc.isenabled()))
     monkeypatch.setattr(logging.root, "handlers", [])
     monkeypatch.setenv("HANNUN_WORKER", "off")

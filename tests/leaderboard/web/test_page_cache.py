@@ -9,7 +9,7 @@ import pytest
 from starlette.responses import HTMLResponse
 from starlette.types import Receive, Scope, Send
 
-from leaderboard.app import build_app
+from leaderboard.pages.application import build_app
 from leaderboard.web.page_cache import MAX_PAGES, PageCacheMiddleware
 from tests.conftest import settings_in
 from tests.support.hub.server import serve

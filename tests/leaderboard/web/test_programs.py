@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
 from evaluator.__main__ import main as evaluator
-from leaderboard.app import build_app
+from leaderboard.pages.application import build_app
 from leaderboard.web.language import preferred
 from submissions.config.paths import ASSETS
 from submissions.config.settings import Settings

@@ -22,9 +22,9 @@ from huggingface_hub import HfApi
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from leaderboard import app as api
-from leaderboard.app import build_app
 from leaderboard.data.export import FORMULA, LINE, to_csv
+from leaderboard.pages import application as api
+from leaderboard.pages.application import build_app
 from leaderboard.web import security as guard
 from leaderboard.web.auth import SUBMIT_RATE, Visitors
 from leaderboard.web.protocol import BoundedHttpProtocol
