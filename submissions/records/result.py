@@ -110,7 +110,6 @@ class AnswerCounts(Record):
     empty: int = Field(default=0, ge=0)
     refused: int = Field(default=0, ge=0)
     truncated: int = Field(default=0, ge=0)
-    unparsed: int = Field(default=0, ge=0)  # only in older records
     infra_error: int = Field(default=0, ge=0)
 
 

@@ -111,7 +111,7 @@ def _result_row(content: bytes, path: str, blob: str) -> BoardRow:
 def _request_row(content: bytes, path: str, blob: str) -> QueueRow:
     request: EvalRequest = parse_record(content, EvalRequest)
     if request.path != path:
-        raise ValueError(f"belongs at {request.path}; python -m submissions reindex moves records of older versions")
+        raise ValueError(f"belongs at {request.path}")
     return queue_row(request, blob)
 
 

@@ -24,7 +24,6 @@ class FailureCode(StrEnum):
     WORKER_LOST = "worker_lost"
     HUB_UNAVAILABLE = "hub_unavailable"
     BENCHMARK_INVALID = "benchmark_invalid"
-    BATCH_VARIANCE = "batch_variance"  # only in older records; such a run is now repeated with smaller batches
     API_REFUSED = "api_refused"
     BUDGET_SPENT = "budget_spent"
     DEADLINE = "deadline"

@@ -76,10 +76,6 @@ FAILURES: dict[FailureCode, Text] = {
         "벤치마크 데이터에 문제가 있습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
         "The benchmark data has an error. You need not do anything; we will look into it.",
     ),
-    FailureCode.BATCH_VARIANCE: Text(
-        "배치 크기에 따라 점수가 너무 달라져 결과를 게시하지 않았습니다. 저희가 확인합니다.",
-        "Scores depend too much on the batch size, so the result was not published. We will look into it.",
-    ),
     FailureCode.API_REFUSED: Text(
         "모델 서버가 저희 요청을 거절했습니다. 주소·키·모델 이름은 저희가 확인합니다.",
         "The model's server refused our requests. We will check its address, key and model name.",
