@@ -83,11 +83,10 @@ def table_rows(source: Path, kinds: tuple[str, ...] = TABLES) -> Iterator[Source
     if not files:
         raise DataError(f"{source}: contains no table ({', '.join(kinds)})")
     for file in files:
+        if (read := _READERS.get(file.suffix.lower())) is None:
+            raise DataError(f"{file}: must end in one of {', '.join(TABLES)}")
         try:
-            rows = _READERS[file.suffix.lower()](file)
-            yield from (SourceRow(file, number, row) for number, row in enumerate(rows, 1))
-        except KeyError:
-            raise DataError(f"{file}: must end in one of {', '.join(TABLES)}") from None
+            yield from (SourceRow(file, number, row) for number, row in enumerate(read(file), 1))
         except DataError:
             raise
         except Exception as error:  # each format's library raises different errors

@@ -7,7 +7,7 @@ reasons. Files are named by a hash of their content, so equal images are one fil
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -71,7 +71,7 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
     if not items:
         reason = f"none of {len(rejected):,} rows can be used; {': '.join(rejected[0])}" if rejected else "has no rows"
         raise DataError(f"{source}: {reason}")
-    _remove_unused(out, items)
+    _remove_unused(out, rows.values())
     _write_parquet(list(rows.values()), out / "items.parquet")
     if rejected:
         lines = (
@@ -98,9 +98,9 @@ def _store_row(benchmark: Benchmark, source_row: SourceRow, images: ImageFolder,
     return row
 
 
-def _remove_unused(out: Path, items: list[Item]) -> None:
+def _remove_unused(out: Path, rows: Iterable[Row]) -> None:
     """Delete the files of rows that were rejected after their files had been stored."""
-    used = {item.cluster for item in items}
+    used = {name for row in rows for name in (*row.get("images", ()), row.get("page"))}
     for path in out.glob("*/*"):
         if path.relative_to(out).as_posix() not in used:
             path.unlink()

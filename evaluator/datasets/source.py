@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
 from httpx2 import HTTPError
 from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, RevisionNotFoundError
@@ -90,11 +91,14 @@ def fetch_dataset(name: str, split: str, token: str | None, cache: Path) -> tupl
         commit = str(HfApi(token=token).dataset_info(repo, revision=revision or None).sha)
         folder = cache / repo.replace("/", "--") / commit / split
         if not folder.exists():
-            partial = folder.with_name(f"{split}.partial")
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
-            _download(repo, commit, split, token, partial)
-            partial.rename(folder)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{folder}.lock"):  # another worker of this host may be downloading it
+                if not folder.exists():
+                    partial = folder.with_name(f"{split}.partial")
+                    shutil.rmtree(partial, ignore_errors=True)
+                    partial.mkdir()
+                    _download(repo, commit, split, token, partial)
+                    partial.rename(folder)
     except (RepositoryNotFoundError, RevisionNotFoundError):
         raise DataError(f"{SCHEME}{name}: no such dataset, or HANNUN_DATA_TOKEN may not read it") from None
     except (HfHubHTTPError, HTTPError) as error:

@@ -6,7 +6,6 @@ source: https://huggingface.co/docs/hub/eval-results
 """
 
 import os
-import re
 from datetime import UTC, datetime
 
 import yaml
@@ -82,7 +81,6 @@ def results_yaml(result: EvalResult, dataset: str, store: str) -> str:
     entries = [
         EvalResultEntry(
             dataset_id=dataset,
-            dataset_revision=_commit(result, dataset),
             task_id=f"{card.hub_task}_{metric}",
             value=result.results[name][metric],
             date=datetime.fromtimestamp(result.date, UTC).isoformat() if result.date else None,
@@ -101,9 +99,3 @@ def _hub_metrics(benchmark: str) -> list[str]:
     """Return the metrics of a benchmark that model pages show, the headline first."""
     names = [metric.name for metric in BENCHMARKS[benchmark].metrics if metric.on_hub]
     return sorted(names, key=lambda name: name != BENCHMARKS[benchmark].card.headline)
-
-
-def _commit(result: EvalResult, dataset: str) -> str | None:
-    """Return the commit of the dataset that was evaluated, or None if another copy of it was used."""
-    revision = result.dataset.revision or ""
-    return revision if dataset in result.dataset.id and re.fullmatch("[0-9a-f]{40}", revision) else None

@@ -177,9 +177,12 @@ class JobClient:
 
 
 def _parse_bytes(text: str) -> int:
-    """Parse a size as the Hub writes it, for example "24 GB". Raises ValueError or KeyError for any other format."""
+    """Parse a size as the Hub writes it, for example "24 GB". Raises ValueError for any other format."""
     number, _, unit = text.partition(" ")
-    return int(float(number) * {"GB": 10**9, "TB": 10**12}[unit])
+    units = {"MB": 10**6, "GB": 10**9, "TB": 10**12}
+    if unit not in units:
+        raise ValueError(f"unknown unit of memory: {text!r}")
+    return int(float(number) * units[unit])
 
 
 def cron(every: timedelta) -> str:

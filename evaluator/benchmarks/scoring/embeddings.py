@@ -44,7 +44,11 @@ def embedder() -> Callable[[Sequence[str]], Vectors] | None:
         except (openai.OpenAIError, ValueError, TypeError) as error:
             message = f"the embedding server {settings.base_url}: {type(error).__name__}"
             raise EvaluationError(FailureCode.INTERNAL_ERROR, message) from error
-        size = max((len(vector) for vector in vectors.values()), default=1)
-        return {text: v if len(v) == size else np.zeros(size) for text, v in vectors.items()}
+        sizes = {len(vectors[text]) for text in distinct} or {1}
+        if len(sizes) > 1:
+            message = f"the embedding server {settings.base_url}: vectors of {len(sizes)} different lengths"
+            raise EvaluationError(FailureCode.INTERNAL_ERROR, message)
+        (size,) = sizes
+        return {text: vector if text.strip() else np.zeros(size) for text, vector in vectors.items()}
 
     return embed

@@ -108,6 +108,9 @@ def embeddings(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]
         body = await request.json()
         seen.append(body)
         vectors_ = [[float(text.count(letter)) for letter in "등산빨푸"] for text in body["input"]]
+        vectors_ = [
+            vector[:1] if "짧게" in text else vector for vector, text in zip(vectors_, body["input"], strict=True)
+        ]
         data = [{"object": "embedding", "index": n, "embedding": v} for n, v in enumerate(vectors_)]
         return {
             "object": "list",
@@ -119,6 +122,11 @@ def embeddings(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]
     with serve(app) as url:
         monkeypatch.setenv("HANNUN_EMBEDDINGS", json.dumps({"base_url": f"{url}/v1", "model": "jina"}))
         yield seen
+
+
+def test_score_rejects_vectors_of_different_lengths(embeddings: list[dict[str, Any]]) -> None:
+    with pytest.raises(EvaluationError, match="2 different lengths"):
+        scored("글", "[image] 빨간 등대 [/image]", "글\n[image] 짧게 [/image]")
 
 
 def test_aggregate_has_average_with_embedding_server(embeddings: list[dict[str, Any]]) -> None:

@@ -125,7 +125,7 @@ def test_sandbox_hides_gold_answers_and_host_files(inside: Inside, path: Path) -
 
 
 @pytest.mark.parametrize(
-    "target", ["{0}/model/config.json", "{1}/evaluator/data_types.py", "/usr/bin/env", "{0}/other", "/x"]
+    "target", ["{0}/model/config.json", "{1}/evaluator/core/data_types.py", "/usr/bin/env", "{0}/other", "/x"]
 )
 def test_sandbox_allows_writing_to_one_folder(inside: Inside, tmp_path: Path, target: str) -> None:
     done = inside(f"open({target.format(tmp_path, ROOT)!r}, 'a')")
