@@ -14,6 +14,7 @@ from evaluator.engines.registry import REGISTRY
 from evaluator.results.parity import MAX_DIFFERENCES_SHOWN, parity
 from evaluator.results.reproduce import server_name
 from evaluator.results.task import Task, options_of
+from submissions.checks.benchmark_checks import require_runnable
 from submissions.checks.request import build_request
 from submissions.config.api_options import ApiOptions
 from submissions.config.settings import load_settings
@@ -26,6 +27,7 @@ def main(args: argparse.Namespace) -> int:
     if not command:
         raise DataError("parity needs --spawn or HANNUN_SERVER, the command that starts the server")
     facts, folder, adapter = find_model(args, settings)
+    require_runnable(facts, args.benchmark, REGISTRY, args.thinking)
     request = build_request(
         facts,
         args.benchmark,

@@ -14,6 +14,7 @@ from evaluator.datasets.source import open_source
 from evaluator.engines.registry import REGISTRY
 from evaluator.results.evaluate import Evaluation, evaluate
 from evaluator.results.task import Task, load_items, options_of
+from submissions.checks.benchmark_checks import require_runnable
 from submissions.checks.request import build_request
 from submissions.config.api_options import ApiOptions
 from submissions.config.settings import Settings, load_settings
@@ -56,6 +57,7 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
     facts, folder, adapter = find_model(args, settings)
     if args.no_images:
         facts = replace(facts, takes_images=True)  # a text model can also be asked without images
+    require_runnable(facts, args.benchmark, REGISTRY, None if args.base_url else args.thinking)
     request = build_request(
         facts,
         args.benchmark,

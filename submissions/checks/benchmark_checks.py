@@ -1,6 +1,7 @@
 """Check a model against one benchmark, and check the options it is submitted with."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from jinja2 import TemplateError
 
@@ -41,6 +42,13 @@ def option_checks(
     ):
         if check := run_check(name, run):
             yield check
+
+
+def require_runnable(facts: ModelFacts, benchmark: str, registry: Registry, thinking: Thinking | None) -> None:
+    """Raise RefusedError if a model cannot take a benchmark's questions, or cannot be asked to reason in this way."""
+    check_inputs(facts, benchmark, registry)
+    with suppress(NotApplicableError):  # the model has no modes, and none was asked for
+        check_thinking(facts, thinking)
 
 
 def check_inputs(facts: ModelFacts, benchmark: str, registry: Registry) -> str:

@@ -1,10 +1,7 @@
 """Build the request that is queued for a model."""
 
-from contextlib import suppress
 from datetime import UTC, datetime
 
-from submissions.checks.benchmark_checks import check_inputs, check_thinking
-from submissions.checks.report import NotApplicableError
 from submissions.hub_models.model_facts import ModelFacts
 from submissions.hub_models.quantization import QUANTIZATIONS
 from submissions.records.base import AS_SERVED, Precision
@@ -26,11 +23,8 @@ def build_request(
 ) -> EvalRequest:
     """Return a pending request for one benchmark. `submitted_by` is a pseudonym.
 
-    Raises RefusedError if the model cannot take the benchmark's inputs or does not have the `thinking` mode.
+    Whether the model can take the benchmark's questions is for the checks to say.
     """
-    check_inputs(facts, benchmark, registry)
-    with suppress(NotApplicableError):  # the model has no modes, and none was asked for
-        check_thinking(facts, thinking)
     thinking = thinking or facts.thinking
     # The precision of a quantised checkpoint or of a model behind an API cannot be chosen.
     fixed = facts.precision in (*QUANTIZATIONS, AS_SERVED)

@@ -30,7 +30,7 @@ from submissions.records.options import PRECISIONS, THINKING, Thinking
 from submissions.records.registry import Registry
 from submissions.records.request import EvalRequest
 from submissions.store.base import Snapshot
-from submissions.texts.errors import RefusedError, StoreError
+from submissions.texts.errors import StoreError
 
 log = logging.getLogger(__name__)
 
@@ -122,8 +122,7 @@ class SubmissionService:
         try:
             context = self._context(submission, submitter)
             report = self._report(context)
-            if not report.refusals():
-                queued = self._enqueue(report, context)
+            queued = self._enqueue(report, context)
         except StoreError as error:
             log.warning("%s", error)
             if report is None:
@@ -131,13 +130,16 @@ class SubmissionService:
             queued = {name: Outcome("store_unavailable", name) for name in report.requests}
         if refusals := report.refusals():
             return [Outcome("refused", refusals=tuple(refusals))], report
-        return [queued.get(name) or _refused(name, report.refusals(name)) for name in submission.benchmarks], report
+        chosen = context.submission.benchmarks
+        return [queued.get(name) or _refused(name, report.refusals(name)) for name in chosen], report
 
     def _context(self, submission: Submission, submitter: Submitter | None) -> _Context:
         snapshot, settings, quota = self._queue.store.snapshot(), self._settings, None
         if submitter and submitter.authenticated:
             former = self._pseudonyms.former(submitter.name, datetime.now(UTC))
             quota = Quota(settings.quota, settings.quota_window, former, self._pseudonyms.mark)
+        known = tuple(name for name in self._registry.benchmarks if name in submission.benchmarks)
+        submission = replace(submission, benchmarks=known)
         return _Context(submission, submitter, snapshot, self._queue.rows(snapshot), quota)
 
     def _report(self, context: _Context) -> Report:
@@ -153,25 +155,25 @@ class SubmissionService:
         opt_out = opt_out_check(report.model_id, context.snapshot)
         if report.facts is None:
             return replace(report, checks=(*report.checks, replace(opt_out, skipped=not opt_out.refusal)))
+        facts = report.facts
         # The memory of a worker on another machine is known only if the operator has set it.
         memory = settings.device_memory or (device_memory() if settings.worker == "on" else None)
-        checks = [*option_checks(report.facts, submission.precision, submission.thinking, memory), opt_out]
+        checks = [*option_checks(facts, submission.precision, submission.thinking, memory), opt_out]
+        report = replace(report, checks=(*report.checks, *checks))
         pseudonym = self._pseudonyms.find(context.submitter.name) if context.submitter else None
         requests: dict[str, EvalRequest] = {}
         for benchmark in submission.benchmarks or self._registry.benchmarks:
-            checks += benchmark_checks(report.facts, benchmark, self._registry)
-            try:
-                request = self._request(report.facts, benchmark, context, pseudonym or "")
-            except RefusedError:  # one of the checks above has reported it
-                continue
-            checks += request_checks(request, context.snapshot, context.rows, context.quota)
-            requests[benchmark] = request
-        report = replace(report, checks=(*report.checks, *checks))
-        passed = {name: request for name, request in requests.items() if not report.refusals(name)}
-        return replace(report, requests=passed)
+            own = list(benchmark_checks(facts, benchmark, self._registry))
+            if not any(check.refusal for check in (*checks, *own)):
+                request = self._request(facts, benchmark, context, pseudonym or "")
+                own += request_checks(request, context.snapshot, context.rows, context.quota)
+                if not report.refusals() and not any(check.refusal for check in own):
+                    requests[benchmark] = request
+            report = replace(report, checks=(*report.checks, *own))
+        return replace(report, requests=requests)
 
     def _request(self, facts: ModelFacts, benchmark: str, context: _Context, pseudonym: str) -> EvalRequest:
-        """Return the request for one benchmark. Raises RefusedError if the model cannot be queued for it.
+        """Return the request for one benchmark.
 
         A result is offered to the model's repository only if the owner of the repository submitted the model. The public
         record does not reveal whether they did: other submitters get a random mark of the same form.

@@ -2,6 +2,7 @@
 
 import getpass
 
+from submissions.checks.benchmark_checks import require_runnable
 from submissions.checks.request import build_request
 from submissions.checks.submit import Submission, SubmissionService
 from submissions.commands.context import Context, fail
@@ -55,6 +56,7 @@ def _submit_api(context: Context) -> int:
     facts = facts_of_server(known.model_id, f"{known.options.base_url} {known.options.model}", args.api, known.efforts)
     for benchmark in args.benchmark:
         try:
+            require_runnable(facts, benchmark, context.registry, args.thinking)
             submitter = Pseudonyms(context.settings).find_or_make(_submitter(context))
             request = build_request(facts, benchmark, context.registry, submitter, thinking=args.thinking)
             context.queue.submit(request)
