@@ -79,13 +79,13 @@ class KoOCRAG(Benchmark):
     prompt_tokens, answer_tokens = 2500, 400
     metrics = (
         Metric("average", Text("평균", "Average"), average),
-        replace(EM, on_hub=False),
-        replace(F1, on_hub=False),
         Metric("wer", Text("1−WER", "1−WER")),
         Metric("cer", Text("1−CER", "1−CER")),
         Metric("embedding", Text("임베딩 유사도", "Embedding similarity"), on_hub=False),
         Metric("rouge1", Text("ROUGE-1", "ROUGE-1")),
         Metric("rouge1_strict", Text("엄격 ROUGE-1", "Strict ROUGE-1"), on_hub=False),
+        replace(EM, column=False, on_hub=False),  # of a whole page
+        replace(F1, column=False, on_hub=False),
     )
     source_tables = (".xlsx", ".csv")
     card = Card(
