@@ -1,4 +1,4 @@
-"""The Space's entry: the board, and by default the worker beside it. Settings: HANNUN_* (docs/configuration.md)."""
+"""Entry point of the Space: serve the board and, by default, run the worker. Settings: docs/configuration.md."""
 
 import gc
 import logging
@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1_000_000_000")  # else statistics of all events after each
+os.environ.setdefault(
+    "GRADIO_ANALYTICS_CACHE_FREQUENCY", "1_000_000_000"
+)  # else Gradio computes statistics of all events after each event
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.errors import SandboxError
@@ -20,12 +22,12 @@ from submissions.texts.errors import SettingsError, StoreError
 
 
 def main() -> int:
-    gc.set_threshold(50_000)  # of the many objects that a view of the board is, none is garbage
+    gc.set_threshold(50_000)  # a view of the board has many objects, none of which is garbage
     try:
         with no_garbage_collection():
             settings = load_settings(BENCHMARKS)
             with no_stub_files():
-                from leaderboard.pages.application import (  # Gradio reads variables of its own as it is imported
+                from leaderboard.pages.application import (  # Gradio reads its environment variables at import
                     build_app,
                     serve,
                 )
@@ -39,7 +41,7 @@ def main() -> int:
     except (SettingsError, StoreError) as error:
         sys.stderr.write(f"hannun: {error}\n")
         return 2
-    # uvicorn raises it once more when it has stopped, and takes an interrupt for its end: the worker is yet to be stopped.
+    # uvicorn raises SIGTERM again after it has stopped. As an interrupt, this still lets the worker be stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         serve(app, settings)
@@ -49,7 +51,7 @@ def main() -> int:
 
 
 def start_worker(settings: Settings) -> Callable[[], None]:
-    """Run the worker in this process, unless it runs elsewhere. Returns what stops it."""
+    """Start the worker in this process unless HANNUN_WORKER=off. Return the function that stops it."""
     if settings.worker == "off":
         return lambda: None
     from evaluator.worker.loop import Worker, start_schedule
@@ -67,4 +69,4 @@ def start_worker(settings: Settings) -> Callable[[], None]:
 if __name__ == "__main__":
     code = main()
     logging.shutdown()
-    os._exit(code)  # a check that waits for a Hub without an answer is not waited for
+    os._exit(code)  # do not wait for threads that wait for an unresponsive Hub

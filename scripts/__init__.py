@@ -1,1 +1,1 @@
-"""Makes what is committed under assets/, and the demo."""
+"""Scripts that generate committed files, run benchmarks and simulations, and make the demo."""

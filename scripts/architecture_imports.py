@@ -1,7 +1,7 @@
-"""`python -m scripts.architecture_imports`: whether this environment has what every supported architecture needs.
+"""`python -m scripts.architecture_imports`: check that this environment has the libraries of every supported architecture.
 
-Prints each architecture whose processor, tokenizer, image or video processor cannot be imported, with the library that
-is missing; exit code 1 if there is one.
+Prints each architecture whose processor, tokenizer, image processor or video processor cannot be imported, with the missing
+library. The exit code is 1 if there is one.
 """
 
 import sys
@@ -25,7 +25,7 @@ MAPPINGS = (
 
 
 def class_names(model_type: str) -> list[str]:
-    """The names of an architecture's processor classes, of those that transformers maps."""
+    """Return the names of the processor and tokenizer classes that transformers maps to an architecture."""
     names: list[str] = []
     for mapping in MAPPINGS:
         mapped: Any = mapping.get(model_type)
@@ -35,7 +35,7 @@ def class_names(model_type: str) -> list[str]:
 
 
 def missing() -> dict[str, str]:
-    """Architecture → the first sentence of why one of its classes cannot be used here."""
+    """Return the architectures with a class that cannot be imported → the first sentence of the error."""
     found: dict[str, str] = {}
     known = architectures()
     for model_type in sorted({t for kind in ("image", "text", "extractive") for t in known[kind]}):

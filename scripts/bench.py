@@ -1,4 +1,4 @@
-"""`make bench`: each row is one of our ways beside a plain one, in the same run on the same machine."""
+"""`make bench`: compare this project with a plain implementation, in the same run on the same host."""
 
 import argparse
 import json
@@ -43,10 +43,10 @@ def main() -> None:
     parts = {"scoring": scoring, "engines": engines, "overhead": overhead, "board": board, "scale": scale}
     parts["statistics"] = statistics
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", help=f"of {', '.join(parts)}; all of them where none is named")
+    parser.add_argument("parts", nargs="*", help=f"any of {', '.join(parts)} (default: all)")
     for name in parser.parse_args().parts or parts:
         if name not in parts:
-            parser.error(f"{name}: no such part, one of {', '.join(parts)}")
+            parser.error(f"unknown part {name}; choose from {', '.join(parts)}")
         parts[name]()
 
 
@@ -76,7 +76,7 @@ def engines() -> None:
 
 
 def overhead() -> None:
-    table = Table("with an engine that answers at once", "ms an item", "peak memory", title="our overhead")
+    table = Table("with an engine that answers at once", "ms an item", "peak memory", title="overhead")
     with tempfile.TemporaryDirectory() as folder:
         for row in overhead_rows(Path(folder)):
             table.add_row(row.what, f"{row.ms:.2f}", f"{row.peak_mb:,.0f} MB")
@@ -118,7 +118,7 @@ def statistics() -> None:
 
 
 def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
-    """How fast answers are scored, on the sample sets' answers many times over, and an interval drawn."""
+    """Yield name, number of items and work of each scoring rule on repeated sample answers, and of an interval."""
     vqa = [(i.question, i.answer) for i in BENCHMARKS["ko-vqa"].load(SAMPLES / "ko-vqa")] * 200
     charts = [
         (i.extra["question_type_id"], i.answer) for i in BENCHMARKS["infochartqa"].load(SAMPLES / "infochartqa")
@@ -145,7 +145,7 @@ def scoring_rates() -> Iterator[tuple[str, int, Callable[[], object]]]:
 
 
 def end_to_end(name: str, folder: Path) -> tuple[str, int, Callable[[], object]]:
-    """The whole command on so many answers, half of them the bare gold: its start, two files, all rules, the summary."""
+    """Return name, number of items and work of the whole `score` command. Half of the answers are the gold answers."""
     items, answers = folder / f"{name}-items.jsonl", folder / f"{name}-answers.jsonl"
     rows = [json.loads(line) for line in (SAMPLES / name / "items.jsonl").read_text(encoding="utf-8").splitlines()]
     with items.open("w", encoding="utf-8") as golds, answers.open("w", encoding="utf-8") as given:
@@ -164,17 +164,19 @@ def score_command(name: str, items: Path, answers: Path) -> object:
 
 
 def korquad_golds() -> list[str]:
-    """Every answer of the dev set where it is at hand, else those of our samples many times over."""
+    """Return all answers of the dev set if it is available, else repeated answers of the samples."""
     dev = ROOT.parent / "shared/data/korquad2_dev_answers.json"
     if dev.exists():
         return list(json.loads(dev.read_text(encoding="utf-8")).values())
     answers = [item.answer for item in KorQuAD2().load(SAMPLES / "korquad-2")]
-    return [f"{answer}<b>{number}</b>" for number in range(230) for answer in answers]  # all different: none is cached
+    return [
+        f"{answer}<b>{number}</b>" for number in range(230) for answer in answers
+    ]  # all different, so that no result is cached
 
 
 def korquad_scoring(golds: list[str]) -> Row:
-    """Our scorer against a plain BeautifulSoup one."""
-    # As models answer: a third right, a third cut short, a third another part.
+    """Compare our scorer with a plain BeautifulSoup scorer."""
+    # A third is right, a third is truncated, and a third lacks its first part.
     given = [
         g if n % 3 == 0 else g[: max(1, len(g) // 2)] if n % 3 == 1 else g[len(g) // 3 :] for n, g in enumerate(golds)
     ]
@@ -191,7 +193,7 @@ def korquad_scoring(golds: list[str]) -> Row:
 
 
 def korquad_command(golds: list[str], folder: Path) -> Row:
-    """The whole command, from its start to the last score, against a plain loop over the same two files."""
+    """Compare the whole `score` command with a plain loop over the same two files."""
     items, answers = folder / "items.jsonl", folder / "answers.jsonl"
     for target, name, texts in ((items, "answer", golds), (answers, "text", [g[: 1 + len(g) // 2] for g in golds])):
         lines = (json.dumps({"id": str(n), name: text}, ensure_ascii=False) for n, text in enumerate(texts))
@@ -211,7 +213,7 @@ def korquad_command(golds: list[str], folder: Path) -> Row:
 
 
 def board_reading(folder: Path) -> Row:
-    """A cold start of the board from its index against reading every record."""
+    """Compare a cold start of the board from its index with reading every record."""
     store = open_store(str(folder / "bench.git"))
     store.commit({r.path: r.to_bytes() for r in map(_result, range(RESULTS))}, store.head(), "results")
     changes, _ = reindexed(store, store.snapshot())

@@ -1,4 +1,4 @@
-"""Board rows of `make bench`: 10,000 models on four benchmarks, in a server of its own, beside a plain gr.Dataframe."""
+"""Board rows of `make bench`: the board with 10,000 models on every benchmark against a plain gr.Dataframe."""
 
 import asyncio
 import random
@@ -21,7 +21,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.views.texts import text
 from scripts.big_store import big_store
 from scripts.chromium import launch
-from scripts.visits import LASTING, VISITORS, WORDS, Events, call, from_visitor, table_fields, visit
+from scripts.visits import DURATION, VISITORS, WORDS, Events, call, from_visitor, table_fields, visit
 from submissions.config.paths import ROOT
 from submissions.store.base import Store
 from submissions.store.index import with_result
@@ -29,14 +29,14 @@ from tests.support.evaluated import evaluated
 from tests.support.records import request_numbered
 from tests.support.serving import Server, bare_environment, serving
 
-CONNECTIONS, PAGES = 4, 500  # that ask for the page at once, and how often each
-CALLS = 200  # of events, one after the other
-NEW = 5  # results that are committed while somebody looks
+CONNECTIONS, PAGES = 4, 500  # simultaneous connections, and pages that each requests
+CALLS = 200  # events, one after the other
+NEW_RESULTS = 5  # results committed while the page is open
 BENCHMARK = "ko-vqa"
-# Types a text into a field, or clicks, once nothing changes any more for a while; then milliseconds until the HTML has
-# changed and is painted.
-_TO_THE_SCREEN = """
-async ([out, act, typed]) => {
+# Wait until the page is idle, type a text into a field or click, and return the milliseconds until the HTML has changed and
+# is painted.
+_MEASURE_PAINT = """
+async ([out, action, typed]) => {
   const html = document.querySelector(out);
   const change = within => new Promise(done => {
     const observer = new MutationObserver(() => { observer.disconnect(); done(true); });
@@ -44,7 +44,7 @@ async ([out, act, typed]) => {
     if (within) setTimeout(() => { observer.disconnect(); done(false); }, within);
   });
   while (await change(250)) {}
-  const control = document.querySelector(act), started = performance.now(), changed = change();
+  const control = document.querySelector(action), started = performance.now(), changed = change();
   if (typed === null) control.click();
   else {
     Object.getOwnPropertyDescriptor(Object.getPrototypeOf(control), 'value').set.call(control, typed);
@@ -79,8 +79,8 @@ def board_rows(folder: Path) -> Iterator[Measured]:
     environment = {
         **bare_environment(),
         **{"HANNUN_STORE": store.url, "HANNUN_WORKER": "off", "HANNUN_AUTH": "off"},
-        "FORWARDED_ALLOW_IPS": "127.0.0.1",  # each visitor has an address of its own
-        "MALLOC_ARENA_MAX": "2",  # as `make serve`
+        "FORWARDED_ALLOW_IPS": "127.0.0.1",  # each visitor has its own address
+        "MALLOC_ARENA_MAX": "2",  # as in `make serve`
     }
     start = min(_started(environment) for _ in range(3)) - min(_imported() for _ in range(3))
     yield Measured("start-up, after imports", f"{start:.1f} s", "", "≤ 3 s")
@@ -91,27 +91,27 @@ def board_rows(folder: Path) -> Iterator[Measured]:
             memory = _peak_mb(plain)
         yield from asyncio.run(_events(server, store))
         visits = visit(server.address, list(BENCHMARKS))
-        crowd = f"{VISITORS} visitors for {LASTING:.0f} s: p95 of {len(visits.times):,} events"
+        crowd = f"{VISITORS} visitors for {DURATION:.0f} s: p95 of {len(visits.times):,} events"
         yield Measured(crowd, f"{_p95(visits.times):.0f} ms", "", "≤ 500 ms")
         yield Measured("  errors", str(visits.errors), "", "0")
         yield Measured("peak memory after all of this", f"{_peak_mb(server):.0f} MB", f"{memory:.0f} MB", "≤ 500 MB")
 
 
 def _started(environment: dict[str, str]) -> float:
-    """Seconds until a new server listens."""
+    """Return the seconds until a new server listens."""
     started = time.perf_counter()
     with serving(["app.py"], environment):
         return time.perf_counter() - started
 
 
 def _imported() -> float:
-    """Seconds that a new process takes to import the application."""
+    """Return the seconds that a new process takes to import the application."""
     done = subprocess.run([sys.executable, "-c", IMPORT], cwd=ROOT, capture_output=True, text=True, check=True)
     return float(done.stdout)
 
 
 def _tables(server: Server, folder: Path) -> list[str]:
-    """The boards as Parquet files, named after the benchmark."""
+    """Download the boards as Parquet files named after the benchmarks, and return their paths."""
     for name in BENCHMARKS:
         (folder / f"{name}.parquet").write_bytes(
             httpx.get(f"{server.address}/boards/{name}.parquet", timeout=60).content
@@ -155,25 +155,25 @@ def _screens(server: Server, plain: Server, store: Store) -> Iterator[Measured]:
         ours, theirs = (min(_first_rows(browser, a, html) for _ in range(3)) for a in (address, plain.address))
         yield Measured("first rows in Chromium", f"{ours:.1f} s", f"{theirs:.1f} s", "≤ 1.5 s")
         with _page(browser, plain.address, html) as page:
-            theirs = _p95([_to_the_screen(page, html, search, word) for word in WORDS])
+            theirs = _p95([_time_to_paint(page, html, search, word) for word in WORDS])
         with _page(browser, address, html) as page:
             page.wait_for_function("window.hannunReady")
-            times = [_to_the_screen(page, html, search, word) for word in (*WORDS, "")]
+            times = [_time_to_paint(page, html, search, word) for word in (*WORDS, "")]
             yield Measured("search to the screen, p95", f"{_p95(times):.0f} ms", f"{theirs:,.0f} ms", "≤ 300 ms")
             page.get_by_text(text("filters", "ko"), exact=True).locator("visible=true").click()
             page.wait_for_selector(f"#columns-{BENCHMARK} input")
-            acts = [f"{html} [data-sort={order}]" for order in ("latency", "f1", "name", "em")]
-            acts += [f"#verified-{BENCHMARK} input", f"#columns-{BENCHMARK} label:nth-child(2) input"] * 4
-            times = [_to_the_screen(page, html, act, None) for act in acts * 2]
+            actions = [f"{html} [data-sort={order}]" for order in ("latency", "f1", "name", "em")]
+            actions += [f"#verified-{BENCHMARK} input", f"#columns-{BENCHMARK} label:nth-child(2) input"] * 4
+            times = [_time_to_paint(page, html, action, None) for action in actions * 2]
             yield Measured("sort, filter, column to the screen, p95", f"{_p95(times):.0f} ms", "", "≤ 300 ms")
-            times = [_until_seen(page, store, number) for number in range(NEW)]
+            times = [_until_seen(page, store, number) for number in range(NEW_RESULTS)]
             yield Measured("a new result on the open page, slowest", f"{max(times):.1f} s", "", "≤ 5 s")
         browser.close()
 
 
 @contextmanager
 def _page(browser: Browser, address: str, html: str) -> Iterator[Page]:
-    """A page that has nothing from an earlier visit, with its rows."""
+    """Open a page with an empty cache and wait for its rows."""
     page = browser.new_page(viewport={"width": 1400, "height": 1000}, locale="ko-KR")
     _show(page, address, html)
     yield page
@@ -186,7 +186,7 @@ def _show(page: Page, address: str, html: str) -> None:
 
 
 def _first_rows(browser: Browser, address: str, html: str) -> float:
-    """Seconds from asking for the address until rows are seen, with nothing from an earlier visit."""
+    """Return the seconds from the request until rows are visible, with an empty cache."""
     page = browser.new_page(viewport={"width": 1400, "height": 1000}, locale="ko-KR")
     started = time.perf_counter()
     _show(page, address, html)
@@ -195,12 +195,12 @@ def _first_rows(browser: Browser, address: str, html: str) -> float:
     return took
 
 
-def _to_the_screen(page: Page, html: str, act: str, typed: str | None) -> float:
-    return float(page.evaluate(_TO_THE_SCREEN, [html, act, typed]))
+def _time_to_paint(page: Page, html: str, action: str, typed: str | None) -> float:
+    return float(page.evaluate(_MEASURE_PAINT, [html, action, typed]))
 
 
 def _until_seen(page: Page, store: Store, number: int) -> float:
-    """Seconds from the commit of a new best result until it stands on the page, which nobody reloads."""
+    """Return the seconds from the commit of a new best result until the open page shows it without a reload."""
     key = _add(store, number)
     started = time.perf_counter()
     page.wait_for_selector(f'#board-{BENCHMARK} tr[data-key="{key}"]', timeout=60_000)
@@ -216,22 +216,24 @@ def _add(store: Store, number: int) -> str:
 
 
 async def _events(server: Server, store: Store) -> list[Measured]:
-    """How long an event takes when nobody else is there, and while new results come in."""
+    """Measure events without other visitors, and while new results come in."""
     rng = random.Random(3)
     async with httpx.AsyncClient(base_url=server.address, timeout=60) as client:
         function = Events((await client.get("/config")).json()).view_function(f"board-{BENCHMARK}")
 
         async def one(number: int, session: str) -> float:
-            client.headers.update(from_visitor(number))  # one address may do less at once
+            client.headers.update(from_visitor(number))  # the rate limit is per address
             return await call(client, function, table_fields(rng), session)
 
         alone = [await one(number, "alone") for number in range(CALLS)]
-        coming = asyncio.create_task(asyncio.to_thread(lambda: [_add(store, NEW + n) for n in range(NEW)]))
+        coming = asyncio.create_task(
+            asyncio.to_thread(lambda: [_add(store, NEW_RESULTS + n) for n in range(NEW_RESULTS)])
+        )
         meanwhile = [await one(number, "meanwhile") for number in range(CALLS)]
         await coming
     return [
         Measured("search, filter, sort, column on the server, p95", f"{_p95(alone):.0f} ms", "", "≤ 100 ms"),
-        Measured(f"  slowest, while {NEW} results come in", f"{max(meanwhile):.0f} ms", "", "no reader waits"),
+        Measured(f"  slowest, while {NEW_RESULTS} results come in", f"{max(meanwhile):.0f} ms", "", "no reader waits"),
     ]
 
 

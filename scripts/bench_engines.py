@@ -1,4 +1,4 @@
-"""Engine rows of `make bench`: ours against one item at a time, as the published scripts go, on the same tiny models."""
+"""Engine rows of `make bench`: our engines against one item at a time, as in the published scripts, on tiny models."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -24,13 +24,13 @@ from tests.support.tiny_models import make_extractive, make_image_text
 NEW_TOKENS = 64
 PAGE_CHARS = 24_000
 QUESTIONS = 16
-PUBLISHED_HOP = 128  # tokens from window to window in BERT's scripts; ours overlap by as many
+PUBLISHED_HOP = 128  # tokens between window starts in BERT's scripts; our windows overlap by 128 tokens
 
 Row = tuple[str, Callable[[], object], Callable[[], object]]
 
 
 def engine_rows(folder: Path) -> Iterator[Row]:
-    """Each row names how many answers are the same both ways."""
+    """Yield the rows. Each name includes the number of answers that are the same in both implementations."""
     model = make_image_text(folder / "chat", ends=False)
     benchmark = BENCHMARKS["ko-vqa"]
     prompts = [p for item in benchmark.load(SAMPLES / "ko-vqa") for p in benchmark.prompts(item)]
@@ -54,6 +54,7 @@ def _row(what: str, engine: str, model: Path, prompts: Sequence[Prompt], one: Ca
 
 
 def plain_chat(folder: Path) -> Callable[[Prompt], str]:
+    """Return a plain chat model that answers one prompt at a time."""
     processor = AutoProcessor.from_pretrained(folder)
     model = AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.float32).eval()
 
@@ -76,7 +77,9 @@ def plain_chat(folder: Path) -> Callable[[Prompt], str]:
 
 
 def plain_extractive(folder: Path, *, overlap: int | None = None, hop: int | None = None) -> Callable[[Prompt], str]:
-    """The page tokenised for each question, one window at a time, the best starts and ends paired in a loop."""
+    """Return a plain extractive reader: it tokenises the page for each question, runs one window at a time, and loops over
+    the best starts and ends.
+    """
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForQuestionAnswering.from_pretrained(folder, dtype=torch.float32).eval()
 

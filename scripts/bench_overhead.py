@@ -1,4 +1,4 @@
-"""Overhead rows of `make bench`: a whole evaluation whose engine answers at once, loading to the result record."""
+"""Overhead rows of `make bench`: a whole evaluation, from loading to the result, with an engine that answers at once."""
 
 import json
 import subprocess
@@ -22,13 +22,13 @@ from submissions.config.paths import ROOT
 from submissions.records.request import EvalRequest
 
 SIDE = 1000  # pixels: an image of 1 MP
-IMAGES = 50  # different ones
+IMAGES = 50  # different images
 
 
 @dataclass(frozen=True)
 class Overhead:
     what: str
-    ms: float  # an item, beyond a run of one item
+    ms: float  # per item, beyond the time of a run with one item
     peak_mb: float  # memory of the process that scores
 
 
@@ -43,7 +43,7 @@ def overhead_rows(folder: Path) -> Iterator[Overhead]:
 
 
 def _measured(folder: Path, kind: str, n: int) -> dict[str, float]:
-    """A run in a fresh process, whose memory then is its own."""
+    """Run in a new process, so that its peak memory can be measured."""
     data = _data(folder / f"{kind}-{n}", kind, n)
     done = subprocess.run(
         [sys.executable, "-m", "scripts.bench_overhead", str(data), kind], cwd=ROOT, capture_output=True, check=True
@@ -60,7 +60,7 @@ def _data(folder: Path, kind: str, n: int) -> Path:
     count = min(n, IMAGES) if kind == "image" else 1
     for number in range(count):
         side = SIDE if kind == "image" else 8
-        # As a scanned page compresses: noise in one corner, the rest plain.
+        # Compresses like a scanned page: a quarter is noise, the rest is white.
         pixels = np.full((side, side, 3), 255, np.uint8)
         pixels[: side // 4] = noise.integers(0, 255, (side // 4, side, 3))
         Image.fromarray(pixels).save(folder / f"images/{number}.png")
@@ -102,7 +102,7 @@ def _run(data: Path, kind: str) -> None:
         items, dataset = load_items(task)
         evaluation.evaluate(task, items, dataset, Path(job))
     seconds = time.perf_counter() - started
-    # Not getrusage's, which a process takes over from the one that started it.
+    # Not getrusage, whose peak includes the parent process before exec.
     status = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
     peak_mb = int(status["VmHWM"].split()[0]) / 1024
     print(json.dumps({"seconds": seconds, "peak_mb": peak_mb}))

@@ -1,4 +1,4 @@
-"""What the sandbox costs: pairs of whole evaluations, one inside and one without, in an order by chance."""
+"""Measure the cost of the sandbox with pairs of evaluations, one inside and one without it, in random order."""
 
 import random
 import subprocess
@@ -20,7 +20,7 @@ PAIRS = 14
 
 @dataclass(frozen=True)
 class Ratio:
-    """Inside to without: the geometric mean of the pairs, with its 95 % interval by Student's t."""
+    """The ratio of the times inside and without: geometric mean of the pairs, with its 95 % interval by Student's t."""
 
     value: float
     low: float
@@ -37,7 +37,7 @@ class Ratio:
 
 
 def sandbox_cost(folder: Path, pairs: int = PAIRS) -> Ratio:
-    """Of wall time: the kernel does not tell us the CPU time of what ran in a namespace."""
+    """Return the ratio of wall-clock times. The kernel does not report the CPU time of processes in a namespace."""
     model, rng = make_image_text(folder / "model"), random.Random(0)
     taken: list[tuple[float, float]] = []
     for number in track(range(pairs), "sandbox"):
@@ -47,7 +47,7 @@ def sandbox_cost(folder: Path, pairs: int = PAIRS) -> Ratio:
 
 
 def _evaluate(model: Path, sandbox: str, out: Path) -> float:
-    """Seconds."""
+    """Run an evaluation and return its wall-clock seconds."""
     command = [sys.executable, "-m", "evaluator", "run", "--model", str(model), "--benchmark", "ko-vqa", "--fresh"]
     started = time.perf_counter()
     subprocess.run([*command, "--sandbox", sandbox, "--out", str(out)], cwd=ROOT, check=True, capture_output=True)

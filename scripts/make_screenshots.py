@@ -1,6 +1,6 @@
-"""`make screenshots`: the pictures of the README, of the real board in Chromium, in assets/screenshots.
+"""`make screenshots`: take the README's screenshots of the board in Chromium, into assets/screenshots.
 
-Results evaluated by us are invented ones here, of models that say so in their names; all others are the published ones.
+Results shown as evaluated here are invented, for models named `example/invented-*`. All others are the published ones.
 """
 
 import tempfile

@@ -1,4 +1,4 @@
-"""The board as it would be without this project: the same rows, each benchmark a gr.Dataframe with a search field."""
+"""Serve the same rows on a plain Gradio page, with a gr.Dataframe and a search field per benchmark, for comparison."""
 
 import os
 import sys

@@ -1,8 +1,8 @@
-"""`make simulate`: a year of submissions through the real store and queue, with a simulated clock, beside the Hub's limits.
+"""`make simulate`: simulate a year of submissions and compare the result with the Hub's limits.
 
-Forms arrive at random, with a burst on the first day; workers claim, lose leases, fail and publish; once a week a worker
-tidies. What then stands is put behind the Hub double (tests/support/hub), where a cold start and some evaluations are
-measured. Seeded: the same each time.
+The store and the queue are real, the clock is simulated. Submissions arrive at random times, with a burst in the first hour;
+workers claim requests, lose leases, fail and publish; once a week a worker tidies the store. Then the store is served by the
+Hub double (tests/support/hub), and a cold start and some evaluations are measured. The seed is fixed.
 """
 
 import argparse
@@ -41,24 +41,24 @@ from tests.support.records import request_numbered
 PARTS = ("store", "queue")
 START = datetime(2026, 1, 5, tzinfo=UTC)
 YEAR = timedelta(days=365)
-BURST = 50  # forms in the first hour
-PER_FORM = 4  # benchmarks
+BURST = 50  # submissions in the first hour
+PER_FORM = 4  # benchmarks a submission
 OWNERS = 1000
 WORKERS = 16
 LEASE = timedelta(minutes=30)
-MINUTES = (10.0, 60.0)  # of an evaluation: from, mean
-FAILED, LOST = 0.05, 0.03  # share of attempts that fail by the model's fault, and whose machine is lost
-SAMPLE = 10  # evaluations measured through the double
+MINUTES = (10.0, 60.0)  # of an evaluation: minimum, mean
+FAILED, LOST = 0.05, 0.03  # share of attempts with a model failure, and of attempts whose host is lost
+SAMPLE = 10  # evaluations measured with the Hub double
 COMMITS_PER_HOUR = 128  # https://huggingface.co/docs/hub/storage-limits
 
 
 class Year(GitStore):
-    """The store, and what is counted in it."""
+    """A local store with a simulated clock that counts its commits."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.clock = START
-        self.commits: Counter[str] = Counter()  # by what they do
+        self.commits: Counter[str] = Counter()  # by the first word of the message
         self.most_per_hour = 0
         self._times: deque[datetime] = deque()  # of the last hour's commits
 
@@ -74,9 +74,13 @@ class Year(GitStore):
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make simulate", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=PARTS, default=["store"], help="what to simulate")
-    parser.add_argument("--submissions", type=int, default=10_000, help="forms in the year, of four benchmarks each")
-    parser.add_argument("--models", type=int, nargs="+", default=[100, 1000], help="of the part queue, a year")
-    parser.add_argument("--devices", type=int, nargs="+", default=[1, 4, 16, 64], help="of the part queue")
+    parser.add_argument(
+        "--submissions", type=int, default=10_000, help="submissions in the year, to four benchmarks each"
+    )
+    parser.add_argument("--models", type=int, nargs="+", default=[100, 1000], help="for the part queue: models a year")
+    parser.add_argument(
+        "--devices", type=int, nargs="+", default=[1, 4, 16, 64], help="for the part queue: numbers of devices"
+    )
     parser.add_argument("--folder", type=Path, help="where the stores go (default: a temporary folder)")
     arguments = parser.parse_args()
     if "queue" in arguments.parts:
@@ -91,12 +95,12 @@ def main() -> None:
 
 
 def simulate(settings: Settings, submissions: int) -> Year:
-    """The year, in the store of the settings."""
+    """Simulate the year in the store of the settings."""
     rng, store, private = random.Random(7), Year(Path(settings.store)), open_private_store(settings)
     queue = Queue(store, LEASE, 3, Heartbeats(settings))
     burst = min(BURST, submissions)
     arrivals = sorted(START + (timedelta(hours=1) if n < burst else YEAR) * rng.random() for n in range(submissions))
-    # When; the form, or what makes the order definite; and a worker that is done with its request, or was lost with it.
+    # (time, submission or serial number, worker that becomes free, its request or None if the host was lost)
     events: list[tuple[datetime, int, int | None, EvalRequest | None]]
     events = [(at, form, None, None) for form, at in enumerate(arrivals)]
     free, upkeep, number = list(range(WORKERS)), START, submissions
@@ -117,12 +121,12 @@ def simulate(settings: Settings, submissions: int) -> Year:
                     end(queue, request, rng.random(), now)
             while free and (claimed := queue.claim(f"worker-{free[-1]}", now)):
                 number += 1
-                if rng.random() < LOST:  # another worker finds it when its lease has run out
+                if rng.random() < LOST:  # the request is claimed again after its lease has expired
                     found = now + LEASE + SKEW + timedelta(minutes=1)
                     heapq.heappush(events, (found, number, free.pop(), None))
                     continue
                 took = timedelta(minutes=MINUTES[0] + rng.expovariate(1 / (MINUTES[1] - MINUTES[0])))
-                queue.heartbeat(claimed, now + took)  # the last of many
+                queue.heartbeat(claimed, now + took)  # only the last heartbeat is simulated
                 heapq.heappush(events, (now + took, number, free.pop(), claimed))
     return store
 
@@ -175,13 +179,13 @@ def report(settings: Settings, store: Year, evaluations: int) -> None:
         "reindex", f"{time.process_time() - started:.0f} s of CPU, {len(changes)} segments differ", "", "≤ 60 s"
     )
     assert not broken
-    for what, figure, one, limit in through_the_double(settings):
+    for what, figure, one, limit in hub_rows(settings):
         table.add_row(what, figure, one, limit)
     Console().print(table)
 
 
 def local_growth(store: GitStore, number: int) -> int:
-    """Bytes that one evaluation adds to a local store, before it is packed."""
+    """Return the bytes that one evaluation adds to a local store before packing."""
     before = store.repository.size()
     evaluate(Queue(store), number)
     return store.repository.size() - before
@@ -197,8 +201,8 @@ def evaluate(queue: Queue, number: int) -> None:
     queue.publish(running, evaluated(running, 50.0, 0), now)
 
 
-def through_the_double(settings: Settings) -> list[tuple[str, str, str, str]]:
-    """A cold start of a Job, and evaluations by it, over a Hub that has this store."""
+def hub_rows(settings: Settings) -> list[tuple[str, str, str, str]]:
+    """Measure a cold start of a Job and some evaluations, with the store served by the Hub double."""
     root = settings.work_dir / "hub"
     shutil.rmtree(root, ignore_errors=True)
     hub = Hub(root)

@@ -1,7 +1,7 @@
-"""`make simulate PARTS=queue`: how long submissions wait, by the number of devices, for a year of them.
+"""`make simulate PARTS=queue`: simulate how long a year of submissions waits, by the number of devices.
 
-The queue is the real one, over a store in memory and with a simulated clock. How long an evaluation takes and how many
-devices it needs is what `python -m evaluator estimate` says of an A100. Seeded: the same each time.
+The queue is real; the store is in memory and the clock is simulated. Duration and devices of an evaluation are the estimates
+of `python -m evaluator estimate` for an A100. The seed is fixed.
 """
 
 import heapq
@@ -28,9 +28,9 @@ from tests.support.records import request_numbered
 
 START = datetime.fromisoformat("2026-01-05T00:00:00+00:00")
 YEAR, BURST = timedelta(days=365), timedelta(days=1)
-ON_THE_FIRST_DAY = 0.1  # of a year's models, or BURST_MODELS where that is less
+FIRST_DAY_SHARE = 0.1  # of a year's models arrive on the first day, but at most BURST_MODELS
 BURST_MODELS = 200
-SIZES = {0.5: 10, 2: 20, 4: 20, 8: 30, 14: 10, 32: 7, 72: 3}  # billions of parameters: of 100 models
+SIZES = {0.5: 10, 2: 20, 4: 20, 8: 30, 14: 10, 32: 7, 72: 3}  # billions of parameters → models of 100
 REASONING = 0.2  # share of models that reason
 FAILED, PREEMPTED, LOST = 0.05, 0.05, 0.01  # share of runs
 BENCHMARKS = ("ko-vqa", "ko-vdc", "korquad-2", "infochartqa")
@@ -39,7 +39,7 @@ A100 = next(device for device in DEVICES if device.name == "A100")
 
 
 class MemoryStore:
-    """A store that is a dictionary, and whose clock is set from outside."""
+    """A store in a dictionary. The simulation sets its clock."""
 
     url = "memory"
 
@@ -61,13 +61,13 @@ class MemoryStore:
         return self._blobs[self._files[path]]
 
     def entries(self, folder: str, head: str) -> int:
-        return 0  # folders have room enough: make simulate shows that
+        return 0  # folders never get full, as `make simulate` shows
 
     def session(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
-        """All is at hand."""
+        """Do nothing, because all files are in memory."""
 
     def commit(self, changes: Changes, parent: str, message: str) -> str:
         if parent != self.head():
@@ -84,7 +84,7 @@ class MemoryStore:
         return iter(())
 
     def tidy(self) -> None:
-        """There is no history."""
+        """Do nothing, because there is no history."""
 
     def now(self) -> datetime:
         return self.clock
@@ -94,17 +94,17 @@ class MemoryStore:
 class Model:
     params: int
     reasons: bool
-    left: dict[str, float] = field(default_factory=dict)  # benchmark → share of its questions without an answer
+    left: dict[str, float] = field(default_factory=dict)  # benchmark → share of its questions that are not answered yet
 
 
 @dataclass
 class Year:
-    """One number of models on one number of devices."""
+    """Simulate a year with a number of models and a number of devices."""
 
     models: int
     devices: int
     waits: list[float] = field(default_factory=list)  # hours from submission to result
-    lost: set[str] = field(default_factory=set)  # requests whose machine is
+    lost: set[str] = field(default_factory=set)  # requests whose host is lost
     busy: float = 0.0  # device hours
     until: datetime = START
 
@@ -112,7 +112,7 @@ class Year:
         rng, store = random.Random(self.models), MemoryStore()
         queue = Queue(store, YEAR, 3)  # as if every running evaluation sent its heartbeats
         made = [self._model(rng) for _ in range(self.models)]
-        burst = min(BURST_MODELS, int(self.models * ON_THE_FIRST_DAY))
+        burst = min(BURST_MODELS, int(self.models * FIRST_DAY_SHARE))
         arrivals = [START + (BURST if n < burst else YEAR) * rng.random() for n in range(self.models)]
         events = [(at, 0, number, None) for number, at in enumerate(sorted(arrivals))]
         ends: list[tuple[datetime, int, int, EvalRequest | None]] = list(events)
@@ -134,7 +134,7 @@ class Year:
                 model = made[int(waiting[0].model_id.rpartition("-")[2])]
                 devices, hours = self._takes(model, waiting[0].benchmark)
                 if devices > free:
-                    break  # who waits for several is not passed by who wants one
+                    break  # a request that needs several devices is not overtaken by one that needs one
                 order += 1
                 free -= devices
                 self.busy += devices * hours
@@ -148,7 +148,7 @@ class Year:
     def _finish(
         self, queue: Queue, request: EvalRequest, models: list[Model], rng: random.Random, now: datetime
     ) -> bool:
-        """False where the machine is lost, which nobody learns until the lease has run out. What was answered is kept."""
+        """End a run. Return False if its host is lost, which is noticed when the lease expires; answers are kept."""
         model, chance = models[int(request.model_id.rpartition("-")[2])], rng.random()
         if request.key in self.lost:
             self.lost.remove(request.key)
@@ -189,7 +189,7 @@ class Year:
 
 def queue_part(models: Sequence[int], devices: Sequence[int]) -> None:
     table = Table("models", "A100s", "p50", "p90", "p99", "last after", "busy", "device hours")
-    cases = [Year(count, own) for count in models for own in devices]
+    cases = [Year(model_count, device_count) for model_count in models for device_count in devices]
     for year in track(cases, "years"):
         year.run()
         cuts = statistics.quantiles(year.waits, n=100)

@@ -1,9 +1,9 @@
 """`python -m scripts.torchvision_operators`: make the installed torchvision usable beside the CPU build of torch.
 
-PyPI has torchvision for CUDA only. Beside a CPU torch its compiled operators cannot be loaded: the import then fails
-because two of them are given Python fallbacks without being declared, and images cannot be decoded. Processors call
-neither of the two, so declaring them is enough, and Pillow decodes images as well. A torchvision that can do both (a
-CPU build, or any on a CUDA machine) is left as it is.
+PyPI has torchvision only for CUDA. With a CPU build of torch, its compiled operators cannot be loaded. The import fails,
+because two operators get Python fallbacks without being declared, and images cannot be decoded. Processors call neither
+operator, so it is enough to declare them and to decode images with Pillow. A torchvision that works (a CPU build, or any
+build on a CUDA host) is not changed.
 """
 
 import subprocess

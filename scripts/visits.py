@@ -1,4 +1,4 @@
-"""Visitors of the board, as many at once as a good day brings, each from an address of its own."""
+"""Simulate the visitors of the board on a busy day, each from a different address."""
 
 import asyncio
 import json
@@ -10,15 +10,15 @@ from typing import Any
 
 import httpx
 
-from leaderboard.data.columns import all_choices, default_keys, sort_keys
+from leaderboard.data.columns import choice_keys, default_keys, sort_keys
 from leaderboard.data.query import ROWS_PER_PAGE
 
 VISITORS = 200
-LASTING = 60.0  # seconds
-THINKS = 2.0, 8.0  # seconds between two things that a visitor does
-LOOKS = 2.0  # seconds between two questions whether there is anything new, as the page asks
+DURATION = 60.0  # seconds
+PAUSE = 2.0, 8.0  # seconds between two actions of a visitor, from and to
+POLL_SECONDS = 2.0  # the page checks for a new version at this interval
 API = "/gradio_api"
-# What is searched for; the same words come often, as they do.
+# Search terms, repeated often, as real visitors do.
 WORDS = (
     "naver",
     "kakao",
@@ -42,22 +42,22 @@ class Visits:
 
 
 class Events:
-    """The events of a page, called as the browser calls them."""
+    """Look up the events of a page in its Gradio config."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         self._ids = {c["props"].get("elem_id"): c["id"] for c in config["components"]}
         self._functions = config["dependencies"]
 
     def view_function(self, html: str) -> int:
-        """The function that draws this HTML anew when a field changes."""
+        """Return the id of the function that redraws an HTML element when a field changes."""
         wanted = [self._ids[html]]
         drawing = (f for f in self._functions if f["outputs"] == wanted)
         return next(int(f["id"]) for f in drawing if any(on == "change" for _, on in f["targets"]))
 
 
 def table_fields(rng: random.Random) -> list[Any]:
-    """A benchmark's fields after one thing was done to them: a word, an order, a filter, a column."""
-    fields: list[Any] = [None, "", "score", [], [], False, list(default_keys()), ROWS_PER_PAGE, [], False]
+    """Return a benchmark's fields after one random change: a search term, a sort order, a filter, or columns."""
+    fields: list[Any] = [None, "", "score", [], [], False, default_keys("ko-vqa"), ROWS_PER_PAGE, [], False]
     match rng.randrange(4):
         case 0:
             fields[1] = rng.choice(WORDS)
@@ -66,12 +66,15 @@ def table_fields(rng: random.Random) -> list[Any]:
         case 2:
             fields[3], fields[4] = rng.choice([["open"], []]), rng.choice([["4-10"], ["0-4"], []])
         case 3:
-            fields[6] = rng.sample(list(all_choices()), 6)
+            fields[6] = rng.sample(choice_keys(), 6)
     return fields
 
 
 async def call(client: httpx.AsyncClient, function: int, data: Sequence[Any], session: str) -> float:
-    """Do it once; milliseconds until its answer is there. Raises httpx.HTTPError, or ValueError where it failed."""
+    """Call an event and return the milliseconds until its answer.
+
+    Raises httpx.HTTPError if the request fails, and ValueError if the event fails or has no answer.
+    """
     started = time.perf_counter()
     body = {"data": data, "fn_index": function, "session_hash": session}
     (await client.post(f"{API}/queue/join", json=body)).raise_for_status()
@@ -86,7 +89,7 @@ async def call(client: httpx.AsyncClient, function: int, data: Sequence[Any], se
 
 
 def visit(address: str, benchmarks: Sequence[str]) -> Visits:
-    """`VISITORS` at once for `LASTING` seconds."""
+    """Simulate `VISITORS` simultaneous visitors for `DURATION` seconds."""
     return asyncio.run(_visit(address, benchmarks))
 
 
@@ -94,14 +97,14 @@ async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
     events = Events(httpx.get(f"{address}/config").json())
     functions = [events.view_function(f"board-{name}") for name in benchmarks]
     visits = Visits()
-    # Made before the clock runs: making one takes as long as many an event.
+    # Created before the clock starts, because this takes as long as an event.
     browsers = [httpx.AsyncClient(base_url=address, headers=from_visitor(n), timeout=30) for n in range(VISITORS)]
-    until = time.monotonic() + LASTING
+    until = time.monotonic() + DURATION
 
     async def one(number: int, browser: httpx.AsyncClient) -> None:
         rng = random.Random(number)
         async with browser as client:
-            await asyncio.sleep(rng.uniform(0, THINKS[1]))  # they do not all come in the same moment
+            await asyncio.sleep(rng.uniform(0, PAUSE[1]))  # visitors do not all arrive at the same moment
             await client.get("/")
             looking = asyncio.create_task(look(client))
             while time.monotonic() < until:
@@ -109,12 +112,12 @@ async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
                     visits.times.append(await call(client, rng.choice(functions), table_fields(rng), f"v{number}"))
                 except (httpx.HTTPError, ValueError):
                     visits.errors += 1
-                await asyncio.sleep(rng.uniform(*THINKS))
+                await asyncio.sleep(rng.uniform(*PAUSE))
             looking.cancel()
 
     async def look(client: httpx.AsyncClient) -> None:
         while True:
-            await asyncio.sleep(LOOKS)
+            await asyncio.sleep(POLL_SECONDS)
             try:
                 (await client.get("/version")).raise_for_status()
             except httpx.HTTPError:
@@ -125,4 +128,5 @@ async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
 
 
 def from_visitor(number: int) -> dict[str, str]:
+    """Return request headers that give a visitor an address."""
     return {"X-Forwarded-For": f"10.0.{number // 250}.{number % 250 + 1}", "Accept-Encoding": "gzip"}

@@ -1,4 +1,4 @@
-"""What many tests need: tiny real models, a store, settings."""
+"""Fixtures that many tests need: tiny real models, a store, settings."""
 
 import gc
 import itertools
@@ -30,12 +30,12 @@ from tests.support.serving import bare_environment
 
 SHARED = ROOT.parent / "shared"
 
-# Tiny models gain nothing by threads, and the test processes have the cores between them. Read when torch is loaded.
+# Tiny models gain nothing from threads, and the test processes share the cores. Torch reads this when it is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-gc.set_threshold(50_000)  # torch and transformers are a million objects to look through, and none is garbage
+gc.set_threshold(50_000)  # torch and transformers create a million objects, none of which is garbage
 
 
-# Files whose tests share a board run in one test process, which starts the board once.
+# Test files that share a board run in one process, which starts the board once.
 ONE_BOARD = {f"tests/browser/{name}.py": "site" for name in ("test_pages", "test_accessibility")}
 ONE_BOARD |= {f"tests/browser/{name}.py": "empty board" for name in ("test_board", "test_loop", "test_xss")}
 
@@ -52,8 +52,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 
 @pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No setting of the machine reaches a test."""
+def _hide_host_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide the settings of the host from the tests."""
     for name in os.environ:
         if name.startswith(("HANNUN_", "HF_")):
             monkeypatch.delenv(name)
@@ -61,11 +61,11 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tiny models, as HANNUN_MODELS_DIR wants them; made once for all test processes."""
+    """Return a folder of tiny models for HANNUN_MODELS_DIR, made once for all test processes."""
     shared = tmp_path_factory.getbasetemp().parent / "models"
     with FileLock(f"{shared}.lock"):
         if not (shared / "done").exists():
-            # In a process of its own: most tests need the folders, and no torch.
+            # In a subprocess, because most tests need the models but not torch.
             subprocess.run([sys.executable, "-m", "tests.support.tiny_models", str(shared)], cwd=ROOT, check=True)
             (shared / "done").touch()
     return shared
@@ -101,8 +101,8 @@ def store(settings: Settings) -> Store:
 
 
 def environment_of(settings: Settings) -> dict[str, str]:
-    """The environment of a child process that uses these settings."""
-    own = {
+    """Return the environment of a child process that uses these settings."""
+    variables = {
         "HANNUN_STORE": settings.store,
         "HANNUN_PRIVATE_STORE": settings.private_store,
         "HANNUN_WORK_DIR": str(settings.work_dir),
@@ -110,7 +110,7 @@ def environment_of(settings: Settings) -> dict[str, str]:
         "HF_HUB_DISABLE_TELEMETRY": "1",
         "HF_HUB_DISABLE_XET": "1",
     }
-    return bare_environment() | own
+    return bare_environment() | variables
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def environment(settings: Settings) -> dict[str, str]:
 
 @pytest.fixture
 def settings_here(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process has those settings too, for a command that is called in it."""
+    """Set the same settings in this process, for commands that are called in it."""
     for name, value in environment.items():
         if name.startswith("HANNUN_"):
             monkeypatch.setenv(name, value)
@@ -128,29 +128,29 @@ def settings_here(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """A Hub of the test's own, with two dataset repositories; this process and its children talk to it."""
-    own = Hub(tmp_path / "hub")
-    own.create("org/store")
-    own.create("org/private")
-    with serve(own) as address:
+    """Start a Hub double with two dataset repositories, which this process and its children use."""
+    double = Hub(tmp_path / "hub")
+    double.create("org/store")
+    double.create("org/private")
+    with serve(double) as address:
         monkeypatch.setenv("HF_ENDPOINT", address)
-        monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")  # for children; here the variable has been read already
+        monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")  # for child processes; this process has read the variable already
         monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
         monkeypatch.setenv("HANNUN_HUB_TOKEN", TOKEN)
         monkeypatch.setenv("HANNUN_WORK_DIR", str(tmp_path / "hub-work"))
-        yield own
-        own.released.set()
+        yield double
+        double.released.set()
 
 
 @pytest.fixture
 def dummy_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Models are run by an engine that answers at once, in the sandbox as ever: for tests of all that is around it."""
+    """Replace the engines by one that answers at once. The sandbox is still used, for tests of what surrounds an engine."""
     for name in ("chat", "extractive"):
         use_engine(monkeypatch, DummyEngine, name)
 
 
 @pytest.fixture
 def make_request() -> Callable[..., EvalRequest]:
-    """Builds valid requests, each of another model unless fields say otherwise."""
+    """Return a function that builds valid requests, each with another model unless the fields set one."""
     numbers = itertools.count(1)
     return lambda **fields: request_numbered(next(numbers), **fields)

@@ -20,7 +20,7 @@ from evaluator.results.estimate import DEVICES, estimate
 from evaluator.results.score_files import score_files
 from evaluator.worker.loop import Worker
 from leaderboard.data.chart_data import chart_data, charts_of
-from leaderboard.data.columns import all_choices, columns_of
+from leaderboard.data.columns import choice_keys, columns_of
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.pages.application import build_app
 from leaderboard.views.figures import figure
@@ -154,7 +154,7 @@ def test_new_benchmark_and_engine_need_no_other_change(stars: Settings, store: S
     for language in get_args(Language):
         table = render(
             "board.html", language, name="stars", rows=[ranked], found=1, total=1, filters="", sort="score", unreadable=0, version="v",
-            columns=columns_of("stars", [ranked], list(all_choices())),
+            columns=columns_of("stars", [ranked], choice_keys()),
         )  # fmt: skip
         assert "77.78" in table and StarsBenchmark().metric("closeness").title[language == "en"] in table
         assert card.columns[0].title[language == "en"] in table
@@ -167,7 +167,7 @@ def test_new_benchmark_and_engine_need_no_other_change(stars: Settings, store: S
     assert {row["score"] for row in chart_data("parts", [ranked])} == {77.7778}, (
         "the chart shows the headline metric, not EM"
     )
-    (part_column,) = (column for column in columns_of("stars", [ranked], list(all_choices())) if column.part)
+    (part_column,) = (column for column in columns_of("stars", [ranked], choice_keys()) if column.part)
     assert part_column.value(ranked.row) == pytest.approx(77.7778, abs=1e-3)
     assert estimate(10**9, 2 * 10**9, "stars", DEVICES[0]).seconds > 0
 

@@ -19,7 +19,7 @@ REPORT = {
 @pytest.mark.parametrize(
     ("known", "report", "code", "expected"),
     [
-        ({}, json.dumps(REPORT), 1, ["right 2.0 PYSEC-1, mended by 2.1 (NEW)", "2 of 3 packages looked up, 1 new"]),
+        ({}, json.dumps(REPORT), 1, ["right 2.0 PYSEC-1, fixed by 2.1 (NEW)", "2 of 3 packages looked up, 1 new"]),
         ({"PYSEC-1": "not called"}, json.dumps(REPORT), 0, ["(known: not called)", "0 new"]),
         ({"PYSEC-1": "x", "PYSEC-0": "y"}, json.dumps(REPORT), 0, ["PYSEC-0 is gone"]),
         ({}, "", 3, ["NOT DONE, nothing could be looked up from here (no route)"]),

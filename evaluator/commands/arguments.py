@@ -110,10 +110,10 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--batch-size", type=_batch_size, metavar="auto|N", help="default: auto")
     run.add_argument("--max-pixels", type=_positive, metavar="N", help="scale larger images down to N pixels")
     run.add_argument(
-        "--alone",
+        "--latency-samples",
         type=int,
         metavar="N",
-        help="ask N questions again one at a time, to measure latency (default: HANNUN_ALONE)",
+        help="ask N questions again one at a time, to measure latency (default: HANNUN_LATENCY_SAMPLES)",
     )
     run.add_argument("--fresh", action="store_true", help="do not reuse answers of earlier runs")
     run.add_argument(

@@ -91,7 +91,7 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
         benchmark,
         source,
         limit=args.limit,
-        latency_samples=settings.alone if args.alone is None else args.alone,
+        latency_samples=settings.latency_samples if args.latency_samples is None else args.latency_samples,
         max_score_changes=settings.max_score_changes,
         cache=None if args.fresh else settings.work_dir / "answers",
         blind=args.no_images,

@@ -1,4 +1,4 @@
-"""Invented statistics: what a figure shows, and another one like it with other numbers."""
+"""Generate the invented statistics of a figure, and of its twin with other numbers."""
 
 import hashlib
 import hmac
@@ -14,14 +14,14 @@ LAYOUTS: tuple[Layout, ...] = (
     *("table", "merged", "bar", "grouped", "stacked"),
     *("line", "pie", "pictogram", "cards", "page"),
 )
-ONE_PERIOD: tuple[Layout, ...] = ("bar", "pie", "pictogram", "cards")  # they show one year only
+ONE_PERIOD: tuple[Layout, ...] = ("bar", "pie", "pictogram", "cards")  # they show a single year
 WITH_TOTAL: tuple[Layout, ...] = ("table", "page")
-ICONS = 10  # of a pictogram's longest row, at most
+ICONS = 10  # maximum in a row of a pictogram
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A statistic of a body: values by row and year, shape (rows, years)."""
+    """A statistic of a public body. `values` has the shape (rows, years)."""
 
     number: int
     layout: Layout
@@ -33,7 +33,7 @@ class Facts:
     years: tuple[str, ...]
     values: tuple[tuple[Decimal, ...], ...]
     scanned: bool
-    style: int  # colours and marks
+    style: int  # index of colours and markers
 
     @property
     def title(self) -> str:
@@ -53,20 +53,20 @@ class Facts:
 
 
 def random_of(seed: str, *path: object) -> random.Random:
-    """Random numbers of one purpose, that no other purpose's depend on."""
+    """Return a random generator for one purpose. Numbers drawn for other purposes do not affect it."""
     message = "/".join(map(str, path)).encode()
     return random.Random(hmac.new(seed.encode(), message, hashlib.sha256).hexdigest())
 
 
 def facts_of(seed: str, number: int, variant: str) -> Facts:
-    """The statistic of a figure. Two variants of a number differ in their values alone."""
+    """Return the statistic of figure `number`. Variants of the same number differ only in their values."""
     shape = random_of(seed, number, "shape")
     layout = LAYOUTS[number % len(LAYOUTS)]
     topic = shape.choice(TOPICS)
     body = shape.choice(BODIES)
     most = 4 if layout in ("stacked", "grouped", "line") else 5
     drawn = shape.sample(topic.rows, min(len(topic.rows), shape.randint(4 if layout in ONE_PERIOD else 3, most)))
-    rows = tuple(sorted(drawn, key=topic.rows.index))  # ages and schools stand in their order
+    rows = tuple(sorted(drawn, key=topic.rows.index))  # ages and schools have a natural order
     if layout == "line":
         rows = rows[:3]
     first = shape.randint(2014, 2021)
@@ -92,7 +92,7 @@ def facts_of(seed: str, number: int, variant: str) -> Facts:
 def _values(
     numbers: random.Random, topic: Topic, rows: int, years: int, layout: Layout
 ) -> tuple[tuple[Decimal, ...], ...]:
-    """Values of about one size, no two of them alike, that change from year to year by up to a fifth."""
+    """Return distinct values of similar size that change by up to a fifth from year to year, shape (rows, years)."""
     step = Decimal(1).scaleb(-topic.decimals)
     largest = numbers.uniform(topic.low * 4, topic.high) if topic.high > topic.low * 4 else topic.high
     if layout == "pictogram":
@@ -112,6 +112,6 @@ def _values(
     return tuple(found)
 
 
-def shown(value: Decimal) -> str:
-    """As a document prints it: 1,234.5."""
+def format_value(value: Decimal) -> str:
+    """Return a value as a document prints it, such as 1,234.5."""
     return f"{value:,}"

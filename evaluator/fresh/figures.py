@@ -1,4 +1,4 @@
-"""Figures of Korean public documents, drawn by matplotlib in a pinned font: the same bytes wherever they are drawn."""
+"""Draw figures of Korean public documents with matplotlib. The pinned font makes the bytes the same on every host."""
 
 import hashlib
 import io
@@ -16,29 +16,29 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 
 from evaluator.core.errors import DataError
-from evaluator.fresh.facts import WITH_TOTAL, Facts, Layout, shown
-from evaluator.fresh.plots import BOLD, INK, QUIET, plot
+from evaluator.fresh.facts import WITH_TOTAL, Facts, Layout, format_value
+from evaluator.fresh.plots import BOLD, INK, MUTED, plot
 from evaluator.fresh.topics import object_marker
 
-FONTS = {  # Nanum Gothic (SIL OFL 1.1), and its sha256
+FONTS = {  # Nanum Gothic (SIL OFL 1.1) → SHA-256
     "NanumGothic.ttf": "48a28e97b34fc8e5b157657633670cd1b7de126cfc414da65ce9c3d5bc8be733",
     "NanumGothicBold.ttf": "454eb3f503f377782a99eb84fc4bb7dde22a0f075d41b47427737f2985053bc9",
 }
-HEADS = ("#dfe7f1", "#eeeeee", "#e4efe4", "#f4e9dc")  # behind the heads of tables
+HEADER_COLOURS = ("#dfe7f1", "#eeeeee", "#e4efe4", "#f4e9dc")  # backgrounds of table headers
 RULE = "#8a93a0"
 DPI = 120
 
 
 def draw(facts: Facts) -> Image.Image:
-    """The figure as a page of a document has it. Raises DataError where the pinned font is missing."""
-    canvas = drawn_canvas(facts)
+    """Return the figure as an image. Raises DataError if the pinned font is missing."""
+    canvas = rendered_canvas(facts)
     return Image.frombytes("RGBA", canvas.get_width_height(), bytes(canvas.buffer_rgba())).convert("RGB")
 
 
-def drawn_canvas(facts: Facts) -> Any:
-    """The same as matplotlib has it: where each text stands, too."""
+def rendered_canvas(facts: Facts) -> Any:
+    """Return the figure as a matplotlib canvas, which also has the position of each text."""
     with mpl.rc_context():
-        mpl.rcdefaults()  # what a user's own matplotlibrc says is nobody's business here
+        mpl.rcdefaults()  # ignore the user's matplotlibrc
         mpl.rcParams.update({"font.family": _font_name(), "axes.unicode_minus": False, "text.color": INK})
         figure = _PAGES.get(facts.layout, _chart_page)(facts)
         canvas: Any = FigureCanvasAgg(figure)
@@ -47,21 +47,20 @@ def drawn_canvas(facts: Facts) -> Any:
 
 
 def png(image: Image.Image) -> bytes:
+    """Return an image as a PNG file."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=6)
     return buffer.getvalue()
 
 
 def font_files() -> list[Path]:
-    """Raises DataError where one is missing, or another version of it is there."""
+    """Return the files of the pinned font. Raises DataError if one is missing or has another hash."""
     spec = find_spec("koreanize_matplotlib")
     folder = Path((spec.submodule_search_locations or [""])[0]) if spec else Path()
     files = [folder / "fonts" / name for name in FONTS]
     for file in files:
         if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != FONTS[file.name]:
-            raise DataError(
-                f"the font that ko-fresh is drawn in is missing: pip install -r evaluator/requirements.lock ({file})"
-            )
+            raise DataError(f"the font of ko-fresh is missing: pip install -r evaluator/requirements.lock ({file})")
     return files
 
 
@@ -78,13 +77,13 @@ def _blank(width: float, height: float) -> Figure:
 
 
 def _frame(figure: Figure, facts: Facts, top: float = 0.93) -> None:
-    """Title, unit, source and footnote around what is drawn."""
+    """Add title, unit, source and footnote to a figure."""
     kind = "표" if facts.layout in ("table", "merged") else "그림"
     figure.text(0.06, top, f"[{kind} {facts.number % 40 + 1}] {facts.title}", fontsize=15, weight=BOLD)
-    figure.text(0.94, top - 0.06, f"(단위: {facts.topic.unit})", fontsize=10.5, ha="right", color=QUIET)
+    figure.text(0.94, top - 0.06, f"(단위: {facts.topic.unit})", fontsize=10.5, ha="right", color=MUTED)
     notes = [f"자료: {facts.source}"] + ([f"주: {facts.footnote}"] if facts.footnote else [])
     for line, note in enumerate(notes):
-        figure.text(0.06, 0.055 - 0.035 * line, note, fontsize=9.5, color=QUIET)
+        figure.text(0.06, 0.055 - 0.035 * line, note, fontsize=9.5, color=MUTED)
 
 
 def _chart_page(facts: Facts) -> Figure:
@@ -102,7 +101,7 @@ def _table_page(facts: Facts) -> Figure:
 
 
 def _table(axes: Any, facts: Facts) -> None:
-    """Years above, rows beside, a total below; merged heads where the layout has them."""
+    """Draw a table of rows and years. The layout decides on a row of totals and on merged header cells."""
     axes.axis("off")
     merged = facts.layout == "merged"
     head = 2 if merged else 1
@@ -113,7 +112,7 @@ def _table(axes: Any, facts: Facts) -> None:
     def cell(
         x: float, y: float, text: str, w: float = 1, h: float = 1, *, tinted: bool = False, right: bool = False
     ) -> None:
-        colour = HEADS[facts.style] if tinted else "white"
+        colour = HEADER_COLOURS[facts.style] if tinted else "white"
         axes.add_patch(Rectangle((x, -y - h), w, h, facecolor=colour, edgecolor=RULE, linewidth=0.8, clip_on=False))
         place = x + w - 0.08 if right else x + w / 2
         axes.text(place, -y - h / 2, text, ha="right" if right else "center", va="center", fontsize=11)
@@ -130,11 +129,11 @@ def _table(axes: Any, facts: Facts) -> None:
     for line, (name, values) in enumerate(lines, head):
         cell(0, line, name, tinted=True)
         for column, value in enumerate(values, 1):
-            cell(column, line, shown(value), right=True)
+            cell(column, line, format_value(value), right=True)
 
 
 def _dense_page(facts: Facts) -> Figure:
-    """A page of a report: text, its table, and a chart of the newest year beside more text."""
+    """Return a page of a report with text, a table, and a chart of the same values."""
     figure = _blank(8.3, 11)
     figure.text(0.08, 0.95, f"{facts.number % 7 + 1}. {facts.title} 현황", fontsize=17, weight=BOLD)
     measure, last = facts.topic.measure, facts.years[-1]
@@ -146,14 +145,14 @@ def _dense_page(facts: Facts) -> Figure:
     for line, text in enumerate(paragraphs):
         figure.text(0.09, 0.905 - 0.027 * line, text, fontsize=10.5)
     figure.text(0.08, 0.8, f"<표> 연도별 {measure}", fontsize=12, weight=BOLD)
-    figure.text(0.92, 0.8, f"(단위: {facts.topic.unit})", fontsize=10, ha="right", color=QUIET)
+    figure.text(0.92, 0.8, f"(단위: {facts.topic.unit})", fontsize=10, ha="right", color=MUTED)
     _table(figure.add_axes((0.08, 0.52, 0.84, 0.265)), facts)
     figure.text(0.08, 0.475, f"<그림> 연도별 {measure} 추이", fontsize=12, weight=BOLD)
     plot(figure.add_axes((0.1, 0.14, 0.8, 0.31)), facts)
-    figure.text(0.08, 0.075, f"자료: {facts.source}", fontsize=9.5, color=QUIET)
+    figure.text(0.08, 0.075, f"자료: {facts.source}", fontsize=9.5, color=MUTED)
     if facts.footnote:
-        figure.text(0.08, 0.055, f"주: {facts.footnote}", fontsize=9.5, color=QUIET)
-    figure.text(0.5, 0.025, f"- {facts.number % 180 + 3} -", fontsize=9.5, ha="center", color=QUIET)
+        figure.text(0.08, 0.055, f"주: {facts.footnote}", fontsize=9.5, color=MUTED)
+    figure.text(0.5, 0.025, f"- {facts.number % 180 + 3} -", fontsize=9.5, ha="center", color=MUTED)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Charts of ko-fresh: each draws a statistic into axes, with every value printed."""
+"""Draw the charts of ko-fresh with matplotlib. Every value is printed next to its mark."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from evaluator.fresh.facts import Facts, Layout, shown
+from evaluator.fresh.facts import Facts, Layout, format_value
 from evaluator.fresh.questions import icon_value
 
 PALETTES = (
@@ -15,21 +15,22 @@ PALETTES = (
     ("#264653", "#2a9d8f", "#e9a23b", "#d1603d", "#7a5c8e", "#577590"),
     ("#3d3d3d", "#8a5a2b", "#1f6f8b", "#b85c38", "#5c7f67", "#99627a"),
 )
-INK, QUIET = "#16202e", "#4a5462"
-BOLD = 600  # as matplotlib reads the weight of NanumGothicBold
+INK, MUTED = "#16202e", "#4a5462"
+BOLD = 600  # the weight that matplotlib reads from NanumGothicBold
 
 
 def plot(axes: Any, facts: Facts) -> None:
+    """Draw a statistic into axes as the chart of its layout, by default grouped bars."""
     _PLOTS[facts.layout if facts.layout in _PLOTS else "grouped"](axes, facts)
 
 
 def _readable_on(colour: str) -> str:
-    """White or ink, whichever stands out from it (luminance as in ITU-R BT.601)."""
+    """Return the text colour, white or INK, that is readable on a colour (luminance as in ITU-R BT.601)."""
     red, green, blue = (int(colour[n : n + 2], 16) for n in (1, 3, 5))
     return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 140 else INK
 
 
-def _bare(axes: Any) -> None:
+def _hide_value_axis(axes: Any) -> None:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     axes.tick_params(labelsize=10.5, length=0)
@@ -50,10 +51,10 @@ def _bar(axes: Any, facts: Facts) -> None:
         axes.set_xlim(0, max(values) * 1.15)
     else:
         bars = axes.bar(facts.rows, values, color=colours[0], width=0.55)
-        _bare(axes)
+        _hide_value_axis(axes)
         axes.set_ylim(0, max(values) * 1.12)
-    axes.bar_label(bars, [shown(v) for v in facts.column(facts.years[0]).values()], padding=4, fontsize=11)
-    axes.set_title(facts.years[0], fontsize=11, color=QUIET, loc="left")
+    axes.bar_label(bars, [format_value(v) for v in facts.column(facts.years[0]).values()], padding=4, fontsize=11)
+    axes.set_title(facts.years[0], fontsize=11, color=MUTED, loc="left")
 
 
 def _grouped(axes: Any, facts: Facts) -> None:
@@ -64,12 +65,12 @@ def _grouped(axes: Any, facts: Facts) -> None:
         bars = axes.bar(places, [float(v) for v in facts.series(row).values()], width * 0.92, color=colours[number])
         axes.bar_label(
             bars,
-            [shown(v) for v in facts.series(row).values()],
+            [format_value(v) for v in facts.series(row).values()],
             padding=3,
             fontsize=9.5,
             rotation=90 if width < 0.24 else 0,
         )
-    _bare(axes)
+    _hide_value_axis(axes)
     axes.set_xticks(range(len(facts.years)), facts.years)
     axes.set_ylim(0, largest * 1.25)
     _legend(axes, facts, colours)
@@ -82,13 +83,13 @@ def _stacked(axes: Any, facts: Facts) -> None:
         bars = axes.bar(facts.years, values, 0.5, bottom=bottoms, color=colours[number])
         axes.bar_label(
             bars,
-            [shown(v) for v in facts.series(row).values()],
+            [format_value(v) for v in facts.series(row).values()],
             label_type="center",
             fontsize=9,
             color=_readable_on(colours[number]),
         )
         bottoms = [bottom + value for bottom, value in zip(bottoms, values, strict=True)]
-    _bare(axes)
+    _hide_value_axis(axes)
     axes.set_ylim(0, max(bottoms) * 1.05)
     _legend(axes, facts, colours)
 
@@ -108,10 +109,10 @@ def _line(axes: Any, facts: Facts) -> None:
             )
             offset = (0, -15) if below else (0, 8)
             axes.annotate(
-                shown(facts.values[number][year]), (year, value), offset, textcoords="offset points",
+                format_value(facts.values[number][year]), (year, value), offset, textcoords="offset points",
                 ha="center", fontsize=9.5, color=colours[number], weight=BOLD,
             )  # fmt: skip
-    _bare(axes)
+    _hide_value_axis(axes)
     axes.set_ylim(min(flat) - 2 * room, max(flat) + 2 * room)
     axes.margins(x=0.08)
     _legend(axes, facts, colours, lines=True)
@@ -119,7 +120,7 @@ def _line(axes: Any, facts: Facts) -> None:
 
 def _pie(axes: Any, facts: Facts) -> None:
     values = facts.column(facts.years[0])
-    labels = [f"{row}\n{shown(value)}" for row, value in values.items()]
+    labels = [f"{row}\n{format_value(value)}" for row, value in values.items()]
     axes.pie(
         [float(v) for v in values.values()],
         labels=labels,
@@ -130,7 +131,7 @@ def _pie(axes: Any, facts: Facts) -> None:
         wedgeprops={"linewidth": 2, "edgecolor": "white", "width": 0.42 if facts.style % 2 else 1.0},
         textprops={"fontsize": 11},
     )
-    axes.set_title(facts.years[0], fontsize=11, color=QUIET, loc="left")
+    axes.set_title(facts.years[0], fontsize=11, color=MUTED, loc="left")
 
 
 def _pictogram(axes: Any, facts: Facts) -> None:
@@ -146,7 +147,7 @@ def _pictogram(axes: Any, facts: Facts) -> None:
     axes.set_title(
         f"{facts.years[0]}     표식 1개 = {icon_value(facts):,} {facts.topic.unit}",
         fontsize=12,
-        color=QUIET,
+        color=MUTED,
         loc="left",
     )
 
@@ -160,12 +161,19 @@ def _cards(axes: Any, facts: Facts) -> None:
     for number, (row, value) in enumerate(facts.column(facts.years[0]).items()):
         x, y = number % 3, -(number // 3) - 1
         axes.add_patch(Rectangle((x + 0.04, y + 0.06), 0.92, 0.88, color=colours[number], alpha=0.14))
-        axes.text(x + 0.5, y + 0.72, row, ha="center", va="center", fontsize=13, color=QUIET)
+        axes.text(x + 0.5, y + 0.72, row, ha="center", va="center", fontsize=13, color=MUTED)
         axes.text(
-            x + 0.5, y + 0.42, shown(value), ha="center", va="center", fontsize=25, weight=BOLD, color=colours[number]
+            x + 0.5,
+            y + 0.42,
+            format_value(value),
+            ha="center",
+            va="center",
+            fontsize=25,
+            weight=BOLD,
+            color=colours[number],
         )
-        axes.text(x + 0.5, y + 0.17, facts.topic.unit, ha="center", va="center", fontsize=10.5, color=QUIET)
-    axes.set_title(facts.years[0], fontsize=11, color=QUIET, loc="left")
+        axes.text(x + 0.5, y + 0.17, facts.topic.unit, ha="center", va="center", fontsize=10.5, color=MUTED)
+    axes.set_title(facts.years[0], fontsize=11, color=MUTED, loc="left")
 
 
 def _legend(axes: Any, facts: Facts, colours: tuple[str, ...], *, lines: bool = False) -> None:

@@ -1,6 +1,7 @@
-"""What is asked of a figure: questions with a number and a unit for an answer, and four descriptions of which one is true.
+"""Generate the questions about a figure: some ask for a number with its unit, others which of four descriptions is true.
 
-A question is asked of both variants of a figure in the same words; its answers differ, so that no memory of the words helps.
+A question is asked about both variants of a figure in the same words, but with different answers. A model that memorised
+the wording gains nothing.
 """
 
 import random
@@ -10,13 +11,13 @@ from decimal import ROUND_HALF_UP, Decimal
 from itertools import combinations, product
 from typing import Literal
 
-from evaluator.fresh.facts import ICONS, Facts, shown
+from evaluator.fresh.facts import ICONS, Facts, format_value
 from evaluator.fresh.topics import and_marker, direction_marker, object_marker, subject_marker, topic_marker
 
 Kind = Literal["lookup", "largest", "sum", "difference", "year_of", "ratio", "conversion", "description"]
-CLEARLY = Decimal("1.04")  # times larger: what a description says is visible
+VISIBLE_RATIO = Decimal("1.04")  # smallest ratio of two values whose difference is visible in a figure
 Difficulty = Literal["easy", "medium", "hard"]
-# Of four descriptions by whether one holds of the figure and of its twin: true here, true there, true of neither.
+# (true of the figure, true of its twin) → places among the four descriptions.
 PLACES: dict[tuple[bool | None, bool | None], tuple[int, ...]] = {
     (True, False): (0,),
     (False, True): (1,),
@@ -28,19 +29,19 @@ PLACES: dict[tuple[bool | None, bool | None], tuple[int, ...]] = {
 class Question:
     kind: Kind
     text: str
-    answer: Callable[[Facts], str | None]  # None where the figure gives no single one
+    answer: Callable[[Facts], str | None]  # None if the figure has no single answer
 
 
 @dataclass(frozen=True)
 class Claim:
     text: str
-    holds: Callable[[Facts], bool | None]  # None where it is too close to call
-    about: frozenset[str]  # claims about the same may be each other's opposites: no two of them are asked together
-    kind: str  # four that are asked together are of one: some kinds are true more often than others
+    holds: Callable[[Facts], bool | None]  # None if the values are too close to compare by eye
+    about: frozenset[str]  # claims with equal subjects may be opposites, so only one of them is used
+    kind: str  # the four descriptions have the same kind, because some kinds are true more often than others
 
 
 def difficulty(kind: Kind, facts: Facts) -> Difficulty:
-    """By design: steps of arithmetic, how much stands in the figure, and whether it was scanned."""
+    """Return the difficulty by design: steps of arithmetic, number of values in the figure, and whether it is a scan."""
     steps = {"lookup": 0, "largest": 1, "year_of": 1, "sum": 2, "description": 2}.get(kind, 3)
     crowded = facts.layout in ("merged", "page", "stacked") or len(facts.rows) * len(facts.years) > 12
     points = steps + crowded + facts.scanned
@@ -48,12 +49,12 @@ def difficulty(kind: Kind, facts: Facts) -> Difficulty:
 
 
 def questions(facts: Facts) -> list[Question]:
-    """All that can be asked of figures of this shape."""
+    """Return all questions about figures with these rows and years."""
     return [*_lookups(facts), *_largest(facts), *_sums(facts), *_differences(facts), *_years(facts), *_ratios(facts)]
 
 
 def _quantity(facts: Facts, value: Decimal) -> str:
-    return f"{shown(_in_unit(facts, value))} {facts.topic.unit}"
+    return f"{format_value(_in_unit(facts, value))} {facts.topic.unit}"
 
 
 def _in_unit(facts: Facts, value: Decimal) -> Decimal:
@@ -61,7 +62,7 @@ def _in_unit(facts: Facts, value: Decimal) -> Decimal:
 
 
 def icon_value(facts: Facts) -> int:
-    """How much one icon of a pictogram stands for: a round number."""
+    """Return the value of one icon of a pictogram, a round number."""
     per_icon = facts.topic.high / ICONS / 2
     size = 10 ** max(0, len(str(int(per_icon))) - 1)
     return int(max(1, int(per_icon // size)) * size)
@@ -80,7 +81,7 @@ def _lookups(facts: Facts) -> Iterator[Question]:
             unit, factor = topic.converted
 
             def in_smaller(own: Facts, row: str = row, year: str = year, unit: str = unit, by: int = factor) -> str:
-                return f"{shown((_in_unit(own, own.value(row, year)) * by).normalize().quantize(Decimal(1)))} {unit}"
+                return f"{format_value((_in_unit(own, own.value(row, year)) * by).normalize().quantize(Decimal(1)))} {unit}"
 
             text = f"{named}{topic_marker(named)} 몇 {unit}입니까? 단위를 {unit}{direction_marker(unit)} 바꾸어 답하십시오."
             yield Question("conversion", text, in_smaller)
@@ -146,7 +147,9 @@ def _ratios(facts: Facts) -> Iterator[Question]:
         def answer(own: Facts, row: str = row, year: str = year) -> str | None:
             share = 100 * own.value(row, year) / own.total(year)
             rounded = share.quantize(Decimal("0.1"), ROUND_HALF_UP)
-            near_half = abs(share * 10 % 1 - Decimal("0.5")) < Decimal("0.02")  # roundings of roundings differ
+            near_half = abs(share * 10 % 1 - Decimal("0.5")) < Decimal(
+                "0.02"
+            )  # rounding twice could give another digit
             return None if near_half else f"{rounded}%"
 
         text = (
@@ -157,7 +160,7 @@ def _ratios(facts: Facts) -> Iterator[Question]:
 
 
 def claims(facts: Facts) -> list[Claim]:
-    """What can be said of figures of this shape, true or not."""
+    """Return all claims, true or false, about figures with these rows and years."""
     return [*_claims_of_a_year(facts), *_claims_of_a_row(facts)]
 
 
@@ -208,13 +211,13 @@ def _claims_of_a_row(facts: Facts) -> Iterator[Claim]:
 
 
 def _clearly_more(a: Decimal, b: Decimal) -> bool | None:
-    """Whether a > b; None where nobody could see it. Both are of one sign."""
+    """Return whether a > b, or None if they differ too little to see. Both must have the same sign."""
     larger, smaller = max(abs(a), abs(b)), min(abs(a), abs(b))
-    return None if larger < smaller * CLEARLY else a > b
+    return None if larger < smaller * VISIBLE_RATIO else a > b
 
 
 def choose_questions(facts: Facts, twin: Facts, chooser: random.Random, count: int) -> list[tuple[Question, str, str]]:
-    """Questions of different kinds, each with its answers for both variants, which differ."""
+    """Return up to `count` questions of different kinds, each with its answers for both variants, which differ."""
     by_kind: dict[str, list[Question]] = {}
     for question in questions(facts):
         by_kind.setdefault(question.kind, []).append(question)
@@ -232,21 +235,22 @@ def choose_questions(facts: Facts, twin: Facts, chooser: random.Random, count: i
 
 
 def choose_claims(facts: Facts, twin: Facts, chooser: random.Random) -> list[str] | None:
-    """Four descriptions: the first is true of the figure alone, the second of its twin alone, the others of neither.
+    """Return four descriptions, or None if the figure and its twin allow none.
 
-    None where there are none such.
+    The first is true only of the figure, the second only of its twin, the others of neither.
     """
     by_kind: dict[str, list[Claim]] = {}
     for claim in claims(facts):
         by_kind.setdefault(claim.kind, []).append(claim)
     for kind in chooser.sample(sorted(by_kind), len(by_kind)):
         chooser.shuffle(by_kind[kind])
-        if four := _four(facts, twin, by_kind[kind]):
+        if four := _pick_four(facts, twin, by_kind[kind]):
             return four
     return None
 
 
-def _four(facts: Facts, twin: Facts, shuffled: list[Claim]) -> list[str] | None:
+def _pick_four(facts: Facts, twin: Facts, shuffled: list[Claim]) -> list[str] | None:
+    """Return four claims of one kind in the order of PLACES, or None if there are not enough."""
     chosen: dict[int, Claim] = {}
     about: set[frozenset[str]] = set()
     for claim in shuffled:

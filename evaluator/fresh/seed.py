@@ -1,6 +1,7 @@
-"""Commit and reveal: the hash of a quarter's seed is public before any model is asked, the seed after the quarter.
+"""Commit to and reveal the seed of a quarter's test set.
 
-In the private store `seeds/QUARTER`; in the public store a Commitment.
+The hash of the seed is published before any model is evaluated, the seed itself after the quarter. The private store has
+the seed in `seeds/QUARTER`, the public store has a `Commitment`.
 """
 
 import hashlib
@@ -25,12 +26,12 @@ SEED_BYTES = 32
 
 
 def drawn_set(quarter: str, settings: Settings) -> tuple[Path, str]:
-    """The folder of this installation's set of a quarter, drawn when it is first asked for, its hash published before; and
-    the hash.
+    """Return the folder and the hash of this installation's set of a quarter.
 
-    Raises SettingsError where the seed is not the one whose hash was published, DataError, StoreError.
+    The set is drawn at the first call. Its hash is published before this returns. Raises SettingsError if another seed or
+    set was committed to, DataError if the set cannot be drawn, and StoreError if a store fails.
     """
-    seed = own_seed(quarter, settings)
+    seed = seed_of(quarter, settings)
     folder = settings.work_dir / "fresh" / f"{quarter}-{seed_hash(seed)[:12]}-{settings.fresh_n}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):
@@ -39,8 +40,8 @@ def drawn_set(quarter: str, settings: Settings) -> tuple[Path, str]:
     return folder, whole
 
 
-def own_seed(quarter: str, settings: Settings) -> str:
-    """The operator's, or one that is made once. Raises StoreError."""
+def seed_of(quarter: str, settings: Settings) -> str:
+    """Return HANNUN_FRESH_SEED, or a random seed that is created once and kept. Raises StoreError if the store fails."""
     if settings.fresh_seed:
         return settings.fresh_seed.get_secret_value()
     private, path = open_private_store(settings), f"seeds/{quarter}"
@@ -49,7 +50,10 @@ def own_seed(quarter: str, settings: Settings) -> str:
 
 
 def commit(quarter: str, seed: str, whole: str, settings: Settings) -> None:
-    """Publish the hashes, unless they are public. Raises SettingsError where others are, StoreError."""
+    """Publish the hashes of a seed and its set unless they are public already.
+
+    Raises SettingsError if other hashes are public, and StoreError if the store fails.
+    """
     store = open_store(settings.store, settings)
     made = Commitment(
         quarter=quarter,
@@ -67,8 +71,8 @@ def commit(quarter: str, seed: str, whole: str, settings: Settings) -> None:
         public = Commitment.model_validate_json(store.read(made.path, snapshot.head))
         if (public.seed_sha256, public.set_sha256) != (made.seed_sha256, made.set_sha256):
             raise SettingsError(
-                f"the set of {quarter} that was committed to is another one: HANNUN_FRESH_SEED, HANNUN_FRESH_N and the "
-                "code that draws must stay as they were until the next quarter"
+                f"another set of {quarter} was committed to: HANNUN_FRESH_SEED, HANNUN_FRESH_N and the code in "
+                "evaluator/fresh must not change until the next quarter"
             )
         return {}, "", None
 
@@ -76,21 +80,24 @@ def commit(quarter: str, seed: str, whole: str, settings: Settings) -> None:
 
 
 def reveal(quarter: str, settings: Settings) -> Commitment:
-    """Publish the seed. Raises DataError where nothing was committed to, StoreError."""
-    store, seed = open_store(settings.store, settings), own_seed(quarter, settings)
+    """Publish the seed of a quarter.
+
+    Raises DataError if nothing was committed to or the seed is another one, and StoreError if the store fails.
+    """
+    store, seed = open_store(settings.store, settings), seed_of(quarter, settings)
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, Commitment]:
         public = commitment(store, quarter, snapshot)
         if public.seed_sha256 != seed_hash(seed):
-            raise DataError(f"the seed at hand is not the one of {quarter}")
-        told = public.evolve(seed=seed, revealed_at=public.revealed_at or store.now())
-        return {told.path: told.to_bytes()}, f"Reveal the seed of {quarter}", told
+            raise DataError(f"this seed is not the one that was committed to for {quarter}")
+        revealed = public.evolve(seed=seed, revealed_at=public.revealed_at or store.now())
+        return {revealed.path: revealed.to_bytes()}, f"Reveal the seed of {quarter}", revealed
 
     return transact(store, decide)
 
 
 def commitment(store: Store, quarter: str, snapshot: Snapshot | None = None) -> Commitment:
-    """Raises DataError where there is none, StoreError."""
+    """Return the commitment of a quarter. Raises DataError if there is none, StoreError if the store fails."""
     snapshot = snapshot or store.snapshot()
     if (path := Commitment.path_of(quarter)) not in snapshot.files:
         raise DataError(f"nothing was committed to for {quarter}")
@@ -100,7 +107,10 @@ def commitment(store: Store, quarter: str, snapshot: Snapshot | None = None) -> 
 def differences(
     public: Commitment, folder: Path, on_progress: Callable[[int, int], None] = lambda *_: None
 ) -> list[str]:
-    """Draw the set of a revealed seed into a new folder; what is not as was committed to. Raises DataError."""
+    """Draw the set of a revealed seed into a new folder and return the differences from the commitment.
+
+    Raises DataError if the seed is not revealed or the set cannot be drawn.
+    """
     if public.seed is None:
         raise DataError(f"the seed of {public.quarter} is not revealed yet")
     if seed_hash(public.seed) != public.seed_sha256:
@@ -111,12 +121,12 @@ def differences(
 
 
 def other_versions(public: Commitment) -> list[str]:
-    """What draws here in another version than what was committed to: it explains a difference, and is none itself."""
+    """Return how code and libraries here differ from those of the commitment, which may explain a difference."""
     found = []
     if generator_hash() != public.generator_sha256:
-        found.append("the code that draws is another version than the one committed to")
+        found.append("the code in evaluator/fresh is not the version that was committed to")
     if (known := {name: version(name) for name in LIBRARIES}) != public.libraries:
-        found.append(f"libraries here are {known}, and were {public.libraries}")
+        found.append(f"libraries are {known} here, but were {public.libraries}")
     return found
 
 
@@ -125,7 +135,7 @@ def seed_hash(seed: str) -> str:
 
 
 def generator_hash() -> str:
-    """sha256 over the code that draws, and the fonts."""
+    """Return the SHA-256 of the drawing code and the fonts."""
     digest = hashlib.sha256("".join(FONTS.values()).encode())
     for name in ("topics", "facts", "questions", "plots", "figures", "scan", "draw"):
         digest.update((Path(__file__).parent / f"{name}.py").read_bytes())

@@ -1,4 +1,4 @@
-"""What invented public statistics are about: subjects, their rows and units. No place, body or figure is a real one."""
+"""Subjects, rows and units of invented public statistics. All places, public bodies and numbers are fictitious."""
 
 from dataclasses import dataclass
 
@@ -14,20 +14,20 @@ SOURCES = (
     "{body} 내부 자료",
 )
 FOOTNOTES = ("잠정치이며 추후 변경될 수 있음.", "매년 12월 말 기준임.", "자세한 산출 방법은 부록을 참고하기 바람.")
-ROUNDING = "반올림에 따라 합계가 일치하지 않을 수 있음."  # only where a total is shown
+ROUNDING = "반올림에 따라 합계가 일치하지 않을 수 있음."  # only for layouts that show a total
 
 
 @dataclass(frozen=True)
 class Topic:
     domain: str
-    subject: str  # the title, after the body
-    measure: str  # what a value is, as a question names it
+    subject: str  # the part of the title after the public body
+    measure: str  # the quantity, as a question names it
     unit: str
     rows: tuple[str, ...]
     low: int
     high: int
     decimals: int = 0
-    converted: tuple[str, int] | None = None  # a smaller unit, and how many of it one is
+    converted: tuple[str, int] | None = None  # a smaller unit, and how many of them are one `unit`
 
 
 TOPICS = (
@@ -57,32 +57,32 @@ TOPICS = (
 
 
 def topic_marker(word: str) -> str:
-    """은 or 는, as the word ends."""
+    """Return 은 or 는, which depends on the last sound of the word."""
     return "은" if ends_in_consonant(word) else "는"
 
 
 def subject_marker(word: str) -> str:
-    """이 or 가."""
+    """Return 이 or 가."""
     return "이" if ends_in_consonant(word) else "가"
 
 
 def and_marker(word: str) -> str:
-    """과 or 와."""
+    """Return 과 or 와."""
     return "과" if ends_in_consonant(word) else "와"
 
 
 def object_marker(word: str) -> str:
-    """을 or 를."""
+    """Return 을 or 를."""
     return "을" if ends_in_consonant(word) else "를"
 
 
 def direction_marker(unit: str) -> str:
-    """으로 or 로, as a unit is read: 킬로그램으로, 미터로, 메가와트시로."""
+    """Return 으로 or 로 by the pronunciation of a unit: 킬로그램으로, 미터로, 메가와트시로."""
     return "으로" if unit.endswith("g") else "로"
 
 
 def ends_in_consonant(word: str) -> bool:
-    """Whether the last Hangul syllable has a final consonant; digits and Latin letters by how they are read in Korean."""
+    """Return whether a word ends in a consonant. Digits and Latin letters count as they are pronounced in Korean."""
     last = word[-1]
     if "가" <= last <= "힣":
         return (ord(last) - ord("가")) % 28 > 0

@@ -1,4 +1,4 @@
-"""Signs of life of a running evaluation, and with each a copy of its answers so far."""
+"""Send heartbeats of a running evaluation, and back up its answers with each."""
 
 import logging
 import threading
@@ -13,13 +13,13 @@ from submissions.texts.errors import LostLeaseError
 
 log = logging.getLogger(__name__)
 
-PROGRESS_STEPS = 20  # progress that is published more finely could be a message of the model's
+PROGRESS_STEPS = 20  # coarse, because a model could encode a message in published progress
 
 
 class Heartbeat:
-    """Extends the lease of a request from a thread: at an interval, and whenever a stage is entered.
+    """Extend the lease of a request from a thread, at an interval and whenever a stage begins.
 
-    A context manager. If another worker holds the request by now, `lost` is set and `interrupt` is called.
+    Use it as a context manager. If another worker has taken over the request, `lost` is set and `interrupt` is called.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Heartbeat:
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
     def report(self, stage: str, done: int, total: int) -> None:
-        """Publish with the next heartbeat how many of a stage's steps are done; at once if the stage is a new one."""
+        """Set the progress that the next heartbeat publishes. A new stage is published at once."""
         entered, self.stage = Stage(stage) != self.stage, Stage(stage)
         self._progress = Progress(stage=self.stage, done=coarse(done, total), total=total)
         if entered:
@@ -74,6 +74,6 @@ class Heartbeat:
 
 
 def coarse(done: int, total: int) -> int:
-    """Return how many of `total` steps are done, rounded down to twentieths; all of them only when they are."""
+    """Return `done` rounded down to a twentieth of `total`, or `total` if all steps are done."""
     done, step = max(0, min(done, total)), max(1, -(-total // PROGRESS_STEPS))
     return done if done == total else done - done % step

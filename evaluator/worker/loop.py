@@ -1,4 +1,4 @@
-"""The worker: claims requests and has each of them evaluated by a launcher."""
+"""The worker, which claims requests and evaluates each of them with a launcher."""
 
 import logging
 import os
@@ -29,15 +29,15 @@ log = logging.getLogger(__name__)
 
 TIDY_EVERY = 86_400.0  # seconds
 PRESENCE_EVERY = 60.0  # seconds
-FIRST_PAUSE, LONGEST_PAUSE = 10.0, 3600.0  # seconds after a fault of ours
-FAULTS_TOLD = 3  # requests in a row, from which on the board says that the worker pauses
+FIRST_PAUSE, LONGEST_PAUSE = 10.0, 3600.0  # seconds without claims after an infrastructure failure
+PAUSE_NOTICE_AFTER = 3  # failed requests in a row, after which the board shows that the worker is paused
 
 
 class Worker:
-    """Two workers may share a store; the queue keeps them apart."""
+    """Claim requests and run them. Several workers may share a store, because the queue gives each request to one of them."""
 
     def __init__(self, settings: Settings) -> None:
-        """Raises SandboxError, SettingsError, StoreError."""
+        """Raises SandboxError without a sandbox, SettingsError for unusable settings, StoreError if a store fails."""
         self._settings = settings
         self._name = f"{socket.gethostname()}-{os.getpid()}"
         self._private = open_private_store(settings)
@@ -47,24 +47,24 @@ class Worker:
         self._launcher = make_launcher(settings, self._queue)
         self.stopped = threading.Event()
         self._tidy_at = self._present_until = 0.0
-        self._faults: set[str] = set()  # requests that met a fault of this machine, in a row
+        self._failed_requests: set[str] = set()  # consecutive requests that failed because of this host
         self._pause_until = 0.0
 
     def stop(self) -> None:
-        """Stop what runs, its answers kept, and hand its requests back."""
+        """Stop all runs, keep their answers and hand the requests back to the queue."""
         self.stopped.set()
         self._launcher.stop()
 
     def round(self) -> None:
-        """Evaluate what is pending; while the store is out of reach, leave it to the next round."""
+        """Evaluate pending requests. If the store cannot be reached, log it and wait for the next round."""
         try:
             self.run_pending()
         except StoreError as error:
             log.warning("%s", error)
 
     def run_pending(self) -> int:
-        """Evaluate until nothing is pending; returns how many requests were taken. Raises StoreError."""
-        self._tell_presence()
+        """Evaluate until no request is pending and return how many were claimed. Raises StoreError if the store fails."""
+        self._report_presence()
         if time.monotonic() >= self._tidy_at:
             self._tidy()
             self._tidy_at = time.monotonic() + TIDY_EVERY
@@ -83,16 +83,16 @@ class Worker:
                     return taken
                 every = self._settings.worker_every.total_seconds()
                 ended, running = wait(running, every, return_when=FIRST_COMPLETED)
-                self._check(ended, last=not running)
-                self._tell_presence()
+                self._raise_store_error(ended, last=not running)
+                self._report_presence()
 
     def _claim(self) -> EvalRequest | None:
         if self.stopped.is_set() or time.monotonic() < self._pause_until:
             return None
         return self._queue.claim(self._name, self._now())
 
-    def _check(self, ended: Iterable[Future[None]], *, last: bool) -> None:
-        """Raise the StoreError that a run has met, unless others are on their way."""
+    def _raise_store_error(self, ended: Iterable[Future[None]], *, last: bool) -> None:
+        """Re-raise the StoreError of a run if no other run is left, else log it."""
         for future in ended:
             try:
                 future.result()
@@ -102,7 +102,7 @@ class Worker:
                 log.warning("%s", error)
 
     def _run(self, request: EvalRequest) -> None:
-        """Have a request evaluated: its shards side by side, then what is left of it. Raises StoreError."""
+        """Evaluate the shards of a request in parallel, then the rest of it. Raises StoreError if the store fails."""
         count = self._settings.shards.get(request.benchmark, 1)
         if count > 1:
             with ThreadPoolExecutor(count) as pool:
@@ -113,9 +113,9 @@ class Worker:
         elif code is None or not code.is_infrastructure:
             self._recover()
 
-    def _tell_presence(self) -> None:
+    def _report_presence(self) -> None:
         if time.monotonic() >= self._present_until:
-            self._heartbeats.present(Presence(worker=self._name, seen_at=self._now()))
+            self._heartbeats.report_presence(Presence(worker=self._name, seen_at=self._now()))
             self._present_until = time.monotonic() + PRESENCE_EVERY
 
     def _tidy(self) -> None:
@@ -124,7 +124,7 @@ class Worker:
         try:
             if tidy_if_due(self._queue.store, self._private, self._now()):
                 log.info("tidied %s", self._queue.store.url)
-        except StoreError as error:  # the evaluations go on; /metrics reports it, and tomorrow it is tried again
+        except StoreError as error:  # evaluations continue; /metrics reports it, and the next try is tomorrow
             log.error("the upkeep of the store failed: %s", error)
         rows = self._queue.rows()
         self._heartbeats.tidy((row.key for row in rows if row.status == Status.RUNNING), self._now())
@@ -133,32 +133,39 @@ class Worker:
         )
 
     def _pause(self, key: str, code: FailureCode) -> None:
-        """After a fault of the machine the next request would most likely meet the same: with each other request that does,
-        twice as long until the next try, and after a few on the board too. One request alone, of a model that knows how to
-        bring such a fault about, does not make it longer."""
-        self._faults.add(key)
-        seconds = min(FIRST_PAUSE * 2 ** (len(self._faults) - 1), LONGEST_PAUSE)
+        """Stop claiming requests for a while after a host fault, because the next request would probably meet it too.
+
+        The pause doubles with each further request that fails this way, and is shown on the board from
+        PAUSE_NOTICE_AFTER requests on. A request that fails repeatedly counts once, because a model may be able to cause
+        such a failure.
+        """
+        self._failed_requests.add(key)
+        seconds = min(FIRST_PAUSE * 2 ** (len(self._failed_requests) - 1), LONGEST_PAUSE)
         self._pause_until = time.monotonic() + seconds
-        log.warning("no request is taken for %g s: %d in a row met a fault of ours", seconds, len(self._faults))
-        if len(self._faults) >= FAULTS_TOLD:
-            log.error("%s again and again: mend it, then requeue --all", code)
+        log.warning(
+            "no request is claimed for %g s: %d in a row met an infrastructure failure",
+            seconds,
+            len(self._failed_requests),
+        )
+        if len(self._failed_requests) >= PAUSE_NOTICE_AFTER:
+            log.error("repeated %s: fix the cause, then requeue --all", code)
             now = self._now()
             self._heartbeats.pause(
                 Pause(worker=self._name, code=code, since=now, until=now + timedelta(seconds=seconds))
             )
 
     def _recover(self) -> None:
-        if len(self._faults) >= FAULTS_TOLD:
+        if len(self._failed_requests) >= PAUSE_NOTICE_AFTER:
             self._heartbeats.resume(self._name)
-        self._faults.clear()
+        self._failed_requests.clear()
 
     def _now(self) -> datetime:
-        """By the store's clock: a worker whose own is wrong neither loses leases nor steals them."""
+        """Return the time by the store's clock, so that a wrong clock on this host neither loses nor steals leases."""
         return self._queue.store.now()
 
 
 def start_schedule(interval: timedelta, worker: Worker) -> BackgroundScheduler:
-    """Look at the queue now and every `interval`. A round that takes longer is not joined by a second one."""
+    """Start a scheduler that runs a round now and every `interval`. Rounds never overlap."""
     scheduler = BackgroundScheduler(timezone=UTC)
     scheduler.add_job(
         worker.round,
@@ -174,7 +181,7 @@ def start_schedule(interval: timedelta, worker: Worker) -> BackgroundScheduler:
 
 
 def run_every(interval: timedelta, worker: Worker) -> None:
-    """Evaluate what is queued, again and again, until the worker is stopped."""
+    """Evaluate queued requests every `interval` until the worker is stopped."""
     scheduler = start_schedule(interval, worker)
     worker.stopped.wait()
     scheduler.shutdown(wait=True)

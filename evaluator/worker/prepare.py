@@ -1,4 +1,4 @@
-"""From a claimed request to the task that is evaluated: its model's files, its engine's options, its test set."""
+"""Turn a claimed request into a task: fetch the model, choose the engine's options, open the test set."""
 
 import os
 import threading
@@ -36,13 +36,13 @@ def prepare_task(
         model = settings.work_dir / "no-model"
         model.mkdir(parents=True, exist_ok=True)
     else:
-        own = (request.model_id, request.revision)
-        whole = (str(request.base_model), request.base_revision) if request.base_revision else own
-        if request.custom_code and (code := find_approval(store, *whole)) is None:
-            message = f"the code of {whole[0]}@{whole[1]} is not approved"
+        submitted = (request.model_id, request.revision)
+        base = (str(request.base_model), request.base_revision) if request.base_revision else submitted
+        if request.custom_code and (code := find_approval(store, *base)) is None:
+            message = f"the code of {base[0]}@{base[1]} is not approved"
             raise EvaluationError(FailureCode.CODE_NOT_APPROVED, message)
-        adapter = fetch(*own) if request.base_revision else None
-        model = fetch(*whole, code=code)
+        adapter = fetch(*submitted) if request.base_revision else None
+        model = fetch(*base, code=code)
     benchmark = BENCHMARKS[request.benchmark]
     options = options_of(
         request,
@@ -60,7 +60,7 @@ def prepare_task(
         benchmark,
         source=open_source(request.benchmark, data, settings),
         limit=settings.limit,
-        latency_samples=settings.alone,
+        latency_samples=settings.latency_samples,
         max_score_changes=settings.max_score_changes,
         cache=settings.work_dir / "answers",
         devices=devices,
@@ -69,7 +69,10 @@ def prepare_task(
 
 
 def api_options(request: EvalRequest, settings: Settings) -> ApiOptions | None:
-    """Return the server that answers, or None for the built-in engine. Raises EvaluationError if it is not known."""
+    """Return the options of the server that answers, or None for the built-in engine.
+
+    Raises EvaluationError if HANNUN_APIS lacks the server or the variable with its key is not set.
+    """
     if request.api:
         if (known := settings.apis.get(request.api)) is None:
             raise EvaluationError(FailureCode.API_REFUSED, f"HANNUN_APIS does not name {request.api}")

@@ -1,4 +1,4 @@
-"""From an evaluation to what is published: details and scores to the private store, the result to the public one."""
+"""Publish an evaluation: details and item scores go to the private store, the result to the public one."""
 
 import logging
 import threading
@@ -32,7 +32,7 @@ from submissions.texts.errors import StoreError
 
 log = logging.getLogger(__name__)
 
-PUBLISH_PAUSE = 5.0  # seconds at most before the second try, doubled from try to try
+PUBLISH_PAUSE = 5.0  # maximum seconds before the second attempt, doubled after each attempt
 
 
 def publish(
@@ -46,8 +46,9 @@ def publish(
 ) -> None:
     """Save details and scores, then publish the result of a claimed request.
 
-    While the store fails, for instance because its token was replaced, this is retried until `interrupted` is set: the
-    answers took hours of a GPU. Raises LeakError, LostLeaseError, StoreError.
+    Store errors, for example a replaced token, are retried until `interrupted` is set, because the answers took hours of
+    GPU time. Raises LeakError if the result contains a test item, LostLeaseError if another worker holds the request, and
+    StoreError if the store still fails when `interrupted` is set.
     """
     request = task.request
     check_public([evaluation.result.to_bytes(), request.to_bytes()], items, task.source.path)

@@ -1,4 +1,4 @@
-"""One claimed request, from its model's files to the publication. A launcher runs it here or on another machine."""
+"""Evaluate one claimed request, from fetching the model to publishing the result, on this host or another."""
 
 import errno
 import logging
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 class ClaimedRun:
-    """Evaluates a claimed request, or a shard of it."""
+    """Evaluate a claimed request, or a shard of it."""
 
     def __init__(
         self,
@@ -42,24 +42,25 @@ class ClaimedRun:
         shard: Shard | None = None,
         devices: Sequence[str] | None = None,
     ) -> None:
-        """`devices` are names as in CUDA_VISIBLE_DEVICES, by default those that this process sees."""
+        """Prepare the run. `devices` are names as in CUDA_VISIBLE_DEVICES, by default those that this process sees."""
         self._settings, self._queue, self._private = settings, queue, private
         self._request, self._shard, self._devices = request, shard, devices
         self._job_dir = settings.work_dir / (f"{request.key}.{shard.number}" if shard else request.key)
         self._backup = AnswerBackup(private, request.key, request.attempt, self._job_dir, shard)
         self._stopped = threading.Event()
-        self._interrupted = threading.Event()  # by a stop, the deadline, or a lost lease
+        self._interrupted = threading.Event()  # set by a stop, the deadline, or a lost lease
 
     def stop(self) -> None:
-        """Stop and hand the request back. Its answers are kept."""
+        """Stop the run, keep its answers and hand the request back to the queue."""
         self._stopped.set()
         self._interrupted.set()
 
     def run(self) -> FailureCode | None:
-        """Evaluate, and write the outcome to the queue. Return the code of a failure.
+        """Evaluate, and write the outcome to the queue. Return the failure code, or None.
 
-        A shard leaves its answers in the private store, and every outcome to the run over the whole set. Raises StoreError
-        if the store is out of reach: the request is claimed again once its lease has expired, and its answers are kept.
+        A shard saves its answers in the private store and writes no outcome, which the run over the whole set does. Raises
+        StoreError if the store cannot be reached: the request is claimed again after its lease has expired, and its
+        answers are kept.
         """
         request, shard = self._request, f"shard {self._shard} of " if self._shard else ""
         log.info("running %s%s: %s on %s", shard, request.key, request.model_id, request.benchmark)
@@ -122,15 +123,15 @@ class ClaimedRun:
         except (LostLeaseError, StoreError):
             raise
         except Exception as error:
-            return self._end(error, heartbeat)
+            return self._record_end(error, heartbeat)
         finally:
             deadline.cancel()
 
-    def _end(self, error: Exception, heartbeat: Heartbeat) -> FailureCode | None:
-        """Write how an evaluation without a result ended: handed back if this worker stops, else failed."""
+    def _record_end(self, error: Exception, heartbeat: Heartbeat) -> FailureCode | None:
+        """Hand back the request of an evaluation without a result if this worker stops, otherwise mark it failed."""
         if heartbeat.lost:
             raise heartbeat.lost from None
-        # A process that a stop of the whole group has ended looks like a failure for a moment.
+        # If the whole process group is stopped, the engine may end before this process gets the signal.
         if self._stopped.wait(STOP_NOTICE_SECONDS):
             self._release()
             return None
@@ -139,25 +140,25 @@ class ClaimedRun:
             error, (EvaluationError, SettingsError)
         ):
             log.error("evaluating %s", self._request.key, exc_info=error)
-        # What a server says may quote a question. That ours does not start is said by our own engine.
+        # A server's message may quote a question. SERVER_FAILED comes from our own engine and quotes none.
         hidden = isinstance(error, EvaluationError) and error.quoted and code != FailureCode.SERVER_FAILED
         key, stage, reason = self._request.key, heartbeat.stage, "" if hidden else f": {error}"
         if self._shard:
             log.warning("shard %s of %s at %s with %s%s", self._shard, key, stage, code, reason)
             return None
         after = self._queue.fail(self._request, Failure(stage=stage, code=code), self._queue.store.now())
-        if after.status != Status.PENDING:  # else the next attempt goes on from the answers so far
+        if after.status != Status.PENDING:  # otherwise the next attempt resumes from the answers so far
             remove_path(self._job_dir)
         log.warning("%s at %s with %s, now %s%s", key, stage, code, after.status, reason)
         return code
 
     def _release(self) -> None:
-        if not self._shard:  # the run over the whole set does so
+        if not self._shard:  # the run over the whole set releases the request
             self._queue.release(self._request)
             log.info("handed back %s", self._request.key)
 
     def _clean_up(self) -> None:
-        """Copy the answers once more for the next attempt, or delete what is left of the run."""
+        """Back up the answers for the next attempt, or delete the backup if the run has ended."""
         try:
             if self._job_dir.exists():
                 self._backup.update()
@@ -172,20 +173,20 @@ class ClaimedRun:
 
 
 def failure_code(error: Exception) -> FailureCode:
-    """Return the code of an evaluation that ended with this error."""
+    """Return the failure code for an exception that ended an evaluation."""
     if isinstance(error, EvaluationStopped):
         return FailureCode.DEADLINE
     if isinstance(error, EvaluationError):
         return error.code
-    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return FailureCode.DISK_FULL if full else FailureCode.INTERNAL_ERROR
+    disk_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return FailureCode.DISK_FULL if disk_full else FailureCode.INTERNAL_ERROR
 
 
 def take_over(settings: Settings, claim: str, shard: Shard | None = None) -> ClaimedRun:
     """Return the run of a request that a launcher has claimed, given as `KEY:NONCE`.
 
-    Raises LostLeaseError if another worker holds the lease, QueueError if there is no such request, SandboxError,
-    SettingsError, StoreError.
+    Raises LostLeaseError if another worker holds the lease, QueueError if the request does not exist, SandboxError
+    without a sandbox, SettingsError for unusable settings, and StoreError if a store fails.
     """
     prepare_work_dir(settings)
     key, _, nonce = claim.partition(":")

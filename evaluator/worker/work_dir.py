@@ -1,4 +1,4 @@
-"""A machine's own folder, in which models are evaluated: made ready before, kept within its size afterwards."""
+"""Prepare the work folder, in which models are evaluated, and keep it within its maximum size."""
 
 import logging
 
@@ -11,7 +11,11 @@ log = logging.getLogger(__name__)
 
 
 def prepare_work_dir(settings: Settings) -> None:
-    """Raises SandboxError: nothing that strangers sent is run outside of one; SettingsError."""
+    """Check the sandbox and the test sets, and create the work folder.
+
+    Raises SandboxError if there is no sandbox, because untrusted models never run without one, and SettingsError if a test
+    set cannot be used.
+    """
     detect_backend()
     for benchmark, data in settings.data.items():
         check_place(benchmark, data, settings)
@@ -20,8 +24,8 @@ def prepare_work_dir(settings: Settings) -> None:
 
 
 def make_room(settings: Settings) -> None:
-    """Remove the models and kept answers that were used longest ago, where there are more than there may be."""
+    """Delete the least recently used models and cached answers until they fit into `max_cache_bytes`."""
     folder = settings.work_dir
-    models = (path for path in folder.glob("models/*/*") if path.suffix != ".partial")  # one that arrives just now
+    models = (path for path in folder.glob("models/*/*") if path.suffix != ".partial")  # a download in progress
     for path in keep_newest((*models, *folder.glob("answers/*.jsonl")), settings.max_cache_bytes):
-        log.info("removed %s to make room", path)
+        log.info("removed %s from the cache", path)

@@ -5,7 +5,6 @@ One entry defines how a column is shown, sorted and chosen, its key in URLs, and
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Literal
 
 from evaluator.benchmarks import BENCHMARKS
@@ -185,14 +184,14 @@ def sortable(benchmark: str) -> list[Column]:
     return [*metrics, *(column for column in (*RUN_COLUMNS, *MODEL_COLUMNS) if column.order)]
 
 
-def all_choices() -> dict[str, Column]:
-    """Return every column that can be chosen on at least one benchmark, by key."""
-    return {column.key: column for column in chain.from_iterable(map(choices, BENCHMARKS))}
+def default_keys(benchmark: str) -> list[str]:
+    """Return the keys of the columns that are shown unless chosen otherwise."""
+    return [column.key for column in choices(benchmark) if column.default]
 
 
-def default_keys() -> tuple[str, ...]:
-    """Return the keys of the columns that are shown by default."""
-    return tuple(key for key, column in all_choices().items() if column.default)
+def choice_keys() -> list[str]:
+    """Return every key that can be chosen on some benchmark."""
+    return list(dict.fromkeys(column.key for name in BENCHMARKS for column in choices(name)))
 
 
 def sort_keys() -> list[str]:
@@ -200,9 +199,12 @@ def sort_keys() -> list[str]:
     return list(dict.fromkeys([RANK, *(column.key for name in BENCHMARKS for column in sortable(name))]))
 
 
-def columns_of(benchmark: str, rows: Sequence[RankedRow], chosen: Sequence[str], sort: str = RANK) -> list[Column]:
-    """Return the chosen columns of a benchmark's table, without default columns that are empty in all rows."""
+def columns_of(
+    benchmark: str, rows: Sequence[RankedRow], chosen: Sequence[str] | None, sort: str = RANK
+) -> list[Column]:
+    """Return the columns of a benchmark's table: those chosen or by default, without default ones that are empty."""
     card = BENCHMARKS[benchmark].card
+    chosen = default_keys(benchmark) if chosen is None else chosen
     parts = [Column(f"part-{n}", c.title, cell="score", part=(c.axis, c.bucket)) for n, c in enumerate(card.columns)]
     every = [
         *MODEL_COLUMNS,

@@ -11,8 +11,8 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.models import model_rows, summary
 from leaderboard.data.rank_changes import RankChange, rank_changes
 from leaderboard.data.ranking import ranked
-from leaderboard.data.record import after_reveal
-from leaderboard.data.reproductions import marked
+from leaderboard.data.record import evaluated_after_reveal
+from leaderboard.data.reproductions import with_annotations
 from leaderboard.data.view import View
 from leaderboard.data.worker_status import START, WorkerStatus
 from submissions.config.paths import PUBLISHED
@@ -181,11 +181,13 @@ class LiveBoard:
         last = self._view
         retired = self._retirements.read(snapshot)
         commitments = self._commitments.read(snapshot)
-        reasons = {one.key: one.reason for one in retired if one.until is None} | after_reveal(results, commitments)
+        reasons = {one.key: one.reason for one in retired if one.until is None} | evaluated_after_reveal(
+            results, commitments
+        )
         told = last.retired == retired and last.commitments == commitments
         kept = {name for name, own in rows.items() if told and last.rows.get(name) == own}
         boards = {
-            name: last.boards[name] if name in kept else ranked(marked(own, reasons), name)
+            name: last.boards[name] if name in kept else ranked(with_annotations(own, reasons), name)
             for name, own in rows.items()
         }
         changed = {name for name, own in boards.items() if last.boards.get(name) is not own}

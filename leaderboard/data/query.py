@@ -1,12 +1,12 @@
 """Queries of a benchmark's table: search words, filters, sort order and columns, from a form or from a URL."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar, get_args
 from urllib.parse import urlencode
 
-from leaderboard.data.columns import RANK, Column, all_choices, default_keys, sort_keys, sortable
+from leaderboard.data.columns import RANK, Column, choice_keys, sort_keys, sortable
 from leaderboard.data.hangul import choseong, is_choseong, to_jamo
 from leaderboard.data.korean_names import searchable
 from leaderboard.data.ranking import RankedRow
@@ -37,7 +37,7 @@ class Query:
     weights: tuple[Weights, ...] = ()  # empty: all
     sizes: tuple[str, ...] = ()  # keys of SIZES; empty: all, including models of unknown size
     verified: bool = False
-    columns: tuple[str, ...] = field(default_factory=default_keys)  # column keys
+    columns: tuple[str, ...] | None = None  # column keys; None: the default of the benchmark
     shown: int = ROWS_PER_PAGE  # number of rows
     thinking: tuple[Thinking, ...] = ()  # empty: all
     reproduced: bool = False  # only reported results that this board has measured too, and those measurements
@@ -184,10 +184,10 @@ def _order(row: BoardRow, column: Column) -> tuple[bool, Any, str]:
     return value is None, (value or 0.0) if column.order == "ascending" else -(value or 0.0), name
 
 
-def _columns(given: Iterable[str] | None) -> tuple[str, ...]:
+def _columns(given: Iterable[str] | None) -> tuple[str, ...] | None:
     """Return the known keys among those chosen, or the default keys if none is known. An empty choice stays empty."""
     chosen = None if given is None else [key for key in given if key]
-    return () if chosen == [] else _known(chosen, tuple(all_choices())) or default_keys()
+    return () if chosen == [] else _known(chosen, choice_keys()) or None
 
 
 def _known(given: Iterable[str] | None, known: Sequence[T]) -> tuple[T, ...]:

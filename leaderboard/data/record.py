@@ -14,7 +14,7 @@ from submissions.records.operator import Commitment, Retirement
 REVEALED = "evaluated after the seed was revealed"
 
 
-def after_reveal(rows: Iterable[BoardRow], commitments: Iterable[Commitment]) -> dict[str, str]:
+def evaluated_after_reveal(rows: Iterable[BoardRow], commitments: Iterable[Commitment]) -> dict[str, str]:
     """Return the reason of retirement, by key, of results measured after the seed of their drawn set was revealed.
 
     Anybody could have trained on the set by then.

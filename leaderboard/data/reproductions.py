@@ -43,7 +43,7 @@ def reproductions(rows: Sequence[BoardRow]) -> Iterator[Reproduction]:
             yield Reproduction(row, match, metric, score - reported, (high - low) / 2, verdict)
 
 
-def marked(rows: Sequence[BoardRow], retired: Mapping[str, str]) -> list[BoardRow]:
+def with_annotations(rows: Sequence[BoardRow], retired: Mapping[str, str]) -> list[BoardRow]:
     """Return the rows with reasons of retirement, attempts and reproduction verdicts filled in.
 
     `retired` maps keys to reasons.

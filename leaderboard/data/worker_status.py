@@ -47,7 +47,7 @@ class WorkerStatus:
         try:
             if now - self._leases_read >= LEASES_EVERY or self.leases.keys() - running:
                 self._leases_read = now
-                self.leases = self._heartbeats.of(running) if running else {}
+                self.leases = self._heartbeats.last_by_key(running) if running else {}
                 beats = {key: lease.heartbeat_at for key, lease in self.leases.items()}
                 # As of this read: a board that nobody has opened for a while knows only old heartbeats.
                 self.silent_since = {key: at for key, at in beats.items() if datetime.now(UTC) - at > SILENT}

@@ -41,7 +41,7 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
     gr.HTML(render("about.html", language, name=name), apply_default_css=False)
 
     available = {column.key: column for column in choices(name)}
-    default = [key for key in default_keys() if key in available]
+    default = default_keys(name)
 
     def labelled(prefix: str, values: tuple[str, ...]) -> list[tuple[str, str]]:
         return [(text(f"{prefix}_{value}", language), value) for value in values]
@@ -83,7 +83,7 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
 
     def read(params: Mapping[str, str]) -> list[Any]:
         q = Query.of_address(params)
-        columns = [key for key in q.columns if key in available]
+        columns = default if q.columns is None else [key for key in q.columns if key in available]
         chosen = [list(q.weights), list(q.sizes), q.verified, columns, q.shown, list(q.thinking), q.reproduced]
         return [q.words, q.sort, *chosen]
 

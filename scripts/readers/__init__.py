@@ -1,1 +1,1 @@
-"""A reader of ko-fresh for `make demo`: rules that know how its figures are laid out."""
+"""A rule-based reader of ko-fresh for `make demo`. Its rules know how the figures are laid out."""

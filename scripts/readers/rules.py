@@ -1,4 +1,4 @@
-"""From a question's words and a page's numbers to an answer: rules that know how ko-fresh lays out its figures."""
+"""Answer questions from the numbers and words on a page, with rules that know the layouts of ko-fresh."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ LETTERS = "ABCD"
 
 
 def answer(page: Page, text: str) -> str:
-    """To a prompt of ko-fresh; UNKNOWN where no rule reads the page."""
+    """Return the answer to a prompt of ko-fresh, or UNKNOWN if no rule can read the page."""
     if "질문: " in text:
         question = text.partition("질문: ")[2].partition("\n")[0]
         return _question(page, question)
@@ -26,7 +26,7 @@ def answer(page: Page, text: str) -> str:
 
 
 def _topic(words: str) -> tuple[Topic, list[str]] | None:
-    """What the words are about, and the rows they name in their order."""
+    """Return the topic of a text and the rows it names, in their order, or None."""
     best: tuple[int, Topic, list[str]] | None = None
     for topic in TOPICS:
         if topic.measure not in words:
@@ -75,7 +75,7 @@ def _question(page: Page, question: str) -> str:
 
 
 def _claim(page: Page, text: str) -> bool | None:
-    """Whether it holds; None where it cannot be read."""
+    """Return whether a description is true, or None if it cannot be read."""
     known = _topic(text)
     if known is None or not known[1]:
         return None
@@ -101,26 +101,26 @@ def _years(page: Page) -> list[str]:
 
 
 def read(page: Page, topic: Topic, row: str, year: str | None) -> Decimal:
-    """The value of a row in a year. Raises LookupError where the page does not show it in a way that is known here."""
+    """Return the value of a row in a year. Raises LookupError if no rule finds it on the page."""
     labels = page.word(row)
     if not labels:
         raise LookupError(row)
     if (per_icon := _icon_value(page)) is not None:
         return _icons(page, labels[0]) * per_icon
     heads = page.word(year) if year else []
-    # A table: the number on the label's line, below the year.
+    # In a table, the number is on the line of the label and below the year.
     for x, y in labels:
         cells = [n for n in page.numbers if abs(n.y - y) < SAME_LINE and n.x > x + 20]
         for head_x, head_y in heads:
             own = [n for n in cells if head_y < y and abs(n.x - head_x) < SAME_COLUMN]
             if own:
                 return min(own, key=lambda n: abs(n.x - head_x)).value
-    # One year only: the number above, below or beside the label.
+    # In figures of a single year, it is above, below or next to the label.
     rules: tuple[Callable[[Number, float, float], bool], ...] = (
-        lambda n, x, y: abs(n.y - y) < SAME_LINE and n.x > x + 30,  # a lying bar
+        lambda n, x, y: abs(n.y - y) < SAME_LINE and n.x > x + 30,  # a horizontal bar
         lambda n, x, y: abs(n.x - x) < 30 and 8 < n.y - y < 34,  # a slice of a pie
         lambda n, x, y: abs(n.x - x) < 40 and 34 <= n.y - y < 95,  # a card
-        lambda n, x, y: abs(n.x - x) < 30 and n.y < y - 20,  # a standing bar
+        lambda n, x, y: abs(n.x - x) < 30 and n.y < y - 20,  # a vertical bar
     )
     for rule in rules:
         for x, y in labels:
@@ -131,7 +131,7 @@ def read(page: Page, topic: Topic, row: str, year: str | None) -> Decimal:
 
 
 def _icon_value(page: Page) -> Decimal | None:
-    """How much an icon stands for, from the line that says so."""
+    """Return the value of an icon of a pictogram, which the legend gives, or None."""
     for x, y in page.word("표식"):
         beside = [n for n in page.numbers if abs(n.y - y) < SAME_LINE and n.x > x + 60]
         if beside:
@@ -140,7 +140,7 @@ def _icon_value(page: Page) -> Decimal | None:
 
 
 def _icons(page: Page, label: tuple[float, float]) -> Decimal:
-    """Dark blocks on the label's line, right of it."""
+    """Return the number of dark blocks to the right of a label. Raises LookupError if there are none."""
     from scipy import ndimage
 
     x, y = (int(place) for place in label)

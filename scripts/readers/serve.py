@@ -1,4 +1,4 @@
-"""Serve the reader behind an OpenAI-compatible API, as a provider serves a model."""
+"""Serve the reader through an OpenAI-compatible API, like a provider's model."""
 
 import base64
 import io
@@ -16,16 +16,16 @@ from scripts.readers.rules import UNKNOWN, answer
 from scripts.readers.text import Classifier, Page
 from tests.support.hub.server import serve
 
-PAGES = 64  # kept as they were read: several questions are about each
+CACHED_PAGES = 64  # each page has several questions
 
 
 @contextmanager
 def reader_server(classify: Classifier) -> Iterator[str]:
-    """Yield the base URL of a server whose answers are the reader's."""
+    """Run a server that answers with the reader, and yield its base URL."""
     app = FastAPI()
     images: dict[str, bytes] = {}
 
-    @lru_cache(maxsize=PAGES)
+    @lru_cache(maxsize=CACHED_PAGES)
     def page(digest: str) -> Page:
         return Page.of(Image.open(io.BytesIO(images[digest])), classify)
 

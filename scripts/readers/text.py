@@ -1,4 +1,7 @@
-"""Numbers and words on a page: connected components told apart by a classifier of glyphs, words by their own picture."""
+"""Find numbers and words on a page.
+
+Numbers are connected components that a classifier recognises as digits; words are found by template matching.
+"""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -15,16 +18,18 @@ from scipy.signal import fftconvolve
 from evaluator.fresh.figures import DPI, font_files
 
 GLYPHS = "0123456789,."
-BOX = (20, 14)  # pixels of a glyph as classifiers see it: height, width
-CONTRAST = 45  # grey levels that ink differs from what is around it
-LOWEST, HIGHEST = 9, 60  # pixels of a digit's height
-WORD_SIZES = (10.5, 11.0, 12.0, 13.0)  # points in which labels are printed
-FOUND = 0.62  # correlation from which a word counts as found
-ANGLES = np.arange(-1.6, 1.61, 0.2)  # degrees that a scan may be turned by
+BOX = (20, 14)  # height and width in pixels of the crops that classifiers get
+CONTRAST = 45  # minimum difference of ink from its surroundings in grey levels
+MIN_HEIGHT, MAX_HEIGHT = 9, 60  # of a digit in pixels
+WORD_SIZES = (10.5, 11.0, 12.0, 13.0)  # font sizes of labels in points
+MIN_CORRELATION = 0.62  # for a match of a word
+ANGLES = np.arange(-1.6, 1.61, 0.2)  # in degrees, by which a scan may be rotated
 
 Grey = npt.NDArray[np.float32]
 Sums = npt.NDArray[np.float64]
-Classifier = Callable[[npt.NDArray[np.float32]], Sequence[str]]  # crops, shape (n, *BOX), to one of GLYPHS or "" each
+Classifier = Callable[
+    [npt.NDArray[np.float32]], Sequence[str]
+]  # crops of shape (n, *BOX) → for each, one of GLYPHS or ""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Page:
 
     @cached_property
     def ink(self) -> npt.NDArray[np.bool_]:
-        """Where something is darker or lighter than what is around it, as text is, also on a bar."""
+        """Return a mask of the pixels that are darker or lighter than their surroundings, as text is, also on a bar."""
         around = ndimage.median_filter(self.grey[::2, ::2], size=19).repeat(2, 0).repeat(2, 1)
         around = around[: self.grey.shape[0], : self.grey.shape[1]]
         ink: npt.NDArray[np.bool_] = np.abs(self.grey - around) > CONTRAST
@@ -58,7 +63,7 @@ class Page:
         labels, _ = ndimage.label(self.ink, structure=np.ones((3, 3)))
         boxes = [b for b in ndimage.find_objects(labels) if b]
         sizes = [(b[0].stop - b[0].start, b[1].stop - b[1].start) for b in boxes]
-        tall = [n for n, (h, w) in enumerate(sizes) if LOWEST <= h <= HIGHEST and w <= h * 0.95]
+        tall = [n for n, (h, w) in enumerate(sizes) if MIN_HEIGHT <= h <= MAX_HEIGHT and w <= h * 0.95]
         if not tall:
             return []
         crops = np.stack([glyph_crop(labels[boxes[n]] == labels[boxes[n]].max(), BOX) for n in tall])
@@ -67,7 +72,7 @@ class Page:
         return list(_joined(boxes, read, small))
 
     def word(self, text: str) -> list[tuple[float, float]]:
-        """Centres of the places where it is printed, the surest first."""
+        """Return the centres (x, y) of the places where a word is printed, best match first."""
         if text not in self.places:
             found = [place for size in WORD_SIZES for place in self._matches(text, size)]
             found.sort(reverse=True)
@@ -79,32 +84,32 @@ class Page:
         return self.places[text]
 
     @cached_property
-    def _relief(self) -> Grey:
-        """How dark it is: words are printed dark on light."""
+    def _darkness(self) -> Grey:
+        """Return the darkness of each pixel, 0 to 1. Words are printed dark on light."""
         return np.clip((215 - self.grey) / 160, 0, 1).astype(np.float32)
 
     @cached_property
     def _integrals(self) -> tuple[Sums, Sums]:
-        """Running sums of the darkness and of its squares, from which those of any window follow."""
-        first, second = (np.pad(of.astype(np.float64), ((1, 0), (1, 0))) for of in (self._relief, self._relief**2))
+        """Return the integral images of the darkness and its square, which give the sums over any window."""
+        first, second = (np.pad(of.astype(np.float64), ((1, 0), (1, 0))) for of in (self._darkness, self._darkness**2))
         return first.cumsum(0).cumsum(1), second.cumsum(0).cumsum(1)
 
     def _matches(self, text: str, size: float) -> list[tuple[float, float, float]]:
-        """Normalised cross-correlation with the word's own picture: score, x, y of its best places."""
+        """Return score, x and y of the local maxima of the normalised cross-correlation with the rendered word."""
         template = _word(text, size)
         if template.shape[0] >= self.grey.shape[0] or template.shape[1] >= self.grey.shape[1]:
             return []
         centred = template - template.mean()
         sums, squares = (_window_sums(integral, template.shape) for integral in self._integrals)
         spread = np.sqrt(np.maximum(squares - sums**2 / template.size, 1e-3) * (centred**2).sum())
-        score = fftconvolve(self._relief, centred[::-1, ::-1], mode="valid") / spread
-        peaks = np.argwhere((score > FOUND) & (score == ndimage.maximum_filter(score, size=9)))
+        score = fftconvolve(self._darkness, centred[::-1, ::-1], mode="valid") / spread
+        peaks = np.argwhere((score > MIN_CORRELATION) & (score == ndimage.maximum_filter(score, size=9)))
         height, width = template.shape
         return [(float(score[y, x]), x + width / 2, y + height / 2) for y, x in peaks]
 
 
 def _window_sums(integral: Sums, window: tuple[int, ...]) -> Sums:
-    """Of every window of this shape that lies within the page."""
+    """Return the sum over every window of this shape within the page."""
     height, width = window
     total: Sums = (
         integral[height:, width:]
@@ -116,7 +121,7 @@ def _window_sums(integral: Sums, window: tuple[int, ...]) -> Sums:
 
 
 def _upright(grey: Grey) -> Grey:
-    """Turned back by the angle at which lines of text and rules are sharpest; an even page stays as it is."""
+    """Return the page rotated to the angle at which lines are sharpest. A page that is straight is returned unchanged."""
     small = 255 - grey[::3, ::3]
 
     def sharpness(angle: float) -> float:
@@ -131,7 +136,7 @@ def _upright(grey: Grey) -> Grey:
 
 
 def _joined(boxes: list[tuple[slice, slice]], digits: dict[int, str], small: list[int]) -> list[Number]:
-    """Digits side by side on one line, with the commas and points between them."""
+    """Return numbers: runs of adjacent digits on one line, with the commas and points between them."""
     order = sorted(digits, key=lambda n: boxes[n][1].start)
     used: set[int] = set()
     found = []
@@ -163,7 +168,7 @@ def _joined(boxes: list[tuple[slice, slice]], digits: dict[int, str], small: lis
 
 
 def _mark(boxes: list[tuple[slice, slice]], left: int, right: int, small: list[int]) -> str:
-    """The comma or point between two digits: a comma reaches below the line."""
+    """Return the comma or point between two digits, or "". A comma reaches below the line."""
     line, height = boxes[left][0].stop, boxes[left][0].stop - boxes[left][0].start
     for n in small:
         ys, xs = boxes[n]
@@ -175,7 +180,7 @@ def _mark(boxes: list[tuple[slice, slice]], left: int, right: int, small: list[i
 
 
 def glyph_crop(mask: npt.NDArray[np.bool_], box: tuple[int, int]) -> npt.NDArray[np.float32]:
-    """A component scaled to the box's height, its width kept in proportion: 1 is narrower than 7."""
+    """Return a component scaled to the height of the box. The proportions are kept, because a 1 is narrower than a 7."""
     height, width = box
     wide = max(1, min(width, round(mask.shape[1] * height / mask.shape[0])))
     picture = Image.fromarray((mask * 255).astype(np.uint8)).resize((wide, height), Image.Resampling.BILINEAR)
@@ -186,7 +191,7 @@ def glyph_crop(mask: npt.NDArray[np.bool_], box: tuple[int, int]) -> npt.NDArray
 
 
 def glyph_picture(text: str, size: float, *, bold: bool = False) -> Grey:
-    """A glyph or a word in the pinned font, cut to its ink; 0 to 1."""
+    """Return a glyph or a word in the pinned font, cropped to its bounding box, with values from 0 to 1."""
     font = ImageFont.truetype(str(font_files()[bold]), size * DPI / 72)
     left, top, right, bottom = font.getbbox(text)
     image = Image.new("L", (int(right - left) + 4, int(bottom - top) + 4))

@@ -136,8 +136,8 @@ class SubmissionService:
     def _context(self, submission: Submission, submitter: Submitter | None) -> _Context:
         snapshot, settings, quota = self._queue.store.snapshot(), self._settings, None
         if submitter and submitter.authenticated:
-            former = self._pseudonyms.former(submitter.name, datetime.now(UTC))
-            quota = Quota(settings.quota, settings.quota_window, former, self._pseudonyms.mark)
+            erased = self._pseudonyms.erased_pseudonyms(submitter.name, datetime.now(UTC))
+            quota = Quota(settings.quota, settings.quota_window, erased, self._pseudonyms.mark)
         known = tuple(name for name in self._registry.benchmarks if name in submission.benchmarks)
         submission = replace(submission, benchmarks=known)
         return _Context(submission, submitter, snapshot, self._queue.rows(snapshot), quota)

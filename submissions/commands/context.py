@@ -1,4 +1,4 @@
-"""What every command is given."""
+"""The context that is passed to every command."""
 
 import sys
 from argparse import Namespace
@@ -20,7 +20,7 @@ class Context:
 
     @cached_property
     def queue(self) -> Queue:
-        """The queue of the public store. Raises StoreError."""
+        """The queue of the public store. Raises StoreError if the store cannot be opened."""
         store = open_store(self.settings.store, self.settings)
         return Queue(store, self.settings.lease, self.settings.max_attempts)
 
@@ -30,6 +30,6 @@ class Context:
 
 
 def fail(message: str) -> int:
-    """Print what is wrong. Return the exit code."""
+    """Print an error message and return the exit code."""
     print(f"submissions: {message}", file=sys.stderr)
     return 2

@@ -1,4 +1,4 @@
-"""Commands by which the operator decides about a model or a result: code, opt-outs, retirement."""
+"""Commands for the operator's decisions: code approval, opt-outs and retirement."""
 
 import re
 
@@ -11,7 +11,7 @@ from submissions.texts.errors import QueueError
 
 
 def approve(context: Context) -> int:
-    """Print every file that would run with its size and hash, ask, and record the approval."""
+    """Print size and hash of every file that would run, ask for confirmation, and record the approval."""
     args, store = context.args, context.queue.store
     model_id, _, revision = args.model.partition("@")
     if not re.fullmatch(MODEL_ID, model_id) or not re.fullmatch("[0-9a-f]{40}", revision):
@@ -51,7 +51,7 @@ def retire_result(context: Context) -> int:
         reinstate(store, args.key, store.now())
         print(f"{args.key} is ranked again")
     elif not args.reason.strip():
-        return fail("give a reason, in words that everybody may read: --reason TEXT")
+        return fail("give a reason, which will be public: --reason TEXT")
     else:
         retire(store, args.key, args.reason.strip(), store.now())
         print(f"{args.key} is not ranked any more; the result remains public, with the reason")

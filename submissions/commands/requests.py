@@ -1,4 +1,4 @@
-"""Commands about single requests and who submitted them."""
+"""Commands for single requests and their submitters."""
 
 from submissions.commands.context import Context, fail
 from submissions.commands.submit import checked_name

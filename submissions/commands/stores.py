@@ -1,4 +1,4 @@
-"""Commands about the stores as a whole."""
+"""Commands for whole stores."""
 
 import json
 
@@ -18,7 +18,7 @@ def status(context: Context) -> int:
 
 
 def verify_stores(context: Context) -> int:
-    """Return 1 if something is wrong."""
+    """Print the problems of both stores. Return 1 if there are any."""
     problems = list(verify(context.queue.store, context.private))
     for problem in problems:
         print(problem)

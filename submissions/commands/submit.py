@@ -1,4 +1,4 @@
-"""`check` and `submit`."""
+"""The commands `check` and `submit`."""
 
 import getpass
 
@@ -15,7 +15,7 @@ from submissions.texts.refusals import REFUSALS
 
 
 def check(context: Context) -> int:
-    """Print every check. Return 2 if one failed."""
+    """Print the outcome of every check. Return 2 if one failed."""
     report = _service(context).check(_submission(context))
     for one in report.checks:
         mark = "-" if one.skipped else "✗" if one.refusal else "✓"
@@ -27,7 +27,7 @@ def check(context: Context) -> int:
 
 
 def submit(context: Context) -> int:
-    """Queue a model. Return 2 if a benchmark was refused."""
+    """Queue a model. Return 2 if the submission to a benchmark failed."""
     args, code = context.args, 0
     if args.api:
         return _submit_api(context)
@@ -49,7 +49,7 @@ def submit(context: Context) -> int:
 
 
 def _submit_api(context: Context) -> int:
-    """Queue a model behind an API. Only an operator can: the worker asks it with the operator's key and money."""
+    """Queue a model behind an API. Only operators can do this, because the worker uses the operator's key and pays."""
     args, apis, code = context.args, context.settings.apis, 0
     if (known := apis.get(args.api)) is None:
         return fail(f"HANNUN_APIS does not name {args.api!r}; it has {', '.join(apis) or 'nothing'}")
@@ -79,15 +79,15 @@ def _submission(context: Context) -> Submission:
 
 
 def _submitter(context: Context) -> str:
-    """Return who submits. Raises SettingsError if nobody is named and this user has no name."""
+    """Return the submitter: `--as`, or the name of this user. Raises SettingsError if there is neither."""
     try:
         return checked_name(context.args.submitter or getpass.getuser())
-    except (KeyError, OSError):  # as in some containers
-        raise SettingsError("this user has no name here: say who submits with --as NAME") from None
+    except (KeyError, OSError):  # in some containers the user has no name
+        raise SettingsError("this user has no name: pass the submitter with --as NAME") from None
 
 
 def checked_name(name: str) -> str:
-    """Return a name as it is. Raises SettingsError for one that could not be stored or shown."""
+    """Return the name unchanged. Raises SettingsError if it is not printable or longer than 200 characters."""
     if not name.isprintable() or len(name) > 200:
-        raise SettingsError("a name is at most 200 characters that can be printed")
+        raise SettingsError("a name may have at most 200 characters, all printable")
     return name

@@ -147,7 +147,7 @@ class Settings(BaseSettings):
     quota_window: Duration = Field(default=timedelta(days=7), le=timedelta(days=31))  # see index.KEEP_CLOSED_FOR
     limit: int | None = Field(default=None, ge=1)
     max_pixels: int = Field(default=MAX_PIXELS, ge=784)
-    alone: int = Field(default=100, ge=0)  # questions asked again one at a time, for latency and batch invariance
+    latency_samples: int = Field(default=100, ge=0)  # also used to check batch invariance
     max_score_changes: float = Field(default=0.02, ge=0, le=1)
     max_reasoning_tokens: int = Field(default=MAX_REASONING_TOKENS, ge=0)  # per answer, not counting the answer itself
     device_memory: Annotated[int, Field(ge=1)] | None = None  # total bytes of the worker's devices

@@ -1,4 +1,4 @@
-"""Approval of the Python files of a model's repository at one commit, byte by byte."""
+"""Approve the Python files of a model's repository at one commit. Each file is approved by its hash."""
 
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ def approval_of(
 ) -> tuple[CodeApproval, dict[str, int]]:
     """Return the approval of a repository's code as it is now, and the size of each file in bytes.
 
-    Raises RefusedError if there is no code.
+    Raises RefusedError if the repository has no code, the commit does not exist, or the Hub cannot be reached.
     """
     repository = open_repository(model_id, revision, models_dir)
     if repository.revision != revision:
@@ -40,12 +40,12 @@ def approval_of(
 
 
 def approve_code(store: Store, approval: CodeApproval) -> None:
-    """Let the code of a model at a commit run. The approval is public."""
+    """Publish the approval of a model's code at a commit, which allows it to run."""
     transact(store, lambda _: ({approval.path: approval.to_bytes()}, f"Approve the code of {approval.model_id}", None))
 
 
 def withdraw_approval(store: Store, model_id: str, revision: str) -> None:
-    """Raises QueueError if the code is not approved."""
+    """Withdraw the approval of a model's code. Raises QueueError if it is not approved."""
     path = CodeApproval.path_of(model_id, revision)
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
@@ -57,7 +57,7 @@ def withdraw_approval(store: Store, model_id: str, revision: str) -> None:
 
 
 def find_approval(store: Store, model_id: str, revision: str) -> CodeApproval | None:
-    """Return the approval of a model's code at a commit, None if there is none that can be read."""
+    """Return the approval of a model's code at a commit, or None if there is none or it is unreadable."""
     path, snapshot = CodeApproval.path_of(model_id, revision), store.snapshot()
     try:
         return CodeApproval.model_validate_json(store.read(path, snapshot.head)) if path in snapshot.files else None

@@ -1,4 +1,4 @@
-"""Owners who ask that their models not be evaluated."""
+"""Opt out owners or models from evaluation, at the owner's request."""
 
 from datetime import datetime
 
@@ -13,14 +13,14 @@ from submissions.texts.errors import QueueError
 
 def opt_out(queue: Queue, name: str, now: datetime) -> list[str]:
     """Record the opt-out of an owner or a model and cancel its pending requests. Return their keys."""
-    wish = OptOut(name=name, since=now)
+    record = OptOut(name=name, since=now)
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, list[str]]:
-        rows, paths = queue.rows(snapshot), {*snapshot.files, wish.path}
+        rows, paths = queue.rows(snapshot), {*snapshot.files, record.path}
         pending = [row for row in rows if row.status == Status.PENDING and opted_out(row.model_id, paths)]
-        gone = [queue.get(row.key, snapshot) for row in pending]
-        changes = with_requests(rows, gone, []) if gone else {}
-        return {wish.path: wish.to_bytes(), **changes}, f"Opt out {name}", [request.key for request in gone]
+        cancelled = [queue.get(row.key, snapshot) for row in pending]
+        changes = with_requests(rows, cancelled, []) if cancelled else {}
+        return {record.path: record.to_bytes(), **changes}, f"Opt out {name}", [request.key for request in cancelled]
 
     return transact(queue.store, decide)
 

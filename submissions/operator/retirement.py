@@ -1,4 +1,4 @@
-"""Results that are taken out of the ranking: for a reason that everybody can read, and nothing is deleted."""
+"""Retire results from the ranking. The reason is public, and nothing is deleted."""
 
 from datetime import datetime
 
@@ -11,9 +11,9 @@ MAX_REASON = 200  # characters
 
 
 def retire(store: Store, key: str, reason: str, now: datetime) -> None:
-    """Raises QueueError where there is no such result, it is retired already, or the reason is too long."""
+    """Retire a result. Raises QueueError if it does not exist, is retired already, or the reason is too long."""
     if len(reason) > MAX_REASON:
-        raise QueueError(f"a reason has {MAX_REASON} characters at most")
+        raise QueueError(f"a reason may have at most {MAX_REASON} characters")
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
         if all(row.key != key for row in board_reader(store).read(snapshot)[0]):
@@ -31,7 +31,7 @@ def retire(store: Store, key: str, reason: str, now: datetime) -> None:
 
 
 def reinstate(store: Store, key: str, now: datetime) -> None:
-    """Undo it; the record stays, and says since when. Raises QueueError where it is not retired."""
+    """Rank a retired result again, and keep the record of its retirement. Raises QueueError if it is not retired."""
 
     def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
         known = _retirement(store, key, snapshot)

@@ -1,4 +1,4 @@
-"""The state of stores, queue and workers, for one screen."""
+"""Summarise the state of stores, queue and workers on one screen."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ SHOWN_WORKERS = 5
 
 
 def status_lines(queue: Queue, settings: Settings) -> Iterator[str]:
-    """Yield the lines of `python -m submissions status`. Raises StoreError."""
+    """Yield the lines of `python -m submissions status`. Raises StoreError if a store fails."""
     store, heartbeats = queue.store, Heartbeats(settings)
     now, snapshot = store.now(), store.snapshot()
     rows = queue.rows(snapshot)
@@ -28,7 +28,7 @@ def status_lines(queue: Queue, settings: Settings) -> Iterator[str]:
     yield "queue     " + ", ".join(f"{counts[status]} {status}" for status in Status)
     if pending := [row.submitted_at for row in rows if row.status == Status.PENDING]:
         yield f"          oldest pending since {_ago(min(pending), now)}"
-    for key, lease in heartbeats.of(row.key for row in rows if row.status == Status.RUNNING).items():
+    for key, lease in heartbeats.last_by_key(row.key for row in rows if row.status == Status.RUNNING).items():
         at = lease.progress
         progress = f", {at.stage} {at.done}/{at.total}" if at else ""
         yield f"running   {key} by {lease.worker}, heartbeat {_ago(lease.heartbeat_at, now)} ago{progress}"

@@ -43,7 +43,7 @@ class Heartbeats:
         """Delete the heartbeat of a lease that has ended."""
         self._files.delete(_lease_path(key, lease))
 
-    def of(self, keys: Iterable[str]) -> dict[str, Lease]:
+    def last_by_key(self, keys: Iterable[str]) -> dict[str, Lease]:
         """Return the last heartbeat of each request by key, without requests that have none yet."""
         wanted, found = set(keys), dict[str, Lease]()
         for path in self._files.paths(LEASES):
@@ -63,7 +63,7 @@ class Heartbeats:
             if now - presence.seen_at > FORGET_WORKERS_AFTER:
                 self._files.delete(_worker_path(WORKERS, presence.worker))
 
-    def present(self, presence: Presence) -> None:
+    def report_presence(self, presence: Presence) -> None:
         """Record that a worker is active, for the board."""
         self._files.write(_worker_path(WORKERS, presence.worker), presence.to_bytes())
 

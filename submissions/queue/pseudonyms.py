@@ -82,7 +82,7 @@ class Pseudonyms:
         self._files.delete(_path(name))
         return pseudonym
 
-    def former(self, name: str, now: datetime) -> frozenset[str]:
+    def erased_pseudonyms(self, name: str, now: datetime) -> frozenset[str]:
         """Return the erased pseudonyms of a name that the quota still counts."""
         paths = (path for path in self._files.paths(ERASED) if path.startswith(self._erased(name)))
         records = (self._files.read_record(path, Erased) for path in paths)

@@ -33,7 +33,7 @@ class Quota:
 
     limits: Mapping[str, int]  # by benchmark
     window: timedelta
-    former: frozenset[str] = frozenset()  # further pseudonyms of the submitter
+    erased_pseudonyms: frozenset[str] = frozenset()  # earlier pseudonyms of the submitter
     mark: Callable[[str, str], str] | None = None  # Pseudonyms.mark; None: submitters never belong to an owner
 
     def free_at(self, rows: Iterable[QueueRow], request: EvalRequest) -> datetime | None:
@@ -58,7 +58,9 @@ class Quota:
             if row.benchmark == request.benchmark
             and row.submitted_at > since
             and not _other_mode(row, request)
-            and (row.submitted_by in {request.submitted_by, *self.former} or self._both_of_owner(row, request))
+            and (
+                row.submitted_by in {request.submitted_by, *self.erased_pseudonyms} or self._both_of_owner(row, request)
+            )
         )
 
     def _both_of_owner(self, row: QueueRow, request: EvalRequest) -> bool:

@@ -16,7 +16,7 @@ from submissions.texts.errors import ConflictError
 MAIN = "main"
 TRIES = 30
 LONGEST_WAIT = 5.0  # seconds between two attempts
-PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # may be temporary
+TRANSIENT_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""A bare git repository on this machine, opened through dulwich and locked against other writers."""
+"""A local bare git repository, opened with dulwich and locked against other writers."""
 
 import shutil
 import threading
@@ -17,29 +17,29 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 from filelock import FileLock, Timeout
 
-from submissions.store.base import MAIN, PASSING
+from submissions.store.base import MAIN, TRANSIENT_ERRNOS
 from submissions.store.objects import DAMAGE, ObjectReader, ObjectWriter
 from submissions.texts.errors import DamagedError, StoreError, StoreUnavailableError
 
 MAIN_REF = Ref(b"refs/heads/" + MAIN.encode())
-STALE_LOCK_S = 2.0  # seconds
-LOCK_TIMEOUT_S = 60.0  # seconds for another writer; a commit takes milliseconds unless its process is stopped
+STALE_LOCK_S = 2.0  # a lock file of git older than this is a leftover
+LOCK_TIMEOUT_S = 60.0  # to wait for another writer; a commit takes milliseconds unless its process is suspended
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
 _SKELETON = {"HEAD", "branches", "config", "description", "hooks", "info", "objects", "refs"}
 
 
 class GitRepository:
-    """A repository with one branch. Errors of dulwich and of the disk become StoreErrors of one line.
+    """A repository with one branch. Errors of dulwich and of the disk are raised as StoreErrors with one-line messages.
 
-    Writers in several processes are kept apart by a lock that the kernel releases when its holder dies.
+    Writers take a file lock, which the kernel releases when the process that holds it ends.
     """
 
     def __init__(self, path: Path) -> None:
-        """Create the repository if it does not exist. Raises StoreError."""
+        """Create the repository if it does not exist. Raises StoreError if the folder cannot be used."""
         self.path = path
         self.failed_attempts = 0
-        self._session = threading.local()  # packs that this thread has open
-        self._lock = FileLock(f"{path.resolve()}.lock")  # the same file for those who come by a link
+        self._session = threading.local()  # .objects: the packs that this thread has open
+        self._lock = FileLock(f"{path.resolve()}.lock")  # resolved, so that a path through a link has the same lock
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not self._exists():
@@ -52,7 +52,7 @@ class GitRepository:
             raise StoreError(f"{path} is not a usable store: {error}; name a folder that can be written") from error
 
     def head(self) -> ObjectID:
-        """Return the newest commit of the branch; of a new repository the empty first one, which is made now."""
+        """Return the newest commit of the branch. In a new repository, create an empty first commit and return it."""
         with self.open() as repo:
             try:
                 return repo.refs[MAIN_REF]
@@ -63,7 +63,7 @@ class GitRepository:
 
     @contextmanager
     def open(self) -> Iterator[Repo]:
-        """Open the repository. It finds objects while another process packs them."""
+        """Open the repository so that objects are found while another process packs them."""
         with self._translate_errors():
             if objects := getattr(self._session, "objects", None):
                 yield Repo(str(self.path), object_store=objects)
@@ -74,7 +74,7 @@ class GitRepository:
 
     @contextmanager
     def open_objects(self) -> Iterator[DiskObjectStore]:
-        """Open the objects without the rest of the repository, which takes as long to open as an object to read."""
+        """Open only the objects. Opening the whole repository takes as long as reading an object."""
         if objects := getattr(self._session, "objects", None):
             with self._translate_errors():
                 yield objects
@@ -84,7 +84,7 @@ class GitRepository:
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        """Open packs once for all that this thread reads in the meantime."""
+        """Keep packs open for all reads of this thread within the context."""
         if getattr(self._session, "objects", None):
             yield
             return
@@ -97,7 +97,7 @@ class GitRepository:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other writers out. Raises StoreUnavailableError if one of them does not release the lock."""
+        """Hold the writers' lock. Raises StoreUnavailableError if another writer does not release it in time."""
         try:
             with self._lock.acquire(timeout=LOCK_TIMEOUT_S):
                 yield
@@ -108,9 +108,9 @@ class GitRepository:
             ) from error
 
     def move_branch(self, repo: Repo, before: ObjectID | None, after: ObjectID) -> bool:
-        """Let the branch point at another commit, if it points at `before` now; any commit if that is None.
+        """Move the branch to `after` if it points at `before`, or unconditionally if `before` is None.
 
-        The caller holds the lock. Returns whether the branch was moved.
+        The caller must hold the lock. Return whether the branch was moved.
         """
         self._drop_stale_ref_lock()
         if before is None:
@@ -119,9 +119,9 @@ class GitRepository:
         return repo.refs.set_if_equals(MAIN_REF, before, after)
 
     def clear(self) -> None:
-        """Remove all objects and refs. The repository stays in place for processes that have it open."""
+        """Remove all objects and refs. The repository's folders stay, because other processes may have it open."""
         with self.locked():
-            fresh = self._made()
+            fresh = self._create_temporary()
             for name in ("HEAD", "config"):
                 (fresh / name).replace(self.path / name)
             shutil.rmtree(fresh)
@@ -131,13 +131,13 @@ class GitRepository:
                         path.unlink(missing_ok=True)
 
     def now(self) -> datetime:
-        """Return the time by the clock of the file system, which on a shared disk is the server's."""
+        """Return the time by the file system's clock, which is the server's clock on a shared disk."""
         clock = Path(f"{self.path}.lock")
         clock.touch()
         return datetime.fromtimestamp(clock.stat().st_mtime, UTC)
 
     def size(self) -> int:
-        """Return the bytes on the disk."""
+        """Return the size on disk in bytes."""
         return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
 
     def _exists(self) -> bool:
@@ -145,18 +145,18 @@ class GitRepository:
         return head.is_file() and head.stat().st_size > 0
 
     def _create(self) -> None:
-        """Create the repository beside its place, so that a process killed meanwhile leaves no half of it."""
+        """Create the repository in a temporary folder and rename it, so that a killed process leaves no partial repository."""
         if self.path.exists():
-            # A process killed while it made the store has left empty folders and files of a few lines, nothing else.
+            # A process killed while it created the store leaves only empty folders and files of a few lines.
             if any((self.path / "objects").rglob("*.pack")) or any((self.path / "objects").glob("??/*")):
                 raise DamagedError(f"{self.path} has lost its HEAD; restore it from a backup")
             if {path.name for path in self.path.iterdir()} - _SKELETON:
                 raise StoreError(f"{self.path} is not a store and not empty; name another folder")
             shutil.rmtree(self.path)
-        self._made().rename(self.path)
+        self._create_temporary().rename(self.path)
 
-    def _made(self) -> Path:
-        """Make an empty repository beside this one."""
+    def _create_temporary(self) -> Path:
+        """Create an empty repository next to this one."""
         fresh = Path(f"{self.path}.new")
         shutil.rmtree(fresh, ignore_errors=True)
         Repo.init_bare(str(fresh), mkdir=True, default_branch=MAIN.encode()).close()
@@ -164,7 +164,7 @@ class GitRepository:
         return fresh
 
     def _start(self, repo: Repo) -> ObjectID:
-        """Make the empty first commit, the same in every process that tries."""
+        """Create the empty first commit, which is identical in every process."""
         tree = Tree()
         commit = new_commit(tree.id, "Start", [], when=0)
         with self.locked():
@@ -176,14 +176,14 @@ class GitRepository:
         return repo.refs[MAIN_REF]
 
     def _drop_stale_ref_lock(self) -> None:
-        """Remove git's lock file of the branch if its holder must be dead.
+        """Remove git's lock file of the branch if it is stale.
 
-        The caller holds the store's lock, so the file belongs to a killed writer, or to an operator's git command, which
-        keeps it for milliseconds.
+        The caller holds the store's lock, so the file belongs to a killed writer, or for some milliseconds to an
+        operator's git command.
         """
         leftover = self.path / f"{MAIN_REF.decode()}.lock"
         try:
-            while 0 <= time.time() - leftover.stat().st_mtime < STALE_LOCK_S:  # a clock may have been set back
+            while 0 <= time.time() - leftover.stat().st_mtime < STALE_LOCK_S:  # negative if the clock was set back
                 time.sleep(0.05)
             leftover.unlink()
         except FileNotFoundError:
@@ -201,10 +201,10 @@ class GitRepository:
         message = " ".join(f"{type(error).__name__} {error}".split())
         if isinstance(error, DAMAGE):
             return DamagedError(f"{self.path}: an object is damaged ({message}); restore it from a backup")
-        if isinstance(error, PackFileDisappeared):  # packed again and again while it was read
-            return StoreUnavailableError(f"{self.path} was packed meanwhile; try again")
+        if isinstance(error, PackFileDisappeared):  # other processes packed it repeatedly during the read
+            return StoreUnavailableError(f"{self.path} was packed during the read; try again")
         if isinstance(error, OSError):
-            kind = StoreUnavailableError if error.errno in PASSING else StoreError
+            kind = StoreUnavailableError if error.errno in TRANSIENT_ERRNOS else StoreError
             return kind(f"{self.path}: {error.strerror or error}")
         return StoreError(f"{self.path} cannot be used: {message}")
 

@@ -1,8 +1,8 @@
 """A store in a dataset repository of the Hugging Face Hub.
 
-Commits go through the Hub's API, where their parent is checked. What is there is read through git, into a mirror on this
-machine: the folders that have changed come in one pack, so a refresh costs the same however many records there are. Files
-come when they are read, from the API: the Hub's git server gives folders without files, and no single file
+Commits go through the Hub's API, which checks their parent. Reads go through git into a local mirror: the changed folders
+come in one pack, so the cost of a refresh does not depend on the number of records. Files are downloaded from the API when
+they are read, because the Hub's git server can leave out files but cannot send single ones
 (https://github.com/harbor-framework/harbor/pull/2328).
 """
 
@@ -46,21 +46,23 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 TRIES = 6
-LONGEST_WAIT = 30.0  # seconds between two tries
-PATIENCE = 60.0  # seconds in which one operation of the store may begin another try
-CLOCK_LASTS = 600.0  # seconds until the Hub is asked for the time again
-TIMEOUT = 30.0  # seconds without a byte
+LONGEST_WAIT = 30.0  # seconds between two attempts
+RETRY_SECONDS = 60.0  # after this, an operation of the store makes no further attempt
+CLOCK_MAX_AGE = 600.0  # seconds until the Hub's time is fetched again
+TIMEOUT = 30.0  # seconds without receiving a byte
 RESPONSE_SECONDS = 60.0  # for the whole body of a response
 CONFLICTS = (409, 412)
-FRESH_S = 3600.0  # seconds; the commits since an older fetch are not fetched, their folders would be much
-LOOKED_BACK = 50  # commits fetched to find one of ours, where its parent is not here
-MANY = 300  # files; more are fetched in one request, with all others
+FRESH_S = (
+    3600.0  # after a fetch older than this, only the newest commit is fetched: all folders since would be too large
+)
+COMMIT_SEARCH_DEPTH = 50  # commits fetched to find a new commit whose parent is not in the mirror
+MAX_SINGLE_FILES = 300  # to prefetch more files, all files are fetched in one request
 MIRROR_BYTES = 500_000_000
-CONNECTIONS = 8  # to fetch files one by one
+CONNECTIONS = 8  # for downloading single files
 
 
 def client() -> httpx2.Client:
-    """Return the Hub library's client with an end to its patience; its own waits for ever."""
+    """Return the Hub library's HTTP client with time limits; by default it waits forever."""
     own = default_client_factory()
     own.timeout = httpx2.Timeout(TIMEOUT)
     hooks = own.event_hooks
@@ -69,7 +71,7 @@ def client() -> httpx2.Client:
 
 
 def _bound_time(response: httpx2.Response) -> None:
-    """Give a response's body RESPONSE_SECONDS in all, however often a byte of it comes."""
+    """Limit the time for a response's body to RESPONSE_SECONDS in total."""
     assert isinstance(response.stream, httpx2.SyncByteStream)
     response.stream = _TimedStream(response.stream, time.monotonic() + RESPONSE_SECONDS)
 
@@ -92,18 +94,18 @@ set_client_factory(client)
 
 
 class _Interrupted(Exception):
-    """A transfer did not come to its end."""
+    """Raised if a transfer fails in a way that a retry may fix."""
 
 
 class HubStore:
     def __init__(self, url: str, mirrors: Path, read_token: TokenReader = no_token) -> None:
-        """Raises StoreError for an address that names no dataset."""
+        """Open the mirror; nothing is fetched yet. Raises StoreError if the address is not that of a dataset."""
         match = re.fullmatch(r"hf://datasets/([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)/?", url)
         if not match:
-            raise StoreError(f"{url} names no dataset; write hf://datasets/OWNER/NAME")
+            raise StoreError(f"{url} is not a dataset; write hf://datasets/OWNER/NAME")
         self.url = url
         self.failed_attempts = 0
-        self._limits = threading.local()  # when this thread's operation stops trying
+        self._limits = threading.local()  # .until: when the current operation of this thread stops retrying
         self._repo = match[1]
         self._api = HubApi(read_token)
         self._endpoint = self._api.endpoint
@@ -111,20 +113,20 @@ class HubStore:
         try:
             self._mirror = Mirror(mirror)
         except DamagedError as error:
-            log.warning("%s; the mirror is fetched anew", error)
+            log.warning("%s; the mirror is fetched again", error)
             shutil.rmtree(mirror)
             self._mirror = Mirror(mirror)
-        self._fetched = -FRESH_S  # when, by the monotonic clock
+        self._fetched = -FRESH_S  # time of the last fetch, by the monotonic clock
         self.write_lock = self._mirror.write_lock
-        self._clock: tuple[datetime, float] | None = None  # the Hub's time, and ours by a clock that is never set
+        self._clock: tuple[datetime, float] | None = None  # the Hub's time, and the monotonic time when it was fetched
 
     def head(self) -> str:
-        """From the branch itself: the Hub's `sha` of a dataset may lag behind."""
+        """Return the newest commit of the branch itself, because the `sha` in the Hub's dataset info may lag behind."""
         refs = self._with_retries(lambda: self._api.list_repo_refs(self._repo, repo_type="dataset"))
         for ref in refs.branches:
             if ref.name == MAIN:
                 return ref.target_commit
-        raise StoreError(f"{self.url} has no branch {MAIN}: name a dataset that was made on the Hub")
+        raise StoreError(f"{self.url} has no branch {MAIN}: use a dataset that was created on the Hub")
 
     def snapshot(self, head: str | None = None) -> Snapshot:
         head = head or self.head()
@@ -141,12 +143,12 @@ class HubStore:
         return self._mirrored(head, lambda: self._mirror.entries(folder, head))
 
     def session(self) -> AbstractContextManager[None]:
-        """None: other processes write packs into this mirror, under names that may be there already."""
+        """Return an empty context. Packs are not kept open, because other processes may write packs with the same names."""
         return nullcontext()
 
     def prefetch(self, paths: Collection[str], snapshot: Snapshot) -> None:
         missing = {path: blob for path in paths if not self._mirror.has(blob := snapshot.files[path])}
-        if len(missing) > MANY:
+        if len(missing) > MAX_SINGLE_FILES:
             self._fetch_all(snapshot.head)
         elif missing:
             with ThreadPoolExecutor(CONNECTIONS) as pool:
@@ -157,22 +159,23 @@ class HubStore:
         return self._mirror.history(head)
 
     def tidy(self) -> None:
-        """A mirror that has become large is thrown away: what is needed of it is fetched soon."""
+        """Squash the history on the Hub, and clear a mirror that has become large. What is needed is fetched again."""
         self._with_retries(lambda: self._api.super_squash_history(self._repo, branch=MAIN, repo_type="dataset"))
         if self._mirror.repository.size() > MIRROR_BYTES:
-            self._throw_mirror_away()
+            self._clear_mirror()
 
     def now(self) -> datetime:
-        """By the Hub's clock, which all workers share."""
-        if self._clock is None or time.monotonic() - self._clock[1] > CLOCK_LASTS:
-            self._clock = self._with_retries(self._ask_the_time), time.monotonic()
+        """Return the time by the Hub's clock, which all workers share."""
+        if self._clock is None or time.monotonic() - self._clock[1] > CLOCK_MAX_AGE:
+            self._clock = self._with_retries(self._fetch_time), time.monotonic()
         return self._clock[0] + timedelta(seconds=time.monotonic() - self._clock[1])
 
     def commit(self, changes: Changes, parent: str, message: str) -> str:
-        """As the Store says. After an answer that leaves open whether the commit landed, its nonce is looked for.
+        """Commit changes on top of `parent` and return the new head (see `Store.commit`).
 
-        The Hub returns success without looking at the parent where nothing would change; such a commit lacks the
-        nonce, and is a conflict here. Raises StoreUnavailableError where the Hub cannot be reached.
+        If the Hub's answer leaves open whether the commit was made, the history is searched for its nonce. If nothing
+        would change, the Hub reports success without checking the parent; then the nonce is missing, which is treated as
+        a conflict. Raises ConflictError if the branch has moved, and StoreUnavailableError if the Hub cannot be reached.
         """
         nonce = secrets.token_hex(16)
         there = self._mirror.snapshot(parent).files if self._mirror.has(parent) else {}
@@ -193,26 +196,30 @@ class HubStore:
                     revision=MAIN,
                     parent_commit=parent,
                 )
-                head = self._shown(done.oid, parent)
-                landed = self._landed(head, parent, nonce)
-            except RuntimeError as error:  # of an upload to the storage beside git, before the commit
+                head = self._fetch_commit(done.oid, parent)
+                landed = self._find_nonce(head, parent, nonce)
+            except RuntimeError as error:  # raised by the upload of large files, before the commit
                 raise _Interrupted(f"{error} {error.__cause__}") from error
-            except (HTTPError, ValueError, KeyError) as error:  # HfHubHTTPError is an HTTPError; a cut-off body is none
+            except (
+                HTTPError,
+                ValueError,
+                KeyError,
+            ) as error:  # includes HfHubHTTPError; a truncated body raises ValueError or KeyError
                 status = error.response.status_code if isinstance(error, HfHubHTTPError) else None
                 if status in (401, 403):
                     raise
                 head = self.head()
-                landed = self._landed(head, parent, nonce)
+                landed = self._find_nonce(head, parent, nonce)
                 if landed is None and status not in CONFLICTS and head == parent:
                     raise
-            if landed is None and not self._in_place(changes, head, parent):
+            if landed is None and not self._committed_before_squash(changes, head, parent):
                 raise ConflictError(MAIN)
             return landed or head
 
         return self._with_retries(attempt)
 
-    def _shown(self, head: str, parent: str) -> str:
-        """The commit, or the head where it has been squashed away meanwhile."""
+    def _fetch_commit(self, head: str, parent: str) -> str:
+        """Fetch a new commit and return it, or return the current head if the commit was squashed in the meantime."""
         try:
             self._fetch(head, since=parent)
             return head
@@ -221,15 +228,15 @@ class HubStore:
                 raise
             return now
 
-    def _in_place(self, changes: Changes, head: str, parent: str) -> bool:
-        """Whether the history since the parent was squashed away, and all is as this commit makes it."""
+    def _committed_before_squash(self, changes: Changes, head: str, parent: str) -> bool:
+        """Return whether the history since `parent` was squashed and the files are as these changes make them."""
         if any(commit.id == parent for commit in self._mirror.history(head)):
             return False
         snapshot = self.snapshot(head)
         return all(unchanged(snapshot, path, content) for path, content in changes.items())
 
-    def _landed(self, head: str, parent: str, nonce: str) -> str | None:
-        """The commit with this nonce between the head and its parent, if there is one."""
+    def _find_nonce(self, head: str, parent: str, nonce: str) -> str | None:
+        """Return the commit with this nonce between `head` and `parent`, or None."""
         self._fetch(head, since=parent)
         for commit in self._mirror.history(head):
             if nonce in commit.message:
@@ -239,7 +246,7 @@ class HubStore:
         return None
 
     def _mirrored(self, head: str, read: Callable[[], T]) -> T:
-        """Fetch a commit and read it from the mirror; once more if objects are damaged or another process removed them."""
+        """Fetch a commit and read it from the mirror. Repeat once if objects are damaged or another process removed them."""
         self._fetch(head)
         try:
             return read()
@@ -252,40 +259,42 @@ class HubStore:
             return read()
 
     def _reset_mirror(self, error: Exception) -> None:
-        log.warning("%s: %s; the mirror is fetched anew", self.url, " ".join(f"{type(error).__name__} {error}".split()))
-        self._throw_mirror_away()
+        log.warning(
+            "%s: %s; the mirror is fetched again", self.url, " ".join(f"{type(error).__name__} {error}".split())
+        )
+        self._clear_mirror()
 
-    def _throw_mirror_away(self) -> None:
+    def _clear_mirror(self) -> None:
         self._mirror.reset()
         self._fetched = -FRESH_S
 
     def _fetch(self, head: str, *, since: str | None = None) -> None:
-        """Bring the mirror up to date, unless it has this commit. `since`: with the commits after that one.
+        """Fetch a commit into the mirror unless it is there, and with `since` also the commits after that one.
 
-        Git may show a commit later than the API: raises StoreUnavailableError where it does not come.
+        Git may show a commit later than the API does. Raises StoreUnavailableError if it does not appear in time.
         """
 
         def attempt() -> None:
             if not self._mirror.has(head):
                 fresh = time.monotonic() - self._fetched < FRESH_S
                 known = fresh or (since and self._mirror.has(since))
-                self._fetch_once(head, None if known else LOOKED_BACK if since else 1)
+                self._fetch_once(head, None if known else COMMIT_SEARCH_DEPTH if since else 1)
 
         self._with_retries(lambda: self._on_mirror(attempt))
 
     def _fetch_all(self, head: str) -> None:
-        """Every file of a commit, in one request."""
+        """Fetch every file of a commit in one request."""
         self._with_retries(lambda: self._on_mirror(lambda: self._fetch_once(head, 1, blobs=True)))
 
     def _on_mirror(self, work: Callable[[], None]) -> None:
-        """Raises _Interrupted for all that another try may mend; before it, a mirror that may be damaged goes."""
+        """Run `work`. Raises _Interrupted for errors that a retry may fix, after clearing a mirror that may be damaged."""
         try:
             work()
         except _Interrupted:
             raise
         except (OSError, GitProtocolError, urllib3.exceptions.HTTPError, StoreUnavailableError) as error:
             raise _Interrupted(f"git fetch: {type(error).__name__}: {error}") from error
-        except Exception as error:  # of dulwich, for a mirror that is damaged or a pack that was cut off
+        except Exception as error:  # dulwich raises various types for a damaged mirror or a truncated pack
             self._reset_mirror(error)
             raise _Interrupted(f"git fetch: {type(error).__name__}: {error}") from error
 
@@ -303,7 +312,7 @@ class HubStore:
         self._fetched = time.monotonic()
 
     def _download(self, path: str, head: str, blob: str) -> bytes:
-        """A file's content, checked and kept. Raises KeyError where the Hub does not have it."""
+        """Return a file's content, checked and added to the mirror. Raises KeyError if the Hub does not have it."""
         address = f"{self._endpoint}/datasets/{self._repo}/resolve/{head}/{quote(path)}"
 
         def attempt() -> bytes:
@@ -312,8 +321,8 @@ class HubStore:
             content = response.content
             if blob_id(content) == blob:
                 self._mirror.add_blob(content)
-            elif blob_id(pointer(content)) != blob:  # what the Hub keeps beside git
-                raise _Interrupted(f"{path} came damaged")
+            elif blob_id(pointer(content)) != blob:  # large files, which the Hub stores outside git
+                raise _Interrupted(f"{path} arrived damaged")
             return content
 
         try:
@@ -323,21 +332,21 @@ class HubStore:
                 raise KeyError(path) from None
             raise
 
-    def _ask_the_time(self) -> datetime:
+    def _fetch_time(self) -> datetime:
         response = get_session().head(
             f"{self._endpoint}/api/datasets/{self._repo}", headers=self._api._build_hf_headers()
         )
         if (date := response.headers.get("Date")) is None:
-            raise _Interrupted("the Hub does not say what time it is")
+            raise _Interrupted("the Hub sent no Date header")
         return parsedate_to_datetime(date).astimezone(UTC)
 
     def _with_retries(self, work: Callable[[], T]) -> T:
-        """Retry `work` after errors that may pass, for PATIENCE seconds over all nested calls.
+        """Retry `work` after errors that may be temporary, for RETRY_SECONDS over all nested calls.
 
         Raises StoreUnavailableError if it keeps failing, StoreError if a retry cannot help.
         """
         outer: float | None = getattr(self._limits, "until", None)
-        until = self._limits.until = outer or time.monotonic() + PATIENCE
+        until = self._limits.until = outer or time.monotonic() + RETRY_SECONDS
 
         def attempt() -> T:
             try:
@@ -356,12 +365,14 @@ class HubStore:
             return tries(attempt)
         except HfHubHTTPError as error:
             status = error.response.status_code
-            said = f" ({' '.join(error.server_message.split())[:300]})" if error.server_message else ""
+            message = f" ({' '.join(error.server_message.split())[:300]})" if error.server_message else ""
             if _is_retryable(error):
-                raise StoreUnavailableError(f"{self.url}: the Hub answers {status}{said}; try again later") from error
+                raise StoreUnavailableError(
+                    f"{self.url}: the Hub answers {status}{message}; try again later"
+                ) from error
             advice = "; name a dataset that exists, and a token in HANNUN_HUB_TOKEN that may read and write it"
             raise StoreError(
-                f"{self.url}: the Hub answers {status}{said}{advice if status in (401, 403, 404) else ''}"
+                f"{self.url}: the Hub answers {status}{message}{advice if status in (401, 403, 404) else ''}"
             ) from error
         except (HTTPError, OSError, ValueError, _Interrupted) as error:
             raise StoreUnavailableError(f"{self.url}: the Hub is out of reach; try again later ({error})") from error
@@ -370,14 +381,14 @@ class HubStore:
 
 
 def _is_retryable(error: BaseException) -> bool:
-    """Whether another try may fare better."""
+    """Return whether a retry may succeed."""
     if isinstance(error, HfHubHTTPError):
         return error.response.status_code in (408, 425, 429) or error.response.status_code >= 500
     return isinstance(error, (HTTPError, ValueError, _Interrupted))
 
 
 def _give_up(state: RetryCallState) -> bool:
-    """After some tries, or where the Hub wants to be left alone for longer than others should wait for the store's lock."""
+    """Return whether to stop: after TRIES attempts, or if the wait is too long for others who need the store's lock."""
     return state.attempt_number >= TRIES or _wait(state) > LONGEST_WAIT
 
 

@@ -1,4 +1,4 @@
-"""A copy on this machine of a repository on a git server: the commits fetched last, their folders, and files once read."""
+"""A local mirror of a repository on a git server, with the last fetched commits, their folders, and the files read so far."""
 
 from dulwich.client import HttpGitClient
 from dulwich.object_store import ObjectStoreGraphWalker
@@ -11,12 +11,12 @@ from submissions.store.objects import merge_packs, remove_leftovers
 
 
 class Mirror(GitStore):
-    hidden = ".gitattributes"  # the Hub puts one into each repository
+    hidden = ".gitattributes"  # the Hub adds one to every repository
 
     def reset(self) -> None:
-        """Empty the mirror, if its objects are damaged or too many.
+        """Remove everything from the mirror, because its objects are damaged or too many.
 
-        Another process that reads it finds objects missing and fetches them again.
+        Other processes that read it fetch the missing objects again.
         """
         self.repository.clear()
         self._forget()
@@ -27,12 +27,12 @@ class Mirror(GitStore):
             return ObjectID(sha.encode()) in repo.object_store
 
     def add_blob(self, content: bytes) -> None:
-        """Add a file that was downloaded by itself."""
+        """Add a file that was downloaded on its own."""
         with self.repository.locked(), self.repository.open() as repo:
             repo.object_store.add_object(Blob.from_string(content))
 
     def fetch(self, client: HttpGitClient, path: str, head: str, depth: int | None, *, blobs: bool = False) -> None:
-        """Fetch a commit and its folders from a git server, with `blobs` its files too.
+        """Fetch a commit and its folders from a git server, and with `blobs` also its files.
 
         `depth` is the number of commits; None fetches all since the last one.
         """
@@ -50,7 +50,7 @@ class Mirror(GitStore):
                     pack.write,
                     depth=depth,
                     filter_spec=None if blobs else b"blob:none",
-                    protocol_version=2,  # the only one in which dulwich can filter
+                    protocol_version=2,  # dulwich supports filters only in this version
                 )
             except BaseException:
                 abort()

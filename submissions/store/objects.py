@@ -1,4 +1,4 @@
-"""Reading, writing and packing git objects while other processes do the same."""
+"""Read, write and pack git objects while other processes do the same."""
 
 import struct
 import time
@@ -13,19 +13,19 @@ from dulwich.object_store import DiskObjectStore
 from dulwich.objects import ObjectID, RawObjectID, ShaFile
 from dulwich.pack import Pack
 
-OBJECTS_PER_PACK = 10_000  # that are in memory together
-FEW_PACKS = 8  # that are left alone by the weekly upkeep
-MAX_PACKS = 32  # a repository opens each of them
-GROWTH = 2  # a pack is merged with the smaller ones unless it is this many times as large as they are together
-# What dulwich and zlib raise where the bytes of an object are not what they should be.
+OBJECTS_PER_PACK = 10_000  # they are in memory at the same time
+REPACK_ABOVE = 8  # packs; the weekly upkeep leaves fewer as they are
+MAX_PACKS = 32  # more are merged, because reading opens every pack
+GROWTH = 2  # a pack is not merged if it is more than this many times as large as all smaller packs together
+# Exceptions that dulwich and zlib raise for damaged objects.
 DAMAGE = (FileFormatException, ChecksumMismatch, zlib.error, struct.error, EOFError, AssertionError)
 
 
 class ObjectReader(DiskObjectStore):
     """An object store that finds objects while another process packs them.
 
-    dulwich looks into the packs, then for the loose file. An object that is packed between the two look-ups is in neither
-    place, so a miss is repeated: the second look-up lists the packs again.
+    dulwich searches the packs first and then the loose files. If an object is packed between the two steps, it is in
+    neither place. A second look-up lists the packs again and finds it.
     """
 
     def get_raw(self, name: RawObjectID | ObjectID) -> tuple[int, bytes]:
@@ -40,18 +40,18 @@ class ObjectReader(DiskObjectStore):
 
 
 class ObjectWriter:
-    """What a commit needs of an object store. Its user holds the store's lock, so no other writer is at work."""
+    """The part of an object store that a commit needs. The caller must hold the store's lock."""
 
     def __init__(self, store: DiskObjectStore) -> None:
         self._store = store
-        # A power failure otherwise leaves files without content.
+        # Without fsync, a power failure can leave empty files.
         store.fsync_object_files = True
 
     def __getitem__(self, sha: ObjectID) -> ShaFile:
         return self._store[sha]
 
     def add_object(self, new: ShaFile) -> None:
-        """Write an object, over one that is damaged, and in place of one that a killed writer has begun."""
+        """Write an object. A damaged copy and the leftovers of a killed writer are replaced."""
         path = loose_path(self._store, new.id)
         if path.exists() and not _is_intact(path, new):
             path.unlink()
@@ -75,7 +75,7 @@ def _is_intact(path: Path, wanted: ShaFile) -> bool:
 
 
 def remove_leftovers(store: DiskObjectStore) -> None:
-    """What killed writers have begun. The store's lock is held, so none is at work."""
+    """Delete the unfinished files of killed writers. The caller must hold the store's lock."""
     folder = Path(store.path)
     for path in (*folder.glob("??/*.lock"), *folder.glob("pack/*.lock"), *folder.glob("pack/tmp*")):
         path.unlink(missing_ok=True)
@@ -85,7 +85,7 @@ def remove_leftovers(store: DiskObjectStore) -> None:
 
 
 def remove_unreachable(store: DiskObjectStore, reachable: Collection[ObjectID], grace_s: float) -> None:
-    """Remove loose objects that nothing leads to, unless they are new. The store's lock is held."""
+    """Delete unreachable loose objects older than `grace_s` seconds. The caller must hold the store's lock."""
     since = time.time() - grace_s
     for sha, path in _loose_objects(store).items():
         if sha not in reachable and path.stat().st_mtime <= since:
@@ -93,9 +93,9 @@ def remove_unreachable(store: DiskObjectStore, reachable: Collection[ObjectID], 
 
 
 def repack(store: DiskObjectStore, reachable: Collection[ObjectID]) -> None:
-    """One pack in place of many, without what nothing leads to. The store's lock is held."""
-    before = _whole_packs(store)
-    if len(before) <= FEW_PACKS:
+    """Replace all packs by one without unreachable objects, if there are many. The caller must hold the store's lock."""
+    before = _complete_packs(store)
+    if len(before) <= REPACK_ABOVE:
         return
     loose = _loose_objects(store)
     store.fsync_object_files = True
@@ -103,7 +103,7 @@ def repack(store: DiskObjectStore, reachable: Collection[ObjectID]) -> None:
 
 
 def pack_loose_objects(store: DiskObjectStore) -> None:
-    """Loose objects as packs. The store's lock is held."""
+    """Move loose objects into packs. The caller must hold the store's lock."""
     loose = list(_loose_objects(store).items())
     store.fsync_object_files = True
     for start in range(0, len(loose), OBJECTS_PER_PACK):
@@ -118,36 +118,36 @@ def _loose_objects(store: DiskObjectStore) -> dict[ObjectID, Path]:
     return {ObjectID((path.parent.name + path.name).encode()): path for path in paths}
 
 
-def _whole_packs(store: DiskObjectStore) -> list[Path]:
-    """Without those that a killed process has begun, which have no index."""
+def _complete_packs(store: DiskObjectStore) -> list[Path]:
+    """Return the complete packs. An unfinished pack of a killed process has no index."""
     return [path for path in Path(store.pack_dir).glob("pack-*.pack") if path.with_suffix(".idx").exists()]
 
 
 def _replace_packs(store: DiskObjectStore, packs: Iterable[Path], objects: Iterable[ShaFile]) -> None:
-    """These objects as one pack, in place of those packs."""
+    """Write objects into a new pack and delete the given packs."""
     new = store.add_objects([(obj, None) for obj in objects])
     assert new
     for path in packs:
-        if path.stem != f"pack-{new.name().decode()}":  # one of them may hold just these
+        if path.stem != f"pack-{new.name().decode()}":  # a pack with exactly these objects has the same name
             for file in path.parent.glob(f"{path.stem}.*"):
                 file.unlink()
-    store.close()  # it has the removed ones open still, and would look into them
+    store.close()  # otherwise it would keep reading the deleted packs
 
 
 def merge_packs(store: DiskObjectStore) -> None:
-    """Fewer packs, where there are many. The large ones stay as they are, so that an object is moved a few times only."""
-    before = sorted(_whole_packs(store), key=lambda path: path.stat().st_size)
+    """Merge small packs if there are more than MAX_PACKS. Large packs stay, so each object is rewritten only a few times."""
+    before = sorted(_complete_packs(store), key=lambda path: path.stat().st_size)
     if len(before) <= MAX_PACKS:
         return
-    few, together = [before[0]], before[0].stat().st_size
+    small, total = [before[0]], before[0].stat().st_size
     for path in before[1:]:
         size = path.stat().st_size
-        if size > GROWTH * together and len(few) > 1:
+        if size > GROWTH * total and len(small) > 1:
             break
-        few.append(path)
-        together += size
+        small.append(path)
+        total += size
     objects: dict[ObjectID, ShaFile] = {}
-    for path in few:
+    for path in small:
         with closing(Pack(str(path.with_suffix("")), object_format=store.object_format)) as pack:
             objects |= {obj.id: obj for obj in pack.iterobjects()}
-    _replace_packs(store, few, objects.values())
+    _replace_packs(store, small, objects.values())

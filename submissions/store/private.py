@@ -21,7 +21,7 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from submissions.records.base import Record
-from submissions.store.base import PASSING
+from submissions.store.base import TRANSIENT_ERRNOS
 from submissions.store.hub_api import HubApi, TokenReader, no_token
 from submissions.texts.errors import StoreError, StoreUnavailableError
 
@@ -192,7 +192,7 @@ def _classify_errors(work: Callable[[], T]) -> T:
     except (FileNotFoundError, FileExistsError):
         raise
     except OSError as error:
-        if error.errno and error.errno not in PASSING:
+        if error.errno and error.errno not in TRANSIENT_ERRNOS:
             raise
         raise _TransientError(error.strerror or str(error)) from error
     except (HTTPError, RuntimeError) as error:  # hf_xet raises RuntimeError

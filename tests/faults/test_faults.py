@@ -53,7 +53,7 @@ def worker_env(
             "HANNUN_STORE": "hf://datasets/org/store",
         }
     monkeypatch.setenv("HANNUN_WORK_DIR", str(tmp_path / "reader"))
-    return environment | {"HANNUN_MAX_ATTEMPTS": "1000", "HANNUN_ALONE": "5"}
+    return environment | {"HANNUN_MAX_ATTEMPTS": "1000", "HANNUN_LATENCY_SAMPLES": "5"}
 
 
 def submit(store: Store, models: Path, name: str, submitter: str = "someone") -> EvalRequest:

@@ -45,7 +45,7 @@ def submitted(settings: Settings, store: Store, benchmark: str, model: str) -> E
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_group_signal_at_every_step_returns_request_to_queue(settings: Settings, store: Store, name: str) -> None:
     request = submitted(settings, store, "korquad-2", "tiny/extractive")
-    environment = environment_of(settings) | {"HANNUN_ALONE": "5"}
+    environment = environment_of(settings) | {"HANNUN_LATENCY_SAMPLES": "5"}
     settings.work_dir.mkdir(parents=True, exist_ok=True)
     outcomes = Counter[str]()
     for step in STEPS:
@@ -83,7 +83,7 @@ def test_group_signal_at_random_moments_fails_no_model(settings: Settings, store
     """Run a real model in the real sandbox."""
     rng = random.Random(5)
     request = submitted(settings, store, "ko-vqa", "tiny/image-text")
-    environment = environment_of(settings) | {"HANNUN_ALONE": "5", "HANNUN_PORT": str(free_port())}
+    environment = environment_of(settings) | {"HANNUN_LATENCY_SAMPLES": "5", "HANNUN_PORT": str(free_port())}
     queue, handed_back = Queue(store), 0
     for number in range(STOPS):
         with subprocess.Popen(

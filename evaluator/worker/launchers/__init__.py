@@ -1,4 +1,4 @@
-"""Who runs a claimed evaluation: a launcher for each way, one file each."""
+"""Launchers, which run claimed evaluations: one file per kind."""
 
 from importlib import import_module
 
@@ -16,11 +16,15 @@ LAUNCHERS = {
 
 
 def make_launcher(settings: Settings, queue: Queue) -> Launcher:
-    """The launcher of the settings; only its own libraries are loaded. Raises SandboxError, SettingsError, StoreError."""
+    """Return the launcher that the settings name. Only the libraries of that launcher are imported.
+
+    Raises SettingsError if its library is missing or the settings do not fit, SandboxError if there is no sandbox, and
+    StoreError if a store cannot be opened.
+    """
     module, name = LAUNCHERS[settings.launcher].split(":")
     try:
-        made = getattr(import_module(module), name)
+        launcher_class = getattr(import_module(module), name)
     except ModuleNotFoundError as error:
         raise SettingsError(f"HANNUN_LAUNCHER={settings.launcher}: {error}; make {settings.launcher}") from None
-    launcher: Launcher = made(settings, queue)
+    launcher: Launcher = launcher_class(settings, queue)
     return launcher

@@ -1,8 +1,8 @@
-"""What a launcher is: it has claimed requests evaluated, on this machine or as jobs elsewhere.
+"""The interface of launchers, which run claimed requests on this host or as jobs elsewhere.
 
-A job is `python -m evaluator worker --claimed KEY:NONCE`. It reaches the stores itself: it sends the heartbeats, publishes
-the result and writes every end to the queue, so that it needs no launcher any more once it runs. The lease's nonce lets
-one run publish, whatever was started twice or late.
+A job is `python -m evaluator worker --claimed KEY:NONCE`. It connects to the stores itself: it sends the heartbeats,
+publishes the result and writes the outcome to the queue. Once it runs it does not need the launcher. Only the job with the
+lease's nonce can publish, so a job that starts twice or late does no harm.
 """
 
 import logging
@@ -28,38 +28,38 @@ from submissions.texts.failure_codes import FailureCode
 
 log = logging.getLogger(__name__)
 
-JOBS = 8  # at once, where HANNUN_SLOTS does not say
-MISSED = 2  # heartbeats of a job, after which the launcher sends one for it
-GRACE = timedelta(minutes=2)  # for a job that is told to end to hand its request back
-OVERTIME = timedelta(minutes=15)  # beyond the deadline of an evaluation: to start, to download, to publish
+DEFAULT_SLOTS = 8  # simultaneous jobs if HANNUN_SLOTS is not set
+MISSED_HEARTBEATS = 2  # after this many without a sign of the job, the launcher extends the lease
+CANCEL_GRACE = timedelta(minutes=2)  # for a cancelled job to hand its request back
+OVERTIME = timedelta(minutes=15)  # for starting, downloading and publishing, in addition to the evaluation's deadline
 
 
 class Launcher(Protocol):
-    """Made from the settings and the queue. Its methods are called by several threads."""
+    """Run claimed requests. A launcher is made from the settings and the queue; its methods must be thread-safe."""
 
     def slots(self) -> AbstractContextManager[int]:
-        """How many evaluations may run side by side while this is held: one at least, or 0 once it is stopped."""
+        """Return a context with the number of evaluations that may run at the same time: at least 1, or 0 after `stop`."""
         ...
 
     def run(self, request: EvalRequest, shard: Shard | None = None) -> FailureCode | None:
-        """Have a claimed request evaluated, or a shard of it; returns at its end, with the code of a failure.
+        """Evaluate a claimed request, or a shard of it, and wait for the end. Return the failure code, or None.
 
-        Raises StoreError where the store is out of reach.
+        Raises StoreError if the store cannot be reached.
         """
         ...
 
     def stop(self) -> None:
-        """Have all that runs handed back, its answers kept. There is no way on from here."""
+        """Stop all runs, keep their answers and hand the requests back to the queue. This is irreversible."""
         ...
 
 
 class LaunchError(Exception):
-    """The scheduler cannot be asked, or refuses: one line that says what it says."""
+    """Raised with a message of one line if the scheduler cannot be reached or refuses a job."""
 
 
 @contextmanager
 def as_launch_errors(scheduler: str, *kinds: type[Exception]) -> Iterator[None]:
-    """Turns what a scheduler's client raises into a LaunchError of one line."""
+    """Convert exceptions of a scheduler's client into a LaunchError with a message of one line."""
     try:
         yield
     except kinds as error:
@@ -67,25 +67,25 @@ def as_launch_errors(scheduler: str, *kinds: type[Exception]) -> Iterator[None]:
 
 
 class JobState(Enum):
-    ALIVE = auto()  # waiting for a machine, or running
+    ALIVE = auto()  # queued or running
     ENDED = auto()
-    PREEMPTED = auto()  # ended by the scheduler, for no fault of the job
+    PREEMPTED = auto()  # ended by the scheduler through no fault of the job
 
 
 @dataclass(frozen=True)
 class Launch:
-    """A job to be started."""
+    """A job to start."""
 
     request: EvalRequest
-    name: str  # unique, of lower-case letters, digits and dashes
+    name: str  # unique; lower-case letters, digits and dashes
     arguments: tuple[str, ...]  # of `python -m evaluator`
     gpus: int
-    memory: int | None  # bytes that the model takes on its devices, where that is known
+    memory: int | None  # device memory of the model in bytes, None if unknown
     time_limit: timedelta
 
 
 class JobLauncher(ABC):
-    """A launcher of jobs: what they have in common. One that starts, finds and ends them is made from this."""
+    """Base class of launchers that run jobs on a scheduler. Subclasses implement `start`, `state` and `cancel`."""
 
     def __init__(self, settings: Settings, queue: Queue) -> None:
         self.settings = settings
@@ -96,19 +96,19 @@ class JobLauncher(ABC):
 
     @abstractmethod
     def start(self, launch: Launch) -> str:
-        """Start a job; returns the name it has there. Raises LaunchError."""
+        """Start a job and return the scheduler's name of it. Raises LaunchError if that fails."""
 
     @abstractmethod
     def state(self, job: str) -> JobState:
-        """Raises LaunchError where that cannot be said just now."""
+        """Return the state of a job. Raises LaunchError if the scheduler does not report it."""
 
     @abstractmethod
     def cancel(self, job: str) -> None:
-        """Tell a job to end, by SIGTERM where that can be. Raises LaunchError."""
+        """Ask a job to end, with SIGTERM if possible. Raises LaunchError if that fails."""
 
     @contextmanager
     def slots(self) -> Iterator[int]:
-        yield 0 if self._stopped.is_set() else self.settings.slots or JOBS
+        yield 0 if self._stopped.is_set() else self.settings.slots or DEFAULT_SLOTS
 
     def stop(self) -> None:
         self._stopped.set()
@@ -127,10 +127,10 @@ class JobLauncher(ABC):
             try:
                 state = self._follow(request, job)
             except LostLeaseError:
-                self._end(job)
+                self._cancel_and_wait(job)
                 raise
             if state is JobState.ALIVE:
-                self._end(job)
+                self._cancel_and_wait(job)
             return None if shard else self._collect(request, state)
         except LostLeaseError as error:
             log.warning("dropped %s: %s", request.key, error)
@@ -139,53 +139,58 @@ class JobLauncher(ABC):
     def _launch(self, request: EvalRequest, shard: Shard | None) -> Launch:
         assert request.lease
         nonce = request.lease.nonce
-        memory, own = memory_needed(request.params, request.precision), self.settings.gpu_memory
+        memory, gpu_memory = memory_needed(request.params, request.precision), self.settings.gpu_memory
         return Launch(
             request,
             f"hannun-{request.key[:12]}-{nonce[:8]}" + (f"-{shard.number}" if shard else ""),
             ("worker", "--claimed", f"{request.key}:{nonce}", *(("--shard", str(shard)) if shard else ())),
-            0 if own is None else max(1, math.ceil((memory or 0) / own)),
+            0 if gpu_memory is None else max(1, math.ceil((memory or 0) / gpu_memory)),
             memory,
             self.settings.deadline + OVERTIME,
         )
 
     def _follow(self, request: EvalRequest, job: str) -> JobState:
-        """Look at a job until it has ended, or this is stopped. Raises LostLeaseError where its request is another's."""
-        look_at = 0.0
+        """Poll a job until it ends or `stop` is called. Raises LostLeaseError if another worker holds the request."""
+        check_at = 0.0
         while not self._stopped.wait(self._poll):
             try:
-                if time.monotonic() >= look_at:
-                    look_at = time.monotonic() + self.settings.heartbeat.total_seconds()
-                    self._check(request)
+                if time.monotonic() >= check_at:
+                    check_at = time.monotonic() + self.settings.heartbeat.total_seconds()
+                    self._check_held(request)
                 if (state := self.state(job)) is not JobState.ALIVE:
                     return state
-                self._hold(request)
-            except (LaunchError, StoreError) as error:  # the job goes on whether we see it or not
-                log.warning("looking at %s: %s", job, error)
+                self._extend_lease(request)
+            except (LaunchError, StoreError) as error:  # the job continues even if it cannot be observed
+                log.warning("polling %s: %s", job, error)
         return JobState.ALIVE
 
-    def _check(self, request: EvalRequest) -> None:
-        """Raises LostLeaseError, but not where the job itself has written the end and is about to go."""
-        now = self._now(request)
+    def _check_held(self, request: EvalRequest) -> None:
+        """Raise LostLeaseError if another worker holds the request.
+
+        This is not raised if the job itself has written the outcome and is about to exit.
+        """
+        now = self._current_request(request)
         failed = now is not None and now.status == Status.PENDING and now.attempt == request.attempt
         if now is None or (now.status in (Status.PENDING, Status.RUNNING) and not failed):
             self.queue.check_held(request)
 
-    def _hold(self, request: EvalRequest) -> None:
-        """Extend the lease of a job that sends no heartbeats, for it waits for a machine: of what has begun, the scheduler
-        says that it is there."""
+    def _extend_lease(self, request: EvalRequest) -> None:
+        """Extend the lease of a job that sends no heartbeats.
+
+        The job may still be queued. The caller has checked with the scheduler that it exists.
+        """
         assert request.lease
-        own, beat = self.settings.heartbeat, self._heartbeats.last(request.key, request.lease)
+        interval, beat = self.settings.heartbeat, self._heartbeats.last(request.key, request.lease)
         now = self.queue.store.now()
-        if beat is None or beat.heartbeat_at + MISSED * own < now:
-            running = self._now(request)
+        if beat is None or beat.heartbeat_at + MISSED_HEARTBEATS * interval < now:
+            running = self._current_request(request)
             if running and running.status == Status.RUNNING:
                 progress = beat.progress if beat and beat.progress else Progress(stage=Stage.LAUNCH)
                 self.queue.heartbeat(request, now, progress)
 
-    def _end(self, job: str) -> None:
-        """Tell a job to end, and wait until it has."""
-        until = time.monotonic() + GRACE.total_seconds()
+    def _cancel_and_wait(self, job: str) -> None:
+        """Cancel a job and wait up to CANCEL_GRACE until it has ended."""
+        until = time.monotonic() + CANCEL_GRACE.total_seconds()
         try:
             self.cancel(job)
             while self.state(job) is JobState.ALIVE and time.monotonic() < until:
@@ -194,13 +199,16 @@ class JobLauncher(ABC):
             log.warning("ending %s: %s", job, error)
 
     def _collect(self, request: EvalRequest, state: JobState) -> FailureCode | None:
-        """What became of the request. A job that ended without a word gives it back at once; its answers so far are in
-        the private store. Raises LostLeaseError."""
+        """Return the failure code of a job that has ended, or None.
+
+        If the job wrote no outcome, its request goes back to the queue at once; the answers so far are in the private
+        store. Raises LostLeaseError if another worker holds the request.
+        """
         assert request.lease
-        now = self._now(request)
+        now = self._current_request(request)
         if now is None or now.lease is None or now.lease.nonce != request.lease.nonce:
             if now and now.status == Status.PENDING and now.attempt == request.attempt:
-                return FailureCode.WORKER_LOST  # the job has met a fault of ours, and its log has which
+                return FailureCode.WORKER_LOST  # the job met an infrastructure failure, which its log names
             return now.failure.code if now and now.failure else None
         if state is not JobState.ENDED:
             self._hand_back(request, None)
@@ -210,7 +218,7 @@ class JobLauncher(ABC):
         return self._fail(request, FailureCode.WORKER_LOST if began else FailureCode.LAUNCH_FAILED)
 
     def _hand_back(self, request: EvalRequest, shard: Shard | None) -> None:
-        if not shard:  # the run over the whole set does so
+        if not shard:  # the run over the whole set releases the request
             self.queue.release(request)
             log.info("handed back %s", request.key)
 
@@ -222,5 +230,5 @@ class JobLauncher(ABC):
         log.warning("%s: its job ended without a result, at %s", request.key, stage)
         return code
 
-    def _now(self, request: EvalRequest) -> EvalRequest | None:
+    def _current_request(self, request: EvalRequest) -> EvalRequest | None:
         return self.queue.find(request.key, self.queue.store.snapshot())

@@ -1,14 +1,16 @@
-"""`HANNUN_LAUNCHER=command`: jobs by the operator's own commands, of Slurm, Kubernetes, SkyPilot or anything else.
+"""`HANNUN_LAUNCHER=command`: run jobs with the operator's commands, for example for Slurm, Kubernetes or SkyPilot.
 
-`HANNUN_COMMANDS` names three, each run by the shell:
+`HANNUN_COMMANDS` has three shell commands:
 
-start   starts a job; the last word it prints is the job's name. {command} stands for what the job is to run, quoted for a
-        shell, {arguments} for what follows `python -m evaluator` in it, {gpus}, {memory_gb} and {minutes} for what it takes,
-        {name} for a name of its own
-state   prints the state of {job}. Nothing means that there is no such job any more, a failure that nobody can tell now
-cancel  tells {job} to end
+start   starts a job. The last word of its output is the job's name. Placeholders: {command}, what the job must run;
+        {arguments}, what follows `python -m evaluator` in it; {gpus}, {memory_gb} and {minutes}, what it needs;
+        {name}, a unique name
+state   prints the state of {job}. No output means that the job does not exist any more, a non-zero exit code that the
+        state is unknown at the moment
+cancel  asks {job} to end
 
-A start that fails after its job has begun leaves a job whose lease is another's by then, so that it ends by itself.
+Values are quoted for the shell. If a start fails after its job has begun, the request's lease passes on, and the job ends
+itself when it notices.
 """
 
 import os
@@ -25,23 +27,23 @@ from submissions.queue.queue import Queue
 from submissions.store.open import absolute
 from submissions.texts.errors import SettingsError
 
-UNKNOWN_MEMORY = 16 * 10**9  # bytes, for a model whose size is not known
-BASE_GB = 8  # of the machine's own memory: libraries, images, the loading of weights
-PLACEHOLDER = re.compile(r"(?<!\$)\{(\w+)\}")  # not ${…}, which is the shell's
+DEFAULT_MEMORY = 16 * 10**9  # bytes, for a model of unknown size
+HOST_MEMORY_GB = 8  # for libraries, images and the loading of weights
+PLACEHOLDER = re.compile(r"(?<!\$)\{(\w+)\}")  # but not ${…}, a variable of the shell
 PLACEHOLDERS = {
     "start": {"command", "arguments", "gpus", "memory_gb", "minutes", "name"},
     "state": {"job"},
     "cancel": {"job"},
 }
-SECONDS = 120.0  # for a command
-# What schedulers call a job that is over, by the first letters of its state in lower case.
+COMMAND_TIMEOUT = 120.0  # seconds
+# Prefixes, in lower case, of the states that schedulers report for jobs that have ended.
 ENDED = ("succeeded", "completed", "failed", "cancelled", "timeout", "out_of_me", "node_fail", "boot_fail", "deadline")
 PREEMPTED = ("preempted", "evicted")
 
 
 class CommandLauncher(JobLauncher):
     def __init__(self, settings: Settings, queue: Queue) -> None:
-        """Raises SettingsError."""
+        """Raises SettingsError if HANNUN_COMMANDS is not set or has a wrong placeholder."""
         super().__init__(settings, queue)
         if settings.commands is None:
             raise SettingsError('HANNUN_LAUNCHER=command needs HANNUN_COMMANDS: {"start": …, "state": …, "cancel": …}')
@@ -50,40 +52,43 @@ class CommandLauncher(JobLauncher):
             command = getattr(self._commands, name)
             used = set(re.findall(PLACEHOLDER, command))
             if unknown := sorted(used - known):
-                raise SettingsError(f"HANNUN_COMMANDS {name}: {{{unknown[0]}}} stands for nothing")
+                raise SettingsError(f"HANNUN_COMMANDS {name}: unknown placeholder {{{unknown[0]}}}")
             if name != "start" and not used:
-                raise SettingsError(f"HANNUN_COMMANDS {name}: it does not name {{job}}")
+                raise SettingsError(f"HANNUN_COMMANDS {name}: it does not contain {{job}}")
 
     def start(self, launch: Launch) -> str:
-        own = self.settings  # a command line may have named another store
-        places = {"HANNUN_STORE": absolute(own.store), "HANNUN_PRIVATE_STORE": absolute(own.private_store)}
+        settings = self.settings  # the stores may come from the command line, not from the environment
+        stores = {"HANNUN_STORE": absolute(settings.store), "HANNUN_PRIVATE_STORE": absolute(settings.private_store)}
         command = [sys.executable, "-m", "evaluator", *launch.arguments]
-        said = self._run(
+        output = self._run(
             "start",
-            environment=places,
+            environment=stores,
             command=f"cd {shlex.quote(str(ROOT))} && exec {shlex.join(command)}",
             arguments=shlex.join(launch.arguments),
             gpus=launch.gpus,
-            memory_gb=-(-(launch.memory or UNKNOWN_MEMORY) // 10**9) + BASE_GB,
+            memory_gb=-(-(launch.memory or DEFAULT_MEMORY) // 10**9) + HOST_MEMORY_GB,
             minutes=int(launch.time_limit.total_seconds() // 60),
             name=launch.name,
         )
-        if not (words := said.split()):
-            raise LaunchError("HANNUN_COMMANDS start: it printed no name of a job")
+        if not (words := output.split()):
+            raise LaunchError("HANNUN_COMMANDS start: it printed no job name")
         return words[-1]
 
     def state(self, job: str) -> JobState:
-        said = self._run("state", job=job).strip().lower()
-        if said.startswith(PREEMPTED):
+        state = self._run("state", job=job).strip().lower()
+        if state.startswith(PREEMPTED):
             return JobState.PREEMPTED
-        return JobState.ENDED if not said or said.startswith(ENDED) else JobState.ALIVE
+        return JobState.ENDED if not state or state.startswith(ENDED) else JobState.ALIVE
 
     def cancel(self, job: str) -> None:
         self._run("cancel", job=job)
 
-    def _run(self, what: str, environment: Mapping[str, str] | None = None, **values: object) -> str:
-        """What a command prints; {names} in it stand for values, quoted for the shell. Raises LaunchError."""
-        template = getattr(self._commands, what)
+    def _run(self, step: str, environment: Mapping[str, str] | None = None, **values: object) -> str:
+        """Run a command with its placeholders filled in and return its output.
+
+        Raises LaunchError if it fails or takes longer than COMMAND_TIMEOUT.
+        """
+        template = getattr(self._commands, step)
         command = PLACEHOLDER.sub(lambda found: shlex.quote(str(values[found[1]])), template)
         try:
             done = subprocess.run(  # noqa: S602 - the operator's own command
@@ -94,14 +99,16 @@ class CommandLauncher(JobLauncher):
                 capture_output=True,
                 text=True,
                 errors="replace",
-                timeout=SECONDS,
+                timeout=COMMAND_TIMEOUT,
                 check=False,
             )
         except subprocess.TimeoutExpired:
             raise LaunchError(
-                f"HANNUN_COMMANDS {what} did not answer within {SECONDS:g} s, or what it started holds its output open"
+                f"HANNUN_COMMANDS {step} did not end within {COMMAND_TIMEOUT:g} s, or a child process keeps its output open"
             ) from None
         if done.returncode:
-            said = (done.stderr or done.stdout).strip().splitlines()
-            raise LaunchError(f"HANNUN_COMMANDS {what} ended with {done.returncode}: {said[-1] if said else 'no word'}")
+            lines = (done.stderr or done.stdout).strip().splitlines()
+            raise LaunchError(
+                f"HANNUN_COMMANDS {step} ended with {done.returncode}: {lines[-1] if lines else 'no output'}"
+            )
         return done.stdout

@@ -1,4 +1,4 @@
-"""The claims that processes of this host hold, so that those of a killed one need not wait for their lease to run out."""
+"""Mark the claims held by processes of this host, to find those of killed processes before the leases expire."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,7 @@
-"""`HANNUN_LAUNCHER=hf-jobs`: a Job on the Hub for each evaluation, on the cheapest hardware that holds the model.
+"""`HANNUN_LAUNCHER=hf-jobs`: each evaluation is a Job on the Hub, on the cheapest hardware with enough memory for the model.
 
-`HANNUN_JOBS` names image, code and the most one job may cost: `{"image": "python:3.11@sha256:…", "space": "OWNER/NAME",
-"commit": "…", "max_price": 20}`. Both stores must be on the Hub.
+`HANNUN_JOBS` sets the image, the code and the maximum price of a job in dollars: `{"image": "python:3.11@sha256:…",
+"space": "OWNER/NAME", "commit": "…", "max_price": 20}`. Both stores must be on the Hub.
 
 source: https://huggingface.co/docs/huggingface_hub/guides/jobs
 """
@@ -21,15 +21,15 @@ from submissions.texts.errors import SettingsError
 
 log = logging.getLogger(__name__)
 
-SHORTEST = timedelta(minutes=10)  # beside starting and publishing: less buys no evaluation
-LEAST_MEMORY = 16 * 10**9  # bytes, for a model whose size is not known
+MIN_EVALUATION_TIME = timedelta(minutes=10)  # in addition to OVERTIME; a shorter job could not finish an evaluation
+DEFAULT_MEMORY = 16 * 10**9  # bytes, for a model of unknown size
 _hub_errors = partial(as_launch_errors, "the Hub's Jobs", HTTPError, ValueError, KeyError)
 ALIVE = (JobStage.SCHEDULING, JobStage.RUNNING)
 
 
 class HubJobLauncher(JobLauncher):
     def __init__(self, settings: Settings, queue: Queue) -> None:
-        """Raises SettingsError."""
+        """Raises SettingsError if HANNUN_JOBS is not set."""
         super().__init__(settings, queue)
         if settings.jobs is None:
             raise SettingsError('HANNUN_LAUNCHER=hf-jobs needs HANNUN_JOBS: {"image", "space", "commit", "max_price"}')
@@ -37,27 +37,27 @@ class HubJobLauncher(JobLauncher):
         self._client = JobClient(settings)
 
     def start(self, launch: Launch) -> str:
-        own = self._jobs
+        jobs = self._jobs
         with _hub_errors():
             flavor = self._flavor(launch.memory)
             limit = launch.time_limit
             if flavor.price:
-                limit = min(limit, timedelta(hours=own.max_price / flavor.price))
-            if limit < OVERTIME + SHORTEST:
+                limit = min(limit, timedelta(hours=jobs.max_price / flavor.price))
+            if limit < OVERTIME + MIN_EVALUATION_TIME:
                 raise LaunchError(
-                    f"max_price {own.max_price:g} buys {limit} on {flavor.name} at ${flavor.price:.2f} an hour"
+                    f"max_price {jobs.max_price:g} buys {limit} on {flavor.name} at ${flavor.price:.2f} an hour"
                 )
             log.info(
-                "%s goes to %s (%s): $%.2f an hour, at most %s and $%.2f",
+                "%s runs on %s (%s): $%.2f an hour, at most %s and $%.2f",
                 *(launch.request.key, flavor.name, flavor.accelerator or "no accelerator", flavor.price, limit),
                 flavor.price * limit / timedelta(hours=1),
             )
             return self._client.run(
-                JobSettings(own.space, own.commit, flavor.name, own.image, limit, own.namespace),
+                JobSettings(jobs.space, jobs.commit, flavor.name, jobs.image, limit, jobs.namespace),
                 launch.arguments,
                 {"request": launch.request.key, "name": launch.name},
                 {
-                    # It ends by itself, with a word, before the Hub would end it.
+                    # The job ends itself and records why, before the Hub ends it.
                     "HANNUN_DEADLINE": f"{int((limit - OVERTIME).total_seconds())}s",
                     "HANNUN_PRICE_PER_HOUR": f"{flavor.price:.6f}",
                 },
@@ -72,13 +72,13 @@ class HubJobLauncher(JobLauncher):
             self._client.cancel(job, self._jobs.namespace)
 
     def _flavor(self, memory: int | None) -> Flavor:
-        """Raises LaunchError where none will do."""
+        """Return the cheapest hardware with enough memory, or the configured one. Raises LaunchError if there is none."""
         offered = self._client.flavors()
         if self._jobs.flavor:
             fitting = [flavor for flavor in offered if flavor.name == self._jobs.flavor]
         else:
-            fitting = [flavor for flavor in offered if flavor.memory >= (memory or LEAST_MEMORY)]
+            fitting = [flavor for flavor in offered if flavor.memory >= (memory or DEFAULT_MEMORY)]
         if not fitting:
-            wanted = self._jobs.flavor or f"{(memory or LEAST_MEMORY) / 1e9:,.0f} GB of GPU memory"
+            wanted = self._jobs.flavor or f"{(memory or DEFAULT_MEMORY) / 1e9:,.0f} GB of GPU memory"
             raise LaunchError(f"the Hub offers no hardware with {wanted}")
         return fitting[0]

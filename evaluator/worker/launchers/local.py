@@ -1,4 +1,4 @@
-"""`HANNUN_LAUNCHER=local`: evaluations on this machine's devices, one on each, or on several where a model is large."""
+"""`HANNUN_LAUNCHER=local`: run evaluations on this host's devices, one device each, or several for a large model."""
 
 import logging
 import math
@@ -25,12 +25,12 @@ from submissions.texts.failure_codes import FailureCode
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 1.0  # between looks for a device that another worker has
+POLL_SECONDS = 1.0  # between attempts to get a device that another worker holds
 
 
 class LocalLauncher:
     def __init__(self, settings: Settings, queue: Queue) -> None:
-        """Raises SandboxError, SettingsError, StoreError."""
+        """Raises SandboxError without a sandbox, SettingsError for unusable settings, StoreError if a store fails."""
         prepare_work_dir(settings)
         self._settings = settings
         self._queue = queue
@@ -43,15 +43,15 @@ class LocalLauncher:
 
     @contextmanager
     def slots(self) -> Iterator[int]:
-        """Yield the number of devices that no other worker of this host has; a host without GPUs counts as one.
+        """Yield the number of devices that no other worker of this host holds. A host without GPUs counts as one device.
 
         Requests of killed workers of this host go back to the queue first.
         """
         self._take_back_abandoned()
         folder = self._settings.work_dir
         with ExitStack() as held:
-            own: list[Device] = []
-            while not own and not self._stopped.is_set():
+            free: list[Device] = []
+            while not free and not self._stopped.is_set():
                 for device in self._devices or [Device("")]:
                     name = (device.uuid or device.name).replace("/", "-")
                     lock = FileLock(folder / (f"device-{name}.lock" if name else "device.lock"))
@@ -59,11 +59,11 @@ class LocalLauncher:
                         held.enter_context(lock.acquire(timeout=0))
                     except Timeout:
                         continue
-                    own.append(device)
-                if not own:
-                    self._stopped.wait(LOOK_SECONDS)
-            self._pool = DevicePool(own)
-            yield len(own)
+                    free.append(device)
+                if not free:
+                    self._stopped.wait(POLL_SECONDS)
+            self._pool = DevicePool(free)
+            yield len(free)
 
     def _take_back_abandoned(self) -> None:
         if nonces := self._claims.abandoned():
@@ -82,14 +82,14 @@ class LocalLauncher:
     def _run(self, request: EvalRequest, shard: Shard | None) -> FailureCode | None:
         needed = memory_needed(request.params, request.precision)
 
-        def hold() -> None:
+        def send_heartbeat() -> None:
             try:
                 self._queue.heartbeat(request, self._queue.store.now(), Progress(stage=Stage.LAUNCH))
             except StoreError as error:
                 log.warning("heartbeat of %s: %s", request.key, error)
 
         try:
-            with self._pool.take(needed, self._settings.heartbeat, hold) as devices:
+            with self._pool.take(needed, self._settings.heartbeat, send_heartbeat) as devices:
                 names = [device.name for device in devices] if self._devices else None
                 run = ClaimedRun(self._settings, self._queue, self._private, request, shard=shard, devices=names)
                 self._running.add(run)
@@ -100,7 +100,7 @@ class LocalLauncher:
                 finally:
                     self._running.discard(run)
                     make_room(self._settings)
-        except LostLeaseError as error:  # while it waited
+        except LostLeaseError as error:  # while waiting for a device
             log.warning("dropped %s: %s", request.key, error)
             return None
 
@@ -111,21 +111,25 @@ class LocalLauncher:
 
 
 class DevicePool:
-    """Devices that evaluations take and give back."""
+    """Lend devices to evaluations, in the order in which they asked."""
 
     def __init__(self, devices: Sequence[Device]) -> None:
         self._count = len(devices)
         self._least = min((device.memory for device in devices if device.memory), default=None)
         self._free = list(devices)
-        self._turns: deque[object] = deque()  # who waits for several is not passed by who wants one
+        # First come, first served: an evaluation that needs several devices is not overtaken by one that needs one.
+        self._turns: deque[object] = deque()
         self._changed = threading.Condition()
 
     @contextmanager
     def take(
         self, memory: int | None, every: timedelta, waiting: Callable[[], None] = lambda: None
     ) -> Iterator[list[Device]]:
-        """Devices with that many bytes together, once they are free; one where that is not known, all where that is too
-        much: the device then says so. `waiting` is called now and then until they are free."""
+        """Wait for devices that have `memory` bytes in total, and yield them.
+
+        If `memory` is None, this is one device. If all devices have less, this is all of them, and the evaluation then
+        fails with an out-of-memory error. `waiting` is called at the interval `every` while devices are not free.
+        """
         turn = object()
         wanted = min(self._count, math.ceil(memory / self._least) if memory and self._least else 1)
         with self._changed:

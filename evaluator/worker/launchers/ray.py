@@ -1,7 +1,7 @@
-"""`HANNUN_LAUNCHER=ray`: each evaluation is a task of a Ray cluster, the one that RAY_ADDRESS names.
+"""`HANNUN_LAUNCHER=ray`: each evaluation is a task on the Ray cluster at RAY_ADDRESS.
 
-The nodes have this code and its environment at the same path, bubblewrap, and reach the stores. A task takes the GPUs and
-the memory that its model needs, and what HANNUN_RAY_RESOURCES names besides.
+Every node needs this code and its environment at the same path, bubblewrap, and access to the stores. A task requests the
+GPUs and the memory that its model needs, and the resources in HANNUN_RAY_RESOURCES.
 
 source: https://docs.ray.io/en/latest/ray-core/scheduling/resources.html
 """
@@ -26,13 +26,13 @@ from submissions.texts.errors import SettingsError
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 _ray_errors = partial(as_launch_errors, "Ray", RayError, KeyError, ValueError)
 
 
 class RayLauncher(JobLauncher):
     def __init__(self, settings: Settings, queue: Queue) -> None:
-        """Raises SettingsError where no cluster is found."""
+        """Connect to the cluster. Raises SettingsError if none is found."""
         super().__init__(settings, queue)
         try:
             ray.init(
@@ -47,15 +47,15 @@ class RayLauncher(JobLauncher):
             )
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise SettingsError(f"RAY_ADDRESS: {' '.join(str(error).split())[:300]}") from None
-        self._tasks: dict[str, Any] = {}  # references to what tasks will have returned, by name
+        self._tasks: dict[str, Any] = {}  # name → reference to the task's result
 
     def start(self, launch: Launch) -> str:
-        own = self.settings
-        # Not in the runtime environment, which Ray's dashboard shows: tokens are among them.
+        settings = self.settings
+        # Passed as an argument: Ray's dashboard shows the runtime environment, and these include tokens.
         environment = {
-            **own.variables(HOST_SETTINGS),
-            **own.secrets,
-            **{"HANNUN_STORE": absolute(own.store), "HANNUN_PRIVATE_STORE": absolute(own.private_store)},
+            **settings.variables(HOST_SETTINGS),
+            **settings.secrets,
+            **{"HANNUN_STORE": absolute(settings.store), "HANNUN_PRIVATE_STORE": absolute(settings.private_store)},
         }
         with _ray_errors():
             self._tasks[launch.name] = _evaluate.options(
@@ -73,10 +73,10 @@ class RayLauncher(JobLauncher):
             return JobState.ALIVE
         try:
             if code := ray.get(self._tasks.pop(job)):
-                log.warning("%s ended with exit code %d: `ray logs` has its last words", job, code)
+                log.warning("%s ended with exit code %d; see `ray logs`", job, code)
         except TaskCancelledError:
             pass
-        except RayError as error:  # its node or its process is lost, or what it ran has raised
+        except RayError as error:  # its node or process is lost, or the task raised
             log.warning("%s: %s", job, str(error).strip().splitlines()[-1])
         return JobState.ENDED
 
@@ -87,13 +87,13 @@ class RayLauncher(JobLauncher):
 
 @ray.remote(num_cpus=1, max_retries=0, max_calls=1)  # type: ignore[untyped-decorator]
 def _evaluate(arguments: tuple[str, ...], environment: dict[str, str]) -> int:
-    """The job in a process of its own, which is told to end with this one: tokens are in no environment but its own."""
+    """Run the job in a subprocess, which gets SIGTERM if this process ends. Only its environment has the tokens."""
     command = ["setpriv", "--pdeathsig", "TERM", sys.executable, "-m", "evaluator", *arguments]
     process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment)
     try:
         while process.poll() is None:
             with suppress(subprocess.TimeoutExpired):
-                process.wait(LOOK_SECONDS)  # no longer at once: Ray's interruption is no signal that would end a wait
+                process.wait(POLL_SECONDS)  # short, because Ray's interruption does not end a wait
         return process.returncode
     except KeyboardInterrupt:  # cancelled
         process.terminate()

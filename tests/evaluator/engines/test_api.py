@@ -100,7 +100,7 @@ def test_load_engine_raises_if_server_does_not_start(tmp_path: Path, command: st
 @pytest.mark.faults
 def test_run_with_spawned_server(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "evaluator", "run", "--model", str(models_dir / "tiny/image-text")]
-    command += ["--benchmark", "ko-vdc", "--limit", "2", "--alone", "4", "--spawn", SERVE]
+    command += ["--benchmark", "ko-vdc", "--limit", "2", "--latency-samples", "4", "--spawn", SERVE]
     done = subprocess.run(
         [*command, "--out", str(tmp_path / "out")], cwd=ROOT, env=environment, capture_output=True, text=True
     )

@@ -147,12 +147,12 @@ def test_ko_fresh_command_draws_reveals_and_verifies(
     assert evaluator(["ko-fresh", "draw", "--seed", "mine", "--n", "8", "--out", str(tmp_path / "mine")]) == 0
     assert (tmp_path / "mine/items.jsonl").is_file()
     assert evaluator(["ko-fresh", "draw", "--seed", "mine", "--out", str(tmp_path / "mine")]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert evaluator(["ko-fresh", "draw", "--seed", "mine", "--out", str(tmp_path / "mine/items.jsonl/new")]) == 2
     assert capsys.readouterr().err.endswith("new: Not a directory\n")
     for wrong in (["--seed", ""], ["--seed", "mine", "--n", "9"], ["--seed", "\udce1"]):
         assert evaluator(["ko-fresh", "draw", *wrong, "--out", str(tmp_path / "wrong")]) == 2
-        assert "a seed is text" in capsys.readouterr().err
+        assert "the seed must be printable text" in capsys.readouterr().err
     drawn_set(QUARTER, fresh_settings)
     assert evaluator(["ko-fresh", "verify", QUARTER, "--out", str(tmp_path / "v")]) == 2
     assert "not revealed" in capsys.readouterr().err

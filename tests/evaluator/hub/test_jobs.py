@@ -35,7 +35,7 @@ def schedule(hub: Hub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 def test_schedule_creates_lists_and_deletes_job(hub: Hub, schedule: Callable[..., Done]) -> None:
     made = schedule(
         "--flavor", "a100-large", "--every", "6h", "--space", "org/board", "--image", IMAGE,
-        HANNUN_DATA_TOKEN="hf_data", HANNUN_ALONE="50", HANNUN_PORT="9", HF_TOKEN="hf_read",
+        HANNUN_DATA_TOKEN="hf_data", HANNUN_LATENCY_SAMPLES="50", HANNUN_PORT="9", HF_TOKEN="hf_read",
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
     (job,) = hub.jobs
@@ -43,7 +43,7 @@ def test_schedule_creates_lists_and_deletes_job(hub: Hub, schedule: Callable[...
     assert (job["schedule"], job["concurrency"], spec["flavor"]) == ("0 */6 * * *", False, "a100-large")
     assert spec["timeoutSeconds"] == 12 * 3600, "the Hub's default limit of half an hour would end every evaluation"
     assert spec["secrets"] == {"HANNUN_HUB_TOKEN": TOKEN, "HANNUN_DATA_TOKEN": "hf_data", "HF_TOKEN": "hf_read"}
-    assert spec["environment"] == {**STORES, "HANNUN_ALONE": "50"}
+    assert spec["environment"] == {**STORES, "HANNUN_LATENCY_SAMPLES": "50"}
     command = spec["command"][-1]
     assert "spaces/org/board" in command and command.endswith("evaluator worker --once")
     assert f"git checkout --quiet {SPACE_COMMIT}\n" in command and SPACE_COMMIT in made.stdout

@@ -174,7 +174,17 @@ def test_run_stops_before_inference_on_broken_row(cli: Cli, tmp_path: Path) -> N
 
 def test_run_restarted_after_kill_gives_same_result(environment: dict[str, str], tmp_path: Path) -> None:
     engine = f"{LoggingEngine.__module__}:{LoggingEngine.__name__}"
-    arguments = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--sandbox", "none", "--alone", "5"]
+    arguments = [
+        "run",
+        "--model",
+        "tiny/extractive",
+        "--benchmark",
+        "korquad-2",
+        "--sandbox",
+        "none",
+        "--latency-samples",
+        "5",
+    ]
     command = [sys.executable, "-m", "tests.support.cli", engine, *arguments, "--fresh", "--out"]
     out, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
     answers = out / "job/out/answers.jsonl"
@@ -216,7 +226,17 @@ def test_run_restarted_after_kill_gives_same_result(environment: dict[str, str],
 def test_run_reuses_answers_of_shorter_run(cli: Cli, dummy_engine: None, tmp_path: Path) -> None:
     def seconds(*more: str) -> float:
         out = tmp_path / "-".join(more or ["whole"])
-        args = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--alone", "0", "--out", str(out)]
+        args = [
+            "run",
+            "--model",
+            "tiny/extractive",
+            "--benchmark",
+            "korquad-2",
+            "--latency-samples",
+            "0",
+            "--out",
+            str(out),
+        ]
         assert cli(*args, *more).returncode == 0
         return float(json.loads((out / "result.json").read_text())["total_evaluation_time_seconds"])
 
@@ -346,7 +366,7 @@ def test_run_smollm2_on_real_page(
     make_smollm2(tmp_path / "SmolLM2-135M-Instruct")
     done = run(
         environment, "run", "--model", str(tmp_path / "SmolLM2-135M-Instruct"), "--benchmark", "korquad-2",
-        "--data", f"{pages}#dev", "--limit", "1", "--alone", "0", "--out", str(tmp_path / "out"), timeout=900,
+        "--data", f"{pages}#dev", "--limit", "1", "--latency-samples", "0", "--out", str(tmp_path / "out"), timeout=900,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())

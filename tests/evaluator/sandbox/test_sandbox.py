@@ -387,7 +387,7 @@ def test_run_reads_model_of_links_in_sandbox(
     for number, file in enumerate(sorted((models_dir / "tiny/extractive").iterdir())):
         (blobs / str(number)).write_bytes(file.read_bytes())
         (folder / file.name).symlink_to(f"../../blobs/{number}")
-    arguments = ["run", "--model", str(folder), "--benchmark", "korquad-2", "--limit", "3", "--alone", "0"]
+    arguments = ["run", "--model", str(folder), "--benchmark", "korquad-2", "--limit", "3", "--latency-samples", "0"]
     done = subprocess.run(
         [*DUMMY_CLI, *arguments, "--out", str(tmp_path / "out")],
         cwd=ROOT,
@@ -410,7 +410,17 @@ def test_app_reports_missing_sandbox(environment: dict[str, str], tmp_path: Path
 
 @pytest.mark.parametrize("sandbox_option", ["auto", "none"])
 def test_run_without_sandbox_is_recorded(environment: dict[str, str], tmp_path: Path, sandbox_option: str) -> None:
-    arguments = ["run", "--model", "tiny/extractive", "--benchmark", "korquad-2", "--limit", "3", "--alone", "0"]
+    arguments = [
+        "run",
+        "--model",
+        "tiny/extractive",
+        "--benchmark",
+        "korquad-2",
+        "--limit",
+        "3",
+        "--latency-samples",
+        "0",
+    ]
     path = f"{tmp_path}:{Path(sys.executable).parent}"
     command = [*DUMMY_CLI, *arguments, "--out", str(tmp_path / "out"), "--sandbox", sandbox_option]
     done = subprocess.run(command, cwd=ROOT, env=environment | {"PATH": path}, capture_output=True, text=True)

@@ -271,7 +271,7 @@ def test_worker_resumes_answers_of_lost_worker(
     """Resume from the private store alone, as after a Job whose disk is gone."""
     use_engine(monkeypatch, LoggingEngine)
     request = submit(settings, "tiny/image-text", "ko-vdc")
-    here = settings.model_copy(update={"heartbeat": timedelta(milliseconds=5), "alone": 0})
+    here = settings.model_copy(update={"heartbeat": timedelta(milliseconds=5), "latency_samples": 0})
     here.work_dir.mkdir(parents=True)
     (here.work_dir / STOP_AFTER_FILE).write_text("7")
     worker = Worker(here)
@@ -293,7 +293,7 @@ def test_worker_resumes_answers_of_lost_worker(
     parts = private.paths("answers")
     copied = b"".join(private.read(path) for path in parts).splitlines()
     assert parts and all(request.key in path for path in parts) and 0 < len(copied) <= 7
-    there = settings.model_copy(update={"work_dir": tmp_path / "another host", "alone": 0})
+    there = settings.model_copy(update={"work_dir": tmp_path / "another host", "latency_samples": 0})
     queue = Queue(open_store(settings.store))
     queue.requeue(request.key)
     there.work_dir.mkdir()
@@ -377,7 +377,7 @@ def test_worker_pauses_longer_after_infrastructure_failures(
         )
     failures = [queue.get(row.key).failure for row in queue.rows() if row.status == "quarantined"]
     assert [failure.code for failure in failures if failure] == ["disk_full"] * 3
-    assert "disk_full again and again" in caplog.text
+    assert "repeated disk_full" in caplog.text
     (pause,) = Heartbeats(settings).pauses(queue.store.now())
     assert pause.code == "disk_full"
     queue.requeue_all()

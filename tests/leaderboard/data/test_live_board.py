@@ -300,7 +300,7 @@ def test_unattended_since_is_set_when_no_worker_appears(
     monkeypatch.setattr("leaderboard.data.worker_status.WORKERS_EVERY", 0.0)
     board, queue, now = LiveBoard(store, heartbeats), Queue(store), datetime.now(UTC)
     long_ago = now - timedelta(days=3)
-    heartbeats.present(Presence(worker="w", seen_at=long_ago))
+    heartbeats.report_presence(Presence(worker="w", seen_at=long_ago))
     board.refresh()
     assert board.workers.unattended_since is None, "no request is pending"
     queue.submit(make_request(submitted_at=now - timedelta(hours=1)))
@@ -310,7 +310,7 @@ def test_unattended_since_is_set_when_no_worker_appears(
     queue.submit(make_request(submitted_at=now - timedelta(hours=3)))
     board.refresh()
     assert board.workers.unattended_since == long_ago and board.queue_version != before
-    heartbeats.present(Presence(worker="w", seen_at=now))
+    heartbeats.report_presence(Presence(worker="w", seen_at=now))
     board.refresh()
     assert board.workers.unattended_since is None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.data.columns import all_choices, default_keys
+from leaderboard.data.columns import choice_keys
 from leaderboard.data.query import ROWS_PER_PAGE, SIZES, Query, find, select
 from leaderboard.data.ranking import RankedRow
 from scripts.visits import table_fields
@@ -122,9 +122,9 @@ def test_of_address_parses_fields() -> None:
         "n": "300",
     }
     assert Query.of_address(address) == Query("ㅋㅇ", "em", ("open",), ("4-8", "40-"), True, ("f1", "n"), 300)
-    assert Query.of_address({}) == Query(columns=default_keys(), shown=ROWS_PER_PAGE)
+    assert Query.of_address({}) == Query(columns=None, shown=ROWS_PER_PAGE)
     assert Query.of_address({"columns": ""}).columns == (), "a visitor may leave all of them out"
-    assert Query.of_address({"columns": "zzz"}).columns == default_keys()
+    assert Query.of_address({"columns": "zzz"}).columns is None
     assert Query.of_address({"columns": "zzz,f1"}).columns == ("f1",)
     assert Query.of_address({"columns": ""}).columns == ()
 
@@ -136,12 +136,12 @@ def test_of_address_ignores_invalid_values() -> None:
         "score",
         (),
         (),
-        default_keys(),
+        None,
         ROWS_PER_PAGE,
     )
     assert Query.of_address({"n": "9" * 50}).shown == ROWS_PER_PAGE
     assert len(Query.of_address({"q": "x" * 10_000}).words) == 100
-    assert Query.of("x", None, None, None, None, all_choices(), 1e9).shown == 100_000
+    assert Query.of("x", None, None, None, None, choice_keys(), 1e9).shown == 100_000
 
 
 def test_bench_visitors_fill_every_query_field() -> None:

@@ -17,7 +17,7 @@ import pytest
 from app import main
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import REGISTRY
-from leaderboard.data.columns import all_choices, columns_of
+from leaderboard.data.columns import choice_keys, columns_of
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.requests import queue_json
@@ -64,7 +64,7 @@ def board_html(row: RankedRow, language: Language, unreadable: int) -> str:
         "name": "korquad-2",
         "rows": [row],
         "found": 1,
-        "columns": columns_of("korquad-2", [row], list(all_choices())),
+        "columns": columns_of("korquad-2", [row], choice_keys()),
     }
     context |= {"version": "v", "filters": "", "sort": "f1"}
     return render("board.html", language, unreadable=unreadable, total=1, **context)

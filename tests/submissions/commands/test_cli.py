@@ -41,7 +41,7 @@ def test_submit_rejects_second_submission(capsys: pytest.CaptureFixture[str]) ->
     ("args", "message"),
     [
         (["submit", "tiny/extractive", "--benchmark", "ko-vqa"], "(korquad-2)"),
-        (["--store", "hf://models/a/b", "list"], "names no dataset"),
+        (["--store", "hf://models/a/b", "list"], "is not a dataset"),
         (["--store", "/nowhere/store.git", "list"], "there is no store here"),
         (["--store", "/nowhere/store.git", "verify"], "there is no store here"),
     ],

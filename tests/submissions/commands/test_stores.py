@@ -45,7 +45,7 @@ def test_status_fits_on_one_screen(
     filled: dict[str, EvalRequest], heartbeats: Heartbeats, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = datetime.now(UTC)
-    heartbeats.present(Presence(worker="gpu-1", seen_at=now - timedelta(hours=3)))
+    heartbeats.report_presence(Presence(worker="gpu-1", seen_at=now - timedelta(hours=3)))
     heartbeats.pause(
         Pause(
             worker="gpu-1", code=FailureCode.DISK_FULL, since=now - timedelta(hours=3), until=now + timedelta(hours=1)

@@ -54,7 +54,7 @@ def test_write_late_heartbeat_keeps_successors_lease(
     heartbeats.write(running.key, running.lease.evolve(heartbeat_at=NOW))  # it began before the lease was taken over
     last = heartbeats.last(again.key, again.lease)
     assert last and last.heartbeat_at == AFTER
-    assert heartbeats.of([again.key])[again.key].heartbeat_at == AFTER
+    assert heartbeats.last_by_key([again.key])[again.key].heartbeat_at == AFTER
     assert queue.claim("third", AFTER + LEASE) is None
 
 
@@ -73,7 +73,7 @@ def test_claim_respects_heartbeat_of_newer_version(
     newer = json.loads(private.read(path_of(running))) | change
     private.write(path_of(running), json.dumps(newer).encode())
     assert queue.claim("other", AFTER) is None, "the times of the heartbeat are still read"
-    assert heartbeats.of([running.key])[running.key].expires_at == NOW + 2 * LEASE
+    assert heartbeats.last_by_key([running.key])[running.key].expires_at == NOW + 2 * LEASE
 
 
 def test_claim_ignores_unreadable_heartbeat(
@@ -83,7 +83,7 @@ def test_claim_ignores_unreadable_heartbeat(
     queue.heartbeat(running, NOW, Progress(stage=Stage.INFER, done=1, total=2))
     for broken in (b"", b"\xff", b"[]", b'"x"', b"{}", b"[" * 10_000):
         private.write(path_of(running), broken)
-        assert heartbeats.of([running.key]) == {}
+        assert heartbeats.last_by_key([running.key]) == {}
     other = queue.claim("other", NOW)
     assert other is not None and other.key != running.key
     queue.claim("other", AFTER)
@@ -114,7 +114,7 @@ def test_pauses_lists_pause_until_it_ends(heartbeats: Heartbeats) -> None:
 def test_tidy_removes_workers_not_seen_for_long(heartbeats: Heartbeats) -> None:
     here, gone = (Presence(worker=name, seen_at=NOW - timedelta(days=days)) for name, days in (("a", 1), ("b", 40)))
     for presence in (here, gone):
-        heartbeats.present(presence)
+        heartbeats.report_presence(presence)
     assert {presence.worker for presence in heartbeats.workers()} == {"a", "b"}
     heartbeats.tidy([], NOW)
     assert heartbeats.workers() == [here]

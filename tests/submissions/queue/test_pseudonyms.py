@@ -116,9 +116,9 @@ def test_erase_keeps_used_quota(service: SubmissionService, settings: Settings, 
     (other,), _ = service.submit(Submission("tiny/image-text", ("ko-vqa",), precision="bfloat16"), Submitter("lee"))
     assert other.code == "accepted"
     forget_erased(private, now)
-    assert Pseudonyms(settings).former(NAME, now), "the erased name still counts within the window"
+    assert Pseudonyms(settings).erased_pseudonyms(NAME, now), "the erased name still counts within the window"
     later = now + settings.quota_window
-    assert not Pseudonyms(settings).former(NAME, later)
+    assert not Pseudonyms(settings).erased_pseudonyms(NAME, later)
     forget_erased(private, later)
     assert not private.paths("erased")
 
@@ -135,7 +135,7 @@ def test_name_of_ignores_broken_record(settings: Settings, private: PrivateStore
 def test_commands_reject_unprintable_name(name: str, settings_here: None, capsys: pytest.CaptureFixture[str]) -> None:
     for command in (["submit", "tiny/image-text", "--benchmark", "ko-vqa", "--as", name], ["erase", name]):
         assert main(command) == 2
-        assert "can be printed" in capsys.readouterr().err
+        assert "all printable" in capsys.readouterr().err
 
 
 def test_commands_reject_private_store_as_public_store(

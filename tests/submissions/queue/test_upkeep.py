@@ -19,7 +19,7 @@ from submissions.store import git, git_repository
 from submissions.store.base import Store, blob_id, transact
 from submissions.store.git import GitStore
 from submissions.store.index import board_reader, compacted, reindexed
-from submissions.store.objects import FEW_PACKS
+from submissions.store.objects import REPACK_ABOVE
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import ConflictError
@@ -162,7 +162,7 @@ def test_tidy_replaces_redundant_packs(tmp_path: Path) -> None:
     for _ in range(2):
         store.tidy(0)
     with closing(Repo(store.url)) as repo:
-        for number in range(3 * FEW_PACKS):
+        for number in range(3 * REPACK_ABOVE):
             repo.object_store.add_objects([(Blob.from_string(b"%d" % number), None)])
     store.tidy(0)
     assert store.read("a", store.head()) == b"1"

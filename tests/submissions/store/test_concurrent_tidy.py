@@ -19,7 +19,7 @@ from submissions.store import git as git_store
 from submissions.store.base import blob_id
 from submissions.store.git import GitStore
 from submissions.store.mirror import Mirror
-from submissions.store.objects import FEW_PACKS
+from submissions.store.objects import REPACK_ABOVE
 from submissions.store.open import open_store
 
 READERS, SECONDS = 15, 20.0
@@ -79,7 +79,7 @@ def test_snapshot_stays_readable_after_several_tidies(tmp_path: Path) -> None:
     store.commit({"a.json": b"2"}, before, "a")
     for path in Path(store.url).rglob("objects/??/*"):  # written long ago and replaced only now
         os.utime(path, (1, 1))
-    for number in range(FEW_PACKS + 2):  # enough packs to be rewritten without unneeded objects
+    for number in range(REPACK_ABOVE + 2):  # enough packs to be rewritten without unneeded objects
         store.tidy()
         store.commit({"a.json": b"3%d" % number}, store.head(), "a")
     store.tidy()

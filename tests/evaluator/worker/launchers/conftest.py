@@ -119,7 +119,7 @@ def ray_place(settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch,
 def quick(settings: Settings) -> Settings:
     """Return settings with short intervals, for this process and for jobs."""
     soon = timedelta(milliseconds=100)
-    return settings.model_copy(update={"heartbeat": soon, "worker_every": soon, "alone": 0})
+    return settings.model_copy(update={"heartbeat": soon, "worker_every": soon, "latency_samples": 0})
 
 
 @pytest.fixture(
@@ -141,7 +141,7 @@ def place(
         "PYTHONPATH": str(SITE),
         "TESTS_ENGINE": f"{LoggingEngine.__module__}:{LoggingEngine.__name__}",
         "HANNUN_HEARTBEAT": "0.1s",
-        "HANNUN_ALONE": "0",
+        "HANNUN_LATENCY_SAMPLES": "0",
     }
     for name, value in jobs.items():
         monkeypatch.setenv(name, value)

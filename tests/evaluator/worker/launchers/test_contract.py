@@ -37,7 +37,7 @@ def when_answered(place: Place, count: int, act: Callable[[], None], monkeypatch
     """
     done: list[bool] = []
     once = threading.Lock()
-    hold, update = JobLauncher._hold, AnswerBackup.update
+    hold, update = JobLauncher._extend_lease, AnswerBackup.update
 
     def look() -> None:
         with once:  # several threads may call this
@@ -53,7 +53,7 @@ def when_answered(place: Place, count: int, act: Callable[[], None], monkeypatch
         update(backup)
         look()
 
-    monkeypatch.setattr(JobLauncher, "_hold", hold_and_look)
+    monkeypatch.setattr(JobLauncher, "_extend_lease", hold_and_look)
     monkeypatch.setattr(AnswerBackup, "update", update_and_look)
 
 

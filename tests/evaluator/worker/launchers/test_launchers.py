@@ -129,8 +129,8 @@ def test_launch_command_receives_stores(settings: Settings, tmp_path: Path) -> N
         (["--once"], {"HANNUN_LAUNCHER": "ray"}, "make ray"),
         (["--once"], {"HANNUN_LAUNCHER": "command"}, "HANNUN_COMMANDS"),
         (["--once"], {"HANNUN_LAUNCHER": "hf-jobs"}, "HANNUN_JOBS"),
-        (["--once"], {"HANNUN_LAUNCHER": "command", "HANNUN_COMMANDS": MISSPELT}, "{gpu} stands for nothing"),
-        (["--once"], {"HANNUN_LAUNCHER": "command", "HANNUN_COMMANDS": NO_JOB}, "it does not name {job}"),
+        (["--once"], {"HANNUN_LAUNCHER": "command", "HANNUN_COMMANDS": MISSPELT}, "unknown placeholder {gpu}"),
+        (["--once"], {"HANNUN_LAUNCHER": "command", "HANNUN_COMMANDS": NO_JOB}, "it does not contain {job}"),
     ],
 )
 def test_worker_command_rejects_bad_input_in_one_line(
