@@ -184,8 +184,8 @@ class LiveBoard:
         reasons = {one.key: one.reason for one in retired if one.until is None} | evaluated_after_reveal(
             results, commitments
         )
-        told = last.retired == retired and last.commitments == commitments
-        kept = {name for name, own in rows.items() if told and last.rows.get(name) == own}
+        unchanged = last.retired == retired and last.commitments == commitments
+        kept = {name for name, own in rows.items() if unchanged and last.rows.get(name) == own}
         boards = {
             name: last.boards[name] if name in kept else ranked(with_annotations(own, reasons), name)
             for name, own in rows.items()
