@@ -1,7 +1,9 @@
 """Define flat rows that summarise results and requests, for the board and the queue view."""
 
+import json
 from dataclasses import field, fields
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
@@ -16,6 +18,15 @@ class BucketScore(NamedTuple):
 
     score: float | None
     n: int | None
+
+
+Breakdown = dict[str, dict[str, BucketScore]]  # by axis and bucket
+
+
+@lru_cache(maxsize=5000)
+def _unpack(packed: str) -> Breakdown:
+    axes: dict[str, dict[str, list[Any]]] = json.loads(packed)
+    return {axis: {name: BucketScore(*part) for name, part in buckets.items()} for axis, buckets in axes.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=ConfigDict(extra="forbid"))
@@ -54,7 +65,7 @@ class BoardRow:
     kind: str
     source: Label | None = None
     source_url: str | None = None
-    breakdown: dict[str, dict[str, BucketScore]] = field(default_factory=dict)  # by axis and bucket
+    packed_breakdown: str = "{}"  # see `breakdown`; unpacked, those of 60,000 rows would take 100 MB more
     weights: str | None = None
     thinking: str | None = None
     base_model: str | None = None
@@ -80,6 +91,11 @@ class BoardRow:
     def is_sample(self) -> bool:
         """Return whether the row is a trial on the sample set, which does not measure a model."""
         return self.split.startswith("sample")
+
+    @property
+    def breakdown(self) -> Breakdown:
+        """The headline scores of the parts of the questions."""
+        return _unpack(self.packed_breakdown)
 
     @property
     def score(self) -> float | None:
@@ -123,14 +139,7 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         kind=result.provenance.kind,
         source=result.provenance.source,
         source_url=result.provenance.source_url,
-        breakdown={
-            axis: {
-                name: BucketScore(bucket.scores.get(headline), bucket.n)
-                for name, bucket in buckets.items()
-                if headline in bucket.scores or not bucket.scores
-            }
-            for axis, buckets in result.breakdown.items()
-        },
+        packed_breakdown=_pack(result),
         thinking=result.config.thinking,
         base_model=result.config.base_model,
         custom_code=result.config.custom_code or None,
@@ -144,6 +153,20 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         published_as=result.config.published_as,
         paired=tuple((p.other, p.sign, p.p_at_most) for p in result.paired),
     )
+
+
+def _pack(result: EvalResult) -> str:
+    """Return the breakdown of the headline as compact JSON."""
+    headline = result.headline
+    parts = {
+        axis: {
+            name: (bucket.scores.get(headline), bucket.n)
+            for name, bucket in buckets.items()
+            if headline in bucket.scores or not bucket.scores
+        }
+        for axis, buckets in result.breakdown.items()
+    }
+    return json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
 
 
 def _typical_ms(latency: Latency) -> float:
