@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.results.build_result import TOTAL_PROTOCOL
+from evaluator.results.latency import TOTAL_PROTOCOL
 from evaluator.statistics.intervals import wilson
 from submissions.config.paths import ASSETS, PUBLISHED
 from submissions.records.options import Thinking

@@ -24,7 +24,8 @@ from evaluator.benchmarks import BENCHMARKS
 from scripts.simulate_queue import queue_part
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
-from submissions.queue.queue import SKEW, Queue
+from submissions.queue.leases import SKEW
+from submissions.queue.queue import Queue
 from submissions.queue.upkeep import tidy_if_due
 from submissions.records.request import EvalRequest, Failure, Stage
 from submissions.store.base import Changes

@@ -18,7 +18,8 @@ from rich.progress import track
 from rich.table import Table
 
 from evaluator.results.estimate import DEVICES, estimate
-from submissions.queue.queue import SKEW, Queue
+from submissions.queue.leases import SKEW
+from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Failure, Stage
 from submissions.store.base import Changes, Commit, Snapshot, blob_id
 from submissions.texts.errors import ConflictError

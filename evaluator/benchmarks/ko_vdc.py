@@ -157,6 +157,7 @@ class KoVDC(Benchmark):
         given = [asserted_letter(answer.text) for answer in answers]
         return Score(
             item.id,
+            # F1 has no value for a single item: `macro_f1` computes it from gold and prediction.
             {"em": em, "f1": em, "em_strict": float(given == golds)},
             worst.status,
             prediction="".join(letter or "-" for letter in given),

@@ -14,7 +14,7 @@ from evaluator.engines.registry import REGISTRY
 from evaluator.results.parity import MAX_DIFFERENCES_SHOWN, parity
 from evaluator.results.reproduce import server_name
 from evaluator.results.task import Task, options_of
-from submissions.checks.benchmark_checks import require_runnable
+from submissions.checks.option_checks import require_runnable
 from submissions.checks.request import build_request
 from submissions.config.api_options import ApiOptions
 from submissions.config.settings import load_settings

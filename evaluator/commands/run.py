@@ -14,7 +14,7 @@ from evaluator.datasets.source import open_source
 from evaluator.engines.registry import REGISTRY
 from evaluator.results.evaluate import Evaluation, evaluate
 from evaluator.results.task import Task, load_items, options_of
-from submissions.checks.benchmark_checks import require_runnable
+from submissions.checks.option_checks import require_runnable
 from submissions.checks.request import build_request
 from submissions.config.api_options import ApiOptions
 from submissions.config.settings import Settings, load_settings

@@ -40,7 +40,6 @@ from evaluator.engines.server_pool import (
     is_retryable,
 )
 from submissions.config.api_options import API_KEY, ApiOptions
-from submissions.hub_models.chat_template import TemplateRenderer
 from submissions.hub_models.model_facts import QUESTION, folder_template
 from submissions.hub_models.reasoning import (
     ANY_TAGS,
@@ -53,6 +52,7 @@ from submissions.hub_models.reasoning import (
     unmarked,
     values_of,
 )
+from submissions.hub_models.template_renderer import TemplateRenderer
 from submissions.records.options import EFFORTS
 from submissions.store.retry_after import wait_retry_after
 from submissions.texts.errors import RefusedError, TemplateError

@@ -15,10 +15,10 @@ from evaluator.core.errors import EvaluationError
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page
-from submissions.hub_models.chat_template import Conversation, TemplateRenderer, default_template
 from submissions.hub_models.model_facts import QUESTION, folder_template
 from submissions.hub_models.reasoning import Tags, learn_tags, opens, values_of
 from submissions.hub_models.repository import PROCESSORS
+from submissions.hub_models.template_renderer import Conversation, TemplateRenderer, default_template
 from submissions.texts.errors import TemplateError
 from submissions.texts.failure_codes import FailureCode
 

@@ -20,7 +20,7 @@ from evaluator.core.data_types import MAX_MESSAGE, Answer
 from evaluator.core.errors import EvaluationError
 from evaluator.engines.load import engine_class, load_engine
 from evaluator.job.folder import REMOTE_MEMORY, Job
-from evaluator.job.latency import WARM_UP, one_at_a_time
+from evaluator.job.latency_pass import WARM_UP, one_at_a_time
 from submissions.config.garbage_collection import no_garbage_collection
 from submissions.texts.failure_codes import FailureCode
 

@@ -24,9 +24,9 @@ from evaluator.core.signals import SIGKILL_EXIT_CODES, STOP_NOTICE_SECONDS, was_
 from evaluator.engines.options import EngineOptions
 from evaluator.job.folder import REMOTE_MEMORY, Job
 from evaluator.sandbox.control_group import NO_GROUP, control_group
+from evaluator.sandbox.layout import SCRATCH_FOLDERS
 from evaluator.sandbox.policy import (
     MAX_PROCESSES,
-    SCRATCH_FOLDERS,
     SandboxPolicy,
     detect_backend,
     grant_access,

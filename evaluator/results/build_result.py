@@ -1,6 +1,5 @@
 """Build the public result record from scored answers: percentages with 4 decimals, milliseconds with 3."""
 
-import math
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from evaluator.core.data_types import Answer, AnswerStatus, Item, Score
 from evaluator.engines.generation_config import dropped_settings
 from evaluator.engines.hardware import LIBRARIES
 from evaluator.engines.registry import ENGINES
+from evaluator.results.latency import build_latency
 from evaluator.results.reproduce import git_hash, reproduce, server_name
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task
@@ -21,7 +21,6 @@ from submissions.config.api_options import ApiOptions
 from submissions.hub_models.devices import visible_devices
 from submissions.records.request import DEFAULT_REVISION
 from submissions.records.result import (
-    SINGLE_PROTOCOL,
     AnswerCounts,
     BatchInvariance,
     Bucket,
@@ -30,7 +29,6 @@ from submissions.records.result import (
     EvalResult,
     Generation,
     Inputs,
-    Latency,
     Provenance,
     Reasoning,
     ResultConfig,
@@ -41,8 +39,6 @@ from submissions.records.result import (
 ROUNDED_FROM = 100
 # Keys of the environment that are published.
 ENVIRONMENT = ("python", *LIBRARIES, "image_processor", "sandbox", "cgroup")
-# (preprocessing + inference) / questions over the whole run in batches. No protocol includes loading the model.
-TOTAL_PROTOCOL = "total/questions"
 
 
 def round_measures(result: EvalResult) -> EvalResult:
@@ -129,7 +125,7 @@ def build_result(
         },
         answers=AnswerCounts(**counts),
         inputs=_inputs(answers),
-        latency=_latency(task, answers, singly, environment),
+        latency=build_latency(task, answers, singly, environment),
         batch_invariance=invariance,
         generation=Generation(
             decoding="provider" if any(a.sampled for a in answers) else task.options.decoding,
@@ -146,28 +142,6 @@ def build_result(
         if worker
         else Provenance(kind="reported", source="python -m evaluator run"),
         reproduce=reproduce(task),
-    )
-
-
-def _latency(
-    task: Task, answers: Sequence[Answer], singly: Sequence[Answer], environment: Mapping[str, Any]
-) -> Latency:
-    """Return the latency over the samples asked one at a time.
-
-    If the benchmark's protocol is "total", or there are no samples, the mean is over the whole run in batches.
-    """
-    single = [answer.seconds for answer in singly]
-    whole = [answer.seconds for answer in answers]
-    total = task.benchmark.latency_protocol == "total" or not single
-    ordered = sorted(single or whole)
-    return Latency(
-        protocol=TOTAL_PROTOCOL if total else SINGLE_PROTOCOL,
-        n=len(ordered),
-        mean_ms=_ms(_mean(whole if total else single)),
-        p50_ms=_ms(statistics.median(ordered)),
-        p95_ms=_ms(ordered[math.ceil(0.95 * len(ordered)) - 1]),  # nearest-rank percentile
-        hardware=environment.get("hardware", "remote server"),
-        calibration_ms=environment.get("calibration_ms"),
     )
 
 

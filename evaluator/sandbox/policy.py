@@ -13,7 +13,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,20 +22,12 @@ from typing import Literal
 
 from evaluator.core.errors import SandboxError
 from evaluator.sandbox import bubblewrap, unshare
-from evaluator.sandbox.layout import NOBODY, Layout
-from submissions.config.paths import ROOT
-from submissions.hub_models.architectures import ARCHITECTURES
+from evaluator.sandbox.layout import NOBODY, Layout, full_layout, minimal_layout
 
 FIRST_RANDOM_UID = 2**30
 MAX_PROCESSES = 2048  # threads included
 MAX_FILE_BYTES = 2**30  # of any file written inside
-SCRATCH_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108 - in memory, inside; /dev/shm is needed for locks between processes
-SCRATCH_BYTES = 2**30  # of each scratch folder
 MEMORY_SHARE = 0.9  # of the host's memory, if no limit is set
-# The parts of the system that programs need. From /etc only what is needed to find libraries.
-SYSTEM_PATHS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
-DEVICE_PATTERN = "nvidia*"  # in /dev
-CODE_FOLDERS = ("evaluator", "submissions")
 Backend = Literal["bubblewrap", "unshare"]
 Build = Callable[[Sequence[str], Layout], list[str]]
 
@@ -58,15 +50,7 @@ class SandboxPolicy:
 def sandbox_command(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
     """Return the command line that runs a command inside the sandbox. Raises SandboxError if none can be built."""
     build = {"bubblewrap": bubblewrap.command_line, "unshare": unshare.command_line}[detect_backend()]
-    devices = sorted(Path("/dev").glob(DEVICE_PATTERN))
-    layout = Layout(
-        shown=[*_system_paths(), *([Path("/sys")] if devices else []), *_code_paths(), *policy.visible],
-        devices=devices,
-        writable=policy.writable,
-        scratch=dict.fromkeys(SCRATCH_FOLDERS, SCRATCH_BYTES),
-        environment=policy.environment,
-        folder=ROOT,
-    )
+    layout = full_layout(policy.visible, policy.writable, policy.environment)
     return build([*_restrictions(policy.memory_limit, policy.user), *command], layout)
 
 
@@ -107,23 +91,13 @@ def detect_backend() -> Backend:
     """
     reason = "bubblewrap is missing: apt-get install bubblewrap"
     with TemporaryDirectory() as writable:
-        trial = Layout(
-            shown=[*_system_paths(), *_code_paths()],
-            devices=[],
-            writable=Path(writable),
-            scratch={},
-            environment={"PATH": os.environ.get("PATH", "")},
-            folder=ROOT,
-        )
+        environment = {"PATH": os.environ.get("PATH", "")}
+        trial = minimal_layout(Path(writable), environment)
         if shutil.which("bwrap") and not (reason := _trial_error(bubblewrap.command_line, trial)):
             return "bubblewrap"
         if all(map(shutil.which, unshare.TOOLS)) and not _trial_error(unshare.command_line, trial):
             return "unshare"
     raise SandboxError(f"the sandbox cannot be built on this machine ({reason}); allow user namespaces, or run as root")
-
-
-def _system_paths() -> list[Path]:
-    return [Path(path) for path in SYSTEM_PATHS if Path(path).exists()]
 
 
 def _trial_error(build: Build, layout: Layout) -> str:
@@ -158,12 +132,3 @@ def _tool(name: str) -> str:
     if not found:
         raise SandboxError(f"{name} is missing: apt-get install util-linux")
     return str(Path(found).resolve())
-
-
-def _code_paths() -> Iterator[Path]:
-    """Yield the paths of this project's packages, of the list of architectures (read by engines), and of Python."""
-    yield from (ROOT / package for package in CODE_FOLDERS)
-    yield ARCHITECTURES
-    for prefix in dict.fromkeys((sys.prefix, sys.base_prefix)):
-        if not Path(prefix).is_relative_to("/usr"):
-            yield Path(prefix)

@@ -220,23 +220,3 @@ def columns_of(
 
 def _is_empty(column: Column, rows: Sequence[RankedRow]) -> bool:
     return column.default and bool(rows) and all(column.value(r.row) is None for r in rows)
-
-
-def exported(benchmark: str) -> list[str]:
-    """Return the fields of a benchmark's exported rows: fields of BoardRow, and each metric with its 95 % interval."""
-    metrics = [f"{name}{end}" for name in _metric_names(benchmark) for end in ("", "_low", "_high")]
-    model, run = ([name for column in columns for name in column.export] for columns in (MODEL_COLUMNS, RUN_COLUMNS))
-    return [*model, *metrics, *run]
-
-
-def exported_values(row: BoardRow) -> dict[str, Any]:
-    """Return the exported fields of a row with their values. Scores are in percent."""
-    values: dict[str, Any] = {}
-    for name in _metric_names(row.benchmark):
-        low, high = row.intervals.get(name, (None, None))
-        values |= {name: row.metrics.get(name), f"{name}_low": low, f"{name}_high": high}
-    return {name: values[name] if name in values else getattr(row, name) for name in exported(row.benchmark)}
-
-
-def _metric_names(benchmark: str) -> list[str]:
-    return [metric.name for metric in BENCHMARKS[benchmark].metrics]

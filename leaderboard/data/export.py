@@ -8,7 +8,8 @@ from typing import Any, get_args, get_type_hints
 
 import pandas as pd
 
-from leaderboard.data.columns import exported, exported_values
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.columns import MODEL_COLUMNS, RUN_COLUMNS
 from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import BoardRow
 
@@ -66,6 +67,26 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow], str], bytes]]] = {
 def flat(rows: Sequence[RankedRow]) -> list[dict[str, Any]]:
     """Return rows as flat dicts, as in exported files. Scores are in percent, latencies in milliseconds per question."""
     return [dict(zip(RANKS, (r.rank, r.best, r.worst), strict=True)) | exported_values(r.row) for r in rows]
+
+
+def exported(benchmark: str) -> list[str]:
+    """Return the fields of a benchmark's exported rows: fields of BoardRow, and each metric with its 95 % interval."""
+    metrics = [f"{name}{end}" for name in _metric_names(benchmark) for end in ("", "_low", "_high")]
+    model, run = ([name for column in columns for name in column.export] for columns in (MODEL_COLUMNS, RUN_COLUMNS))
+    return [*model, *metrics, *run]
+
+
+def exported_values(row: BoardRow) -> dict[str, Any]:
+    """Return the exported fields of a row with their values. Scores are in percent."""
+    values: dict[str, Any] = {}
+    for name in _metric_names(row.benchmark):
+        low, high = row.intervals.get(name, (None, None))
+        values |= {name: row.metrics.get(name), f"{name}_low": low, f"{name}_high": high}
+    return {name: values[name] if name in values else getattr(row, name) for name in exported(row.benchmark)}
+
+
+def _metric_names(benchmark: str) -> list[str]:
+    return [metric.name for metric in BENCHMARKS[benchmark].metrics]
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = None) -> pd.DataFrame:

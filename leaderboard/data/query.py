@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from leaderboard.data.columns import RANK, Column, choice_keys, sort_keys, sortable
 from leaderboard.data.hangul import choseong, is_choseong, to_jamo
-from leaderboard.data.korean_names import searchable
+from leaderboard.data.korean_spellings import searchable
 from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import Thinking

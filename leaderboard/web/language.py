@@ -1,4 +1,4 @@
-"""The URL of each language's page, and the redirect of a first visit to the preferred language."""
+"""The URLs of the Korean and the English page, and the redirect from `/` to the page in the browser's language."""
 
 import re
 
@@ -17,8 +17,11 @@ def language_url(language: Language) -> str:
     return ADDRESSES[language] + ("?lang=ko" if language == "ko" else "")
 
 
-def preferred(accepted: str) -> Language:
-    """Return the preferred language of an Accept-Language header (RFC 9110, 12.5.4), Korean if none is preferred."""
+def preferred_language(accepted: str) -> Language:
+    """Return Korean or English, whichever an Accept-Language header (RFC 9110, 12.5.4) ranks higher.
+
+    Korean wins ties and is the answer for an empty header. English is the answer if only other languages are named.
+    """
     weights: dict[str, float] = {}
     for choice in accepted[:500].split(","):
         if match := _CHOICE.fullmatch(choice):
@@ -42,7 +45,7 @@ class LanguageRedirectMiddleware:
             answer = RedirectResponse(ADDRESSES["en"] + (f"?{query}" if query else ""), 308)
             return await answer(scope, receive, send)
         bare = scope["type"] == "http" and scope["path"] == ADDRESSES["ko"] and not scope["query_string"]
-        language = preferred(Headers(scope=scope).get("accept-language", "")) if bare else "ko"
+        language = preferred_language(Headers(scope=scope).get("accept-language", "")) if bare else "ko"
         if bare and language != "ko":
             answer = RedirectResponse(
                 ADDRESSES[language], 302, {"Vary": "Accept-Language", "Cache-Control": "no-store"}

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from submissions.checks.benchmark_checks import benchmark_checks, option_checks
+from submissions.checks.benchmark_checks import benchmark_checks
 from submissions.checks.model_checks import check_model
+from submissions.checks.option_checks import option_checks
 from submissions.checks.report import Report
 from submissions.checks.request import build_request
 from submissions.config.settings import Settings

@@ -3,7 +3,8 @@
 import argparse
 from collections.abc import Callable
 
-from submissions.commands import owners, requests, stores, submit
+from submissions.commands import decisions as owners
+from submissions.commands import requests, stores, submit
 from submissions.commands.context import Context, fail
 from submissions.config.settings import load_settings
 from submissions.records.registry import Registry

@@ -2,7 +2,7 @@
 
 import getpass
 
-from submissions.checks.benchmark_checks import require_runnable
+from submissions.checks.option_checks import require_runnable
 from submissions.checks.request import build_request
 from submissions.checks.submit import Submission, SubmissionService
 from submissions.commands.context import Context, fail

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from submissions.hub_models.architectures import architectures
-from submissions.hub_models.chat_template import TemplateRenderer, default_template
 from submissions.hub_models.quantization import QUANTIZATIONS, quantization_of
 from submissions.hub_models.reasoning import thinking_modes
 from submissions.hub_models.repository import TEXTS, Repository, json_or_nothing, parsed_json
+from submissions.hub_models.template_renderer import TemplateRenderer, default_template
 from submissions.records.base import AS_SERVED, MODEL_ID, Name, Precision
 from submissions.records.options import PRECISIONS, Thinking
 from submissions.records.registry import Registry

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from jinja2 import TemplateSyntaxError
 from jinja2.meta import find_undeclared_variables
 
-from submissions.hub_models.chat_template import Conversation, TemplateRenderer, environment
+from submissions.hub_models.template_renderer import Conversation, TemplateRenderer, environment
 from submissions.records.options import EFFORTS, Thinking
 from submissions.texts.errors import TemplateError
 

@@ -1,6 +1,7 @@
-"""Store heartbeats of running evaluations, and the presence and pauses of workers.
+"""Files in the private store that workers update often: heartbeats, pauses, when each worker was last seen.
 
-They change often and have no value later, so they are files of the private store and not commits.
+A heartbeat is the current `Lease` of a running request, with its progress, written again at every beat. These files are
+worthless afterwards, so they are kept in the private store, which has no history, and not committed to the public one.
 """
 
 from collections.abc import Iterable
@@ -20,7 +21,7 @@ FORGET_WORKERS_AFTER = timedelta(days=30)
 
 
 class Heartbeats:
-    """Read and write heartbeats in the private store, which is opened at the first use.
+    """Reads and writes these files. The private store is opened at the first use.
 
     Every method raises StoreError if the store cannot be reached.
     """

@@ -6,7 +6,6 @@ A request may run more than once but is published exactly once: `attempt` and th
 worker that lost its lease cannot publish.
 """
 
-import secrets
 import threading
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
@@ -14,20 +13,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from submissions.queue.admission import first_refusal, status_of
+from submissions.queue.fair_order import fair_order
 from submissions.queue.heartbeats import Heartbeats
+from submissions.queue.leases import extended, has_expired, new_lease, require_held
 from submissions.queue.quota import Quota
-from submissions.queue.wait_time import fair_order
 from submissions.records.check import Check
 from submissions.records.index_rows import QueueRow, queue_row
-from submissions.records.request import EvalRequest, Failure, Lease, Progress, Stage, Status
+from submissions.records.request import EvalRequest, Failure, Progress, Stage, Status
 from submissions.records.result import EvalResult
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.folders import check_room
 from submissions.store.index import parse_record, queue_reader, with_requests, with_result
-from submissions.texts.errors import LostLeaseError, QueueError, RefusedError
+from submissions.texts.errors import QueueError, RefusedError
 from submissions.texts.failure_codes import FailureCode
 
-SKEW = timedelta(minutes=2)  # allowance for different clocks before a lease counts as expired
 MAX_PARSED_REQUESTS = 1000  # kept in memory
 
 
@@ -142,9 +141,7 @@ class Queue:
                     continue  # an unreadable record must not block the requests behind it
                 done = request.evolve(status=Status.FINISHED)
                 check_room(self.store, (done.path, EvalResult.path_of(request.model_id, request.key)), snapshot)
-                lease = Lease(
-                    worker=worker, nonce=secrets.token_hex(16), heartbeat_at=now, expires_at=now + self._lease
-                )
+                lease = new_lease(worker, now, self._lease)
                 claimed = request.evolve(
                     status=Status.RUNNING, attempt=request.attempt + 1, lease=lease, started_at=now, failure=None
                 )
@@ -178,7 +175,7 @@ class Queue:
         """Extend the lease of a running request. Raises LostLeaseError if it is no longer held."""
         self.check_held(request)
         assert request.lease is not None and self._heartbeats is not None
-        lease = request.lease.evolve(heartbeat_at=now, expires_at=now + self._lease, progress=progress)
+        lease = extended(request.lease, now, self._lease, progress)
         self._heartbeats.write(request.key, lease)
 
     def publish(self, request: EvalRequest, result: EvalResult, now: datetime, statement: bytes | None = None) -> None:
@@ -267,9 +264,7 @@ class Queue:
         return [
             (request, self._after_loss(request, now))
             for request in self._running(snapshot)
-            if request.lease
-            and now > request.lease.expires_at + SKEW
-            and now > self._expires_at(request.key, request.lease) + SKEW
+            if has_expired(request, self._heartbeats, now)
         ]
 
     def _running(self, snapshot: Snapshot) -> list[EvalRequest]:
@@ -278,11 +273,6 @@ class Queue:
 
     def _after_loss(self, request: EvalRequest, now: datetime) -> EvalRequest:
         return self._after_failure(request, Failure(stage=Stage.INFER, code=FailureCode.WORKER_LOST), now)
-
-    def _expires_at(self, key: str, claimed: Lease) -> datetime:
-        """Return when a lease expires, according to its last heartbeat."""
-        beat = self._heartbeats.last(key, claimed) if self._heartbeats else None
-        return beat.expires_at if beat and beat.nonce == claimed.nonce else claimed.expires_at
 
     def _after_failure(self, request: EvalRequest, failure: Failure, now: datetime) -> EvalRequest:
         if failure.code.is_infrastructure and not failure.code.is_permanent and request.attempt < self._max_attempts:
@@ -293,10 +283,7 @@ class Queue:
     def _check_lease(self, request: EvalRequest, snapshot: Snapshot) -> None:
         """Raise LostLeaseError if the lease of a running request is no longer held."""
         current = self._load(request.path, snapshot) if request.path in snapshot.files else None
-        if request.lease is None or current is None or current.lease is None:
-            raise LostLeaseError(f"request {request.key} is no longer running")
-        if (current.lease.nonce, current.attempt) != (request.lease.nonce, request.attempt):
-            raise LostLeaseError(f"request {request.key} is held by {current.lease.worker} now")
+        require_held(request, current)
 
     def _move(self, snapshot: Snapshot, before: Iterable[EvalRequest], after: Iterable[EvalRequest]) -> Changes:
         return with_requests(self.rows(snapshot), before, after)

@@ -1,12 +1,12 @@
-"""Estimate when a result will be ready, from how long the same benchmark durations for models of similar size."""
+"""Estimate when a result will be ready, from how long the same benchmark took for models of similar size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby
 from math import inf
 from statistics import median
 
+from submissions.queue.fair_order import fair_order
 from submissions.records.index_rows import QueueRow
 from submissions.records.request import Status
 
@@ -18,23 +18,9 @@ class Wait:
     """The place of a request in the queue, and the expected time until its result."""
 
     place: int | None  # from 1; None for a running request
-    ready_in: timedelta | None  # None if no similar request has finished yet
-
-
-def fair_order(rows: Sequence[QueueRow]) -> list[QueueRow]:
-    """Return pending rows in the order in which they are claimed: one per submitter in turn.
-
-    Within a turn, submitters with fewer running requests come first, then older requests.
-    """
-    running: dict[str, int] = {}
-    for row in rows:
-        if row.status == Status.RUNNING:
-            running[row.submitted_by] = running.get(row.submitted_by, 0) + 1
-    pending = sorted((r for r in rows if r.status == Status.PENDING), key=lambda r: (r.submitted_by, r.submitted_at))
-    turns: list[tuple[int, QueueRow]] = []
-    for submitter, group in groupby(pending, key=lambda r: r.submitted_by):
-        turns += [(running.get(submitter, 0) + turn, row) for turn, row in enumerate(group)]
-    return [row for _, row in sorted(turns, key=lambda t: (t[0], t[1].submitted_at, t[1].key))]
+    # None if it cannot be estimated: no similar request has finished, this one takes longer than those did, or a request
+    # before it cannot be estimated.
+    ready_in: timedelta | None
 
 
 def waits(rows: Sequence[QueueRow], now: datetime) -> dict[str, Wait]:

@@ -1,87 +1,68 @@
-"""Define the codes for evaluations that ended without a result. Imports nothing, so that any module can use it."""
+"""The codes of evaluations that ended without a result. Imports nothing, so that any module can use it."""
 
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
+
+
+class Kind(Enum):
+    """Who has to act after a failure."""
+
+    MODEL = auto()  # the submitter: the model cannot be evaluated as it is
+    INFRASTRUCTURE = auto()  # nobody: the evaluation is tried again
+    PERMANENT = auto()  # the operator: another attempt would fail in the same way until then
+    # The operator of the host: the next request would most likely fail too, so the worker pauses. A code that a loaded
+    # model can provoke must not have this kind, or a submitter could pause the worker.
+    HOST = auto()
 
 
 class FailureCode(StrEnum):
     """The reason why an evaluation ended without a result."""
 
-    MODEL_NOT_FOUND = "model_not_found"
-    MODEL_TOO_LARGE = "model_too_large"
-    DISK_FULL = "disk_full"
-    UNSUPPORTED_ARCHITECTURE = "unsupported_architecture"
-    MISSING_LIBRARY = "missing_library"
-    CODE_NOT_APPROVED = "code_not_approved"
-    INVALID_WEIGHTS = "invalid_weights"
-    NO_CHAT_TEMPLATE = "no_chat_template"
-    TEMPLATE_ERROR = "template_error"
-    NO_IMAGE_INPUT = "no_image_input"
-    NAN_LOGITS = "nan_logits"
-    MODEL_ERROR = "model_error"
-    LOAD_TIMEOUT = "load_timeout"
-    OUT_OF_MEMORY = "out_of_memory"
-    PROCESS_KILLED = "process_killed"
-    WORKER_LOST = "worker_lost"
-    HUB_UNAVAILABLE = "hub_unavailable"
-    BENCHMARK_INVALID = "benchmark_invalid"
-    API_REFUSED = "api_refused"
-    BUDGET_SPENT = "budget_spent"
-    DEADLINE = "deadline"
-    WITHHELD = "withheld"
-    SERVER_FAILED = "server_failed"
-    INCOMPLETE = "incomplete"
-    LAUNCH_FAILED = "launch_failed"
-    INTERNAL_ERROR = "internal_error"
+    MODEL_NOT_FOUND = "model_not_found", Kind.MODEL  # the repository or revision no longer exists
+    MODEL_TOO_LARGE = "model_too_large", Kind.MODEL
+    UNSUPPORTED_ARCHITECTURE = "unsupported_architecture", Kind.MODEL
+    INVALID_WEIGHTS = "invalid_weights", Kind.MODEL  # weights or tokenizer do not fit the configuration
+    NO_CHAT_TEMPLATE = "no_chat_template", Kind.MODEL
+    TEMPLATE_ERROR = "template_error", Kind.MODEL
+    NO_IMAGE_INPUT = "no_image_input", Kind.MODEL  # the processor takes no images
+    NAN_LOGITS = "nan_logits", Kind.MODEL
+    MODEL_ERROR = "model_error", Kind.MODEL  # the model's process failed after loading, or wrote what it must not
+    LOAD_TIMEOUT = "load_timeout", Kind.MODEL  # loading took too long for the size of the files
+    DEADLINE = "deadline", Kind.MODEL  # the time limit of the whole evaluation has passed
+    OUT_OF_MEMORY = "out_of_memory", Kind.INFRASTRUCTURE  # of the device, or of the host while loading
+    PROCESS_KILLED = "process_killed", Kind.INFRASTRUCTURE  # the inference process, by a signal
+    WORKER_LOST = "worker_lost", Kind.INFRASTRUCTURE  # the worker sent no heartbeats until the lease expired
+    INCOMPLETE = "incomplete", Kind.INFRASTRUCTURE  # a model server left questions unanswered
+    MISSING_LIBRARY = "missing_library", Kind.PERMANENT
+    CODE_NOT_APPROVED = "code_not_approved", Kind.PERMANENT
+    API_REFUSED = "api_refused", Kind.PERMANENT  # an API rejects the key, the address or the model's name
+    BUDGET_SPENT = "budget_spent", Kind.PERMANENT  # the limit on requests, tokens or cost of a model behind an API
+    SERVER_FAILED = "server_failed", Kind.PERMANENT  # the operator's server command does not start a server
+    WITHHELD = "withheld", Kind.PERMANENT  # the public record would have contained a piece of the test set
+    DISK_FULL = "disk_full", Kind.HOST
+    HUB_UNAVAILABLE = "hub_unavailable", Kind.HOST
+    BENCHMARK_INVALID = "benchmark_invalid", Kind.HOST  # the test set cannot be read
+    LAUNCH_FAILED = "launch_failed", Kind.HOST  # a scheduler did not start the job
+    INTERNAL_ERROR = "internal_error", Kind.HOST
+
+    kind: Kind
+
+    def __new__(cls, value: str, kind: Kind = Kind.MODEL) -> "FailureCode":
+        code = str.__new__(cls, value)
+        code._value_ = value
+        code.kind = kind
+        return code
 
     @property
     def is_infrastructure(self) -> bool:
         """Whether it is an infrastructure failure, as opposed to a model failure."""
-        return self in _INFRASTRUCTURE
+        return self.kind is not Kind.MODEL
 
     @property
     def is_host_fault(self) -> bool:
         """Whether the next request on the same host would most likely fail in the same way."""
-        return self in _HOST_FAULTS
+        return self.kind is Kind.HOST
 
     @property
     def is_permanent(self) -> bool:
-        """Whether another attempt would fail in the same way until the operator intervenes."""
-        return self in _PERMANENT
-
-
-_INFRASTRUCTURE = {
-    FailureCode.DISK_FULL,
-    FailureCode.MISSING_LIBRARY,
-    FailureCode.CODE_NOT_APPROVED,
-    FailureCode.OUT_OF_MEMORY,
-    FailureCode.PROCESS_KILLED,
-    FailureCode.WORKER_LOST,
-    FailureCode.HUB_UNAVAILABLE,
-    FailureCode.BENCHMARK_INVALID,
-    FailureCode.API_REFUSED,
-    FailureCode.BUDGET_SPENT,
-    FailureCode.SERVER_FAILED,
-    FailureCode.INCOMPLETE,
-    FailureCode.LAUNCH_FAILED,
-    FailureCode.WITHHELD,
-    FailureCode.INTERNAL_ERROR,
-}
-
-
-_PERMANENT = {
-    FailureCode.MISSING_LIBRARY,
-    FailureCode.CODE_NOT_APPROVED,
-    FailureCode.API_REFUSED,
-    FailureCode.BUDGET_SPENT,
-    FailureCode.SERVER_FAILED,
-    FailureCode.WITHHELD,
-}
-
-# A loaded model cannot cause these.
-_HOST_FAULTS = {
-    FailureCode.DISK_FULL,
-    FailureCode.HUB_UNAVAILABLE,
-    FailureCode.BENCHMARK_INVALID,
-    FailureCode.LAUNCH_FAILED,
-    FailureCode.INTERNAL_ERROR,
-}
+        """Whether another attempt would fail in the same way until the operator acts."""
+        return self.kind is Kind.PERMANENT

@@ -9,7 +9,7 @@ from transformers import AutoProcessor
 
 from evaluator.engines.chat import ChatEngine
 from evaluator.engines.options import EngineOptions
-from submissions.hub_models.chat_template import TemplateRenderer
+from submissions.hub_models.template_renderer import TemplateRenderer
 from tests.support.tiny_models import TEMPLATE
 
 pytestmark = pytest.mark.model

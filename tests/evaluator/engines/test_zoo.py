@@ -18,11 +18,11 @@ from scripts.architecture_imports import missing
 from submissions.checks.benchmark_checks import benchmark_checks
 from submissions.checks.model_checks import check_repository
 from submissions.checks.request import build_request
-from submissions.hub_models.chat_template import TemplateRenderer
 from submissions.hub_models.model_facts import ModelFacts, folder_template
 from submissions.hub_models.quantization import QUANTIZATIONS
 from submissions.hub_models.reasoning import values_of
 from submissions.hub_models.repository import folder_repository
+from submissions.hub_models.template_renderer import TemplateRenderer
 from submissions.records.options import THINKING
 from tests.support.zoo import Family, all_families
 

@@ -17,7 +17,7 @@ from evaluator.core.data_types import Answer, Prompt
 from evaluator.core.errors import EvaluationError
 from evaluator.engines.options import EngineOptions
 from evaluator.job.folder import Job
-from evaluator.job.latency import WARM_UP
+from evaluator.job.latency_pass import WARM_UP
 from evaluator.job.process import child_environment
 from scripts.demo import make_smollm2
 from submissions.config.paths import ROOT, SAMPLES

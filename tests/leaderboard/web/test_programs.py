@@ -20,7 +20,7 @@ from mcp.types import CallToolResult, TextContent
 
 from evaluator.__main__ import main as evaluator
 from leaderboard.pages.application import build_app
-from leaderboard.web.language import preferred
+from leaderboard.web.language import preferred_language
 from submissions.config.paths import ASSETS
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
@@ -259,7 +259,7 @@ def test_mcp_tools_are_read_only(address: str, requests: dict[str, EvalRequest])
     ],
 )
 def test_preferred_follows_accept_language(accepted: str, language: str) -> None:
-    assert preferred(accepted) == language
+    assert preferred_language(accepted) == language
 
 
 def test_first_visit_redirects_by_language_and_links_do_not(http: httpx.Client) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from submissions.hub_models.chat_template import TemplateRenderer
 from submissions.hub_models.reasoning import (
     TAGS,
     THINK,
@@ -16,6 +15,7 @@ from submissions.hub_models.reasoning import (
     thinking_modes,
     values_of,
 )
+from submissions.hub_models.template_renderer import TemplateRenderer
 
 QUESTION = {"role": "user", "content": "합계는?"}
 HYBRID = (

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from submissions.queue.heartbeats import Heartbeats
-from submissions.queue.queue import SKEW, Queue
+from submissions.queue.leases import SKEW
+from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Lease, Progress, Stage
 from submissions.records.worker import Pause, Presence
 from submissions.store.base import Store

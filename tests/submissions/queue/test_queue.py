@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from submissions.queue.heartbeats import Heartbeats
-from submissions.queue.queue import SKEW, Queue
+from submissions.queue.leases import SKEW
+from submissions.queue.queue import Queue
 from submissions.queue.wait_time import waits
 from submissions.records.request import EvalRequest, Failure, Stage, Status
 from submissions.store.base import Store

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from submissions.hub_models import chat_template as module
-from submissions.hub_models.chat_template import TemplateRenderer
+from submissions.hub_models import template_renderer as module
+from submissions.hub_models.template_renderer import TemplateRenderer
 from submissions.texts.errors import TemplateError
 
 CONVERSATION = [{"role": "user", "content": "표에서 합계는?"}]

@@ -1,6 +1,6 @@
 """Render chat templates in a child process with limits on time, memory and output.
 
-Templates are untrusted programs. `python -m submissions.hub_models.chat_template` reads JSON lines: first a template,
+Templates are untrusted programs. `python -m submissions.hub_models.template_renderer` reads JSON lines: first a template,
 then batches of conversations. It writes one line for each batch. It renders in Jinja's sandbox, in the same way as
 `render_jinja_template` in transformers (a test compares the two), so the submission check and the engine see the same text.
 """
@@ -40,7 +40,7 @@ class TemplateRenderer:
     def __init__(self, template: str, variables: Mapping[str, Any]) -> None:
         """Start the child process. `variables` are the special tokens that the template may use."""
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "submissions.hub_models.chat_template"],
+            [sys.executable, "-m", "submissions.hub_models.template_renderer"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -1,0 +1,37 @@
+"""Leases of claimed requests: how they are made and extended, and when they have expired."""
+
+import secrets
+from datetime import datetime, timedelta
+
+from submissions.queue.heartbeats import Heartbeats
+from submissions.records.request import EvalRequest, Lease, Progress
+from submissions.texts.errors import LostLeaseError
+
+SKEW = timedelta(minutes=2)  # allowance for different clocks before a lease counts as expired
+
+
+def new_lease(worker: str, now: datetime, duration: timedelta) -> Lease:
+    """Return the lease of a request that a worker claims now. Its nonce is what allows this run to publish."""
+    return Lease(worker=worker, nonce=secrets.token_hex(16), heartbeat_at=now, expires_at=now + duration)
+
+
+def extended(lease: Lease, now: datetime, duration: timedelta, progress: Progress | None) -> Lease:
+    """Return a lease as a heartbeat extends it."""
+    return lease.evolve(heartbeat_at=now, expires_at=now + duration, progress=progress)
+
+
+def has_expired(request: EvalRequest, heartbeats: Heartbeats | None, now: datetime) -> bool:
+    """Return whether the lease of a running request has expired, according to its claim and its last heartbeat."""
+    lease = request.lease
+    if lease is None or now <= lease.expires_at + SKEW:
+        return False
+    beat = heartbeats.last(request.key, lease) if heartbeats else None
+    return not beat or beat.nonce != lease.nonce or now > beat.expires_at + SKEW
+
+
+def require_held(request: EvalRequest, current: EvalRequest | None) -> None:
+    """Raise LostLeaseError unless `current`, the running request in the store, has the lease of `request`."""
+    if request.lease is None or current is None or current.lease is None:
+        raise LostLeaseError(f"request {request.key} is no longer running")
+    if (current.lease.nonce, current.attempt) != (request.lease.nonce, request.attempt):
+        raise LostLeaseError(f"request {request.key} is held by {current.lease.worker} now")
