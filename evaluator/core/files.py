@@ -35,7 +35,7 @@ def check_new_folder(folder: Path) -> None:
         folder.rmdir()
     except OSError as error:
         if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
-            raise DataError(f"{folder} is there already: name a new folder") from None
+            raise DataError(f"{folder} already exists: name a new folder") from None
         raise DataError(f"{folder}: {error.strerror}") from None
 
 

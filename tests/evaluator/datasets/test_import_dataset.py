@@ -236,7 +236,7 @@ def test_import_command_shows_counts_and_preview(tmp_path: Path) -> None:
     assert "rejected questions.csv, row 2: the answer contains no number" in done.stderr
     assert "and 3 more" in done.stderr
     again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert again.returncode == 2 and "is there already" in again.stderr
+    assert again.returncode == 2 and "already exists" in again.stderr
     nowhere = subprocess.run([*command[:-1], f"{tmp_path}/out/README.md/new"], cwd=ROOT, capture_output=True, text=True)
     assert nowhere.returncode == 2 and nowhere.stderr.endswith("new: Not a directory\n")
     missing = subprocess.run([*command[:5], "nowhere", str(tmp_path / "new")], cwd=ROOT, capture_output=True, text=True)
