@@ -48,7 +48,7 @@ def zoo_settings(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyP
         "WORK_DIR": str(settings.work_dir),
         "MODELS_DIR": str(models),
         "LIMIT": str(LIMIT),
-        "ALONE": "1",
+        "LATENCY_SAMPLES": "1",
         "MAX_REASONING_TOKENS": "24",
     }
     for name, value in variables.items():
