@@ -1,8 +1,8 @@
-"""A zoo: tiny models of the families that people submit, made in place with random weights, the same every time.
+"""A zoo: tiny models of the families that people submit, built in place with random weights, the same every time.
 
-Each builder is registered under a family's name and writes a folder as its makers publish theirs: weights, config,
-generation config, tokenizer, processor and a chat template of the same shape as the family's own. The models answer
-nonsense; what they prove is that the family gets its row.
+Each family is registered under its name and writes a folder as its makers publish theirs: weights, config, generation
+config, tokenizer, processor and a chat template of the same shape as the family's own. Nearly all are declared as a
+`Row` (`row_parts.py`). The models answer nonsense; what they prove is that the family is evaluated.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Build = Callable[[Path], None]
 
 @dataclass(frozen=True)
 class Family:
-    """A builder, and what the board must find out about the model by itself."""
+    """A builder, and what the check must find out about the model by itself."""
 
     name: str
     build: Build
@@ -26,19 +26,14 @@ class Family:
 FAMILIES: dict[str, Family] = {}
 
 
-def family(name: str, *, engine: str = "chat", takes_images: bool = True) -> Callable[[Build], Build]:
-    """Register a builder under a family's name."""
-
-    def register(build: Build) -> Build:
-        assert name not in FAMILIES, name
-        FAMILIES[name] = Family(name, build, engine, takes_images)
-        return build
-
-    return register
+def register_family(family: Family) -> None:
+    """Add a family to the zoo. Its name must be new."""
+    assert family.name not in FAMILIES, family.name
+    FAMILIES[family.name] = family
 
 
 def all_families() -> dict[str, Family]:
-    """Every family, by name; the first call imports the builders, and transformers with them."""
+    """Return every family by its name. The first call imports the builders, and transformers with them."""
     for path in sorted(Path(__file__).parent.glob("*.py")):
         if path.stem != "__init__" and not path.stem.endswith("parts"):
             import_module(f"tests.support.zoo.{path.stem}")
