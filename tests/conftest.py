@@ -5,7 +5,7 @@ import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,14 +18,13 @@ from evaluator.engines.dummy import DummyEngine
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
-from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from submissions.store.open import open_private_store, open_store
 from submissions.store.private import PrivateStore
 from tests.support.engines import use_engine
 from tests.support.hub.repos import TOKEN, Hub
 from tests.support.hub.server import serve
-from tests.support.records import request_numbered
+from tests.support.records import Make, request_numbered
 from tests.support.serving import bare_environment
 
 SHARED = ROOT.parent / "shared"
@@ -150,7 +149,7 @@ def dummy_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def make_request() -> Callable[..., EvalRequest]:
+def make_request() -> Make:
     """Return a function that builds valid requests, each with another model unless the fields set one."""
     numbers = itertools.count(1)
     return lambda **fields: request_numbered(next(numbers), **fields)

@@ -21,7 +21,7 @@ from submissions.queue.queue import Queue
 from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
 from tests.support.evaluated import evaluated
-from tests.support.records import NOW, request_numbered
+from tests.support.records import NOW, claimed, request_numbered
 from tests.support.serving import serving
 
 ADDRESS = "http://127.0.0.1:7860"
@@ -43,11 +43,8 @@ def test_configuration_lists_every_setting() -> None:
     text = _text("docs/configuration.md")
     named = set(re.findall(r"`(HANNUN_\w+)`", "\n".join(_first_cells(text))))
     assert named == {f"HANNUN_{name.upper()}" for name in Settings.model_fields} | KEY_VARIABLES
-    fields = (
-        ("HANNUN_APIS", ("model_id", "efforts", *API_FIELDS)),
-        ("HANNUN_EMBEDDINGS", EmbeddingServer.model_fields),
-    )
-    for heading, names in fields:
+    fields = {"HANNUN_APIS": ("model_id", "efforts", *API_FIELDS), "HANNUN_EMBEDDINGS": EmbeddingServer.model_fields}
+    for heading, names in fields.items():
         section = text.partition(f"### `{heading}`")[2].partition("\n#")[0]
         assert set(_first_cells(section)) == {f"`{name}`" for name in names}, heading
 
@@ -121,11 +118,9 @@ def workshop(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iter
     (folder / "models/owner/name").symlink_to(models_dir / "tiny/image-text")
     settings = settings_in(folder, folder / "models")
     store = open_store(settings.store)
-    request = request_numbered(1, benchmark="ko-vqa")
-    queue = Queue(store)
+    request, queue = request_numbered(1, benchmark="ko-vqa"), Queue(store)
     queue.submit(request)
-    running = queue.claim("w", NOW)
-    assert running
+    running = claimed(queue)
     queue.publish(running, evaluated(running, 50.0), NOW)
     environment = environment_of(settings)
     with serving(["app.py"], environment | {"HANNUN_WORKER": "off"}) as server:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from huggingface_hub import HfApi, HfFileSystem, hf_hub_download
+from huggingface_hub import HfApi, hf_hub_download
 from huggingface_hub.errors import BucketNotFoundError, HfHubHTTPError
 from huggingface_hub.utils.tqdm import disable_progress_bars, enable_progress_bars
 
@@ -82,21 +82,6 @@ def test_bucket_list_overwrite_copy_and_delete(double: Hub, api: HfApi, tmp_path
     api.delete_bucket(BUCKET)
     with pytest.raises(BucketNotFoundError):
         api.bucket_info(BUCKET)
-
-
-def test_bucket_file_system(double: Hub, api: HfApi) -> None:
-    files = HfFileSystem(endpoint=api.endpoint, token=TOKEN, skip_instance_cache=True)
-    with files.open(f"buckets/{BUCKET}/a/b.bin", "wb") as file:
-        file.write(CONTENTS["random"])
-    assert files.ls(f"buckets/{BUCKET}", detail=False) == [f"buckets/{BUCKET}/a"]
-    assert files.cat_file(f"buckets/{BUCKET}/a/b.bin") == CONTENTS["random"]
-    before = double.sent
-    with files.open(f"buckets/{BUCKET}/a/b.bin", block_size=1024, cache_type="none") as file:
-        file.seek(200_000)
-        assert file.read(10) == CONTENTS["random"][200_000:200_010]
-    assert double.sent - before < 1000, "only the range is read"
-    files.rm(f"buckets/{BUCKET}/a/b.bin")
-    assert double.buckets[f"buckets/{BUCKET}"].files == {}
 
 
 @pytest.mark.parametrize("public", [False, True])
@@ -196,11 +181,8 @@ def test_s3_lists_in_pages_and_by_folders(double: Hub, api: HfApi) -> None:
     s3 = S3(double, api.endpoint, TOKEN)
     for key in ("a/1", "a/2", "b/3", "c"):
         assert s3("PUT", f"{BUCKET}/{key}", b"x").status_code == 200
-    assert re.findall("<(?:Key|Prefix)>([^<]+)<", s3("GET", BUCKET, query="delimiter=%2F&list-type=2").text) == [
-        "a/",
-        "b/",
-        "c",
-    ]
+    top = s3("GET", BUCKET, query="delimiter=%2F&list-type=2").text
+    assert re.findall("<(?:Key|Prefix)>([^<]+)<", top) == ["a/", "b/", "c"]
     page = s3("GET", BUCKET, query="list-type=2&max-keys=3").text
     token = re.findall("<NextContinuationToken>([^<]+)<", page)[0]
     rest = s3("GET", BUCKET, query=f"continuation-token={token.replace('/', '%2F')}&list-type=2").text

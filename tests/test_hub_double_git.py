@@ -44,12 +44,8 @@ def url(address: str, path: str, token: str | None = TOKEN) -> str:
 def git(*arguments: str | Path, folder: Path | None = None, version: str = "2") -> subprocess.CompletedProcess[str]:
     settings = {"protocol.version": version, "user.name": "kim", "user.email": "kim@example.org"}
     options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-    environment = {
-        "PATH": os.environ["PATH"],
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "HOME": "/nowhere",
-    }
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nowhere"}
+    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1"}
     return subprocess.run(
         ["git", *options, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
@@ -62,9 +58,8 @@ def test_clone_requires_read_access(double: Hub, address: str, tmp_path: Path, v
         assert bool(done.returncode) == bool(message) and message in done.stderr, done.stderr
     assert (tmp_path / TOKEN / "b/c.json").read_text() == "[]\n"
     double.public.add(REPO)
-    assert (
-        git("clone", url(address, f"datasets/{REPO}.git", None), tmp_path / "public", version=version).returncode == 0
-    )
+    public = git("clone", url(address, f"datasets/{REPO}.git", None), tmp_path / "public", version=version)
+    assert public.returncode == 0
     assert git("clone", "--depth", "1", url(address, f"datasets/{REPO}", None), tmp_path / "shallow").returncode == 0
     assert git("rev-list", "--count", "HEAD", folder=tmp_path / "shallow").stdout == "1\n"
 
@@ -104,10 +99,8 @@ def test_clone_rejects_compressed_request(double: Hub, address: str, tmp_path: P
 def test_ls_remote_can_lag(double: Hub, address: str, version: str) -> None:
     newest, before = [commit.id for commit in double.store(REPO).history("main")]
     double.lag = 2
-    heads = [
-        git("ls-remote", url(address, f"datasets/{REPO}"), "refs/heads/main", version=version).stdout.split("\t")[0]
-        for _ in range(3)
-    ]
+    ask = ("ls-remote", url(address, f"datasets/{REPO}"), "refs/heads/main")
+    heads = [git(*ask, version=version).stdout.split("\t")[0] for _ in range(3)]
     assert heads == [before, before, newest] and double.lag == 0
 
 

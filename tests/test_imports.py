@@ -2,8 +2,6 @@
 
 import ast
 import re
-import subprocess
-import sys
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -12,6 +10,7 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.config.paths import ROOT
+from tests.support.serving import python
 
 PACKAGES = ("leaderboard", "evaluator", "submissions")
 # Programs (app.py, `__main__`) are above all packages: they pass the registry of benchmarks and engines down.
@@ -78,19 +77,14 @@ def _edges() -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("package", ALLOWED)
 def test_package_imports_only_lower_packages(package: str) -> None:
-    edges = {
-        name: imported
-        for name, imported in _edges().items()
-        if name.split(".")[0] == package and not name.endswith(".__main__")
-    }
-    assert edges
+    names = [name for name in _edges() if name.split(".")[0] == package and not name.endswith(".__main__")]
     wrong = {
         f"{name} imports {other}"
-        for name, imported in edges.items()
-        for other in imported
+        for name in names
+        for other in _edges()[name]
         if not any(other == ok or other.startswith(f"{ok}.") for ok in ALLOWED[package])
     }
-    assert not wrong
+    assert names and not wrong
 
 
 @pytest.mark.parametrize("package", ROOMS)
@@ -117,16 +111,26 @@ def test_benchmark_imports_no_other_benchmark() -> None:
     assert {name: shared for name in modules if (shared := edges[name] & (modules - {name}))} == {}
 
 
+MODELS = ("torch", "transformers", "datasets", "scipy")
+HEAVY = ("pydantic", "numpy", "jinja2", "rich", "huggingface_hub", "torch", "yaml")
+
+
 @pytest.mark.integration
 @pytest.mark.parametrize(
-    "module", ["evaluator.benchmarks", "leaderboard.pages.application", "evaluator.worker.loop", "evaluator.job.child"]
+    ("modules", "absent"),
+    [
+        ("evaluator.benchmarks", MODELS),
+        ("leaderboard.pages.application", MODELS),
+        ("evaluator.worker.loop", MODELS),
+        ("evaluator.job.child", MODELS),
+        ("evaluator.__main__", HEAVY),
+        ("submissions.__main__", HEAVY),
+        ("evaluator.commands.dispatch, evaluator.results.score_files", ("pydantic",)),
+    ],
 )
-def test_import_loads_no_model_library(module: str) -> None:
-    code = (
-        f"import sys, {module}; print([m for m in ('torch', 'transformers', 'datasets', 'scipy') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+def test_import_loads_no_heavy_library(modules: str, absent: tuple[str, ...]) -> None:
+    done = python("-c", f"import sys, {modules}; print([name for name in {absent!r} if name in sys.modules])")
+    assert done.stdout.strip() == "[]", done.stderr
 
 
 @pytest.mark.integration
@@ -139,23 +143,7 @@ ast.get_source_segment = None  # Gradio reads the source of a component with it
 with no_stub_files():
     import leaderboard.pages.application
 """
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
-
-
-@pytest.mark.parametrize("package", ["evaluator", "submissions"])
-def test_main_import_loads_only_the_parser(package: str) -> None:
-    code = f"import sys; import {package}.__main__; print(sorted(m for m in sys.modules if m in {HEAVY!r}))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_score_files_import_loads_no_pydantic() -> None:
-    code = "import sys, evaluator.commands.dispatch, evaluator.results.score_files; print('pydantic' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
-HEAVY = ("pydantic", "numpy", "jinja2", "rich", "huggingface_hub", "torch", "yaml")
+    assert python("-c", code).returncode == 0
 
 
 def test_metric_names_appear_only_in_benchmarks() -> None:

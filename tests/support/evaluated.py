@@ -1,7 +1,6 @@
 """Build complete results as an evaluation on the ranked split gives them, with seeded random numbers."""
 
 import random
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
@@ -13,7 +12,7 @@ from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Failure, Progress, Stage, Status
 from submissions.records.result import EvalResult
 from submissions.texts.failure_codes import FailureCode
-from tests.support.records import NOW, result_of
+from tests.support.records import NOW, Make, result_of
 
 
 @cache
@@ -87,7 +86,7 @@ def evaluated(request: EvalRequest, em: float, days_ago: float = 0.0, **changes:
     )
 
 
-def submit_in_every_status(queue: Queue, make_request: Callable[..., EvalRequest]) -> dict[str, EvalRequest]:
+def submit_in_every_status(queue: Queue, make_request: Make) -> dict[str, EvalRequest]:
     """Put a request in every status into the queue and return them by name.
 
     The models are o/done (finished), o/wrong (failed), o/stuck (quarantined), o/busy (running) and o/next (pending).

@@ -1,11 +1,17 @@
-"""Build valid requests and results for tests."""
+"""Build valid requests and results for tests, and send them through a queue."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any, NoReturn
 
 from evaluator.benchmarks import BENCHMARKS
+from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, request_key
 from submissions.records.result import Dataset, EvalResult, Latency, Provenance, ResultConfig
+from submissions.store.base import Store
+from submissions.texts.errors import StoreUnavailableError
 
+Make = Callable[..., EvalRequest]
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
@@ -47,3 +53,25 @@ def result_of(request: EvalRequest, em: float = 50.0) -> EvalResult:
         latency=Latency(protocol="total/questions", mean_ms=1.0),
         provenance=Provenance(kind="verified", worker="w"),
     )
+
+
+def claimed(queue: Queue, now: datetime = NOW) -> EvalRequest:
+    """Return the request that a worker gets next."""
+    request = queue.claim("w", now)
+    assert request is not None
+    return request
+
+
+def published(store: Store, request: EvalRequest, em: float = 50.0, **changes: Any) -> EvalResult:
+    """Submit a request, publish a minimal result with these changes, and return the result."""
+    queue = Queue(store)
+    queue.submit(request)
+    running = claimed(queue)
+    result = result_of(running, em).evolve(**changes)
+    queue.publish(running, result, NOW)
+    return result
+
+
+def unreachable(*_: object) -> NoReturn:
+    """Raise like a store that is out of reach."""
+    raise StoreUnavailableError("the store is out of reach")

@@ -27,6 +27,11 @@ def bare_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(("HANNUN_", "HF_"))}
 
 
+def python(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run Python in the repository until it ends."""
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
 @contextmanager
 def serving(
     command: Sequence[str],

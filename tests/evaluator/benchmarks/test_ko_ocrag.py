@@ -32,12 +32,9 @@ def scored(gold: str, images: str, output: str) -> Score:
 def test_score_item_matches_published_libraries() -> None:
     names = {"wer": "wer", "cer": "cer", "rouge1": "rouge1_recall"}
     rows = vectors("ko_ocrag.jsonl")
-    items = [
-        Item(str(n), "", row["gold_text"], extra={"images_described": row["gold_images"]}) for n, row in enumerate(rows)
-    ]
-    answers = [Answer(item.id, row["output"], "ok", 0.0) for item, row in zip(items, rows, strict=True)]
-    ours = [BENCHMARK.score_item(item, [answer]).values for item, answer in zip(items, answers, strict=True)]
-    for row, values in zip(rows, ours, strict=True):
+    for row in rows:
+        item = Item("1", "", row["gold_text"], extra={"images_described": row["gold_images"]})
+        values = BENCHMARK.score_item(item, [Answer("1", row["output"], "ok", 0.0)]).values
         for name, theirs in names.items():
             wanted = row["reference"][theirs]
             assert (name in values) == (wanted is not None), row
@@ -112,12 +109,8 @@ def embeddings(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]
             vector[:1] if "짧게" in text else vector for vector, text in zip(vectors_, body["input"], strict=True)
         ]
         data = [{"object": "embedding", "index": n, "embedding": v} for n, v in enumerate(vectors_)]
-        return {
-            "object": "list",
-            "data": data[::-1],
-            "model": body["model"],
-            "usage": {"prompt_tokens": 1, "total_tokens": 1},
-        }
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        return {"object": "list", "data": data[::-1], "model": body["model"], "usage": usage}
 
     with serve(app) as url:
         monkeypatch.setenv("HANNUN_EMBEDDINGS", json.dumps({"base_url": f"{url}/v1", "model": "jina"}))
@@ -172,9 +165,8 @@ def test_import_reads_workbook_of_maker(tmp_path: Path) -> None:
         Image.new("RGB", (9, 9)).save(tmp_path / f"source/{name}.jpg")
     done = import_dataset(BENCHMARK, tmp_path / "source", tmp_path / "out")
     assert [item.id for item in done.items] == ["가.jpg", "나.jpg"] and done.unmatched == 0
-    assert [reason for _, reason in done.rejected] == [
-        "column 'TEXT_OCR' contains descriptions of pictures, not only the page's text"
-    ]
+    ((_, reason),) = done.rejected
+    assert reason == "column 'TEXT_OCR' contains descriptions of pictures, not only the page's text"
     first, second = BENCHMARK.load(tmp_path / "out")
     assert first.extra["images_described"] == PICTURES and second.extra["images_described"] == ""
 

@@ -1,11 +1,10 @@
 """Test that the scorers work without the board and heavy packages, as docs/scorers.md promises."""
 
 import re
-import subprocess
-import sys
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.config.paths import ROOT
+from tests.support.serving import python
 
 HEAVY = (
     *("torch", "transformers", "pandas", "numpy", "scipy", "gradio", "fastapi", "pydantic", "PIL", "datasets", "lxml"),
@@ -22,8 +21,7 @@ sys.meta_path.insert(0, Blocker())
 
 
 def run_without_packages(code: str) -> str:
-    command = [sys.executable, "-c", BLOCK.format(heavy=HEAVY) + code]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = python("-c", BLOCK.format(heavy=HEAVY) + code)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -1,11 +1,11 @@
-"""Test `evaluator import` on small sets in the upstream form and, if available, on the public subsets."""
+"""Test `evaluator import` and dataset cards on small sets in the upstream form and, if available, on the public subsets."""
 
 import csv
+import hashlib
 import json
-import subprocess
-import sys
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
-from typing import Any
 
 import openpyxl
 import pyarrow as pa
@@ -15,10 +15,13 @@ import yaml
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.data_types import Item
 from evaluator.core.errors import DataError
+from evaluator.datasets.croissant import croissant
 from evaluator.datasets.import_dataset import Imported, import_dataset
-from submissions.config.paths import ROOT
+from submissions.config.paths import SAMPLES
 from tests.conftest import SHARED
+from tests.support.serving import python
 
 
 def _import(name: str, source: Path, out: Path) -> Imported:
@@ -27,9 +30,7 @@ def _import(name: str, source: Path, out: Path) -> Imported:
     return imported
 
 
-def _moved(item: Any, out: Path) -> Any:
-    from dataclasses import replace
-
+def _moved(item: Item, out: Path) -> Item:
     return replace(item, images=tuple(out / "images" / path.name for path in item.images))
 
 
@@ -86,14 +87,7 @@ def test_import_reports_rejected_rows(tmp_path: Path) -> None:
     imported = _import("ko-vqa", _vqa(source, rows), out)
     assert [i.id for i in imported.items] == ["1", "7"]
     assert imported.unmatched == 1  # the published rule never accepts a whole float with a unit
-    reasons = [
-        "'domain' is empty",
-        "no number",
-        "appears twice",
-        "is not below",
-        "several folders",
-        "not a readable image",
-    ]
+    reasons = ["'domain' is empty", "no number", "appears twice", "is not below", "several folders", "not a readable"]
     assert [where for where, _ in imported.rejected] == [f"questions.csv, row {n}" for n in (2, 3, 4, 5, 6, 7)]
     for (_, reason), expected in zip(imported.rejected, reasons, strict=True):
         assert expected in reason
@@ -229,15 +223,36 @@ def test_import_command_shows_counts_and_preview(tmp_path: Path) -> None:
     source = tmp_path / "in"
     _image(source / "a/1.png")
     rows = [["1", "a", "q", "5명", "5", "1.png"], *([str(n), "a", "q", "없음", "", "1.png"] for n in range(2, 15))]
-    command = [sys.executable, "-m", "evaluator", "import", "ko-vqa", str(_vqa(source, rows)), str(tmp_path / "out")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    command = ["-m", "evaluator", "import", "ko-vqa"]
+    files, out = str(_vqa(source, rows)), str(tmp_path / "out")
+    done = python(*command, files, out)
     assert done.returncode == 0, done.stderr
     assert "1 items, 1 images or pages, 13 rows rejected" in done.stdout
     assert "rejected questions.csv, row 2: the answer contains no number" in done.stderr
     assert "and 3 more" in done.stderr
-    again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert again.returncode == 2 and "already exists" in again.stderr
-    nowhere = subprocess.run([*command[:-1], f"{tmp_path}/out/README.md/new"], cwd=ROOT, capture_output=True, text=True)
-    assert nowhere.returncode == 2 and nowhere.stderr.endswith("new: Not a directory\n")
-    missing = subprocess.run([*command[:5], "nowhere", str(tmp_path / "new")], cwd=ROOT, capture_output=True, text=True)
-    assert missing.returncode == 2 and "no such file" in missing.stderr
+    for wrong, message in (
+        ((files, out), "already exists"),
+        ((files, f"{out}/README.md/new"), "new: Not a directory\n"),
+        (("nowhere", f"{tmp_path}/new"), "no such file"),
+    ):
+        refused = python(*command, *wrong)
+        assert refused.returncode == 2 and message in refused.stderr
+
+
+LICENCE, URL = "https://creativecommons.org/publicdomain/zero/1.0/", "https://example.org/set"
+
+
+@pytest.mark.parametrize("benchmark", list(BENCHMARKS))
+def test_croissant_describes_file_and_columns(benchmark: str) -> None:
+    described = croissant(benchmark, SAMPLES / benchmark, LICENCE, URL, date(2026, 1, 2))
+    (file, *sets), (records,) = described["distribution"], described["recordSet"]
+    assert sets and all(list((SAMPLES / benchmark).glob(one["includes"])) for one in sets)
+    content = (SAMPLES / benchmark / file["contentUrl"]).read_bytes()
+    assert file["sha256"] == hashlib.sha256(content).hexdigest()
+    columns = {field["name"] for field in records["field"]}
+    assert {"id"} < columns and all(field["source"]["fileObject"]["@id"] == file["@id"] for field in records["field"])
+
+
+def test_croissant_rejects_folder_without_items() -> None:
+    with pytest.raises(DataError, match="contains neither"):
+        croissant("ko-vqa", SAMPLES, LICENCE, URL, date(2026, 1, 2))

@@ -61,14 +61,8 @@ def test_worker_withholds_leaking_result(settings: Settings, tmp_path: Path, dum
     data = tmp_path / "data"
     data.mkdir()
     (data / "page.html").write_text("<p>책 네 권</p>")
-    row = {
-        "id": "1",
-        "question": question,
-        "answer": "네 권",
-        "page": "page.html",
-        "length": "short",
-        "form": "paragraph",
-    }
+    row = {"id": "1", "question": question, "answer": "네 권", "page": "page.html"}
+    row |= {"length": "short", "form": "paragraph"}
     (data / "items.jsonl").write_text(json.dumps(row, ensure_ascii=False))
     data_settings = settings.model_copy(update={"data": {"korquad-2": str(data)}})
     request = submit(data_settings, "tiny/extractive", "korquad-2")

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +13,10 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.source import open_source
-from submissions.config.paths import ROOT, SAMPLES
+from submissions.config.paths import SAMPLES
 from submissions.config.settings import Settings
 from tests.support.hub.server import build, commit_of, serve
+from tests.support.serving import python
 
 pytestmark = pytest.mark.integration
 
@@ -69,7 +69,7 @@ def _fetched(name: str, hub: str, tmp_path: Path, token: str = TOKEN) -> subproc
     environment |= {"HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1"}
     environment |= {"HANNUN_WORK_DIR": str(tmp_path / "work"), "HANNUN_DATA_TOKEN": token}
     environment |= {"HANNUN_DATA_ABROAD": '["ko-vqa"]'}
-    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    return python("-c", code, environment=environment)
 
 
 @pytest.mark.parametrize("name", ["org/folder", "org/shards"])
@@ -93,36 +93,32 @@ def test_open_source_fetches_once_per_commit(hub: str, tmp_path: Path) -> None:
     assert (Path(first) / "mark").exists()
 
 
-def _complaint(args: list[str], environment: dict[str, str], tmp_path: Path) -> tuple[int, str]:
-    command = [sys.executable, "-m", "evaluator", "run", "--model", "tiny/image-text", "--benchmark", "ko-vqa"]
-    command += ["--out", str(tmp_path / "out"), *args]
-    environment = {**environment, "HANNUN_DATA_ABROAD": '["ko-vqa"]'}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert "Traceback" not in done.stderr
-    return done.returncode, done.stderr.strip().splitlines()[-1]
-
-
 @pytest.mark.parametrize(
-    ("data", "token", "message"),
+    ("data", "token", "address", "code", "message"),
     [
-        ("hf://datasets/org/folder", "hf_wrong", "no such dataset, or HANNUN_DATA_TOKEN may not read it"),
-        ("hf://datasets/org/none", TOKEN, "no such dataset"),
-        ("hf://datasets/org/folder@nowhere", TOKEN, "no such dataset"),
-        ("hf://datasets/org/folder#dev", TOKEN, "dev"),
+        ("hf://datasets/org/folder", "hf_wrong", None, 2, "no such dataset, or HANNUN_DATA_TOKEN may not read it"),
+        ("hf://datasets/org/none", TOKEN, None, 2, "no such dataset"),
+        ("hf://datasets/org/folder@nowhere", TOKEN, None, 2, "no such dataset"),
+        ("hf://datasets/org/folder#dev", TOKEN, None, 2, "dev"),
+        ("hf://datasets/org/folder", TOKEN, "http://127.0.0.1:9", 1, "hub_unavailable"),
     ],
 )
 def test_run_reports_unreadable_dataset_in_one_line(
-    environment: dict[str, str], hub: str, tmp_path: Path, data: str, token: str, message: str
+    environment: dict[str, str],
+    hub: str,
+    tmp_path: Path,
+    data: str,
+    token: str,
+    address: str | None,
+    code: int,
+    message: str,
 ) -> None:
-    variables = {"HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "home"), "HANNUN_DATA_TOKEN": token}
-    code, line = _complaint(["--data", data], {**environment, **variables}, tmp_path)
-    assert code == 2 and message in line and token not in line
-
-
-def test_run_reports_unreachable_hub(environment: dict[str, str], tmp_path: Path) -> None:
-    variables = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "home")}
-    code, line = _complaint(["--data", "hf://datasets/org/folder"], {**environment, **variables}, tmp_path)
-    assert code == 1 and "hub_unavailable" in line
+    environment |= {"HF_ENDPOINT": address or hub, "HF_HOME": str(tmp_path / "home"), "HANNUN_DATA_TOKEN": token}
+    environment |= {"HANNUN_DATA_ABROAD": '["ko-vqa"]'}
+    command = ["-m", "evaluator", "run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", "--data", data]
+    done = python(*command, "--out", str(tmp_path / "out"), environment=environment)
+    line = done.stderr.strip().splitlines()[-1]
+    assert done.returncode == code and message in line and token not in line and "Traceback" not in done.stderr
 
 
 def test_open_source_accepts_path_or_none(settings: Settings, tmp_path: Path) -> None:

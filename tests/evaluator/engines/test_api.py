@@ -1,14 +1,17 @@
-"""Test the API engine on a real `transformers serve` and on a server with every kind of fault."""
+"""Test the API engine on a real `transformers serve`, on a server with every kind of fault, and its load on a server."""
 
 import base64
+import gzip
 import io
 import json
 import os
 import select
 import subprocess
 import sys
+import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,18 +22,25 @@ from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.core.data_types import PAGE, Prompt
+from evaluator.core.data_types import PAGE, Answer, Prompt
 from evaluator.core.errors import EvaluationError
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
+from evaluator.engines.server_pool import MAX_REST_SECONDS, ServerLoad
 from submissions.config.api_options import ApiOptions
 from submissions.config.paths import ROOT, SAMPLES
 from submissions.records.result import EvalResult
-from submissions.store import retry_after as backoff
 from tests.support.hub.server import serve
+from tests.support.serving import python
 
 SERVE = "transformers serve {model} --device cpu --dtype float32 --host 127.0.0.1 --port {port}"
 SERVE = f"{Path(sys.executable).parent}/{SERVE}"
+
+
+@pytest.fixture(autouse=True)
+def _few_quick_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
+    monkeypatch.setattr("evaluator.engines.api.LONGEST_WAIT", 0.01)
 
 
 @pytest.mark.integration
@@ -99,11 +109,9 @@ def test_load_engine_raises_if_server_does_not_start(tmp_path: Path, command: st
 
 @pytest.mark.faults
 def test_run_with_spawned_server(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "evaluator", "run", "--model", str(models_dir / "tiny/image-text")]
-    command += ["--benchmark", "ko-vdc", "--limit", "2", "--latency-samples", "4", "--spawn", SERVE]
-    done = subprocess.run(
-        [*command, "--out", str(tmp_path / "out")], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
+    command = ["-m", "evaluator", "run", "--model", str(models_dir / "tiny/image-text"), "--benchmark", "ko-vdc"]
+    command += ["--limit", "2", "--latency-samples", "4", "--spawn", SERVE, "--out", str(tmp_path / "out")]
+    done = python(*command, environment=environment)
     assert done.returncode == 0, done.stderr
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
     assert (result.config.engine, result.config.model_dtype, result.dataset.n) == ("api", None, 2)
@@ -112,12 +120,12 @@ def test_run_with_spawned_server(environment: dict[str, str], models_dir: Path, 
 
 @pytest.mark.faults
 def test_parity_compares_two_engines(environment: dict[str, str], models_dir: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "evaluator", "parity", str(models_dir / "tiny/image-text"), "--items", "3"]
-    done = subprocess.run([*command, "--spawn", SERVE], cwd=ROOT, env=environment, capture_output=True, text=True)
+    command = ["-m", "evaluator", "parity", str(models_dir / "tiny/image-text"), "--items", "3"]
+    done = python(*command, "--spawn", SERVE, environment=environment)
     assert done.returncode == 0, done.stderr
     assert "3 questions: built-in" in done.stdout and "transformers" in done.stdout
     assert "0 answers are not the same text" in done.stdout
-    without = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    without = python(*command, environment=environment)
     assert without.returncode == 2 and "HANNUN_SERVER" in without.stderr
 
 
@@ -159,13 +167,24 @@ class Served:
             return reply(body, self.asked[question])
 
 
-def ask(served: Served, prompts: list[Prompt], **options: Any) -> dict[str, tuple[str, str]]:
+def engine_of(*addresses: str, engine: Mapping[str, Any] = {}, **options: Any) -> Any:
+    """Return the API engine for these servers, with options of the API and of the engine."""
+    first, *others = (f"{address}/v1" for address in addresses)
+    api = ApiOptions(base_url=first, replicas=tuple(others), model="m", **options)
+    return load_engine("api", EngineOptions(Path(), "bfloat16", 8, **{"batch_size": 4, **engine}, api=api))
+
+
+def answers_of(served: Served, prompts: list[Prompt], engine: Mapping[str, Any] = {}, **options: Any) -> list[Answer]:
     with serve(served.app) as address:
-        engine = load_engine(
-            "api",
-            EngineOptions(Path(), "bfloat16", 8, 4, api=ApiOptions(base_url=f"{address}/v1", model="m", **options)),
-        )
-        return {a.id: (a.text, a.status) for a in engine.answer(prompts)}
+        return list(engine_of(address, engine=engine, **options).answer(prompts))
+
+
+def ask(served: Served, prompts: list[Prompt], **options: Any) -> dict[str, tuple[str, str]]:
+    return {answer.id: (answer.text, answer.status) for answer in answers_of(served, prompts, **options)}
+
+
+def questions(count: int) -> list[Prompt]:
+    return [Prompt(str(number), f"질문 {number}") for number in range(count)]
 
 
 SOON = {"Retry-After": "0.01"}
@@ -192,9 +211,7 @@ FAULTS: dict[str, tuple[Reply, tuple[str, str]]] = {
 }
 
 
-def test_answer_maps_each_fault_to_a_status(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
-    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
+def test_answer_maps_each_fault_to_a_status() -> None:
     served = Served(lambda body, n: FAULTS[body["messages"][0]["content"][-1]["text"]][0](body, n))
     given = ask(served, [Prompt(name, name) for name in FAULTS])
     assert given == {name: expected for name, (_, expected) in FAULTS.items()}
@@ -202,24 +219,18 @@ def test_answer_maps_each_fault_to_a_status(monkeypatch: pytest.MonkeyPatch) -> 
     assert all(b["temperature"] == 0 and b["max_tokens"] == 8 and b["model"] == "m" for b in served.bodies)
 
 
-def test_answer_gives_up_on_hanging_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
-    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
-    import threading
-
+def test_answer_gives_up_on_hanging_server() -> None:
     released = threading.Event()
     served = Served(lambda *_: completion("답"))
 
-    @served.app.post("/hang/chat/completions")
+    @served.app.post("/hang/v1/chat/completions")
     def hang() -> Response:
         released.wait()
         return completion("zu spät")
 
     with serve(served.app) as address:
-        options = ApiOptions(base_url=f"{address}/hang", model="m", timeout=0.2)
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=options))
         with pytest.raises(EvaluationError, match="cannot be reached"):
-            list(engine.answer([Prompt("1", "?")]))
+            list(engine_of(f"{address}/hang", timeout=0.2).answer([Prompt("1", "?")]))
         released.set()
 
 
@@ -260,11 +271,7 @@ def test_answer_falls_back_to_no_stream() -> None:
 
 
 def test_answer_retries_stalled_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
-
-    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
     monkeypatch.setattr("evaluator.engines.api_http.STALL_SECONDS", 0.3)
-    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     released = threading.Event()
 
     def half(_: object, n: int) -> Response:
@@ -280,34 +287,23 @@ def test_answer_retries_stalled_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask(Served(half), [Prompt("1", "?")]) == {"1": ("답", "ok")}
 
 
-def test_answer_rejects_compressed_body(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_rejects_compressed_body() -> None:
     """Guard against a body of 3 MB that would decompress to 3 GB."""
-    import gzip
-
-    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
-    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     bomb = gzip.compress(b"{" + b" " * 50_000_000)
     served = Served(lambda *_: Response(bomb, headers={"Content-Encoding": "gzip", "Content-Type": "application/json"}))
-    with serve(served.app) as address:
-        api_options = ApiOptions(base_url=f"{address}/v1", model="m")
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=api_options))
-        with pytest.raises(EvaluationError):
-            list(engine.answer([Prompt("1", "?")]))
+    with pytest.raises(EvaluationError):
+        ask(served, [Prompt("1", "?")])
 
 
 def test_answer_gives_up_on_long_response(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluator.engines.api_http.MAX_RESPONSE_BYTES", 10_000)
-    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
-    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
-    served = Served(lambda body, _: streamed(*[{"content": "길" * 100}] * (100 if len(served.bodies) < 3 else 1)))
+    served = Served(lambda body, _: streamed(*[{"content": "길" * 100}] * (100 if len(served.bodies) < 4 else 1)))
     assert ask(served, [Prompt("1", "?")])["1"] == ("", "infra_error")
     assert ask(served, [Prompt("2", "??")])["2"][1] == "ok"
 
 
-def test_answer_does_not_follow_redirect(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_does_not_follow_redirect() -> None:
     """Check that the question and its image are not sent to another host."""
-    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
-    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
     other = Served(lambda *_: completion("답"))
     with serve(other.app) as elsewhere:
         served = Served(lambda *_: Response("", 307, headers={"Location": f"{elsewhere}/v1/chat/completions"}))
@@ -315,33 +311,21 @@ def test_answer_does_not_follow_redirect(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not other.bodies
 
 
-def test_answer_caps_retry_after(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.engines.api.LONGEST_WAIT", 0.01)
+def test_answer_caps_retry_after() -> None:
     served = Served(lambda _, n: PlainTextResponse("", 429, {"Retry-After": "86400"}) if n < 2 else completion("답"))
     assert ask(served, [Prompt("1", "?")]) == {"1": ("답", "ok")}
 
 
 def test_budget_ignores_negative_usage() -> None:
-    def reply(*_: object) -> Response:
-        return streamed(
-            {"content": "답"}, usage={"prompt_tokens": -1000, "completion_tokens": -1000, "total_tokens": 0}
-        )
-
-    served = Served(reply)
-    with serve(served.app) as address:
-        api_options = ApiOptions(base_url=f"{address}/v1", model="m", max_tokens=60)
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=api_options, spent=(20, 20)))
-        answers = list(engine.answer([Prompt(str(n), "?") for n in range(50)]))
+    usage = {"prompt_tokens": -1000, "completion_tokens": -1000, "total_tokens": 0}
+    served = Served(lambda *_: streamed({"content": "답"}, usage=usage))
+    answers = answers_of(served, questions(50), {"batch_size": 1, "spent": (20, 20)}, max_tokens=60)
     assert len(answers) == 50 and {(a.prompt_tokens, a.tokens) for a in answers} == {(0, 0)}
 
 
-def test_answer_raises_if_server_is_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 2)
-    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
-    api_options = ApiOptions(base_url="http://127.0.0.1:9/v1", model="m")
-    engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=api_options))
+def test_answer_raises_if_server_is_unreachable() -> None:
     with pytest.raises(EvaluationError, match="cannot be reached") as error:
-        list(engine.answer([Prompt(str(n), "?") for n in range(50)]))
+        list(engine_of("http://127.0.0.1:9").answer(questions(50)))
     assert error.value.code == "server_failed" and error.value.code.is_permanent and not error.value.code.is_host_fault
 
 
@@ -370,9 +354,7 @@ MALFORMED: dict[str, Callable[[], Response]] = {
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_answer_retries_malformed_completion(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
-    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
+def test_answer_retries_malformed_completion(name: str) -> None:
     once = Served(lambda _, n: MALFORMED[name]() if n < 3 else completion("답"))
     (given,) = ask(once, [Prompt("1", "?")]).values()
     assert given in (("답", "ok"), ("답?", "ok"))
@@ -381,21 +363,17 @@ def test_answer_retries_malformed_completion(name: str, monkeypatch: pytest.Monk
     assert given[1] in ("infra_error", "ok")
 
 
-def test_answer_stops_if_every_question_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_stops_if_every_question_is_refused() -> None:
     served = Served(lambda *_: JSONResponse({"error": {"message": "reasoning_effort is not supported"}}, 400))
     with pytest.raises(EvaluationError, match=r"400: .*reasoning_effort is not supported") as error:
-        ask(served, [Prompt(str(n), str(n)) for n in range(50)])
+        ask(served, questions(50))
     assert error.value.code == "api_refused" and len(served.bodies) < 20
 
 
 def test_key_is_redacted_even_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     key = "sk-abcdefghijklmnopqrstuvwxyz"
     monkeypatch.setenv("HANNUN_API_KEY", key)
-    with serve(Served(lambda *_: changed(model=f"m {key}")).app) as address:
-        api_options = ApiOptions(base_url=f"{address}/v1", model="m")
-        (answer,) = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=api_options)).answer(
-            [Prompt("1", "?")]
-        )
+    (answer,) = answers_of(Served(lambda *_: changed(model=f"m {key}")), [Prompt("1", "?")])
     assert answer.model and "abcdefgh" not in answer.model
     refusing = Served(lambda *_: JSONResponse({"error": {"message": f"wrong key {key[:20]}..."}}, 401))
     with pytest.raises(EvaluationError) as error:
@@ -403,43 +381,31 @@ def test_key_is_redacted_even_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "abcdefgh" not in str(error.value)
 
 
-def test_key_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_comes_from_environment_and_must_not_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EvaluationError, match="MY_KEY is not set") as error:
         ask(Served(lambda *_: completion("답")), [], key="MY_KEY")
     assert error.value.code == "api_refused"
     served = Served(lambda *_: completion("답"))
     ask(served, [Prompt("1", "?")])
     assert served.keys == {None}
+    monkeypatch.setenv("HANNUN_API_KEY", "sk-secret")
+    ask(served, [Prompt("1", "?")])
+    assert served.keys == {None, "Bearer sk-secret"}
 
 
 def test_request_includes_effort() -> None:
     served = Served(lambda *_: completion("42"))
-    with serve(served.app) as address:
-        api_options = ApiOptions(base_url=f"{address}/v1", model="m")
-        options = EngineOptions(Path(), "bfloat16", 8, 4, api=api_options, max_reasoning_tokens=100, thinking="low")
-        list(load_engine("api", options).answer([Prompt("1", "?")]))
+    answers_of(served, [Prompt("1", "?")], {"max_reasoning_tokens": 100, "thinking": "low"})
     assert (served.bodies[0]["reasoning_effort"], served.bodies[0]["max_tokens"]) == ("low", 108)
 
 
 def test_answer_separates_and_counts_reasoning() -> None:
     served = Served(lambda *_: completion("42", reasoning_content="7 × 6"))
-    with serve(served.app) as address:
-        api_options = ApiOptions(base_url=f"{address}/v1", model="m", reasons=True)
-        options = EngineOptions(Path(), "bfloat16", 8, 4, api=api_options, max_reasoning_tokens=100, thinking="on")
-        (answer,) = load_engine("api", options).answer([Prompt("1", "?")])
+    reasoning = {"max_reasoning_tokens": 100, "thinking": "on"}
+    (answer,) = answers_of(served, [Prompt("1", "?")], reasoning, reasons=True)
     assert (answer.text, answer.raw, answer.prompt_tokens, answer.tokens) == ("42", "7 × 6\n42", 7, 3)
     assert answer.reasoning_tokens == 2, "estimated from their share of the text"
     assert served.bodies[0]["max_tokens"] == 108
-
-
-def test_budget_includes_earlier_cost() -> None:
-    served = Served(lambda *_: completion("답"))
-    with serve(served.app) as address:
-        api_options = ApiOptions(base_url=f"{address}/v1", model="m", max_cost=1e-3, prices=(10.0, 50.0))
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=api_options, spent=(10, 18)))
-        with pytest.raises(EvaluationError, match="budget"):
-            list(engine.answer([Prompt("1", "?")]))
-    assert not served.bodies
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404, 429])
@@ -448,34 +414,26 @@ def test_answer_raises_on_permanent_error(status: int, monkeypatch: pytest.Monke
     error = {"message": "no such key: sk-secret", "code": "insufficient_quota"}
     served = Served(lambda *_: JSONResponse({"error": error}, status))
     with pytest.raises(EvaluationError, match=str(status)) as found:
-        ask(served, [Prompt(str(n), str(n)) for n in range(50)])
+        ask(served, questions(50))
     assert found.value.code == "api_refused" and len(served.bodies) < 10
     assert "no such key: ***" in str(found.value), "the key is redacted"
 
 
-def test_key_comes_from_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HANNUN_API_KEY", "sk-secret")
-    served = Served(lambda *_: completion("답"))
-    ask(served, [Prompt("1", "?")])
-    assert served.keys == {"Bearer sk-secret"}
-
-
 @pytest.mark.parametrize(
-    ("options", "sent"),
+    ("options", "spent", "sent"),
     [
-        ({"max_requests": 5}, 5),
-        ({"max_tokens": 60}, 6),  # 10 per question; 1 + 8 must remain for the next one
-        ({"max_cost": 1e-3, "prices": (10.0, 50.0)}, 3),  # 0.22e-3 per question; the next may cost up to 0.41e-3
+        ({"max_requests": 5}, (0, 0), 5),
+        ({"max_tokens": 60}, (0, 0), 6),  # 10 per question; 1 + 8 must remain for the next one
+        ({"max_cost": 1e-3, "prices": (10.0, 50.0)}, (0, 0), 3),  # 0.22e-3 each; the next may cost up to 0.41e-3
+        ({"max_cost": 1e-3, "prices": (10.0, 50.0)}, (10, 18), 0),
     ],
 )
-def test_budget_is_never_exceeded(options: dict[str, Any], sent: int) -> None:
+def test_budget_is_never_exceeded(options: dict[str, Any], spent: tuple[int, int], sent: int) -> None:
     served = Served(lambda *_: completion("답"))
-    with serve(served.app) as address:
-        api_options = ApiOptions(base_url=f"{address}/v1", model="m", **options)
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 1, api=api_options))
-        answered = []
-        with pytest.raises(EvaluationError) as error:
-            answered += [a.id for a in engine.answer(Prompt(str(n), str(n % 10)) for n in range(50))]
+    with pytest.raises(EvaluationError) as error:
+        answers_of(
+            served, [Prompt(str(n), str(n % 10)) for n in range(50)], {"batch_size": 1, "spent": spent}, **options
+        )
     assert error.value.code == "budget_spent" and len(served.bodies) == sent
 
 
@@ -496,14 +454,9 @@ def test_request_sends_images_as_data_urls(tmp_path: Path) -> None:
     Image.new("RGB", (400, 300), "blue").save(tmp_path / "large.jpg")
     (tmp_path / "broken.png").write_bytes((tmp_path / "small.png").read_bytes()[:60])
     served = Served(lambda *_: completion("답"))
-    with serve(served.app) as address:
-        api_options = ApiOptions(base_url=f"{address}/v1", model="m")
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, max_pixels=30_000, api=api_options))
-        prompts = [
-            Prompt("1", "?", (tmp_path / "small.png", tmp_path / "large.jpg")),
-            Prompt("2", "??", (tmp_path / "broken.png",)),
-        ]
-        answers = {a.id: a for a in engine.answer(prompts)}
+    two = Prompt("1", "?", (tmp_path / "small.png", tmp_path / "large.jpg"))
+    broken = Prompt("2", "??", (tmp_path / "broken.png",))
+    answers = {a.id: a for a in answers_of(served, [two, broken], {"max_pixels": 30_000})}
     (body,) = served.bodies
     urls = [part["image_url"]["url"] for part in body["messages"][0]["content"][:-1]]
     contents = [base64.b64decode(url.partition("base64,")[2]) for url in urls]
@@ -524,8 +477,6 @@ def test_request_selects_windows_of_long_page() -> None:
 
 
 def test_answer_limits_concurrent_requests() -> None:
-    import threading
-
     under_way, most, lock = 0, 0, threading.Lock()
     together = threading.Barrier(4, timeout=30)
     app = FastAPI()
@@ -542,9 +493,7 @@ def test_answer_limits_concurrent_requests() -> None:
         return completion("답")
 
     with serve(app) as address:
-        api_options = ApiOptions(base_url=f"{address}/v1", model="m")
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=api_options))
-        answers = list(engine.answer(Prompt(str(n), "?") for n in range(40)))
+        answers = list(engine_of(address).answer(questions(40)))
     assert len(answers) == 40 and most == 4
 
 
@@ -553,17 +502,17 @@ def test_run_on_remote_server(environment: dict[str, str], tmp_path: Path) -> No
     fail_first = Served(
         lambda body, n: PlainTextResponse("", 400) if len(fail_first.bodies) == 1 else completion("61.5조")
     )
-    command = [sys.executable, "-m", "evaluator", "run", "--model", "gpt-x", "--benchmark", "ko-vqa", "--limit", "6"]
+    command = ["-m", "evaluator", "run", "--model", "gpt-x", "--benchmark", "ko-vqa", "--limit", "6"]
     with serve(fail_first.app) as address:
         command += ["--base-url", f"{address}/v1", "--out", str(tmp_path / "out")]
         environment = {**environment, "HANNUN_API_KEY": "sk-secret"}
-        first = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        first = python(*command, environment=environment)
         assert first.returncode == 1 and "1 of 6 questions have no answer" in first.stderr
         details = [json.loads(line) for line in (tmp_path / "out/details.jsonl").read_text().splitlines()]
         assert Counter(d["status"] for d in details) == {"ok": 5, "infra_error": 1}
         assert not (tmp_path / "out/result.json").exists()
         asked = len(fail_first.bodies)
-        again = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        again = python(*command, environment=environment)
     assert again.returncode == 0, again.stderr
     assert len(fail_first.bodies) - asked == 1, "only the failed question is asked again"
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
@@ -574,10 +523,9 @@ def test_run_on_remote_server(environment: dict[str, str], tmp_path: Path) -> No
 
 
 def test_run_api_requires_server(environment: dict[str, str], tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "evaluator", "run", "--model", "gpt-x", "--benchmark", "ko-vqa", "--engine", "api"]
-    done = subprocess.run([*command, "--out", str(tmp_path)], cwd=ROOT, env=environment, capture_output=True, text=True)
+    command = ["-m", "evaluator", "run", "--model", "gpt-x", "--benchmark", "ko-vqa", "--engine", "api"]
+    done = python(*command, "--out", str(tmp_path), environment=environment)
     assert done.returncode == 2 and "--base-url" in done.stderr
-    assert os.environ.get("HANNUN_API_KEY") is None
 
 
 def test_answer_gives_work_to_free_servers() -> None:
@@ -593,54 +541,60 @@ def test_answer_gives_work_to_free_servers() -> None:
 
         return answer
 
-    prompts = [Prompt(str(number), f"질문 {number}") for number in range(200)]
+    prompts = questions(200)
     with ExitStack() as stack:
-        urls = [f"{stack.enter_context(serve(Served(reply(number)).app))}/v1" for number in range(3)]
-        gone = ApiOptions(base_url=urls[0], model="m", replicas=(*urls[1:], "http://127.0.0.1:9/v1"))
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=gone))
-        answers = list(engine.answer(prompts))
+        addresses = [stack.enter_context(serve(Served(reply(number)).app)) for number in range(3)]
+        answers = list(engine_of(*addresses, "http://127.0.0.1:9").answer(prompts))
     assert sorted(a.id for a in answers) == sorted(p.id for p in prompts)
     assert {(a.text, a.status) for a in answers} == {("답", "ok")}
     assert asked[0] + asked[1] >= 195 and min(asked[0], asked[1]) > 50, "both servers work"
     assert 5 <= asked[2] <= 30, "the broken server is rarely asked"
 
 
-def test_budget_is_shared_by_all_servers() -> None:
-    served = Served(lambda *_: completion("답"))
-    with serve(served.app) as one, serve(served.app) as other:
-        api_options = ApiOptions(base_url=f"{one}/v1", replicas=(f"{other}/v1",), model="m", max_requests=10)
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=api_options))
-        with pytest.raises(EvaluationError, match="the budget of 10 requests is spent"):
-            list(engine.answer([Prompt(str(number), f"질문 {number}") for number in range(50)]))
-    assert served.asked.total() <= 10
-
-
-def test_answer_continues_if_one_server_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
-    monkeypatch.setattr(backoff, "LONGEST_WAIT", 0.01)
+def test_answer_continues_if_one_server_refuses() -> None:
     gone = Served(lambda *_: JSONResponse({"error": {"message": "no such model"}}, 404))
     well = Served(lambda *_: completion("답"))
-    prompts = [Prompt(str(number), f"질문 {number}") for number in range(40)]
     with serve(gone.app) as one, serve(well.app) as other:
-        both = ApiOptions(base_url=f"{one}/v1", replicas=(f"{other}/v1",), model="m")
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=both))
-        assert {answer.status for answer in engine.answer(prompts)} == {"ok"}
+        engine = engine_of(one, other)
+        assert {answer.status for answer in engine.answer(questions(40))} == {"ok"}
         (alone,) = engine.answer([Prompt("alone", "한 번 더")])
         assert alone.status == "ok" and gone.asked["한 번 더"] == 0, (
             "the refusing server still rests, so latency does not include it"
         )
-        nobody = ApiOptions(base_url=f"{one}/v1", replicas=(f"{one}/v1",), model="m")
         with pytest.raises(EvaluationError, match="404"):
-            list(load_engine("api", EngineOptions(Path(), "bfloat16", 8, 4, api=nobody)).answer(prompts))
+            list(engine_of(one, one).answer(questions(40)))
 
 
 def test_budget_end_keeps_paid_answers() -> None:
     served = Served(lambda *_: completion("답"))
-    prompts, answers = [Prompt(str(number), f"질문 {number}") for number in range(50)], []
+    answers = []
     with serve(served.app) as one, serve(served.app) as other:
-        api_options = ApiOptions(base_url=f"{one}/v1", replicas=(f"{other}/v1",), model="m", max_requests=30)
-        engine = load_engine("api", EngineOptions(Path(), "bfloat16", 8, 8, api=api_options))
+        engine = engine_of(one, other, engine={"batch_size": 8}, max_requests=30)
         with pytest.raises(EvaluationError, match="the budget of 30 requests is spent"):
-            for answer in engine.answer(prompts):
+            for answer in engine.answer(questions(50)):
                 answers.append(answer)
     assert len(answers) == served.asked.total() == 30
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_slow_down_counts_outage_once(clock: list[float]) -> None:
+    load = ServerLoad(8)
+    for _ in range(8):
+        load.slow_down(rest=True)
+    assert (load.room, load.rests_until) == (2, 102.0)
+
+
+def test_slow_down_caps_rest_of_server(clock: list[float]) -> None:
+    load = ServerLoad(8)
+    for _ in range(2000):
+        clock[0] = load.rests_until + 1
+        load.slow_down(rest=True)
+    assert load.rests_until == clock[0] + MAX_REST_SECONDS
+    load.speed_up()
+    assert load.rests_until == 0.0

@@ -1,6 +1,5 @@
-"""Test the engines on tiny real models, against plain code without batches."""
+"""Test the engines on tiny real models, against plain code without batches and the prompts of transformers."""
 
-import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +9,7 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+from transformers import AutoModelForQuestionAnswering, AutoProcessor, AutoTokenizer
 
 from evaluator.core.data_types import PAGE, Prompt
 from evaluator.core.errors import EvaluationError
@@ -18,7 +17,9 @@ from evaluator.engines.load import load_engine
 from evaluator.engines.loading import from_pretrained, placement
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page, page_windows, rank
-from tests.support.tiny_models import make_extractive, make_image_text
+from submissions.hub_models.template_renderer import TemplateRenderer
+from tests.support.tiny_models import TEMPLATE, make_extractive, make_image_text
+from tests.support.zoo.parts import change_json
 
 pytestmark = pytest.mark.model
 
@@ -47,11 +48,6 @@ def test_chat_answers_do_not_depend_on_batch(models_dir: Path, images: list[Path
     together = list(engine("chat", models_dir / "tiny/image-text", batch_size=4).answer(prompts))
     assert [(a.id, a.text, a.status) for a in alone] == [(a.id, a.text, a.status) for a in together]
     assert len({a.text for a in alone}) > 1, "the answers depend on the image"
-
-
-def test_chat_answers_without_image(models_dir: Path) -> None:
-    (answer,) = engine("chat", models_dir / "tiny/image-text").answer([Prompt("1", "안녕하세요?")])
-    assert answer.status in ("ok", "truncated", "empty") and answer.seconds > 0
 
 
 def test_chat_reports_truncated_answer(models_dir: Path) -> None:
@@ -112,16 +108,12 @@ def plain_extraction(model_dir: Path, question: str, page: str, length: int = 51
 def test_extraction_matches_plain_loop(models_dir: Path, batch_size: int) -> None:
     model = models_dir / "tiny/extractive"
     page = "".join(PARAGRAPHS)
-    questions = ["돌은 몇 개인가?", "누리천은 어디에 흐르는가?", "질문 " * 400]
-    answers = list(
-        engine("extractive", model, batch_size=batch_size).answer(
-            Prompt(q, "", question=q, page=p) for q in questions[:2] for p in (page, PARAGRAPHS[3])
-        )
-    )
-    expected = [plain_extraction(model, q, p) for q in questions[:2] for p in (page, PARAGRAPHS[3])]
-    assert [a.text for a in answers] == expected
+    asked = [(q, p) for q in ("돌은 몇 개인가?", "누리천은 어디에 흐르는가?") for p in (page, PARAGRAPHS[3])]
+    extractive = engine("extractive", model, batch_size=batch_size)
+    answers = list(extractive.answer(Prompt(q, "", question=q, page=p) for q, p in asked))
+    assert [a.text for a in answers] == [plain_extraction(model, q, p) for q, p in asked]
     assert answers[0].windows and answers[0].windows > 3
-    (long_question,) = engine("extractive", model).answer([Prompt("q", "", question=questions[2], page=page)])
+    (long_question,) = extractive.answer([Prompt("q", "", question="질문 " * 400, page=page)])
     assert long_question.text in page
 
 
@@ -265,11 +257,6 @@ def _drop_weights(folder: Path) -> None:
     save_file({n: w for n, w in weights.items() if "layer" not in n}, folder / "model.safetensors", {"format": "pt"})
 
 
-def _edit_config(folder: Path, **changes: object) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, **changes}))
-
-
 @pytest.mark.parametrize(
     ("name", "kind", "break_it", "code"),
     [
@@ -278,7 +265,12 @@ def _edit_config(folder: Path, **changes: object) -> None:
         ("extractive", "extractive", _drop_weights, "invalid_weights"),
         ("image-text", "chat", _drop_weights, "invalid_weights"),
         ("image-text", "chat", lambda f: (f / "chat_template.jinja").unlink(), "no_chat_template"),
-        ("image-text", "chat", lambda f: _edit_config(f, model_type="unheard-of"), "unsupported_architecture"),
+        (
+            "image-text",
+            "chat",
+            lambda f: change_json(f / "config.json", model_type="unheard-of"),
+            "unsupported_architecture",
+        ),
         ("image-text", "extractive", lambda f: None, "unsupported_architecture"),
     ],
 )
@@ -318,3 +310,33 @@ def test_placement_spreads_large_model_over_devices(
     memory = [SimpleNamespace(total_memory=size * 10**9) for size in devices]
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda number: memory[number])
     assert placement(weights) == placed
+
+
+def test_render_matches_transformers(models_dir: Path) -> None:
+    """Check images, special tokens and Korean: the separate process changes nothing."""
+    folder = models_dir / "tiny/image-text"
+    processor = AutoProcessor.from_pretrained(folder)
+    conversations = [
+        [{"role": "user", "content": [{"type": "image", "image": "image"}, {"type": "text", "text": text}]}]
+        for text in ("합계는 몇 천 명입니까?", "{{ 7 * 7 }} {% raw %}", 'quote " and \\ and </s>', "여러\n줄\t끝 ")
+    ]
+    renderer = TemplateRenderer(TEMPLATE, processor.tokenizer.special_tokens_map)
+    try:
+        rendered = renderer.render(conversations)
+    finally:
+        renderer.close()
+    expected = [
+        processor.apply_chat_template(
+            [{"role": "user", "content": [{"type": "image"}, c[0]["content"][1]]}], add_generation_prompt=True
+        )
+        for c in conversations
+    ]
+    assert rendered == expected
+
+
+def test_chat_engine_uses_default_of_named_templates(models_dir: Path, tmp_path: Path) -> None:
+    folder = _broken(models_dir, tmp_path, "image-text")
+    (folder / "additional_chat_templates").mkdir()
+    (folder / "additional_chat_templates/tool_use.jinja").write_text("{{ raise_exception('no tools') }}")
+    (answer,) = engine("chat", folder).answer([Prompt("1", "?")])
+    assert answer.status != "infra_error"

@@ -13,12 +13,11 @@ from evaluator.hub.eval_results import offer_result
 from evaluator.hub.jobs import cron
 from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms
-from submissions.records.request import EvalRequest
 from submissions.texts.errors import SettingsError
 from tests.support.cli import Done, in_process
 from tests.support.hub.jobs import SPACE_COMMIT
 from tests.support.hub.repos import TOKEN, Hub
-from tests.support.records import result_of
+from tests.support.records import Make, result_of
 
 IMAGE = f"python:3.11@sha256:{'d' * 64}"
 STORES = {"HANNUN_STORE": "hf://datasets/org/store", "HANNUN_PRIVATE_STORE": "hf://buckets/org/private"}
@@ -66,11 +65,8 @@ def test_job_command_gives_tokens_only_to_last_step(hub: Hub, schedule: Callable
     logging_script = f'#!/bin/sh\necho "$(basename $0) $* | $(env | grep -c hf_)" >> {log}\n'
     worker, pip = tmp_path / "opt/venv/bin/python", tmp_path / "opt/venv/bin/pip"
     worker.parent.mkdir(parents=True)
-    for path in (
-        *(programs / name for name in ("apt-get", "useradd", "install", "git", "python3", "chown")),
-        worker,
-        pip,
-    ):
+    names = ("apt-get", "useradd", "install", "git", "python3", "chown")
+    for path in (*(programs / name for name in names), worker, pip):
         path.write_text(logging_script)
         path.chmod(0o755)
     (programs / "su").write_text('#!/bin/sh\ncase "$3" in kill*) exit 137;; esac\nexec bash -c "$3"\n')
@@ -103,21 +99,14 @@ def test_schedule_rejects_bad_input_in_one_line(
 
 
 def test_cron_formats_intervals() -> None:
-    given = {"10m": 10, "1h": 60, "6h": 360, "1d": 1440}
-    assert {k: cron(timedelta(minutes=m)) for k, m in given.items()} == {
-        "10m": "*/10 * * * *",
-        "1h": "0 */1 * * *",
-        "6h": "0 */6 * * *",
-        "1d": "0 0 * * *",
-    }
-    for minutes in (0.5, 7, 90, 2880):
+    for minutes, expected in ((10, "*/10 * * * *"), (60, "0 */1 * * *"), (360, "0 */6 * * *"), (1440, "0 0 * * *")):
+        assert cron(timedelta(minutes=minutes)) == expected
+    for uneven in (0.5, 7, 90, 2880):
         with pytest.raises(SettingsError):
-            cron(timedelta(minutes=minutes))
+            cron(timedelta(minutes=uneven))
 
 
-def test_offer_result_requires_consent_and_links_record(
-    hub: Hub, make_request: Callable[..., EvalRequest], tmp_path: Path
-) -> None:
+def test_offer_result_requires_consent_and_links_record(hub: Hub, make_request: Make, tmp_path: Path) -> None:
     settings = Settings(
         store=STORES["HANNUN_STORE"], hub_token=TOKEN, eval_datasets={"korquad-2": "org/korquad2"}, work_dir=tmp_path
     )

@@ -6,12 +6,14 @@ import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evaluator.core.errors import EvaluationError
 from evaluator.hub.model_download import check_fetched, fetch_model
 from submissions.config.settings import Settings
+from submissions.texts.failure_codes import FailureCode
 from tests.support.hub.server import build, commit_of, serve
 
 pytestmark = pytest.mark.integration
@@ -37,6 +39,12 @@ def fetch(tmp_path: Path, model: str = MODEL, revision: str | None = None, **set
     return fetch_model(model, revision or commit_of(model), fetch_settings)
 
 
+def failure_of(tmp_path: Path, **options: Any) -> FailureCode:
+    with pytest.raises(EvaluationError) as error:
+        fetch(tmp_path, **options)
+    return error.value.code
+
+
 def files_left(tmp_path: Path) -> list[str]:
     return [p.name for p in (tmp_path / "work/models").rglob("*")] if (tmp_path / "work/models").exists() else []
 
@@ -48,7 +56,9 @@ def test_fetch_model_gets_only_weights_and_text_files(repo: Path, tmp_path: Path
     assert not any(p.is_symlink() for p in folder.rglob("*")), "a link would point outside the sandbox"
     assert (folder / "model.safetensors").read_bytes() == (repo / "model.safetensors").read_bytes()
     shutil.rmtree(repo)
+    os.utime(folder, (1, 1))
     assert fetch(tmp_path) == folder, "the model is fetched only once"
+    assert folder.stat().st_mtime > 1, "the time of use is kept"
 
 
 @pytest.mark.parametrize(
@@ -62,17 +72,14 @@ def test_fetch_model_gets_only_weights_and_text_files(repo: Path, tmp_path: Path
     ],
 )
 def test_fetch_model_failure_leaves_no_files(repo: Path, tmp_path: Path, change: dict[str, object], code: str) -> None:
-    with pytest.raises(EvaluationError) as error:
-        fetch(tmp_path, **change)  # type: ignore[arg-type]
-    assert error.value.code == code and not [name for name in files_left(tmp_path) if "partial" in name or "." in name]
+    assert failure_of(tmp_path, **change) == code
+    assert not [name for name in files_left(tmp_path) if "partial" in name or "." in name]
 
 
 @pytest.mark.parametrize("header", [2**40, 30_000_000, 2**63 - 1])
 def test_fetch_model_rejects_too_long_header(repo: Path, tmp_path: Path, header: int) -> None:
     (repo / "model.safetensors").write_bytes(header.to_bytes(8, "little") + b"{}")
-    with pytest.raises(EvaluationError) as error:
-        fetch(tmp_path)
-    assert error.value.code == "invalid_weights" and "model.safetensors" not in files_left(tmp_path)
+    assert failure_of(tmp_path) == "invalid_weights" and "model.safetensors" not in files_left(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -120,13 +127,5 @@ def test_fetch_model_checks_every_json_file(
     if not refused:
         assert (fetch(tmp_path) / name).is_file()
         return
-    with pytest.raises(EvaluationError) as error:
-        fetch(tmp_path)
-    assert error.value.code == "model_error"
+    assert failure_of(tmp_path) == "model_error"
     assert not list((tmp_path / "work").rglob("*.safetensors")), "a refused model leaves no weights"
-
-
-def test_fetch_model_updates_time_of_use(repo: Path, tmp_path: Path) -> None:
-    folder = fetch(tmp_path)
-    os.utime(folder, (1, 1))
-    assert fetch(tmp_path) == folder and folder.stat().st_mtime > 1

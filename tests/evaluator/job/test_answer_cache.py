@@ -17,8 +17,8 @@ from evaluator.results.score_answers import batch_invariance
 from evaluator.results.task import Task, evenly_spaced, load_items, options_of
 from submissions.config.api_options import ApiOptions
 from submissions.config.paths import SAMPLES
-from submissions.records.request import EvalRequest
 from tests.support.engines import BatchVariantEngine, use_engine
+from tests.support.records import Make
 
 OPTIONS = EngineOptions(Path("m"), "float32", 16, revision="0" * 40)
 
@@ -39,9 +39,15 @@ def image(tmp_path: Path) -> Path:
     return tmp_path / "a.png"
 
 
+def filled(folder: Path, prompts: list[Prompt]) -> AnswerCache:
+    """Return a cache with answers to these prompts."""
+    cache = AnswerCache(folder / "answers")
+    cache.keep(_answered(Job.prepare(folder / "one", OPTIONS, prompts)))
+    return cache
+
+
 def test_cache_fills_later_job(tmp_path: Path, image: Path) -> None:
-    cache = AnswerCache(tmp_path / "answers")
-    cache.keep(_answered(Job.prepare(tmp_path / "one", OPTIONS, _prompts(image))))
+    cache = filled(tmp_path, _prompts(image))
     cache.keep(Job(tmp_path / "one"))
     (file,) = (tmp_path / "answers").glob("*.jsonl")
     assert file.read_text().count("\n") == 4
@@ -64,8 +70,7 @@ def test_cache_fills_later_job(tmp_path: Path, image: Path) -> None:
     ],
 )
 def test_cache_misses_on_other_settings(tmp_path: Path, image: Path, change: dict[str, object]) -> None:
-    cache = AnswerCache(tmp_path / "answers")
-    cache.keep(_answered(Job.prepare(tmp_path / "one", OPTIONS, _prompts(image))))
+    cache = filled(tmp_path, _prompts(image))
     assert cache.fill(Job.prepare(tmp_path / "two", replace(OPTIONS, **change), _prompts(image))) == 0  # type: ignore[arg-type]
 
 
@@ -77,9 +82,8 @@ def test_job_keeps_answers_if_budget_changes(tmp_path: Path, image: Path) -> Non
 
 
 def test_cache_misses_on_changed_image_or_text(tmp_path: Path, image: Path) -> None:
-    cache = AnswerCache(tmp_path / "answers")
     before = _prompts(image)
-    cache.keep(_answered(Job.prepare(tmp_path / "one", OPTIONS, before)))
+    cache = filled(tmp_path, before)
     Image.new("RGB", (9, 9), "red").save(image)
     assert cache.fill(Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))) == 0
     Image.new("RGB", (9, 9)).save(image)
@@ -88,8 +92,7 @@ def test_cache_misses_on_changed_image_or_text(tmp_path: Path, image: Path) -> N
 
 
 def test_cache_repairs_torn_line(tmp_path: Path, image: Path) -> None:
-    cache = AnswerCache(tmp_path / "answers")
-    cache.keep(_answered(Job.prepare(tmp_path / "one", OPTIONS, _prompts(image)[:3])))
+    cache = filled(tmp_path, _prompts(image)[:3])
     (file,) = (tmp_path / "answers").glob("*.jsonl")
     file.write_bytes(file.read_bytes()[:-5])
     job = Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))
@@ -106,37 +109,27 @@ def test_cache_skips_infrastructure_failures(tmp_path: Path, image: Path) -> Non
     assert cache.fill(Job.prepare(tmp_path / "two", OPTIONS, _prompts(image))) == 0
 
 
-def _invariance_of(changed: int, total: int) -> object:
-    benchmark = BENCHMARKS["ko-vqa"]
-    items = evenly_spaced(benchmark.load(SAMPLES / "ko-vqa"), total)
-    right = {item.id: Answer(item.id, item.answer, "ok", 0.1) for item in items}
-    alone = right | {item.id: Answer(item.id, "모름", "ok", 0.1) for item in items[:changed]}
-    alone[items[-1].id] = Answer(items[-1].id, f"{items[-1].answer} ", "ok", 0.1)  # different text, same score
-    return batch_invariance(benchmark, [(item, [item.id]) for item in items], right, alone)
-
-
 def test_batch_invariance_counts_changed_scores() -> None:
-    outcome = _invariance_of(2, 40)
-    assert (outcome.n, outcome.answers_changed, outcome.scores_changed) == (40, 3, 2)  # type: ignore[attr-defined]
+    benchmark = BENCHMARKS["ko-vqa"]
+    items = evenly_spaced(benchmark.load(SAMPLES / "ko-vqa"), 40)
+    right = {item.id: Answer(item.id, item.answer, "ok", 0.1) for item in items}
+    alone = right | {item.id: Answer(item.id, "모름", "ok", 0.1) for item in items[:2]}
+    alone[items[-1].id] = Answer(items[-1].id, f"{items[-1].answer} ", "ok", 0.1)  # different text, same score
+    outcome = batch_invariance(benchmark, [(item, [item.id]) for item in items], right, alone)
+    assert outcome
+    assert (outcome.n, outcome.answers_changed, outcome.scores_changed) == (40, 3, 2)
 
 
 @pytest.mark.integration
 def test_evaluate_reduces_batch_size_if_scores_depend_on_it(
-    make_request: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_request: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_engine(monkeypatch, BatchVariantEngine, "extractive")
     benchmark, source = BENCHMARKS["korquad-2"], Source(SAMPLES / "korquad-2", "x", "test")
-    request: EvalRequest = make_request(benchmark="korquad-2")  # type: ignore[operator]
+    request = make_request(benchmark="korquad-2")
     (tmp_path / "model").mkdir()
-    task = Task(
-        request,
-        options_of(request, tmp_path / "model", benchmark),
-        benchmark,
-        source,
-        limit=12,
-        sandbox=False,
-        cache=tmp_path / "cache",
-    )
+    options = options_of(request, tmp_path / "model", benchmark)
+    task = Task(request, options, benchmark, source, limit=12, sandbox=False, cache=tmp_path / "cache")
     items, dataset = load_items(task)
     result = evaluate(task, items, dataset, tmp_path / "job").result
     assert result.batch_invariance and result.batch_invariance.batches_tried == [64, 8]

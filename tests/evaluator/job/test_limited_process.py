@@ -103,17 +103,13 @@ def fail(kind: str) -> None:
         ("memory", "model_error", "memory"),
         ("killed", "process_killed", "was killed"),
         ("time", "model_error", "more than 1 s"),
+        ("crash", None, "ZeroDivisionError"),  # a fault of ours, not of the model
     ],
 )
-def test_run_limited_raises_evaluation_error(kind: str, code: str, message: str) -> None:
-    with pytest.raises(EvaluationError, match=message) as error:
+def test_run_limited_raises_evaluation_error(kind: str, code: str | None, message: str) -> None:
+    with pytest.raises(EvaluationError if code else RuntimeError, match=message) as error:
         run_limited(fail, kind, seconds=1 if kind == "time" else 60)
-    assert error.value.code == code
-
-
-def test_run_limited_raises_runtime_error_on_crash() -> None:
-    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        run_limited(fail, "crash")
+    assert getattr(error.value, "code", None) == code
 
 
 def test_run_limited_ignores_stop_signals() -> None:
@@ -121,11 +117,14 @@ def test_run_limited_ignores_stop_signals() -> None:
     assert run_limited(identity, [1]) == [1]
 
 
-def test_run_limited_reports_kill_during_stop_as_stop() -> None:
-    stop = threading.Event()
+@pytest.mark.parametrize("kind", ["killed", "time"])
+def test_run_limited_reports_stop(kind: str) -> None:
+    """Check that a stop ends the process at once, and that a process killed meanwhile counts as stopped."""
+    stop, began = threading.Event(), time.monotonic()
     threading.Timer(0.3, stop.set).start()
     with pytest.raises(EvaluationStopped):
-        run_limited(fail, "killed", stop=stop)
+        run_limited(fail, kind, stop=stop)
+    assert time.monotonic() - began < 30
 
 
 def test_run_limited_restarts_killed_forking_process() -> None:
@@ -134,21 +133,8 @@ def test_run_limited_restarts_killed_forking_process() -> None:
     assert run_limited(identity, [2]) == [2]
 
 
-def test_run_limited_ends_on_stop() -> None:
-    stop = threading.Event()
-    threading.Timer(0.5, stop.set).start()
-    began = time.monotonic()
-    with pytest.raises(EvaluationStopped):
-        run_limited(fail, "time", stop=stop)
-    assert time.monotonic() - began < 30
-
-
 def identity(values: Sequence[int]) -> Sequence[int]:
     return values
-
-
-def test_run_limited_returns_value() -> None:
-    assert run_limited(identity, list(range(1000))) == list(range(1000))
 
 
 def test_cleaned_cuts_long_runs_of_marks() -> None:

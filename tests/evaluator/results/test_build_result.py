@@ -1,7 +1,6 @@
 """Test the numbers of a result, from answers with known scores and times."""
 
 import random
-from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
 
@@ -14,10 +13,9 @@ from evaluator.job.folder import Job
 from evaluator.results.build_result import build_result, round_measures
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task, options_of
-from submissions.records.request import EvalRequest
 from submissions.records.result import Dataset, EvalResult
+from tests.support.records import Make
 
-Make = Callable[..., EvalRequest]
 SECONDS = [0.1, 0.2, 0.3, 0.4, 2.0]  # per answer of the whole run
 SINGLE = [0.5, 0.6, 1.0, 0.7]  # per answer of the questions asked one at a time
 
@@ -71,15 +69,14 @@ def test_result_has_scores_latency_and_breakdown(make_request: Make, tmp_path: P
     # The sample's standard deviation of 1, 0, 1, 1, 0 over the root of 5.
     assert result.standard_errors["em"] == pytest.approx(100 * 0.3**0.5 / 5**0.5, abs=1e-4)
     assert result.intervals["em"] == pytest.approx((23.07, 88.24), abs=0.01)  # Wilson, 3 of 5
-    assert {k: (b.n, b.scores["em"]) for k, b in result.breakdown["domain"].items()} == {
-        "가": (2, 50.0),
-        "나": (3, 66.6667),
-    }
+    domains = {k: (b.n, b.scores["em"]) for k, b in result.breakdown["domain"].items()}
+    assert domains == {"가": (2, 50.0), "나": (3, 66.6667)}
     assert result.total_evaluation_time_seconds == 3.0
     latency = result.latency
     assert latency and (latency.protocol, latency.n, latency.hardware) == ("one at a time", 4, "abacus")
     assert (latency.mean_ms, latency.p50_ms, latency.p95_ms, latency.calibration_ms) == (700.0, 650.0, 1000.0, 2.5)
     assert result.answers and result.answers.ok == 5
+    assert result.environment == {"python": "3.11"}, "a remote engine reports no local library"
     assert (result.config.params, result.config.batch_size, result.config.max_new_tokens) == (7, 4, 1024)
 
 
@@ -111,19 +108,13 @@ def test_infochartqa_f1_scores_parts(make_request: Make, tmp_path: Path) -> None
     ]
     texts = ["287", "Gaon,Dasom", "South", "B,C", "A1,B2"]
     result = result_of(make_request, tmp_path, "infochartqa", items, texts, SINGLE)
-    by_type = {
-        kind: (bucket.scores["em"], bucket.scores["f1"]) for kind, bucket in result.breakdown["question_type"].items()
+    assert {kind: (b.scores["em"], b.scores["f1"]) for kind, b in result.breakdown["question_type"].items()} == {
+        "1": (100.0, 100.0),
+        "41": (0.0, 50.0),  # one of two parts
+        "60": (0.0, 0.0),
+        "202": (0.0, 50.0),
+        "71": (100.0, 100.0),  # EM compares up to the shorter list's end; F1 is at least EM
     }
-    assert by_type["1"] == (100.0, 100.0)
-    assert by_type["41"] == (0.0, 50.0)  # one of two parts
-    assert by_type["60"] == (0.0, 0.0)
-    assert by_type["202"] == (0.0, 50.0)
-    assert by_type["71"] == (100.0, 100.0)  # EM compares up to the shorter list's end; F1 is at least EM
-
-
-def test_remote_result_names_no_local_library(make_request: Make, tmp_path: Path) -> None:
-    result = result_of(make_request, tmp_path, "ko-vqa", vqa_items(), ["x"] * 5, SINGLE)
-    assert result.environment == {"python": "3.11"}
 
 
 def test_coarse_rounds_measures_of_custom_code(make_request: Make, tmp_path: Path) -> None:

@@ -27,19 +27,9 @@ from submissions.texts.refusals import REFUSALS, RefusalCode
 from tests.conftest import SHARED
 from tests.support.cli import Cli, Done, in_process
 from tests.support.engines import STOP_AFTER_FILE, LoggingEngine
+from tests.support.serving import python
 
 pytestmark = pytest.mark.integration
-
-
-def run(environment: dict[str, str], *args: str, timeout: int = 300) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "evaluator", *args],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
 
 
 def timeless(result: Path) -> dict[str, Any]:
@@ -98,10 +88,9 @@ def test_run_each_benchmark_on_samples(cli: Cli, dummy_engine: None, tmp_path: P
 def test_run_real_models_in_separate_process(
     environment: dict[str, str], models_dir: Path, tmp_path: Path, model: str, benchmark: str, limit: int
 ) -> None:
-    done = run(
-        environment, "run", "--model", str(models_dir / "tiny" / model), "--benchmark", benchmark,
-        "--precision", "float32", "--limit", str(limit), "--out", str(tmp_path / "out"),
-    )  # fmt: skip
+    words = ["-m", "evaluator", "run", "--model", str(models_dir / "tiny" / model), "--benchmark", benchmark]
+    words += ["--precision", "float32", "--limit", str(limit), "--out", str(tmp_path / "out")]
+    done = python(*words, environment=environment)
     ended = Done(done.returncode, done.stdout, done.stderr)
     result = check_outputs(ended, tmp_path / "out", benchmark, limit, f"sample[:{limit}]")
     assert result.inputs and (result.inputs.visual_tokens_mean is None) == (benchmark == "korquad-2")
@@ -145,17 +134,6 @@ def test_run_exit_code_distinguishes_failures(
     (tmp_path / "model/dummy.json").write_text(json.dumps({"fail": code}))
     done = cli("run", "--model", str(tmp_path / "model"), "--benchmark", "korquad-2", "--out", str(tmp_path / "out"))
     assert done.returncode == exit_code and f"evaluator: {code}: " in done.stderr
-
-
-def test_run_names_row_with_half_a_surrogate_pair(cli: Cli, tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    shutil.copytree(SAMPLES / "ko-vqa", folder)
-    first, *others = (folder / "items.jsonl").read_text(encoding="utf-8").splitlines()
-    broken = json.dumps({**json.loads(first), "question": "몇 명\ud83d"})
-    (folder / "items.jsonl").write_text("\n".join([*others, broken]), encoding="utf-8")
-    where = ("--data", str(folder), "--out", str(tmp_path / "out"))
-    done = cli("run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", *where)
-    assert done.returncode == 2 and f"row {len(others) + 1}: 'question' contains an unpaired surrogate" in done.stderr
 
 
 def test_run_stops_before_inference_on_broken_row(cli: Cli, tmp_path: Path) -> None:
@@ -255,17 +233,19 @@ def _job(folder: Path, model: Path, prompts: list[Prompt]) -> Job:
     return Job.prepare(folder, options, prompts)
 
 
+def _child(job: Job, stdin: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "evaluator.job.child", str(job.folder)]
+    return subprocess.Popen(
+        command, cwd=ROOT, env=child_environment(job.options()), stdin=stdin, stdout=subprocess.PIPE
+    )
+
+
 def _infer(job: Job) -> list[dict[str, Any]]:
     """Run the inference process and return its events."""
-    done = subprocess.Popen(
-        [sys.executable, "-m", "evaluator.job.child", str(job.folder)],
-        cwd=ROOT, env=child_environment(job.options()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    assert done.stdout and done.stdin and done.stderr
-    events = [json.loads(line) for line in done.stdout]
-    code = done.wait()
-    done.stdin.close()
-    assert code == 0, done.stderr.read().decode()
+    with _child(job, subprocess.PIPE) as child:
+        assert child.stdout
+        events = [json.loads(line) for line in child.stdout]
+        assert child.wait() == 0
     return events
 
 
@@ -322,16 +302,11 @@ def test_child_gets_no_gold_answer_and_no_token(
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     monkeypatch.setenv("HANNUN_DETAILS_KEY", "secret")
-    assert not {"HF_TOKEN", "HANNUN_DETAILS_KEY", "HOME"} & set(
-        child_environment(EngineOptions(Path("m"), "float32", 16))
-    )
+    options = EngineOptions(Path("m"), "float32", 16)
+    assert not {"HF_TOKEN", "HANNUN_DETAILS_KEY", "HOME"} & set(child_environment(options))
     benchmark = BENCHMARKS["ko-vqa"]
     items = benchmark.load(SAMPLES / "ko-vqa")
-    job = Job.prepare(
-        tmp_path / "job",
-        EngineOptions(Path("m"), "float32", 16),
-        (p for i in items for p in benchmark.prompts(i)),
-    )
+    job = Job.prepare(tmp_path / "job", options, (p for i in items for p in benchmark.prompts(i)))
     written = b"".join(p.read_bytes() for p in job.folder.rglob("*") if p.suffix in (".json", ".jsonl"))
     assert items[0].question.encode() in written
     assert not [i.id for i in items if i.answer.encode() in written]
@@ -342,16 +317,12 @@ def test_child_ends_with_its_parent(models_dir: Path, tmp_path: Path) -> None:
     (tmp_path / "dummy.json").write_text('{"seconds": 0.05}')
     job = _job(tmp_path / "job", tmp_path, prompts)
     reader, writer = os.pipe()
-    child = subprocess.Popen(
-        [sys.executable, "-m", "evaluator.job.child", str(job.folder)],
-        cwd=ROOT, env=child_environment(job.options()), stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert child.stdout is not None
-    assert [json.loads(child.stdout.readline())["event"] for _ in range(2)] == ["environment", "loaded"]
-    os.close(reader)
-    os.close(writer)
-    assert child.wait(timeout=60) == 1
-    child.stdout.close()
+    with _child(job, reader) as child:
+        assert child.stdout
+        assert [json.loads(child.stdout.readline())["event"] for _ in range(2)] == ["environment", "loaded"]
+        os.close(reader)
+        os.close(writer)
+        assert child.wait(timeout=60) == 1
     assert len(job.answers()) < 500
 
 
@@ -364,10 +335,9 @@ def test_run_smollm2_on_real_page(
     if not pages.exists():
         pytest.skip("the real KorQuAD pages are not available (CC BY-ND: they are not part of the project)")
     make_smollm2(tmp_path / "SmolLM2-135M-Instruct")
-    done = run(
-        environment, "run", "--model", str(tmp_path / "SmolLM2-135M-Instruct"), "--benchmark", "korquad-2",
-        "--data", f"{pages}#dev", "--limit", "1", "--latency-samples", "0", "--out", str(tmp_path / "out"), timeout=900,
-    )  # fmt: skip
+    words = ["-m", "evaluator", "run", "--model", str(tmp_path / "SmolLM2-135M-Instruct"), "--benchmark", "korquad-2"]
+    words += ["--data", f"{pages}#dev", "--limit", "1", "--latency-samples", "0", "--out", str(tmp_path / "out")]
+    done = python(*words, environment=environment)
     assert done.returncode == 0, done.stderr
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
     assert (result.dataset.split, result.config.params) == ("dev[:1]", 134515008)

@@ -1,31 +1,28 @@
 """Test `python -m evaluator score` as other programs call it."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evaluator.__main__ import main
-from submissions.config.paths import ROOT
+from tests.support.serving import python
 
 
-def write(path: Path, rows: list[Any]) -> Path:
+def write(path: Path, rows: list[Any]) -> None:
     lines = (row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", errors="surrogateescape")
 
 
 def score(tmp_path: Path, benchmark: str, items: list[Any], answers: list[Any], *more: str) -> int:
-    files = [
-        "--items",
-        str(write(tmp_path / "items.jsonl", items)),
-        "--answers",
-        str(write(tmp_path / "answers.jsonl", answers)),
-    ]
-    return main(["score", benchmark, *files, *more])
+    for name, rows in (("items", items), ("answers", answers)):
+        write(tmp_path / f"{name}.jsonl", rows)
+    return main(["score", benchmark, *files_in(tmp_path), *more])
+
+
+def files_in(folder: Path) -> list[str]:
+    return ["--items", str(folder / "items.jsonl"), "--answers", str(folder / "answers.jsonl")]
 
 
 @pytest.mark.parametrize(
@@ -105,28 +102,21 @@ def test_score_counts_missing_answer_as_empty(tmp_path: Path, capsys: pytest.Cap
         ([], [], "has no items"),
         ([ITEM], [], "answers.jsonl: has no answers"),
         (["\ufeff"], [], "has no items"),
+        ([ITEM], ["", "\udcbf"], "answers.jsonl, line 2: not in UTF-8"),
+        ([ITEM], [ANSWER], "question_type_id"),
+        ([{**ITEM, "images_described": 0}], [], "images_described"),
+        ([{**ITEM, "images_described": ["a"]}], [], "images_described"),
+        ([{**ITEM, "images_described": "나무 그림"}], [], "images_described"),
+        ([{**ITEM, "images_described": "나무 [image] 그림"}], [], "images_described"),
     ],
 )
 def test_score_rejects_bad_input_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], items: list[Any], answers: list[Any], message: str
 ) -> None:
-    assert score(tmp_path, "ko-vqa", items, answers) == 2
+    benchmark = {"images_described": "ko-ocrag", "question_type_id": "infochartqa"}.get(message, "ko-vqa")
+    assert score(tmp_path, benchmark, items, answers) == 2
     captured = capsys.readouterr()
     assert captured.out == "" and message in captured.err and len(captured.err.splitlines()) == 1
-
-
-def test_score_names_line_in_another_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert score(tmp_path, "ko-vqa", [ITEM], [ANSWER]) == 0
-    (tmp_path / "answers.jsonl").write_bytes('\n{"id": "1", "text": "오"}\n'.encode("cp949"))
-    words = ["--items", str(tmp_path / "items.jsonl"), "--answers", str(tmp_path / "answers.jsonl")]
-    capsys.readouterr()
-    assert main(["score", "ko-vqa", *words]) == 2
-    assert capsys.readouterr().err.endswith("answers.jsonl, line 2: not in UTF-8\n")
-
-
-def test_score_infochartqa_requires_question_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert score(tmp_path, "infochartqa", [ITEM], [ANSWER]) == 2
-    assert "question_type_id" in capsys.readouterr().err
 
 
 PEAK = """
@@ -144,12 +134,9 @@ def test_score_memory_does_not_grow_with_answers(tmp_path: Path) -> None:
         pytest.skip("peak memory is read from /proc")
     peaks = []
     for length in (10, 20_000):  # 1 MB and 42 MB of answers
-        items = write(tmp_path / "items.jsonl", [{"id": str(n), "answer": "15개"} for n in range(700)])
-        answers = write(tmp_path / "answers.jsonl", [{"id": str(n), "text": "가" * length} for n in range(700)])
-        done = subprocess.run(
-            [sys.executable, "-c", PEAK, "score", "ko-vqa", "--items", str(items), "--answers", str(answers)],
-            cwd=ROOT, capture_output=True, text=True, check=True,
-        )  # fmt: skip
+        write(tmp_path / "items.jsonl", [{"id": str(n), "answer": "15개"} for n in range(700)])
+        write(tmp_path / "answers.jsonl", [{"id": str(n), "text": "가" * length} for n in range(700)])
+        done = python("-c", PEAK, "score", "ko-vqa", *files_in(tmp_path))
         peaks.append(int(done.stdout.splitlines()[-1]))
     assert peaks[1] - peaks[0] < 15_000, "kB; answers are read in chunks"
 
@@ -180,16 +167,6 @@ def test_score_does_not_overwrite_items(tmp_path: Path, capsys: pytest.CaptureFi
 def test_score_accepts_half_a_surrogate_pair_and_byte_order_mark(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text('\ufeff{"id": "\\ud800", "answer": "5개"}\n', encoding="utf-8")
     (tmp_path / "answers.jsonl").write_text('{"id": "\\ud800", "text": "5개 \\ud83d"}\n', encoding="utf-8")
-    words = ["--items", str(tmp_path / "items.jsonl"), "--answers", str(tmp_path / "answers.jsonl")]
-    assert main(["score", "ko-vqa", *words, "--per-item", str(tmp_path / "scores.jsonl")]) == 0
+    assert main(["score", "ko-vqa", *files_in(tmp_path), "--per-item", str(tmp_path / "scores.jsonl")]) == 0
     row = json.loads((tmp_path / "scores.jsonl").read_text(encoding="utf-8"))
     assert (row["id"], row["em"]) == ("\ud800", 1.0)
-
-
-@pytest.mark.parametrize("described", [0, ["a"], "나무 그림", "나무 [image] 그림"])
-def test_score_rejects_invalid_descriptions(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], described: object
-) -> None:
-    item = {"id": "1", "answer": "글", "images_described": described}
-    assert score(tmp_path, "ko-ocrag", [item], []) == 2
-    assert "images_described" in capsys.readouterr().err

@@ -27,6 +27,7 @@ from evaluator.worker.loop import Worker
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.records.result import EvalResult
+from tests.support.serving import python
 
 pytestmark = pytest.mark.integration
 
@@ -36,6 +37,12 @@ def cgroup_version() -> str:
     """Return the version of control groups that can be created on this host."""
     with control_group(2**30, 100) as group:
         return group.version
+
+
+@pytest.fixture
+def _control_groups() -> None:
+    if cgroup_version() == "none":
+        pytest.skip("no control group can be created on this host")
 
 
 Inside = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -63,11 +70,7 @@ def inside(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.M
 
 
 def test_sandbox_allows_model_output_and_imports(inside: Inside, tmp_path: Path) -> None:
-    done = inside(
-        f"open('out/answers','w').write(open('{tmp_path}/model/config.json').read())".replace(
-            "'out/", f"'{tmp_path}/out/"
-        )
-    )
+    done = inside(f"open('{tmp_path}/out/answers', 'w').write(open('{tmp_path}/model/config.json').read())")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out/answers").read_text() == "{}"
     assert inside("import evaluator.job.folder").returncode == 0
@@ -192,9 +195,7 @@ for child in children:
 
 
 @pytest.mark.parametrize("name", SHARED_MEMORY)
-def test_control_group_limits_shared_memory(inside: Inside, name: str) -> None:
-    if cgroup_version() == "none":
-        pytest.skip("no control group can be created on this host")
+def test_control_group_limits_shared_memory(_control_groups: None, inside: Inside, name: str) -> None:
     code = f"import mmap, os, time\n{SHARED_MEMORY[name]}\nprint('all')"
     unlimited = inside(code, memory=2**29)
     assert "all" in unlimited.stdout, unlimited.stderr
@@ -207,9 +208,7 @@ def _wait_until_joined(process: "subprocess.Popen[bytes]", group: Path) -> None:
         assert process.poll() is None
 
 
-def test_control_group_ends_with_its_processes() -> None:
-    if cgroup_version() == "none":
-        pytest.skip("no control group can be created on this host")
+def test_control_group_ends_with_its_processes(_control_groups: None) -> None:
     with control_group(2**30, 100) as group:
         assert group.folders and all(folder.is_dir() for folder in group.folders)
         left = subprocess.Popen(group.wrap_command(["sleep", "60"]))
@@ -221,9 +220,7 @@ def test_control_group_ends_with_its_processes() -> None:
     assert late.returncode == 125 and not late.stdout
 
 
-def test_control_group_of_killed_worker_is_removed() -> None:
-    if cgroup_version() == "none":
-        pytest.skip("no control group can be created on this host")
+def test_control_group_of_killed_worker_is_removed(_control_groups: None) -> None:
     with control_group(2**30, 100) as own_group:
         # The worker must still run: another evaluation on this host removes groups of dead workers at once.
         worker = subprocess.Popen(["sleep", "60"])
@@ -362,7 +359,7 @@ def test_worker_requires_sandbox(settings: Settings, monkeypatch: pytest.MonkeyP
     sandbox.detect_backend.cache_clear()
 
 
-DUMMY_CLI = [sys.executable, "-m", "tests.support.cli", "evaluator.engines.dummy:DummyEngine"]
+DUMMY_CLI = ["-m", "tests.support.cli", "evaluator.engines.dummy:DummyEngine"]
 
 
 @pytest.fixture(params=["bubblewrap", "unshare"])
@@ -388,13 +385,7 @@ def test_run_reads_model_of_links_in_sandbox(
         (blobs / str(number)).write_bytes(file.read_bytes())
         (folder / file.name).symlink_to(f"../../blobs/{number}")
     arguments = ["run", "--model", str(folder), "--benchmark", "korquad-2", "--limit", "3", "--latency-samples", "0"]
-    done = subprocess.run(
-        [*DUMMY_CLI, *arguments, "--out", str(tmp_path / "out")],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+    done = python(*DUMMY_CLI, *arguments, "--out", str(tmp_path / "out"), environment=environment)
     assert done.returncode == 0, done.stderr
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
     assert result.environment["sandbox"] == built_by
@@ -402,9 +393,8 @@ def test_run_reads_model_of_links_in_sandbox(
 
 
 def test_app_reports_missing_sandbox(environment: dict[str, str], tmp_path: Path) -> None:
-    path = f"{tmp_path}:{Path(sys.executable).parent}"
-    variables = environment | {"PATH": path}
-    done = subprocess.run([sys.executable, "app.py"], cwd=ROOT, env=variables, capture_output=True, text=True)
+    environment["PATH"] = f"{tmp_path}:{Path(sys.executable).parent}"
+    done = python("app.py", environment=environment)
     assert done.returncode == 2 and "HANNUN_WORKER=off" in done.stderr and "Traceback" not in done.stderr
 
 
@@ -421,9 +411,9 @@ def test_run_without_sandbox_is_recorded(environment: dict[str, str], tmp_path: 
         "--latency-samples",
         "0",
     ]
-    path = f"{tmp_path}:{Path(sys.executable).parent}"
-    command = [*DUMMY_CLI, *arguments, "--out", str(tmp_path / "out"), "--sandbox", sandbox_option]
-    done = subprocess.run(command, cwd=ROOT, env=environment | {"PATH": path}, capture_output=True, text=True)
+    environment["PATH"] = f"{tmp_path}:{Path(sys.executable).parent}"
+    words = [*DUMMY_CLI, *arguments, "--out", str(tmp_path / "out"), "--sandbox", sandbox_option]
+    done = python(*words, environment=environment)
     if sandbox_option == "auto":
         assert done.returncode == 2 and "--sandbox none" in done.stderr and "Traceback" not in done.stderr
     else:

@@ -1,18 +1,15 @@
 """Test the intervals of differences and the verdicts of model comparisons."""
 
 import random
-from collections.abc import Callable
 
 import pytest
 
 from evaluator.statistics.intervals import Interval, difference_interval, wilson
 from leaderboard.data.comparison import compare
 from leaderboard.data.live_board import LiveBoard
-from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from tests.support.evaluated import evaluated
-
-Make = Callable[..., EvalRequest]
+from tests.support.records import Make
 
 
 def test_difference_interval_matches_newcombe_example() -> None:

@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Callable
 from dataclasses import replace
 
 import pandas as pd
@@ -12,12 +11,12 @@ import pytest
 from leaderboard.data.export import to_csv, to_json, to_parquet
 from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import board_row
-from submissions.records.request import EvalRequest
 from tests.support.evaluated import evaluated
+from tests.support.records import Make
 
 
 @pytest.fixture
-def rows(make_request: Callable[..., EvalRequest]) -> list[RankedRow]:
+def rows(make_request: Make) -> list[RankedRow]:
     """Return a measured row with the benchmark's own metrics and a row with EM only."""
     known = board_row(evaluated(make_request(benchmark="ko-vdc", model_id="o/known"), 61.5), "p", "b")
     known = replace(known, organisation="기관")

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Callable
 from dataclasses import replace
 from typing import get_args
 
@@ -20,11 +19,9 @@ from leaderboard.pages.overview import sorted_models
 from leaderboard.views.figures import figure
 from leaderboard.views.texts import Language
 from submissions.records.index_rows import BoardRow, board_row
-from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from tests.support.evaluated import evaluated
-
-Make = Callable[..., EvalRequest]
+from tests.support.records import Make
 
 
 @pytest.fixture
@@ -116,10 +113,8 @@ def test_model_rows_list_each_model_once_with_best_result(board: LiveBoard) -> N
 
 def test_references_list_human_baseline_blind_and_chance(board: LiveBoard, store: Store, make_request: Make) -> None:
     boards = board.view().boards
-    assert [(r.kind, r.score) for r in references(boards["korquad-2"], "korquad-2")] == [
-        ("human", 83.86),
-        ("baseline", 45.96),
-    ]
+    korquad = [(r.kind, r.score) for r in references(boards["korquad-2"], "korquad-2")]
+    assert korquad == [("human", 83.86), ("baseline", 45.96)]
     assert [(r.kind, r.score) for r in references(boards["ko-vdc"], "ko-vdc")] == [("chance", 25.0)]
     dataset = {"id": "x", "revision": None, "split": "test/blind", "n": 200}
     blind = evaluated(make_request(benchmark="ko-vdc"), 31.0, dataset=dataset)

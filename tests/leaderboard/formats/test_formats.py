@@ -1,7 +1,6 @@
 """Test the export of results to the formats of other projects, against their own schema if they publish one."""
 
 import json
-from collections.abc import Callable
 
 import jsonschema
 import pytest
@@ -11,11 +10,10 @@ from leaderboard.formats import RESULT_FORMATS
 from leaderboard.formats.every_eval_ever import to_every_eval_ever
 from leaderboard.formats.inspect_log import to_inspect
 from submissions.config.paths import PUBLISHED, ROOT
-from submissions.records.request import EvalRequest
 from submissions.records.result import EvalResult
 from tests.support.evaluated import evaluated
+from tests.support.records import Make
 
-Make = Callable[..., EvalRequest]
 SCHEMA = json.loads((ROOT / "tests/support/schemas/every_eval_ever-0.3.0.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 
@@ -24,7 +22,7 @@ def published() -> list[EvalResult]:
     return [EvalResult.model_validate_json(path.read_bytes()) for path in sorted(PUBLISHED.glob("*/*.json"))]
 
 
-def test_every_eval_ever_is_valid_for_published_results() -> None:
+def test_formats_are_valid_for_published_results() -> None:
     results = published()
     assert len(results) > 100
     for result in results:
@@ -32,6 +30,8 @@ def test_every_eval_ever_is_valid_for_published_results() -> None:
         VALIDATOR.validate(exported)
         assert int(exported["retrieved_timestamp"]) > 1_500_000_000, "a result without a date must not get 1970"
         assert to_inspect(result)["eval"]["created"] > "2017"
+        for export in RESULT_FORMATS.values():
+            json.dumps(export(result), allow_nan=False)
     owners = {to_every_eval_ever(result)["source_metadata"]["source_organization_name"] for result in results}
     assert owners == {"Marker-Inc-Korea", "korquad", "CoolDawnAnt", "decaf0cokes", "unknown"}
 
@@ -74,9 +74,3 @@ def test_inspect_log_has_fractions_and_model_args(make_request: Make) -> None:
     assert (log["version"], log["status"], log["eval"]["model"]) == (2, "success", result.config.model_name)
     assert log["eval"]["model_args"]["revision"] == result.config.model_sha
     assert log["results"]["total_samples"] == result.dataset.n
-
-
-@pytest.mark.parametrize("form", sorted(RESULT_FORMATS))
-def test_result_formats_are_json_without_nan(form: str) -> None:
-    for result in published():
-        json.dumps(RESULT_FORMATS[form](result), allow_nan=False)

@@ -1,15 +1,10 @@
 """Test texts, escaping, the outcomes of the submission form, and the web application over HTTP."""
 
 import gc
-import json
 import logging
 import re
 import signal
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 import gradio as gr
 import pytest
@@ -21,7 +16,6 @@ from leaderboard.data.columns import choice_keys, columns_of
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.requests import queue_json
-from leaderboard.pages.application import build_app
 from leaderboard.pages.queue import queue_tab
 from leaderboard.pages.submit import Line
 from leaderboard.views.outcomes import outcome_message
@@ -29,22 +23,18 @@ from leaderboard.views.render import render
 from leaderboard.views.texts import TEXTS, Language
 from leaderboard.web.auth import ANYONE
 from submissions.checks.submit import Submission, SubmissionService, can_be_submitted
-from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records.check import Check
 from submissions.records.index_rows import board_row
-from submissions.records.request import EvalRequest, Progress, Stage
+from submissions.records.request import Progress, Stage
 from submissions.store.base import Store
 from submissions.texts.check_names import CheckName
 from submissions.texts.refusals import RefusalCode
 from submissions.texts.text import Text
-from tests.conftest import settings_in
-from tests.support.hub.server import serve
-from tests.support.records import result_of
+from tests.support.records import Make, claimed, result_of
 
-Make = Callable[..., EvalRequest]
 EVIL = "<img src=x onerror=alert(1)>\"'&"
 
 
@@ -60,14 +50,9 @@ def test_texts_exist_in_both_languages() -> None:
 
 def board_html(row: RankedRow, language: Language, unreadable: int) -> str:
     """Render a table of one row with every column."""
-    context = {
-        "name": "korquad-2",
-        "rows": [row],
-        "found": 1,
-        "columns": columns_of("korquad-2", [row], choice_keys()),
-    }
+    context = {"name": "korquad-2", "rows": [row], "columns": columns_of("korquad-2", [row], choice_keys())}
     context |= {"version": "v", "filters": "", "sort": "f1"}
-    return render("board.html", language, unreadable=unreadable, total=1, **context)
+    return render("board.html", language, unreadable=unreadable, found=1, total=1, **context)
 
 
 def test_queue_tab_shows_silent_worker(
@@ -76,8 +61,7 @@ def test_queue_tab_shows_silent_worker(
     monkeypatch.setattr("leaderboard.data.worker_status.LEASES_EVERY", 0.0)
     queue, board, now = Queue(store, heartbeats=heartbeats), LiveBoard(store, heartbeats), datetime.now(UTC)
     queue.submit(make_request())
-    running = queue.claim("w", now)
-    assert running
+    running = claimed(queue, now)
     with gr.Blocks():
         tab = queue_tab(board, "en")
     versions = set()
@@ -101,8 +85,7 @@ def test_queue_version_changes_when_worker_falls_silent(
     monkeypatch.setattr("leaderboard.data.worker_status.LEASES_EVERY", 0.0)
     queue, board = Queue(store, heartbeats=heartbeats), LiveBoard(store, heartbeats)
     queue.submit(make_request())
-    running = queue.claim("w", datetime.now(UTC))
-    assert running
+    running = claimed(queue, datetime.now(UTC))
     queue.heartbeat(running, datetime.now(UTC), Progress(stage=Stage.INFER))
     board.refresh()
     before = board.queue_version
@@ -190,37 +173,10 @@ def test_check_reports_everything_and_queues_nothing(queue: Queue, settings: Set
     service = SubmissionService(queue, settings, REGISTRY)
     report = service.check(Submission.parse("tiny/extractive", []))
     assert can_be_submitted(report, ()), "one benchmark accepts it"
-    assert [c.benchmark for c in report.checks if c.refusal] == [
-        n for n, b in BENCHMARKS.items() if b.inputs == "image"
-    ]
+    image_benchmarks = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == "image"]
+    assert [c.benchmark for c in report.checks if c.refusal] == image_benchmarks
     assert not can_be_submitted(service.check(Submission.parse("tiny/extractive", ["ko-vqa"])), ("ko-vqa",))
     assert queue.rows() == []
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> Iterator[str]:
-    with serve(build_app(settings_in(tmp_path_factory.mktemp("pages"), models_dir))) as address:
-        yield address
-
-
-def test_app_serves_pages_and_downloads(address: str) -> None:
-    for path, word in (("/", "한눈 Hannun"), ("/en/", "Hannun 한눈")):
-        with urlopen(f"{address}{path}") as page:
-            assert word in page.read().decode()
-            assert page.headers["X-Content-Type-Options"] == "nosniff"
-            assert "frame-ancestors 'self' https://huggingface.co" in page.headers["Content-Security-Policy"]
-    key = next(p.stem for p in (ROOT / "assets/published/ko-vqa").iterdir())
-    with urlopen(f"{address}/results/{key}.json") as response:
-        assert response.headers["Content-Disposition"] == f'attachment; filename="{key}.json"'
-        assert json.load(response)["request_key"] == key
-
-
-@pytest.mark.parametrize("path", [f"/results/{'0' * 32}.json", "/results/..%2f..%2fapp.py.json", "/results/x.json"])
-def test_unknown_result_is_404(address: str, path: str) -> None:
-    with pytest.raises(HTTPError) as error:
-        urlopen(address + path)
-    assert error.value.code == 404
-    error.value.close()
 
 
 def test_main_disables_gc_only_while_building_app(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """Test the health checks, the metrics (parsed by the Prometheus client) and the upkeep of the store."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +15,6 @@ from leaderboard.web.operations import operations
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.queue.upkeep import UPKEEP, tidy_if_due
-from submissions.records.request import EvalRequest
 from submissions.records.worker import Pause, Upkeep
 from submissions.store import retry_after as backoff
 from submissions.store.base import Store
@@ -26,8 +25,7 @@ from submissions.texts.errors import StoreUnavailableError
 from submissions.texts.failure_codes import FailureCode
 from tests.support.evaluated import submit_in_every_status
 from tests.support.hub.repos import Fault, Hub
-
-Make = Callable[..., EvalRequest]
+from tests.support.records import Make, unreachable
 
 
 @pytest.fixture
@@ -84,9 +82,6 @@ def test_readyz_fails_when_store_is_unreachable(
 ) -> None:
     assert (http.get("/healthz").status_code, http.get("/readyz").status_code) == (200, 200)
 
-    def unreachable(*_: object) -> str:
-        raise StoreUnavailableError("the store is out of reach")
-
     with monkeypatch.context() as patch:
         patch.setattr(store, "head", unreachable)
         board.refresh()
@@ -142,11 +137,8 @@ def test_upkeep_is_retried_the_day_after_a_failure(
     now = datetime.now(UTC)
     assert not tidy_if_due(store, private, now - timedelta(days=7))
 
-    def fail_with_full_disk() -> None:
-        raise StoreUnavailableError("the disk is full")
-
     with monkeypatch.context() as patch:
-        patch.setattr(store, "tidy", fail_with_full_disk)
+        patch.setattr(store, "tidy", unreachable)
         with pytest.raises(StoreUnavailableError):
             tidy_if_due(store, private, now)
     assert not tidy_if_due(store, private, now + timedelta(hours=1))

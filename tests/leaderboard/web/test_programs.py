@@ -71,11 +71,8 @@ def test_gradio_client_reads(address: str, requests: dict[str, EvalRequest]) -> 
     busy = client.predict(requests["busy"].key, api_name="/request")
     assert busy["status"] == "running"
     wrong = client.predict(requests["wrong"].key, api_name="/request")
-    assert (wrong["failure"]["code"], wrong["failure"]["ours"], wrong["failure"]["stage"]) == (
-        "no_chat_template",
-        False,
-        "load",
-    )
+    failure = wrong["failure"]
+    assert (failure["code"], failure["ours"], failure["stage"]) == ("no_chat_template", False, "load")
     assert {r["model_id"] for r in client.predict(api_name="/queue")} == {r.model_id for r in requests.values()}
 
 
@@ -88,9 +85,8 @@ def test_gradio_client_submits(tmp_path: Path, models_dir: Path) -> None:
         assert line["accepted"] and line["benchmark"] == "ko-vdc"
         (again,) = client.predict("tiny/image-text", ["ko-vdc"], api_name="/submit")
         assert not again["accepted"] and again["request"] == line["request"], "the refusal names the first request"
-    assert [r.model_id for r in Queue(open_store(settings.store)).rows() if r.key == line["request"]] == [
-        "tiny/image-text"
-    ]
+    (row,) = Queue(open_store(settings.store)).rows()
+    assert (row.key, row.model_id) == (line["request"], "tiny/image-text")
 
 
 @pytest.mark.parametrize(
@@ -128,15 +124,9 @@ def test_named_endpoint_answers_plain_http(http: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *(
-            "/boards/ko-vqa.json",
-            "/boards/ko-vqa.csv?q=o/done",
-            "/charts/ko-vqa/size.csv",
-            "/queue.json",
-            "/record.json",
-            "/feed.xml",
-        ),
-        *("/embed/ko-vqa?lang=en", "/requests/{next}.json", "/results/{done}.json", "/results/{done}.lm-eval.json"),
+        *("/boards/ko-vqa.json", "/boards/ko-vqa.parquet", "/boards/ko-vqa.csv?q=o/done", "/charts/ko-vqa/size.csv"),
+        *("/queue.json", "/record.json", "/feed.xml", "/embed/ko-vqa?lang=en"),
+        *("/requests/{next}.json", "/results/{done}.json", "/results/{done}.lm-eval.json"),
     ],
 )
 def test_downloads_have_etag_and_are_compressed(
@@ -168,7 +158,9 @@ def test_request_json_has_place_progress_and_failure(http: httpx.Client, request
     found = {name: http.get(f"/requests/{request.key}.json").json() for name, request in requests.items()}
     assert (found["next"]["status"], found["next"]["place"]) == ("pending", 1)
     assert found["done"]["result"] == f"/results/{requests['done'].key}.json"
-    assert http.get(found["done"]["result"]).json()["results"]["ko-vqa"]["em"] == 55.5
+    result = http.get(found["done"]["result"])
+    assert result.json()["results"]["ko-vqa"]["em"] == 55.5
+    assert result.headers["Content-Disposition"] == f'attachment; filename="{requests["done"].key}.json"'
     assert "템플릿" not in found["wrong"]["failure"]["message"] and found["wrong"]["failure"]["message"]
     assert not {"submitted_by", "organisation", "path"} & found["next"].keys()
     assert found["busy"]["progress"] == {"stage": "infer", "done": 30, "total": 45}
@@ -182,6 +174,10 @@ def test_request_json_has_place_progress_and_failure(http: httpx.Client, request
         ("/charts/none/size.csv", "ko-vqa"),
         ("/boards/ko-vqa.exe", "parquet"),
         ("/embed/none", "ko-vqa"),
+        ("/boards/none.csv", "ko-vqa"),
+        (f"/results/{'0' * 32}.json", ""),
+        ("/results/..%2f..%2fapp.py.json", ""),
+        ("/results/x.json", ""),
     ],
 )
 def test_unknown_name_lists_available_names(http: httpx.Client, path: str, available: str) -> None:
@@ -222,7 +218,8 @@ def test_only_embed_page_can_be_framed_anywhere(http: httpx.Client) -> None:
     embedded = http.get("/embed/ko-vqa?n=3&lang=en")
     assert "frame-ancestors *" in embedded.headers["content-security-policy"]
     assert embedded.text.count("<tr>") == 4 and "<script" not in embedded.text
-    assert "frame-ancestors 'self'" in http.get("/?tab=ko-vqa").headers["content-security-policy"]
+    page = http.get("/?tab=ko-vqa").headers["content-security-policy"]
+    assert "frame-ancestors 'self' https://huggingface.co" in page
 
 
 def test_mcp_tools_are_read_only(address: str, requests: dict[str, EvalRequest]) -> None:

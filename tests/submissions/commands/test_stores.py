@@ -24,7 +24,7 @@ from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.failure_codes import FailureCode
 from tests.support.evaluated import submit_in_every_status
-from tests.support.records import request_numbered
+from tests.support.records import Make, claimed, request_numbered
 
 pytestmark = pytest.mark.usefixtures("settings_here")
 
@@ -35,7 +35,7 @@ def queue(store: Store, heartbeats: Heartbeats) -> Queue:
 
 
 @pytest.fixture
-def filled(queue: Queue, private: PrivateStore, make_request: Callable[..., EvalRequest]) -> dict[str, EvalRequest]:
+def filled(queue: Queue, private: PrivateStore, make_request: Make) -> dict[str, EvalRequest]:
     requests = submit_in_every_status(queue, make_request)
     private.write(sharded(f"details/{requests['done'].key}.jsonl"), b"{}\n")
     return requests
@@ -45,12 +45,9 @@ def test_status_fits_on_one_screen(
     filled: dict[str, EvalRequest], heartbeats: Heartbeats, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = datetime.now(UTC)
-    heartbeats.report_presence(Presence(worker="gpu-1", seen_at=now - timedelta(hours=3)))
-    heartbeats.pause(
-        Pause(
-            worker="gpu-1", code=FailureCode.DISK_FULL, since=now - timedelta(hours=3), until=now + timedelta(hours=1)
-        )
-    )
+    before, until = now - timedelta(hours=3), now + timedelta(hours=1)
+    heartbeats.report_presence(Presence(worker="gpu-1", seen_at=before))
+    heartbeats.pause(Pause(worker="gpu-1", code=FailureCode.DISK_FULL, since=before, until=until))
     assert main(["status"]) == 0
     output = capsys.readouterr().out
     assert "1 pending, 1 running, 1 finished, 1 failed, 1 quarantined" in output
@@ -94,12 +91,13 @@ def test_verify_names_damaged_object(
     assert f"{path} is damaged" in capsys.readouterr().out
 
 
+def lose_stores(settings: Settings) -> None:
+    for path in (settings.store, settings.private_store):
+        shutil.rmtree(path)
+
+
 def test_restore_recovers_backup(
-    settings: Settings,
-    queue: Queue,
-    filled: dict[str, EvalRequest],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    settings: Settings, queue: Queue, filled: dict[str, EvalRequest], tmp_path: Path
 ) -> None:
     """Follow docs/operate.md only."""
     pseudonym = Pseudonyms(settings).find_or_make("kim")
@@ -107,8 +105,7 @@ def test_restore_recovers_backup(
     assert main(["backup", str(tmp_path / "backup")]) == 0
     queue.submit(request_numbered(900))  # after the backup
     assert main(["restore", str(tmp_path / "backup")]) == 2, "an existing store is not overwritten"
-    for path in (settings.store, settings.private_store):
-        shutil.rmtree(path)
+    lose_stores(settings)
     assert main(["restore", str(tmp_path / "backup")]) == 0
     assert main(["verify"]) == 0
     restored = open_store(settings.store)
@@ -146,8 +143,7 @@ def test_restore_rejects_incomplete_backup(
     Pseudonyms(settings).find_or_make("kim")
     assert main(["backup", str(tmp_path / "backup")]) == 0
     harm(tmp_path / "backup")
-    for path in (settings.store, settings.private_store):
-        shutil.rmtree(path)
+    lose_stores(settings)
     assert main(["restore", str(tmp_path / "backup")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert re.search(message, line) and not Path(settings.store).exists()
@@ -158,11 +154,10 @@ def _people(backup: Path) -> Path:
 
 
 def test_status_shows_running_request_without_progress(
-    queue: Queue, make_request: Callable[..., EvalRequest], capsys: pytest.CaptureFixture[str]
+    queue: Queue, make_request: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
     queue.submit(make_request())
-    running = queue.claim("w", queue.store.now())
-    assert running
+    running = claimed(queue, queue.store.now())
     queue.heartbeat(running, queue.store.now())
     assert main(["status"]) == 0
     assert "by w, heartbeat" in capsys.readouterr().out

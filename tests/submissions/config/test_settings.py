@@ -4,8 +4,7 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.config.settings import Settings, load_settings
-from submissions.store.open import open_store
-from submissions.texts.errors import SettingsError, StoreError
+from submissions.texts.errors import SettingsError
 
 
 @pytest.mark.parametrize(
@@ -52,8 +51,3 @@ def test_load_settings_warns_once_of_misspelt_variable(
     load_settings()
     load_settings()
     assert caplog.messages == ["unknown setting HANNUN_PRIVAT_STORE; did you mean HANNUN_PRIVATE_STORE?"]
-
-
-def test_open_store_rejects_http_address() -> None:
-    with pytest.raises(StoreError, match="http://x is not a store"):
-        open_store("http://x")

@@ -1,7 +1,5 @@
 """Test how reasoning is separated from the answer, in texts and by chat templates."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from submissions.hub_models.reasoning import (
@@ -15,7 +13,7 @@ from submissions.hub_models.reasoning import (
     thinking_modes,
     values_of,
 )
-from submissions.hub_models.template_renderer import TemplateRenderer
+from tests.submissions.hub_models.conftest import Renderers
 
 QUESTION = {"role": "user", "content": "합계는?"}
 HYBRID = (
@@ -62,30 +60,20 @@ def test_split_knows_common_tags_without_template(tags: object) -> None:
     assert split(f"{tags.opening}왜냐하면", None).answer is None
 
 
-@pytest.fixture
-def renderers() -> Iterator[list[TemplateRenderer]]:
-    made: list[TemplateRenderer] = []
-    yield made
-    for renderer in made:
-        renderer.close()
-
-
-def test_learn_tags_finds_separator(renderers: list[TemplateRenderer]) -> None:
-    renderers += [TemplateRenderer(HYBRID, {}), TemplateRenderer(TURNS, {})]
-    assert learn_tags(HYBRID, renderers[0], QUESTION) == THINK._replace(separator="</think>")
-    learned = learn_tags(TURNS, renderers[1], QUESTION)
+def test_learn_tags_finds_separator(renderer: Renderers) -> None:
+    assert learn_tags(HYBRID, renderer(HYBRID), QUESTION) == THINK._replace(separator="</think>")
+    learned = learn_tags(TURNS, renderer(TURNS), QUESTION)
     assert learned and (learned.opening, learned.closing) == ("/think", "<end><assistant>")
     assert split("/think 왜냐하면<end><assistant>42<end>", learned).answer == len("/think 왜냐하면<end><assistant>")
     assert find_tags("{{ messages }}") is None
 
 
-def test_thinking_modes_ignores_switch_without_effect(renderers: list[TemplateRenderer]) -> None:
+def test_thinking_modes_ignores_switch_without_effect(renderer: Renderers) -> None:
     idle = "{% if thinking is defined and thinking %}{% endif %}{{ messages[0].content }}"
     spoken = "We are thinking. {{ messages[0].content }} {# enable_thinking #}"
-    renderers += [TemplateRenderer(template, {}) for template in (HYBRID, idle, spoken)]
     assert (switches(HYBRID), switches(idle), switches(spoken)) == (("enable_thinking",), ("thinking",), ())
-    assert thinking_modes(HYBRID, renderers[0], [QUESTION]) == ("on", ("on", "off"))
-    assert thinking_modes(idle, renderers[1], [QUESTION]) == (None, ())
+    assert thinking_modes(HYBRID, renderer(HYBRID), [QUESTION]) == ("on", ("on", "off"))
+    assert thinking_modes(idle, renderer(idle), [QUESTION]) == (None, ())
 
 
 EFFORT_TEMPLATES = {
@@ -111,13 +99,9 @@ EFFORT_TEMPLATES = {
 
 
 @pytest.mark.parametrize("name", EFFORT_TEMPLATES)
-def test_thinking_modes_finds_efforts(name: str) -> None:
+def test_thinking_modes_finds_efforts(name: str, renderer: Renderers) -> None:
     template, expected = EFFORT_TEMPLATES[name]
-    renderer = TemplateRenderer(template, {})
-    try:
-        assert thinking_modes(template, renderer, [QUESTION]) == expected
-    finally:
-        renderer.close()
+    assert thinking_modes(template, renderer(template), [QUESTION]) == expected
 
 
 def test_values_of_effort_enables_thinking() -> None:

@@ -1,31 +1,14 @@
 """Test that chat templates cannot hang, exhaust or escape the process that renders them."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 
 from submissions.hub_models import template_renderer as module
-from submissions.hub_models.template_renderer import TemplateRenderer
 from submissions.texts.errors import TemplateError
+from tests.submissions.hub_models.conftest import Renderers
 
 CONVERSATION = [{"role": "user", "content": "표에서 합계는?"}]
-
-
-@pytest.fixture
-def started() -> Iterator[list[TemplateRenderer]]:
-    renderers: list[TemplateRenderer] = []
-    yield renderers
-    for renderer in renderers:
-        renderer.close()
-
-
-def refusal(template: str, started: list[TemplateRenderer]) -> str:
-    renderer = TemplateRenderer(template, {"eos_token": "</s>"})
-    started.append(renderer)
-    with pytest.raises(TemplateError) as error:
-        renderer.render([CONVERSATION])
-    return str(error.value)
 
 
 ESCAPES = [
@@ -44,11 +27,9 @@ ESCAPES = [
 
 
 @pytest.mark.parametrize("template", ESCAPES)
-def test_render_blocks_sandbox_escape(template: str, started: list[TemplateRenderer]) -> None:
-    renderer = TemplateRenderer(template, {})
-    started.append(renderer)
+def test_render_blocks_sandbox_escape(template: str, renderer: Renderers) -> None:
     try:
-        (output,) = renderer.render([CONVERSATION])
+        (output,) = renderer(template).render([CONVERSATION])
     except TemplateError as error:
         output = str(error)
     assert not any(word in output for word in ("root:", "PATH", "<class", "uid=", "builtins"))
@@ -70,18 +51,13 @@ def test_render_blocks_sandbox_escape(template: str, started: list[TemplateRende
     ],
 )  # fmt: skip
 def test_render_rejects_template_over_limits(
-    template: str, message: str, started: list[TemplateRenderer], monkeypatch: pytest.MonkeyPatch
+    template: str, message: str, renderer: Renderers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "RENDER_SECONDS", 2.0)
-    assert re.search(message, refusal(template, started))
-
-
-@pytest.mark.integration
-def test_render_raises_again_after_timeout(monkeypatch: pytest.MonkeyPatch, started: list[TemplateRenderer]) -> None:
-    monkeypatch.setattr(module, "RENDER_SECONDS", 2.0)
-    assert "does not end" in refusal(
-        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", started
-    )
-    renderer = started[-1]
-    with pytest.raises(TemplateError):
-        renderer.render([CONVERSATION])  # the rendering process is gone, so the error is raised again
+    started = renderer(template)
+    with pytest.raises(TemplateError) as error:
+        started.render([CONVERSATION])
+    assert re.search(message, str(error.value))
+    if "does not end" in str(error.value):  # the rendering process is gone, so the error is raised again
+        with pytest.raises(TemplateError):
+            started.render([CONVERSATION])

@@ -14,8 +14,8 @@ from submissions.records.worker import Pause, Presence
 from submissions.store.base import Store
 from submissions.store.private import PrivateStore
 from submissions.texts.failure_codes import FailureCode
-from tests.submissions.queue.test_queue import LEASE, Make, claimed
-from tests.support.records import NOW, result_of
+from tests.submissions.queue.test_queue import LEASE
+from tests.support.records import NOW, Make, claimed, result_of
 
 AFTER = NOW + LEASE + SKEW + timedelta(seconds=1)
 

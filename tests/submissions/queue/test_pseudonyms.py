@@ -46,15 +46,11 @@ def service(store: Store, settings: Settings) -> SubmissionService:
     return SubmissionService(Queue(store), settings, REGISTRY)
 
 
-def test_submit_stores_name_only_privately(service: SubmissionService, settings: Settings) -> None:
+def test_submit_stores_name_only_privately(service: SubmissionService, settings: Settings, store: Store) -> None:
     outcomes, _ = service.submit(Submission("tiny/image-text", ("ko-vqa", "ko-vdc"), share=True), KIM)
     assert [one.code for one in outcomes] == ["accepted", "accepted"]
     assert not has_name(Path(settings.store))
     assert has_name(Path(settings.private_store)), "the search finds the name in the private store"
-
-
-def test_submit_reuses_pseudonym_of_person(service: SubmissionService, settings: Settings, store: Store) -> None:
-    service.submit(Submission("tiny/image-text", ("ko-vqa", "ko-vdc"), share=True), KIM)
     first, second = (Queue(store).get(row.key) for row in Queue(store).rows())
     assert first.submitted_by == second.submitted_by
     assert first.share

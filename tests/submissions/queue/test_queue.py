@@ -1,7 +1,6 @@
 """Test the queue: submitting, claiming, publishing, failing, releasing, requeueing and cancelling requests."""
 
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -18,10 +17,9 @@ from submissions.store.git import GitStore
 from submissions.texts.errors import LostLeaseError, QueueError, RefusedError, StoreUnavailableError
 from submissions.texts.failure_codes import FailureCode
 from submissions.texts.refusals import RefusalCode
-from tests.support.records import NOW, result_of
+from tests.support.records import NOW, Make, claimed, result_of, unreachable
 
 LEASE = timedelta(minutes=30)
-Make = Callable[..., EvalRequest]
 
 
 @pytest.fixture
@@ -31,12 +29,6 @@ def queue(store: Store, heartbeats: Heartbeats) -> Queue:
 
 def fail(code: FailureCode) -> Failure:
     return Failure(stage=Stage.INFER, code=code)
-
-
-def claimed(queue: Queue) -> EvalRequest:
-    request = queue.claim("w", NOW)
-    assert request is not None
-    return request
 
 
 def test_request_moves_from_pending_to_finished(queue: Queue, make_request: Make) -> None:
@@ -72,14 +64,11 @@ def test_claim_returns_none_if_queue_is_empty(queue: Queue) -> None:
     assert queue.store.head() == head
 
 
-def test_fail_model_failure_is_final(queue: Queue, make_request: Make) -> None:
+def test_fail_retries_only_infrastructure_failures(queue: Queue, make_request: Make) -> None:
     queue.submit(make_request())
     after = queue.fail(claimed(queue), fail(FailureCode.NAN_LOGITS), NOW)
     assert after.status == Status.FAILED
     assert [(r.status, r.failure_stage, r.failure_code) for r in queue.rows()] == [("failed", "infer", "nan_logits")]
-
-
-def test_fail_infrastructure_failure_is_retried(queue: Queue, make_request: Make) -> None:
     queue.submit(make_request())
     seen = [queue.fail(claimed(queue), fail(FailureCode.OUT_OF_MEMORY), NOW).status for _ in range(3)]
     assert seen == [Status.PENDING, Status.PENDING, Status.QUARANTINED]
@@ -125,9 +114,6 @@ def test_submit_all_batches_concurrent_forms(queue: Queue, make_request: Make, m
 
 
 def test_submit_raises_if_commit_fails(queue: Queue, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unreachable(*_: object) -> None:
-        raise StoreUnavailableError("the store is out of reach")
-
     with monkeypatch.context() as patch:
         patch.setattr(GitStore, "commit", unreachable)
         with pytest.raises(StoreUnavailableError):
@@ -164,18 +150,15 @@ def test_claim_quarantines_after_max_attempts(queue: Queue, make_request: Make) 
     assert [(r.status, r.failure_code) for r in queue.rows()] == [("quarantined", "worker_lost")]
 
 
-def test_release_does_not_count_attempt(queue: Queue, make_request: Make) -> None:
-    queue.submit(make_request())
-    queue.release(claimed(queue))
-    assert claimed(queue).attempt == 1
-
-
 def test_requeue_resets_failed_request(queue: Queue, make_request: Make) -> None:
     request = make_request()
     queue.submit(request)
     with pytest.raises(QueueError, match="is pending"):
         queue.requeue(request.key)
-    queue.fail(claimed(queue), fail(FailureCode.MODEL_ERROR), NOW)
+    queue.release(claimed(queue))
+    running = claimed(queue)
+    assert running.attempt == 1, "a released request keeps its number of attempts"
+    queue.fail(running, fail(FailureCode.MODEL_ERROR), NOW)
     assert queue.requeue(request.key).status == Status.PENDING
     assert claimed(queue).attempt == 1
     with pytest.raises(QueueError, match="no request"):

@@ -1,6 +1,5 @@
 """Test how many evaluations a person, or an organisation for its own models, may submit."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -16,9 +15,8 @@ from submissions.records.request import EvalRequest, Failure, Stage
 from submissions.store.base import Store
 from submissions.texts.errors import QueueError, RefusedError
 from submissions.texts.failure_codes import FailureCode
-from tests.support.records import NOW, result_of
+from tests.support.records import NOW, Make, claimed, result_of
 
-Make = Callable[..., EvalRequest]
 WEEK = Quota({}, timedelta(days=7))
 
 
@@ -62,8 +60,7 @@ def test_quota_limits_each_benchmark(queue: Queue, make_request: Make) -> None:
 @pytest.mark.parametrize("code", [FailureCode.WORKER_LOST, FailureCode.DISK_FULL, FailureCode.NAN_LOGITS])
 def test_submit_counts_failed_request_until_cancelled(queue: Queue, make_request: Make, code: FailureCode) -> None:
     queue.submit(make_request(), WEEK)
-    running = queue.claim("w", NOW)
-    assert running
+    running = claimed(queue)
     queue.fail(running, Failure(stage=Stage.INFER, code=code), NOW)
     with pytest.raises(RefusedError):
         queue.submit(make_request(), WEEK)
@@ -80,8 +77,7 @@ def test_submit_ignores_cancelled_request(queue: Queue, make_request: Make) -> N
     queue.submit(first, WEEK)
     queue.cancel(first.key)
     queue.submit(make_request(), WEEK)
-    running = queue.claim("w", NOW)
-    assert running
+    running = claimed(queue)
     queue.publish(running, result_of(running), NOW)
     with pytest.raises(RefusedError):
         queue.submit(make_request(), WEEK)

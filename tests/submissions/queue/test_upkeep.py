@@ -12,9 +12,7 @@ import pytest
 from dulwich.objects import Blob
 from dulwich.repo import Repo
 
-from submissions.queue.queue import Queue
 from submissions.queue.upkeep import UPKEEP_INTERVAL, tidy_if_due, tidy_now
-from submissions.records.result import EvalResult
 from submissions.store import git, git_repository
 from submissions.store.base import Store, blob_id, transact
 from submissions.store.git import GitStore
@@ -24,34 +22,28 @@ from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import ConflictError
 from tests.support.evaluated import evaluated
-from tests.support.records import NOW, request_numbered, result_of
+from tests.support.records import NOW, published, request_numbered
 
 pytestmark = pytest.mark.integration
 
 
-def publish(store: Store, number: int, days: float) -> EvalResult:
-    queue = Queue(store)
-    queue.submit(request_numbered(number))
-    running = queue.claim("w", NOW)
-    assert running
-    result = result_of(running).evolve(date=(NOW - timedelta(days=days)).timestamp())
-    queue.publish(running, result, NOW)
-    return result
+def publish_dated(store: Store, number: int, days_ago: float) -> None:
+    published(store, request_numbered(number), date=(NOW - timedelta(days=days_ago)).timestamp())
 
 
 def test_tidy_now_merges_past_months(url: str, private: PrivateStore) -> None:
     store = open_store(url)
     for number, days in enumerate((0, 1, 40, 41, 42, 75, 76)):
-        publish(store, number, days)
+        publish_dated(store, number, days)
     before = board_reader(store).read(store.snapshot())
     tidy_now(store, private, NOW)
     segments = [path for path in store.snapshot().files if path.startswith("index/board/")]
     months = [path for path in segments if path.count("/") == 3]
     assert len(months) == 2 and len(segments) <= 4, segments
-    rows = board_reader(open_store(url)).read(open_store(url).snapshot())
-    assert sorted(row.key for row in rows[0]) == sorted(row.key for row in before[0]) and not rows[1]
+    rows, unreadable = board_reader(open_store(url)).read(open_store(url).snapshot())
+    assert sorted(row.key for row in rows) == sorted(row.key for row in before[0]) and not unreadable
     assert compacted(store, store.snapshot()) == {} and reindexed(store, store.snapshot()) == ({}, [])
-    publish(store, 100, 75.5)  # a late result of a past month
+    publish_dated(store, 100, 75.5)  # a late result of a past month
     changes, _ = reindexed(store, store.snapshot())
     transact(store, lambda _: (changes, "reindex", None))
     assert compacted(store, store.snapshot()) == {}
@@ -60,7 +52,7 @@ def test_tidy_now_merges_past_months(url: str, private: PrivateStore) -> None:
 
 def test_tidy_if_due_runs_once_a_week(url: str, private: PrivateStore) -> None:
     store = open_store(url)
-    publish(store, 1, 0)
+    publish_dated(store, 1, 0)
     assert not tidy_if_due(store, private, NOW), "a new private store does not squash the dataset at the first start"
     commits = len(list(store.history(store.head())))
     assert commits > 1 and not tidy_if_due(store, private, NOW + UPKEEP_INTERVAL / 2)
@@ -109,13 +101,12 @@ def test_tidy_keeps_concurrent_writes(url: str) -> None:
 def test_tidy_now_keeps_board_rows(tmp_path: Path, private: PrivateStore) -> None:
     store = open_store(str(tmp_path / "board.git"))
     reader = board_reader(open_store(store.url))
-    for number in range(3):
-        result = evaluated(request_numbered(number), 50.0 + number, 40)
-        store.commit({result.path: result.to_bytes()}, store.head(), "result")
+    results = [evaluated(request_numbered(number), 50.0 + number, 40) for number in range(3)]
+    store.commit({result.path: result.to_bytes() for result in results}, store.head(), "not in the index")
     rows = reader.read(store.snapshot())[0]
     tidy_now(store, private, NOW)
     after = reader.read(open_store(store.url).snapshot())[0]
-    assert sorted(row.key for row in after) == sorted(row.key for row in rows)
+    assert len(rows) == 3 and sorted(row.key for row in after) == sorted(row.key for row in rows)
 
 
 def test_tidy_raises_conflict_on_commit_without_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

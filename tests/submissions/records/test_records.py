@@ -1,7 +1,6 @@
 """Test the records of requests and results, the texts of their codes, and durations."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -9,13 +8,11 @@ from pydantic import ValidationError
 
 from submissions.config.durations import parse_duration
 from submissions.config.settings import Settings
-from submissions.records.request import EvalRequest, request_key
+from submissions.records.request import request_key
 from submissions.texts.failure_codes import FailureCode
 from submissions.texts.failures import FAILURES
 from submissions.texts.refusals import REFUSALS, RefusalCode
-from tests.support.records import result_of
-
-Make = Callable[..., EvalRequest]
+from tests.support.records import Make, result_of
 
 
 def test_request_key_depends_on_submission() -> None:

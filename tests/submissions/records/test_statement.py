@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,11 @@ from cryptography.hazmat.primitives.serialization import (
 
 from evaluator.__main__ import main as evaluator
 from submissions.config.settings import load_settings
-from submissions.records.request import EvalRequest
 from submissions.records.result import EvalResult
 from submissions.records.statement import sign, statement_of, verify_statement
 from submissions.texts.errors import SettingsError, StatementError
 from tests.support.evaluated import evaluated
-
-Make = Callable[..., EvalRequest]
+from tests.support.records import Make
 
 
 def pems(key: Ed25519PrivateKey) -> tuple[str, bytes]:
@@ -49,32 +46,19 @@ def test_verify_statement_accepts_its_record(result: EvalResult, keys: tuple[str
     assert statement["predicate"]["data"]["split"] == result.dataset.split
 
 
-def test_verify_statement_rejects_changed_record(result: EvalResult, keys: tuple[str, bytes]) -> None:
-    changed = result.to_bytes().replace(b"61.5", b"91.5", 1)
-    with pytest.raises(StatementError, match="changed"):
-        verify_statement(changed, sign(result, keys[0]), keys[1])
-
-
-def test_verify_statement_rejects_other_key(result: EvalResult, keys: tuple[str, bytes]) -> None:
-    with pytest.raises(StatementError, match="has not signed"):
-        verify_statement(result.to_bytes(), sign(result, pems(Ed25519PrivateKey.generate())[0]), keys[1])
-
-
-@pytest.mark.parametrize("part", ["payload", "payloadType"])
-def test_verify_statement_rejects_changed_envelope(result: EvalResult, keys: tuple[str, bytes], part: str) -> None:
-    envelope = json.loads(sign(result, keys[0]))
+def test_verify_statement_rejects_other_record_key_and_envelope(result: EvalResult, keys: tuple[str, bytes]) -> None:
+    record, signed = result.to_bytes(), sign(result, keys[0])
+    envelope = json.loads(signed)
     other = base64.b64encode(json.dumps(statement_of(result) | {"more": 1}).encode()).decode()
-    envelope[part] = other if part == "payload" else "text/plain"
-    with pytest.raises(StatementError, match="has not signed"):
-        verify_statement(result.to_bytes(), json.dumps(envelope).encode(), keys[1])
-
-
-@pytest.mark.parametrize("envelope", [b"", b"[]", b"{}", b'{"payload": 1, "signatures": 2}', b"\xff"])
-def test_verify_statement_rejects_invalid_envelope(
-    result: EvalResult, keys: tuple[str, bytes], envelope: bytes
-) -> None:
-    with pytest.raises(StatementError, match="DSSE"):
-        verify_statement(result.to_bytes(), envelope, keys[1])
+    for content, statement, message in (
+        (record.replace(b"61.5", b"91.5", 1), signed, "changed"),
+        (record, sign(result, pems(Ed25519PrivateKey.generate())[0]), "has not signed"),
+        (record, json.dumps(envelope | {"payload": other}).encode(), "has not signed"),
+        (record, json.dumps(envelope | {"payloadType": "text/plain"}).encode(), "has not signed"),
+        *((record, broken, "DSSE") for broken in (b"", b"[]", b"{}", b'{"payload": 1, "signatures": 2}', b"\xff")),
+    ):
+        with pytest.raises(StatementError, match=message):
+            verify_statement(content, statement, keys[1])
 
 
 def test_sign_accepts_only_ed25519_key(result: EvalResult, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,17 +16,14 @@ from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreError
 from tests.support.hub.repos import Hub
-from tests.support.records import NOW, request_numbered, result_of
+from tests.support.records import NOW, published, request_numbered
 
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    queue = Queue(store)
-    for number in range(1, 4):
-        queue.submit(request_numbered(number))
-    running = queue.claim("w", NOW)
-    assert running
-    queue.publish(running, result_of(running), NOW)
+    published(store, request_numbered(1))
+    for number in (2, 3):
+        Queue(store).submit(request_numbered(number))
     return store
 
 
@@ -57,23 +54,19 @@ def test_copy_store_rejects_target_with_other_records(filled: Store, settings: S
     assert other.snapshot() == before
 
 
-def test_migrate_rejects_private_files_into_git(
+def test_migrate_rejects_unsuitable_stores(
     tmp_path: Path, private: PrivateStore, settings_here: None, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     private.write("details.key", b"secret")
-    assert main(["migrate", private.url, store.url]) == 2
-    assert "is a git repository" in capsys.readouterr().err
-    assert not store.snapshot().files
-
-
-def test_migrate_rejects_source_without_files(
-    tmp_path: Path, settings_here: None, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["migrate", str(tmp_path / "nothing"), str(tmp_path / "there")]) == 2
-    assert "does not exist" in capsys.readouterr().err and not list(tmp_path.glob("*th*"))
     (tmp_path / "empty").mkdir()
-    assert main(["migrate", str(tmp_path / "empty"), str(tmp_path / "there")]) == 2
-    assert "has no files" in capsys.readouterr().err
+    for source, target, message in (
+        (private.url, store.url, "is a git repository"),
+        (str(tmp_path / "nothing"), str(tmp_path / "there"), "does not exist"),
+        (str(tmp_path / "empty"), str(tmp_path / "there"), "has no files"),
+    ):
+        assert main(["migrate", source, target]) == 2
+        assert message in capsys.readouterr().err
+        assert not store.snapshot().files and not list(tmp_path.glob("*th*"))
 
 
 def test_copy_store_from_clone_to_dataset(hub: Hub, filled: Store, settings: Settings, tmp_path: Path) -> None:

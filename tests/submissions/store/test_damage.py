@@ -25,7 +25,7 @@ from submissions.store.open import open_store
 from submissions.texts.errors import DamagedError, StoreError, StoreUnavailableError
 from submissions.texts.failure_codes import FailureCode
 from tests.support.hub.repos import Hub
-from tests.support.records import NOW, request_numbered, result_of
+from tests.support.records import NOW, claimed, request_numbered, result_of, unreachable
 
 pytestmark = pytest.mark.integration
 
@@ -42,17 +42,18 @@ def git(tmp_path: Path) -> GitStore:
     return GitStore(tmp_path / "git")
 
 
-def blob_path(folder: Path, content: bytes) -> Path:
+def damage_blob(folder: Path, content: bytes, change: Callable[[bytes], bytes] = lambda _: b"") -> None:
+    """Change the object file that holds this content."""
     with Repo(str(folder)) as repo:
-        return loose_path(repo.object_store, Blob.from_string(content).id)
+        path = Path(loose_path(repo.object_store, Blob.from_string(content).id))
+    path.chmod(0o644)
+    path.write_bytes(change(path.read_bytes()))
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_commit_rewrites_damaged_object(git: GitStore, tmp_path: Path, damage: str) -> None:
     first = git.commit({"a.json": b"one\n"}, git.head(), "one")
-    path = blob_path(tmp_path / "git", b"one\n")
-    path.chmod(0o644)
-    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    damage_blob(tmp_path / "git", b"one\n", DAMAGE[damage])
     with pytest.raises(DamagedError) as raised:
         git.read("a.json", first)
     assert len(str(raised.value).splitlines()) == 1 and "backup" in str(raised.value)
@@ -82,25 +83,11 @@ def test_board_reader_skips_damaged_record(git: GitStore, tmp_path: Path) -> Non
     for result in results:
         snapshot = git.snapshot()
         git.commit(with_result(git, snapshot, result), snapshot.head, "a result")
-    path = blob_path(tmp_path / "git", results[1].to_bytes())
-    path.chmod(0o644)
-    path.write_bytes(b"")
+    damage_blob(tmp_path / "git", results[1].to_bytes())
     fresh = GitStore(tmp_path / "git")
     rows, unreadable = board_reader(fresh).read(fresh.snapshot())
     assert {row.key for row in rows} == {results[0].request_key, results[2].request_key}
     assert [one.path for one in unreadable] == [results[1].path]
-
-
-def test_read_fetches_damaged_mirror_again(hub: Hub, tmp_path: Path) -> None:
-    store = open_store("hf://datasets/org/store", Settings())
-    store.commit({"a.json": b"one\n"}, store.head(), "one")
-    store.snapshot()
-    (mirror,) = (path.parent for path in (tmp_path / "hub-work").rglob("HEAD"))
-    for file in (*mirror.glob("objects/pack/*.pack"), *mirror.glob("objects/??/*")):
-        file.chmod(0o644)
-        file.write_bytes(file.read_bytes()[:20])
-    fresh = open_store("hf://datasets/org/store", Settings())
-    assert fresh.read("a.json", fresh.head()) == b"one\n"
 
 
 def test_commit_raises_store_error_on_full_disk(git: GitStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,8 +122,7 @@ def test_git_mirror_clone_is_usable_store(git: GitStore, tmp_path: Path) -> None
     """Restore a clone made while the board was running, as docs/operate.md describes."""
     queue = Queue(git)
     queue.submit(request_numbered(1))
-    running = queue.claim("w", NOW)
-    assert running
+    running = claimed(queue)
     git.tidy(0)
     subprocess.run(["git", "clone", "--quiet", "--mirror", str(tmp_path / "git"), str(tmp_path / "backup")], check=True)
     restored = Queue(GitStore(tmp_path / "backup"))
@@ -165,6 +151,11 @@ def rewrite(folder: Path, pattern: str, change: Callable[[bytes], bytes]) -> Non
         path.write_bytes(change(path.read_bytes()))
 
 
+def cut_everything(mirror: Path) -> None:
+    for pattern in ("objects/pack/*.pack", "objects/??/*"):
+        rewrite(mirror, pattern, lambda content: content[:20])
+
+
 def lose_a_pack(mirror: Path) -> None:
     for path in sorted(mirror.glob("objects/pack/*"))[:2]:
         path.unlink()
@@ -179,6 +170,7 @@ MIRROR_DAMAGE: dict[str, Callable[[Path], object]] = {
     "empty index": lambda mirror: rewrite(mirror, "objects/pack/*.idx", lambda _: b""),
     "truncated index": lambda mirror: rewrite(mirror, "objects/pack/*.idx", lambda content: content[:-40]),
     "empty packs": lambda mirror: rewrite(mirror, "objects/pack/*.pack", lambda _: b""),
+    "truncated objects": cut_everything,
     "missing pack": lose_a_pack,
     "empty HEAD": lambda mirror: rewrite(mirror, "HEAD", lambda _: b""),
     "pack without index": lambda mirror: (mirror / "objects/pack/pack-00.pack").write_bytes(b"PACK"),
@@ -220,7 +212,8 @@ def test_tidy_ignores_unfinished_pack(git: GitStore, tmp_path: Path) -> None:
 
 def test_read_raises_damaged_error_if_object_is_missing(git: GitStore, tmp_path: Path) -> None:
     head = git.commit({"a.json": b"one\n", "b.json": b"two\n"}, git.head(), "two")
-    blob_path(tmp_path / "git", b"one\n").unlink()
+    with Repo(git.url) as repo:
+        loose_path(repo.object_store, Blob.from_string(b"one\n").id).unlink()
     with pytest.raises(DamagedError, match="missing"):
         git.read("a.json", head)
     assert git.read("b.json", head) == b"two\n"
@@ -269,18 +262,14 @@ def quarantine_many(store: GitStore) -> None:
     queue = Queue(store)
     for number in range(READ_DIRECTLY_UP_TO + 8):
         queue.submit(request_numbered(number))
-        running = queue.claim("w", NOW)
-        assert running
-        queue.fail(running, Failure(stage=Stage.LOAD, code=FailureCode.MISSING_LIBRARY), NOW)
+        queue.fail(claimed(queue), Failure(stage=Stage.LOAD, code=FailureCode.MISSING_LIBRARY), NOW)
 
 
 def test_queue_knows_closed_requests_without_index(git: GitStore, tmp_path: Path) -> None:
     """Damage the segments that list more quarantined requests than a reader reads one by one."""
     quarantine_many(git)
     for segment in (path for path in git.snapshot().files if path.startswith(QUEUE)):
-        path = blob_path(tmp_path / "git", git.read(segment, git.head()))
-        path.chmod(0o644)
-        path.write_bytes(b"")
+        damage_blob(tmp_path / "git", git.read(segment, git.head()))
     fresh = Queue(GitStore(tmp_path / "git"))
     assert len(fresh.rows()) == READ_DIRECTLY_UP_TO + 8
     fresh.submit(request_numbered(1000))
@@ -328,9 +317,6 @@ def test_queue_ignores_index_rows_of_other_blobs(git: GitStore) -> None:
 def test_queue_reader_recovers_from_failed_read(git: GitStore, monkeypatch: pytest.MonkeyPatch) -> None:
     quarantine_many(git)
     reader, snapshot = queue_reader(git), git.snapshot()
-
-    def unreachable(*_: object) -> bytes:
-        raise StoreUnavailableError("the store is out of reach")
 
     with monkeypatch.context() as patch:
         patch.setattr(git, "read", unreachable)

@@ -12,24 +12,21 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from fastapi.responses import Response, StreamingResponse
-from huggingface_hub import HfApi, set_client_factory
+from huggingface_hub import set_client_factory
 
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.records.request import EvalRequest
 from submissions.store import hub as hub_store
 from submissions.store import retry_after as backoff
 from submissions.store.index import board_reader, queue_reader
 from submissions.store.open import open_private_store, open_store
-from submissions.texts.errors import ConflictError, StoreError, StoreUnavailableError
+from submissions.texts.errors import StoreError, StoreUnavailableError
 from tests.support.hub.repos import TOKEN, Fault, Hub
 from tests.support.hub.server import serve
-from tests.support.hub.xet_client import own_xet_session
-from tests.support.records import NOW, result_of
+from tests.support.records import NOW, Make, published, result_of
 
 URL = "hf://datasets/org/store"
-Make = Callable[..., EvalRequest]
 
 
 @pytest.fixture(autouse=True)
@@ -139,16 +136,6 @@ def test_commit_recognises_its_late_commit(hub: Hub) -> None:
     assert hub.commits == 1 and store.head() == head
 
 
-def test_commit_raises_conflict_if_nothing_changes(hub: Hub) -> None:
-    """Raise ConflictError although the Hub accepts a commit without changes on any parent."""
-    store, other = open_store(URL), open_store(URL)
-    start = store.head()
-    other.commit({"claim": b"me"}, start, "claim")
-    with pytest.raises(ConflictError):
-        store.commit({"claim": b"me"}, start, "claim")
-    assert hub.commits == 1
-
-
 @pytest.mark.faults
 def test_board_reader_refresh_makes_few_requests(hub: Hub, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub_store, "TIMEOUT", 60.0)
@@ -165,11 +152,7 @@ def test_board_reader_refresh_makes_few_requests(hub: Hub, make_request: Make, m
     reader = board_reader(store)
     assert len(reader.read(store.snapshot())[0]) == 10_000
 
-    queue = Queue(open_store(URL))
-    queue.submit(request)
-    running = queue.claim("w", NOW)
-    assert running is not None
-    queue.publish(running, result_of(running), NOW)
+    published(open_store(URL), request)
     before = len(hub.seen)
     assert len(reader.read(store.snapshot())[0]) == 10_001
     assert len(hub.seen) - before <= 4, hub.seen[before:]
@@ -187,12 +170,8 @@ print(sorted(rows["em"]))
 
 @pytest.mark.faults
 def test_datasets_library_loads_results(hub: Hub, make_request: Make, tmp_path: Path) -> None:
-    queue = Queue(open_store(URL))
     for em in (10.0, 20.0):
-        queue.submit(make_request())
-        running = queue.claim("w", NOW)
-        assert running is not None
-        queue.publish(running, result_of(running, em), NOW)
+        published(open_store(URL), make_request(), em)
     variables = {"HF_HOME": str(tmp_path / "home"), "HF_TOKEN": TOKEN}  # both are read at import, so use a new process
     loaded = subprocess.run([sys.executable, "-c", LOAD], env=os.environ | variables, capture_output=True, text=True)
     assert loaded.stdout.strip() == "[10.0, 20.0]", loaded.stderr
@@ -242,18 +221,11 @@ def test_open_store_rejects_unsupported_address(url: str, tmp_path: Path, monkey
     assert not list(tmp_path.iterdir())
 
 
-def test_token_file_is_read_again_by_open_stores(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own_xet_session(monkeypatch, tmp_path / "xet")
-    HfApi(os.environ["HF_ENDPOINT"], TOKEN).create_bucket("org/private", private=True)
+def test_token_file_is_read_again_by_open_stores(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HANNUN_HUB_TOKEN")
     file = tmp_path / "token"
     file.write_text(f"{TOKEN}\n")
-    settings = Settings(
-        store="hf://datasets/org/store",
-        private_store="hf://buckets/org/private",
-        work_dir=tmp_path,
-        hub_token_file=file,
-    )
+    settings = Settings(store=URL, private_store=bucket, work_dir=tmp_path, hub_token_file=file)
     store, private = open_store(settings.store, settings), open_private_store(settings)
     store.commit({"requests/a.json": b"1"}, store.head(), "first")
     file.write_text("hf_revoked")

@@ -1,39 +1,39 @@
-"""Test the contract that every kind of store keeps."""
+"""Test the contract that every kind of store keeps, and that no folder comes near the Hub's limit of 10,000 files."""
 
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from datetime import timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 from filelock import FileLock
 
 from submissions.config.paths import ROOT
+from submissions.queue.queue import Queue
+from submissions.records.request import request_key
 from submissions.store import git
-from submissions.store.base import Snapshot, blob_id, transact
+from submissions.store.base import Snapshot, Store, blob_id, transact
+from submissions.store.folders import sharded
 from submissions.store.open import open_store
 from submissions.texts.errors import ConflictError, StoreError, StoreUnavailableError
-
-
-def test_open_store_creates_empty_store(url: str) -> None:
-    snapshot = open_store(url).snapshot()
-    assert snapshot.files == {}
-    assert len(snapshot.head) == 40
+from tests.support.records import NOW, Make
 
 
 def test_commit_stores_many_files_at_once(url: str) -> None:
     store = open_store(url)
     files = {f"a/{i}/한글 {i}.json": f"{i}번".encode() for i in range(40)}
     start = store.head()
+    assert len(start) == 40 and store.snapshot().files == {}
     head = store.commit(files, start, "many")
     snapshot = store.snapshot()
     assert snapshot.head == head == store.head()
     assert snapshot.files == {path: blob_id(content) for path, content in files.items()}
-    assert all(store.read(path, head) == content for path, content in files.items())
+    assert {path: store.read(path, head) for path in files} == files
     assert store.snapshot(head=start).files == {}
 
 
@@ -196,19 +196,8 @@ def test_commit_times_out_on_held_lock(tmp_path: Path, monkeypatch: pytest.Monke
 def test_git_command_reads_store(tmp_path: Path) -> None:
     store = open_store(f"file://{tmp_path}/plain.git")
     store.commit({"한글/파일.json": b"{}"}, store.head(), "한글 메시지")
-    shown = subprocess.run(
-        ["git", "-C", str(tmp_path / "plain.git"), "show", "main:한글/파일.json"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert shown.stdout == "{}"
-
-
-@pytest.mark.parametrize("bad", ["hf://models/a/b", "/proc/nowhere/store.git"])
-def test_open_store_rejects_unusable_address(bad: str) -> None:
-    with pytest.raises(StoreError, match=r"."):
-        open_store(bad)
+    show = ["git", "-C", str(tmp_path / "plain.git"), "show", "main:한글/파일.json"]
+    assert subprocess.run(show, capture_output=True, check=True).stdout == b"{}"
 
 
 def test_transact_decides_again_after_conflict(url: str) -> None:
@@ -224,3 +213,28 @@ def test_transact_decides_again_after_conflict(url: str) -> None:
     assert transact(store, decide) == 2
     assert seen == [set(), {"rival"}]
     assert set(store.snapshot().files) == {"rival", "mine"}
+
+
+HUB_LIMIT = 10_000
+REQUESTS_PER_YEAR = 40_000  # 10,000 submissions to four benchmarks
+
+
+def test_sharded_spreads_keys_over_folders() -> None:
+    keys = (request_key(f"o/m{n}", "0" * 40, "bfloat16", "ko-vqa", "1", None, None) for n in range(REQUESTS_PER_YEAR))
+    folders = Counter(PurePosixPath(sharded(f"requests/finished/{key}.json")).parent for key in keys)
+    assert len(folders) == 256 and max(folders.values()) < 2 * REQUESTS_PER_YEAR / 256 < HUB_LIMIT / 10
+
+
+def test_claim_rejects_request_if_folder_is_full(
+    store: Store, make_request: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("submissions.store.folders.ENTRIES_PER_FOLDER", 4)
+    queue, request = Queue(store), make_request()
+    queue.submit(request)
+    folder = f"requests/finished/{request.key[:2]}"
+    full = store.commit({f"{folder}/{n:032x}.json": b"{}" for n in range(4)}, store.head(), "many")
+    with pytest.raises(StoreError, match=f"/{folder} of the store has 4 entries"):
+        queue.claim("w", NOW)
+    assert store.head() == full
+    store.commit({f"{folder}/{0:032x}.json": None}, full, "one less")
+    assert queue.claim("w", NOW)

@@ -98,7 +98,10 @@ def test_launcher_stop_returns_request(place: Place, monkeypatch: pytest.MonkeyP
     worker.run_pending()
     after = queue_of(place.settings).get(request.key)
     assert (after.status, after.attempt, after.lease) == ("pending", 0, None)
-    check_resumed(place, request)
+    place.answers_end_after(None)
+    Worker(place.settings).run_pending()
+    assert queue_of(place.settings).get(request.key).status == "finished"
+    nothing_asked_twice(place)
 
 
 def test_launcher_preemption_returns_request(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,15 +146,13 @@ def test_launcher_kill_leaves_one_result(place: Place) -> None:
         **{"HANNUN_LAUNCHER": place.settings.launcher, "HANNUN_COMMANDS": commands, "HANNUN_JOBS": jobs},
         **{"HANNUN_STORE": place.settings.store, "HANNUN_PRIVATE_STORE": place.settings.private_store},
     }
+    begun = "running" if place.settings.launcher == "local" else "launched"
     with subprocess.Popen(
         [sys.executable, "-m", "evaluator", "worker", "--once"],
         cwd=ROOT, env=os.environ | variables, stderr=subprocess.PIPE, text=True,
     ) as launcher:  # fmt: skip
         assert launcher.stderr
-        if place.settings.launcher == "local":
-            line = next(line for line in launcher.stderr if "running" in line)
-        else:
-            line = next(line for line in launcher.stderr if "launched" in line)
+        line = next(line for line in launcher.stderr if begun in line)
         assert request.key in line
         launcher.kill()
     for pid in place.jobs(request.key):
@@ -163,14 +164,6 @@ def test_launcher_kill_leaves_one_result(place: Place) -> None:
     Worker(place.settings).run_pending()
     assert queue.get(request.key).status == "finished"
     assert rows_of(place.settings) == [request.key]
-    nothing_asked_twice(place)
-
-
-def check_resumed(place: Place, request: EvalRequest) -> None:
-    """Run a worker, and check that it finishes the request without asking an answered question again."""
-    place.answers_end_after(None)
-    Worker(place.settings).run_pending()
-    assert queue_of(place.settings).get(request.key).status == "finished"
     nothing_asked_twice(place)
 
 

@@ -1,6 +1,9 @@
-"""Test the fixes for problems that an operator's review of the launchers found."""
+"""Test the fixes for problems that an operator's review of the launchers found, and the marks of held claims."""
 
+import subprocess
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,9 +12,11 @@ import pytest
 
 from evaluator.__main__ import main
 from evaluator.hub import model_download
+from evaluator.worker.launchers.held_claims import HeldClaims
 from evaluator.worker.launchers.local import DevicePool
 from evaluator.worker.loop import Worker
 from evaluator.worker.run import ClaimedRun
+from submissions.config.paths import ROOT
 from submissions.config.settings import LaunchCommands, Settings
 from submissions.hub_models.devices import Device
 from submissions.queue.heartbeats import Heartbeats
@@ -82,20 +87,9 @@ def test_fetch_model_downloads_once_concurrently(settings: Settings, monkeypatch
     monkeypatch.setattr(model_download, "_download", download)
     monkeypatch.setattr(model_download, "check_fetched", lambda _: None)
     fetch_settings = settings.model_copy(update={"models_dir": None})
-    errors: list[BaseException] = []
-
-    def fetch() -> None:
-        try:
-            model_download.fetch_model("owner/name", "a" * 40, fetch_settings)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=fetch) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors and fetched == [1]
+    with ThreadPoolExecutor(4) as pool:
+        made = pool.map(lambda _: model_download.fetch_model("owner/name", "a" * 40, fetch_settings), range(4))
+    assert len(set(made)) == 1 and fetched == [1]
 
 
 def test_worker_pauses_if_no_job_starts(settings: Settings, store: Store, heartbeats: Heartbeats) -> None:
@@ -148,3 +142,37 @@ def test_worker_command_rejects_bad_input_in_one_line(
     assert main(["worker", *arguments]) in (1, 2)
     error = capsys.readouterr().err.strip().splitlines()
     assert len(error) == 1 and message in error[0]
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from evaluator.worker.launchers.held_claims import HeldClaims
+with HeldClaims(Path(sys.argv[1])).hold("abc"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_abandoned_lists_claim_of_killed_process(tmp_path: Path) -> None:
+    claims = HeldClaims(tmp_path / "claims")
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path / "claims")],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout and process.stdout.readline() == b"held\n"
+        assert claims.abandoned() == []
+        process.kill()
+        process.wait()
+        assert claims.abandoned() == ["abc"]
+        claims.forget("abc")
+        assert claims.abandoned() == []
+
+
+def test_hold_leaves_no_mark_after_end(tmp_path: Path) -> None:
+    claims = HeldClaims(tmp_path / "claims")
+    with claims.hold("abc"), claims.hold("def"):
+        assert claims.abandoned() == []
+    assert claims.abandoned() == []
