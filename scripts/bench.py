@@ -26,12 +26,12 @@ from scripts.bench_sandbox import sandbox_cost
 from scripts.bench_scale import scale_rows
 from scripts.bench_statistics import statistics_rows
 from scripts.big_store import MODELS
+from scripts.support.oracles import korquad_mutants, korquad_normalize, korquad_scores
 from submissions.config.paths import ROOT, SAMPLES
 from submissions.records.result import Dataset, EvalResult, Provenance, ResultConfig
 from submissions.store.base import Snapshot
 from submissions.store.index import board_reader, reindexed
 from submissions.store.open import open_store
-from tests.support.oracles import korquad_mutants, korquad_normalize, korquad_scores
 
 ROUNDS = 3
 MUTANTS = 100_000

@@ -21,13 +21,13 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.views.texts import text
 from scripts.big_store import big_store
 from scripts.chromium import launch
+from scripts.support.evaluated import evaluated
+from scripts.support.records import request_numbered
+from scripts.support.serving import Server, bare_environment, serving
 from scripts.visits import DURATION, VISITORS, WORDS, Events, call, from_visitor, table_fields, visit
 from submissions.config.paths import ROOT
 from submissions.store.base import Store
 from submissions.store.index import with_result
-from tests.support.evaluated import evaluated
-from tests.support.records import request_numbered
-from tests.support.serving import Server, bare_environment, serving
 
 CONNECTIONS, PAGES = 4, 500  # simultaneous connections, and pages that each requests
 CALLS = 200  # events, one after the other

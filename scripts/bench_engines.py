@@ -18,8 +18,8 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Prompt
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
+from scripts.support.tiny_models import make_extractive, make_image_text
 from submissions.config.paths import SAMPLES
-from tests.support.tiny_models import make_extractive, make_image_text
 
 NEW_TOKENS = 64
 PAGE_CHARS = 24_000

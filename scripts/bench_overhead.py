@@ -77,7 +77,7 @@ def _data(folder: Path, kind: str, n: int) -> Path:
 
 
 def _run(data: Path, kind: str) -> None:
-    ENGINES["chat"] = ENGINES["chat"]._replace(location="tests.support.engines:InstantEngine")
+    ENGINES["chat"] = ENGINES["chat"]._replace(location="scripts.support.engines:InstantEngine")
     request = EvalRequest.model_validate(
         {
             "key": "0" * 32,

@@ -12,8 +12,8 @@ from statistics import mean, stdev
 from rich.progress import track
 from scipy.stats import t
 
+from scripts.support.tiny_models import make_image_text
 from submissions.config.paths import ROOT
-from tests.support.tiny_models import make_image_text
 
 PAIRS = 14
 

@@ -16,10 +16,10 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Prompt
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
+from scripts.support.hub.server import serve
+from scripts.support.tiny_models import make_image_text
 from submissions.config.api_options import ApiOptions
 from submissions.config.paths import SAMPLES
-from tests.support.hub.server import serve
-from tests.support.tiny_models import make_image_text
 
 QUESTIONS = 1200  # asked of the servers
 ANSWER_SECONDS, CONCURRENCY = 0.1, 4  # of a simulated server: seconds a request, and simultaneous requests

@@ -7,14 +7,14 @@ from pathlib import Path
 from rich.progress import track
 
 from evaluator.benchmarks import BENCHMARKS
+from scripts.support.evaluated import evaluated
+from scripts.support.records import request_numbered
 from submissions.queue.upkeep import tidy
 from submissions.records.index_rows import BoardRow, board_row
 from submissions.records.result import EvalResult
 from submissions.store.base import Store, blob_id
 from submissions.store.index import board_segment, to_lines
 from submissions.store.open import open_store
-from tests.support.evaluated import evaluated
-from tests.support.records import request_numbered
 
 MODELS = 10_000
 RECORDS_PER_COMMIT = 4000

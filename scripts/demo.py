@@ -24,6 +24,7 @@ from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
 from scripts.readers.digits import by_font
 from scripts.readers.serve import reader_server
+from scripts.support.tiny_models import make_extractive, make_image_text
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
 from submissions.config.api_options import ApiOptions
@@ -33,7 +34,6 @@ from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from submissions.texts.errors import RefusedError
-from tests.support.tiny_models import make_extractive, make_image_text
 
 SUBMISSIONS = [
     ("hannun-demo/tiny-image-text", "ko-vqa"),

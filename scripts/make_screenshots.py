@@ -14,12 +14,12 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import charts_of
 from leaderboard.views.texts import text
 from scripts.chromium import launch
+from scripts.support.evaluated import evaluated
+from scripts.support.records import request_numbered
+from scripts.support.serving import bare_environment, serving
+from scripts.support.tiny_models import make_image_text
 from submissions.config.paths import ASSETS
 from submissions.store.open import open_store
-from tests.support.evaluated import evaluated
-from tests.support.records import request_numbered
-from tests.support.serving import bare_environment, serving
-from tests.support.tiny_models import make_image_text
 
 OUT = ASSETS / "screenshots"
 WIDTH, HEIGHT = 1280, 800

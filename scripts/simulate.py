@@ -2,7 +2,7 @@
 
 The store and the queue are real, the clock is simulated. Submissions arrive at random times, with a burst in the first hour;
 workers claim requests, lose leases, fail and publish; once a week a worker tidies the store. Then the store is served by the
-Hub double (tests/support/hub), and a cold start and some evaluations are measured. The seed is fixed.
+Hub double (scripts/support/hub), and a cold start and some evaluations are measured. The seed is fixed.
 """
 
 import argparse
@@ -22,6 +22,10 @@ from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS
 from scripts.simulate_queue import queue_part
+from scripts.support.evaluated import evaluated
+from scripts.support.hub.repos import TOKEN, Hub
+from scripts.support.hub.server import serve
+from scripts.support.records import request_numbered
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.leases import SKEW
@@ -34,10 +38,6 @@ from submissions.store.git import GitStore
 from submissions.store.index import reindexed
 from submissions.store.open import open_private_store, open_store
 from submissions.texts.failure_codes import FailureCode
-from tests.support.evaluated import evaluated
-from tests.support.hub.repos import TOKEN, Hub
-from tests.support.hub.server import serve
-from tests.support.records import request_numbered
 
 PARTS = ("store", "queue")
 START = datetime(2026, 1, 5, tzinfo=UTC)

@@ -18,14 +18,14 @@ from rich.progress import track
 from rich.table import Table
 
 from evaluator.results.estimate import DEVICES, estimate
+from scripts.support.evaluated import evaluated
+from scripts.support.records import request_numbered
 from submissions.queue.leases import SKEW
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Failure, Stage
 from submissions.store.base import Changes, Commit, Snapshot, blob_id
 from submissions.texts.errors import ConflictError
 from submissions.texts.failure_codes import FailureCode
-from tests.support.evaluated import evaluated
-from tests.support.records import request_numbered
 
 START = datetime.fromisoformat("2026-01-05T00:00:00+00:00")
 YEAR, BURST = timedelta(days=365), timedelta(days=1)

@@ -15,17 +15,17 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from evaluator.engines.dummy import DummyEngine
+from scripts.support.engines import use_engine
+from scripts.support.hub.repos import TOKEN, Hub
+from scripts.support.hub.server import serve
+from scripts.support.records import Make, request_numbered
+from scripts.support.serving import bare_environment
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.store.base import Store
 from submissions.store.open import open_private_store, open_store
 from submissions.store.private import PrivateStore
-from tests.support.engines import use_engine
-from tests.support.hub.repos import TOKEN, Hub
-from tests.support.hub.server import serve
-from tests.support.records import Make, request_numbered
-from tests.support.serving import bare_environment
 
 SHARED = ROOT.parent / "shared"
 
@@ -65,7 +65,7 @@ def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with FileLock(f"{shared}.lock"):
         if not (shared / "done").exists():
             # In a subprocess, because most tests need the models but not torch.
-            subprocess.run([sys.executable, "-m", "tests.support.tiny_models", str(shared)], cwd=ROOT, check=True)
+            subprocess.run([sys.executable, "-m", "scripts.support.tiny_models", str(shared)], cwd=ROOT, check=True)
             (shared / "done").touch()
     return shared
 

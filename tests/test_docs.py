@@ -14,15 +14,15 @@ import pytest
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.arguments import build_parser as evaluator_parser
 from leaderboard.web.routes import routes
+from scripts.support.evaluated import evaluated
+from scripts.support.records import NOW, claimed, request_numbered
+from scripts.support.serving import serving
 from submissions.commands.arguments import build_parser as submissions_parser
 from submissions.config.paths import ROOT
 from submissions.config.settings import API_FIELDS, EmbeddingServer, Settings
 from submissions.queue.queue import Queue
 from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
-from tests.support.evaluated import evaluated
-from tests.support.records import NOW, claimed, request_numbered
-from tests.support.serving import serving
 
 ADDRESS = "http://127.0.0.1:7860"
 PLACEHOLDER = r"[A-Z]{3}|one_word|echo"  # for a name that the reader chooses

@@ -20,8 +20,8 @@ from huggingface_hub.errors import (
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils._http import parse_ratelimit_headers
 
-from tests.support.hub.repos import TOKEN, Fault, Hub
-from tests.support.hub.server import serve
+from scripts.support.hub.repos import TOKEN, Fault, Hub
+from scripts.support.hub.server import serve
 
 pytestmark = pytest.mark.integration
 

@@ -12,10 +12,10 @@ from huggingface_hub import HfApi, hf_hub_download
 from huggingface_hub.errors import BucketNotFoundError, HfHubHTTPError
 from huggingface_hub.utils.tqdm import disable_progress_bars, enable_progress_bars
 
-from tests.support.hub.repos import TOKEN, Fault, Hub
-from tests.support.hub.s3 import credentials, signature
-from tests.support.hub.server import serve
-from tests.support.hub.xet_client import own_xet_session
+from scripts.support.hub.repos import TOKEN, Fault, Hub
+from scripts.support.hub.s3 import credentials, signature
+from scripts.support.hub.server import serve
+from scripts.support.hub.xet_client import own_xet_session
 
 pytestmark = pytest.mark.integration
 

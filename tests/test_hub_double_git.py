@@ -11,8 +11,8 @@ import pytest
 from dulwich import porcelain
 from dulwich.client import HTTPUnauthorized
 
-from tests.support.hub.repos import TOKEN, Hub
-from tests.support.hub.server import serve
+from scripts.support.hub.repos import TOKEN, Hub
+from scripts.support.hub.server import serve
 
 pytestmark = pytest.mark.integration
 

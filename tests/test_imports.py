@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
+from scripts.support.serving import python
 from submissions.config.paths import ROOT
-from tests.support.serving import python
 
 PACKAGES = ("leaderboard", "evaluator", "submissions")
 # Programs (app.py, `__main__`) are above all packages: they pass the registry of benchmarks and engines down.
@@ -99,6 +99,14 @@ def test_room_imports_only_lower_rooms(package: str) -> None:
                 if order.index(target[1]) > order.index(source[1]):
                     wrong.add(f"{name} imports {other}")
     assert not wrong
+
+
+def test_scripts_import_no_tests() -> None:
+    """What both need is in scripts/support."""
+    modules = {_name(path): path for path in (ROOT / "scripts").rglob("*.py")}
+    assert {
+        name for name, path in modules.items() if any(i.startswith("tests") for i in _imports(path, set()))
+    } == set()
 
 
 def test_imports_have_no_cycle() -> None:

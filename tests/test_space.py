@@ -16,9 +16,9 @@ from huggingface_hub import HfApi
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from scripts.support.hub.repos import TOKEN, Hub
+from scripts.support.serving import bare_environment, serving
 from submissions.config.paths import ROOT
-from tests.support.hub.repos import TOKEN, Hub
-from tests.support.serving import bare_environment, serving
 
 pytestmark = pytest.mark.integration
 

@@ -14,7 +14,7 @@ from PIL import Image
 
 from scripts.readers.rules import UNKNOWN, answer
 from scripts.readers.text import Classifier, Page
-from tests.support.hub.server import serve
+from scripts.support.hub.server import serve
 
 CACHED_PAGES = 64  # each page has several questions
 

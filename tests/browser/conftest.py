@@ -15,15 +15,15 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.views.texts import Language, text
 from leaderboard.web.language import ADDRESSES
 from scripts.chromium import CHROMIUM, launch
+from scripts.support.evaluated import evaluated, submit_in_every_status
+from scripts.support.records import request_numbered
+from scripts.support.serving import serving
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
-from tests.support.evaluated import evaluated, submit_in_every_status
-from tests.support.records import request_numbered
-from tests.support.serving import serving
 
 WIDTHS = (1400, 390)
 VIEWS = [(language, width) for language in ADDRESSES for width in WIDTHS]

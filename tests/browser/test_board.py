@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
+from scripts.support.records import result_of
 from submissions.config.settings import Settings
 from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from tests.browser.conftest import EmptyBoard, running_app
-from tests.support.records import result_of
 
 WORDS = {
     "/": {

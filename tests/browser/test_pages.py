@@ -10,12 +10,12 @@ from playwright.sync_api import Browser, Locator, expect
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.views.texts import Language, text
 from leaderboard.web.language import ADDRESSES
+from scripts.support.evaluated import evaluated
+from scripts.support.records import request_numbered
 from submissions.records.request import Progress, Stage
 from submissions.texts.failure_codes import FailureCode
 from submissions.texts.failures import FAILURES
 from tests.browser.conftest import DESKTOP, PHONE, WIDTHS, Seen, Site, drawn_charts
-from tests.support.evaluated import evaluated
-from tests.support.records import request_numbered
 
 SUPPORTED = ("ko-vqa", "ko-vdc", "korquad-2", "infochartqa")  # benchmarks that the tiny models can be submitted to
 MAX_TABS = 150  # presses of the Tab key to reach any element of a page

@@ -15,14 +15,14 @@ from gradio_client import Client
 from itsdangerous import TimestampSigner
 from playwright.sync_api import Page, expect
 
+from scripts.support.hub.identity import CLIENT, SECRET, build_provider
+from scripts.support.hub.repos import Hub
+from scripts.support.hub.server import serve
 from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms
 from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from tests.browser.conftest import running_app
-from tests.support.hub.identity import CLIENT, SECRET, build_provider
-from tests.support.hub.repos import Hub
-from tests.support.hub.server import serve
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from playwright.sync_api import Page, expect
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.views.texts import Language, text
 from leaderboard.web.language import ADDRESSES
+from scripts.support.records import NOW, result_of
 from submissions.config.settings import Settings
 from submissions.records.request import EvalRequest, Lease
 from submissions.records.result import EvalResult
 from submissions.store.open import open_store
 from tests.browser.conftest import EmptyBoard, running_app
-from tests.support.records import NOW, result_of
 
 # Without a slash, because a name is also part of a path. Gradio's own templates would run `${…}` and `{{…}}`.
 EVIL = "\"'><img src=x onerror=alert(1)><svg onload=alert(2)><a href=javascript:alert(3)>${alert(4)}{{7*7}}"

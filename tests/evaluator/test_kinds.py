@@ -19,6 +19,7 @@ from evaluator.core.data_types import Prompt
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
 from evaluator.worker.loop import Worker
+from scripts.support.hub.server import serve
 from submissions.__main__ import main
 from submissions.config.settings import Settings
 from submissions.hub_models.repository import content_revision
@@ -28,7 +29,6 @@ from submissions.records.result import EvalResult
 from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_private_store
-from tests.support.hub.server import serve
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import CARD, change_json
 

@@ -16,6 +16,7 @@ import pytest
 
 from evaluator.engines.registry import REGISTRY
 from evaluator.worker.loop import Worker
+from scripts.support.engines import QUESTION_LOG, STOP_AFTER_FILE
 from submissions.checks.model_checks import inspect_folder
 from submissions.checks.request import build_request
 from submissions.config.paths import ROOT
@@ -28,7 +29,6 @@ from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import RefusedError
 from tests.faults.worker import EARLY, INFERENCE, LAST, LATE, PAUSED
-from tests.support.engines import QUESTION_LOG, STOP_AFTER_FILE
 
 QUESTIONS = 44  # number of items in the sample set of KorQuAD
 ROUNDS = 8

@@ -13,6 +13,7 @@ from collections import Counter
 import pytest
 
 from evaluator.engines.registry import REGISTRY
+from scripts.support.engines import STOP_AFTER_FILE
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
 from submissions.config.paths import ROOT
@@ -22,7 +23,6 @@ from submissions.records.request import EvalRequest
 from submissions.store.base import Store
 from tests.conftest import environment_of
 from tests.faults.worker import EARLY, INFERENCE, LATE
-from tests.support.engines import STOP_AFTER_FILE
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(900)]
 

@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from evaluator.engines.registry import REGISTRY
+from scripts.support.serving import serving
 from submissions.checks.submit import Submission, SubmissionService
 from submissions.config.paths import ROOT
 from submissions.queue.queue import Queue
@@ -24,7 +25,6 @@ from submissions.queue.quota import Submitter
 from submissions.store.hub import RETRY_SECONDS, TIMEOUT
 from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
-from tests.support.serving import serving
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
 

@@ -76,7 +76,7 @@ def call_after_delay(function: Callable[..., Any], *args: Any) -> Any:
 
 def prepare(step: str, minutes: float) -> None:
     """Patch this process so that the signal is sent at `step` and the store's clock is `minutes` ahead."""
-    ENGINES["extractive"] = ENGINES["extractive"]._replace(location="tests.support.engines:LoggingEngine")
+    ENGINES["extractive"] = ENGINES["extractive"]._replace(location="scripts.support.engines:LoggingEngine")
     vars(process)["sandbox_command"] = lambda command, policy: command  # the sandbox hides the tests
     for store in (GitStore, HubStore):
         real: Callable[[Any], datetime] = store.now

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from huggingface_hub import HfApi
 
-from tests.support.hub.repos import TOKEN, Hub
-from tests.support.hub.xet_client import own_xet_session
+from scripts.support.hub.repos import TOKEN, Hub
+from scripts.support.hub.xet_client import own_xet_session
 
 
 @pytest.fixture(params=["git", "hub"])

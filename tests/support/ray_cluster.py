@@ -8,9 +8,9 @@ import pytest
 import ray
 from ray.cluster_utils import Cluster
 
+from scripts.support.engines import QUESTION_LOG
 from submissions.config.settings import Settings
 from tests.evaluator.worker.launchers.conftest import Place
-from tests.support.engines import QUESTION_LOG
 
 NODE = {"num_cpus": 2, "num_gpus": 1}
 

@@ -14,9 +14,9 @@ from evaluator.benchmarks.ko_ocrag import INSTRUCTION, KoOCRAG, character_accura
 from evaluator.core.data_types import Answer, Item, Score
 from evaluator.core.errors import EvaluationError
 from evaluator.datasets.import_dataset import import_dataset
+from scripts.support.hub.server import serve
 from submissions.config.paths import SAMPLES
 from tests.conftest import SHARED
-from tests.support.hub.server import serve
 from tests.support.vectors import vectors
 
 BENCHMARK = KoOCRAG()

@@ -19,9 +19,9 @@ from evaluator.benchmarks.scoring.published_quantities import quantity_f1
 from evaluator.core.data_types import Answer, Item, Score
 from evaluator.engines.options import EngineOptions
 from evaluator.job.folder import Job, config_fingerprint
+from scripts.support.oracles import korquad_mutants, korquad_normalize
 from submissions.config.paths import SAMPLES
 from tests.conftest import SHARED
-from tests.support.oracles import korquad_mutants, korquad_normalize
 from tests.support.vectors import vectors
 
 

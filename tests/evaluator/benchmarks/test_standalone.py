@@ -3,8 +3,8 @@
 import re
 
 from evaluator.benchmarks import BENCHMARKS
+from scripts.support.serving import python
 from submissions.config.paths import ROOT
-from tests.support.serving import python
 
 HEAVY = (
     *("torch", "transformers", "pandas", "numpy", "scipy", "gradio", "fastapi", "pydantic", "PIL", "datasets", "lxml"),

@@ -19,9 +19,9 @@ from evaluator.core.data_types import Item
 from evaluator.core.errors import DataError
 from evaluator.datasets.croissant import croissant
 from evaluator.datasets.import_dataset import Imported, import_dataset
+from scripts.support.serving import python
 from submissions.config.paths import SAMPLES
 from tests.conftest import SHARED
-from tests.support.serving import python
 
 
 def _import(name: str, source: Path, out: Path) -> Imported:

@@ -15,14 +15,14 @@ from evaluator.core.data_types import Item
 from evaluator.core.errors import LeakError
 from evaluator.datasets.leak_check import check_public
 from evaluator.worker.loop import Worker
+from scripts.support.engines import LoggingEngine, use_engine
+from scripts.support.hub.repos import TOKEN, Hub
 from submissions.config.paths import SAMPLES
 from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
 from submissions.store.open import open_store
 from submissions.texts.errors import SettingsError
 from tests.evaluator.worker.test_loop import submit
-from tests.support.engines import LoggingEngine, use_engine
-from tests.support.hub.repos import TOKEN, Hub
 
 pytestmark = pytest.mark.integration
 

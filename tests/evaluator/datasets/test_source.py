@@ -13,10 +13,10 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.source import open_source
+from scripts.support.hub.server import build, commit_of, serve
+from scripts.support.serving import python
 from submissions.config.paths import SAMPLES
 from submissions.config.settings import Settings
-from tests.support.hub.server import build, commit_of, serve
-from tests.support.serving import python
 
 pytestmark = pytest.mark.integration
 

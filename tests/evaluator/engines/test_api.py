@@ -27,11 +27,11 @@ from evaluator.core.errors import EvaluationError
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.server_pool import MAX_REST_SECONDS, ServerLoad
+from scripts.support.hub.server import serve
+from scripts.support.serving import python
 from submissions.config.api_options import ApiOptions
 from submissions.config.paths import ROOT, SAMPLES
 from submissions.records.result import EvalResult
-from tests.support.hub.server import serve
-from tests.support.serving import python
 
 SERVE = "transformers serve {model} --device cpu --dtype float32 --host 127.0.0.1 --port {port}"
 SERVE = f"{Path(sys.executable).parent}/{SERVE}"

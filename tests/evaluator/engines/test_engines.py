@@ -17,8 +17,8 @@ from evaluator.engines.load import load_engine
 from evaluator.engines.loading import from_pretrained, placement
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page, page_windows, rank
+from scripts.support.tiny_models import TEMPLATE, make_extractive, make_image_text
 from submissions.hub_models.template_renderer import TemplateRenderer
-from tests.support.tiny_models import TEMPLATE, make_extractive, make_image_text
 from tests.support.zoo.parts import change_json
 
 pytestmark = pytest.mark.model

@@ -12,15 +12,15 @@ from evaluator.fresh.seed import commitment, differences, drawn_set, other_versi
 from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.record import record_json
+from scripts.support.engines import LetterEngine, use_engine
+from scripts.support.evaluated import evaluated
+from scripts.support.records import Make
 from submissions.config.settings import Settings
 from submissions.records.result import EvalResult
 from submissions.store.base import Store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import SettingsError
 from tests.evaluator.worker.test_loop import submit
-from tests.support.engines import LetterEngine, use_engine
-from tests.support.evaluated import evaluated
-from tests.support.records import Make
 
 QUARTER = "2026Q4"
 

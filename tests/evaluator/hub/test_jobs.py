@@ -11,13 +11,13 @@ import yaml
 
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.jobs import cron
+from scripts.support.hub.jobs import SPACE_COMMIT
+from scripts.support.hub.repos import TOKEN, Hub
+from scripts.support.records import Make, result_of
 from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms
 from submissions.texts.errors import SettingsError
 from tests.support.cli import Done, in_process
-from tests.support.hub.jobs import SPACE_COMMIT
-from tests.support.hub.repos import TOKEN, Hub
-from tests.support.records import Make, result_of
 
 IMAGE = f"python:3.11@sha256:{'d' * 64}"
 STORES = {"HANNUN_STORE": "hf://datasets/org/store", "HANNUN_PRIVATE_STORE": "hf://buckets/org/private"}

@@ -12,9 +12,9 @@ import pytest
 
 from evaluator.core.errors import EvaluationError
 from evaluator.hub.model_download import check_fetched, fetch_model
+from scripts.support.hub.server import build, commit_of, serve
 from submissions.config.settings import Settings
 from submissions.texts.failure_codes import FailureCode
-from tests.support.hub.server import build, commit_of, serve
 
 pytestmark = pytest.mark.integration
 

@@ -15,10 +15,10 @@ from evaluator.job.folder import Job
 from evaluator.results.evaluate import evaluate
 from evaluator.results.score_answers import batch_invariance
 from evaluator.results.task import Task, evenly_spaced, load_items, options_of
+from scripts.support.engines import BatchVariantEngine, use_engine
+from scripts.support.records import Make
 from submissions.config.api_options import ApiOptions
 from submissions.config.paths import SAMPLES
-from tests.support.engines import BatchVariantEngine, use_engine
-from tests.support.records import Make
 
 OPTIONS = EngineOptions(Path("m"), "float32", 16, revision="0" * 40)
 

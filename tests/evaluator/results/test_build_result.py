@@ -13,8 +13,8 @@ from evaluator.job.folder import Job
 from evaluator.results.build_result import build_result, round_measures
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task, options_of
+from scripts.support.records import Make
 from submissions.records.result import Dataset, EvalResult
-from tests.support.records import Make
 
 SECONDS = [0.1, 0.2, 0.3, 0.4, 2.0]  # per answer of the whole run
 SINGLE = [0.5, 0.6, 1.0, 0.7]  # per answer of the questions asked one at a time

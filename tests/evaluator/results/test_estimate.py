@@ -5,10 +5,10 @@ import random
 import pytest
 
 from evaluator.results.estimate import DEVICES, answer_seconds, device_named, estimate
+from scripts.support.evaluated import evaluated
+from scripts.support.records import request_numbered
 from submissions.records.result import EvalResult
 from tests.support.cli import in_process
-from tests.support.evaluated import evaluated
-from tests.support.records import request_numbered
 
 A100 = next(device for device in DEVICES if device.name == "A100")
 

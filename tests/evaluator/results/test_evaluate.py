@@ -20,14 +20,14 @@ from evaluator.job.folder import Job
 from evaluator.job.latency_pass import WARM_UP
 from evaluator.job.process import child_environment
 from scripts.demo import make_smollm2
+from scripts.support.engines import STOP_AFTER_FILE, LoggingEngine
+from scripts.support.serving import python
 from submissions.config.paths import ROOT, SAMPLES
 from submissions.records.request import EvalRequest
 from submissions.records.result import EvalResult
 from submissions.texts.refusals import REFUSALS, RefusalCode
 from tests.conftest import SHARED
 from tests.support.cli import Cli, Done, in_process
-from tests.support.engines import STOP_AFTER_FILE, LoggingEngine
-from tests.support.serving import python
 
 pytestmark = pytest.mark.integration
 

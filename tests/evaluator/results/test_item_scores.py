@@ -13,14 +13,14 @@ from evaluator.core.errors import Details
 from evaluator.results.item_scores import MAX_PAIRS, ItemScores, are_related, opponents, paired_scores, rounded_up
 from evaluator.results.private_records import save_item_scores
 from evaluator.results.published_pairs import with_pairs
+from scripts.support.evaluated import evaluated
+from scripts.support.records import Make
 from submissions.config.settings import Settings
 from submissions.records.index_rows import board_row
 from submissions.records.result import EvalResult, PairedScores
 from submissions.store.base import Store
 from submissions.store.index import with_result
 from submissions.store.open import open_private_store
-from tests.support.evaluated import evaluated
-from tests.support.records import Make
 
 KEY = "a" * 32
 ITEMS = [Item(str(n), f"{n}번째 값은?", str(n), cluster=str(n)) for n in range(10)]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluator.__main__ import main
-from tests.support.serving import python
+from scripts.support.serving import python
 
 
 def write(path: Path, rows: list[Any]) -> None:

@@ -15,11 +15,11 @@ from evaluator.engines.chat import ChatEngine
 from evaluator.engines.extractive import ExtractiveEngine
 from evaluator.engines.options import EngineOptions
 from evaluator.worker.loop import Worker
+from scripts.support.engines import MarkupEngine, use_engine
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.store.open import open_private_store, open_store
 from tests.evaluator.worker.test_loop import submit
-from tests.support.engines import MarkupEngine, use_engine
 
 pytestmark = pytest.mark.integration
 

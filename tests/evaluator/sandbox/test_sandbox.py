@@ -24,10 +24,10 @@ from evaluator.sandbox.control_group import ControlGroup, control_group
 from evaluator.sandbox.policy import MAX_PROCESSES, SandboxPolicy, grant_access, new_user, sandbox_command
 from evaluator.sandbox.unshare import TOOLS
 from evaluator.worker.loop import Worker
+from scripts.support.serving import python
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.records.result import EvalResult
-from tests.support.serving import python
 
 pytestmark = pytest.mark.integration
 

@@ -19,6 +19,9 @@ from evaluator.worker.backup import AnswerBackup
 from evaluator.worker.loop import Worker, start_schedule
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
+from scripts.support.engines import QUESTION_LOG, STOP_AFTER_FILE, LetterEngine, LoggingEngine, use_engine
+from scripts.support.records import unreachable
+from scripts.support.serving import python
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
 from submissions.config.settings import Settings
@@ -32,9 +35,6 @@ from submissions.store.index import board_reader
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import LostLeaseError, StoreError, StoreUnavailableError
-from tests.support.engines import QUESTION_LOG, STOP_AFTER_FILE, LetterEngine, LoggingEngine, use_engine
-from tests.support.records import unreachable
-from tests.support.serving import python
 
 pytestmark = pytest.mark.integration
 

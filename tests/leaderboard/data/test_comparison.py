@@ -7,9 +7,9 @@ import pytest
 from evaluator.statistics.intervals import Interval, difference_interval, wilson
 from leaderboard.data.comparison import compare
 from leaderboard.data.live_board import LiveBoard
+from scripts.support.evaluated import evaluated
+from scripts.support.records import Make
 from submissions.store.base import Store
-from tests.support.evaluated import evaluated
-from tests.support.records import Make
 
 
 def test_difference_interval_matches_newcombe_example() -> None:

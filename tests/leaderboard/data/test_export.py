@@ -10,9 +10,9 @@ import pytest
 
 from leaderboard.data.export import to_csv, to_json, to_parquet
 from leaderboard.data.ranking import RankedRow
+from scripts.support.evaluated import evaluated
+from scripts.support.records import Make
 from submissions.records.index_rows import board_row
-from tests.support.evaluated import evaluated
-from tests.support.records import Make
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query, select
 from leaderboard.data.rank_changes import RankChange, rank_changes
+from scripts.support.records import NOW, Make, published, unreachable
 from submissions.config.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
@@ -23,7 +24,6 @@ from submissions.store.base import Store
 from submissions.store.open import open_store
 from submissions.texts.failure_codes import FailureCode
 from tests.conftest import SHARED
-from tests.support.records import NOW, Make, published, unreachable
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ from leaderboard.data.ranking import Boards, RankedRow, ranked
 from leaderboard.pages.overview import sorted_models
 from leaderboard.views.figures import figure
 from leaderboard.views.texts import Language
+from scripts.support.evaluated import evaluated
+from scripts.support.records import Make
 from submissions.records.index_rows import BoardRow, board_row
 from submissions.store.base import Store
-from tests.support.evaluated import evaluated
-from tests.support.records import Make
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pytest
 from leaderboard.data.columns import choice_keys
 from leaderboard.data.query import ROWS_PER_PAGE, SIZES, Query, find, select
 from leaderboard.data.ranking import RankedRow
+from scripts.support.records import Make, result_of
 from scripts.visits import table_fields
 from submissions.records.index_rows import board_row
-from tests.support.records import Make, result_of
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from leaderboard.data.comparison import base_difference
 from leaderboard.data.rank_changes import rank_changes
 from leaderboard.data.ranking import RankedRow, is_outdated, ranked
 from leaderboard.data.significance import paired_verdicts
+from scripts.support.evaluated import evaluated
+from scripts.support.records import Make
 from submissions.records.index_rows import BoardRow, board_row
 from submissions.records.request import EvalRequest
 from submissions.records.result import Generation
-from tests.support.evaluated import evaluated
-from tests.support.records import Make
 
 STANDARD = Generation(max_answer_tokens=1024)
 

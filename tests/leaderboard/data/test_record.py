@@ -8,12 +8,12 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query, select
 from leaderboard.data.record import record_json
 from leaderboard.data.view import View
+from scripts.support.evaluated import evaluated
+from scripts.support.records import NOW, Make
 from submissions.operator.retirement import reinstate, retire
 from submissions.records.result import EvalResult
 from submissions.store.base import Store
 from submissions.texts.errors import QueueError
-from tests.support.evaluated import evaluated
-from tests.support.records import NOW, Make
 
 QWEN = "Qwen/Qwen2.5-VL-7B-Instruct"
 

@@ -9,10 +9,10 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.formats import RESULT_FORMATS
 from leaderboard.formats.every_eval_ever import to_every_eval_ever
 from leaderboard.formats.inspect_log import to_inspect
+from scripts.support.evaluated import evaluated
+from scripts.support.records import Make
 from submissions.config.paths import PUBLISHED, ROOT
 from submissions.records.result import EvalResult
-from tests.support.evaluated import evaluated
-from tests.support.records import Make
 
 SCHEMA = json.loads((ROOT / "tests/support/schemas/every_eval_ever-0.3.0.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA)

@@ -22,6 +22,7 @@ from leaderboard.views.outcomes import outcome_message
 from leaderboard.views.render import render
 from leaderboard.views.texts import TEXTS, Language
 from leaderboard.web.auth import ANYONE
+from scripts.support.records import Make, claimed, result_of
 from submissions.checks.submit import Submission, SubmissionService, can_be_submitted
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
@@ -33,7 +34,6 @@ from submissions.store.base import Store
 from submissions.texts.check_names import CheckName
 from submissions.texts.refusals import RefusalCode
 from submissions.texts.text import Text
-from tests.support.records import Make, claimed, result_of
 
 EVIL = "<img src=x onerror=alert(1)>\"'&"
 

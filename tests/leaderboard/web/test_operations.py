@@ -12,6 +12,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.web.operations import operations
+from scripts.support.evaluated import submit_in_every_status
+from scripts.support.hub.repos import Fault, Hub
+from scripts.support.records import Make, unreachable
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.queue.upkeep import UPKEEP, tidy_if_due
@@ -23,9 +26,6 @@ from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreUnavailableError
 from submissions.texts.failure_codes import FailureCode
-from tests.support.evaluated import submit_in_every_status
-from tests.support.hub.repos import Fault, Hub
-from tests.support.records import Make, unreachable
 
 
 @pytest.fixture

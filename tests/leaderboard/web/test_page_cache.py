@@ -11,8 +11,8 @@ from starlette.types import Receive, Scope, Send
 
 from leaderboard.pages.application import build_app
 from leaderboard.web.page_cache import MAX_PAGES, PageCacheMiddleware
+from scripts.support.hub.server import serve
 from tests.conftest import settings_in
-from tests.support.hub.server import serve
 
 
 @pytest.fixture(scope="module")

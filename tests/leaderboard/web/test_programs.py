@@ -21,6 +21,9 @@ from mcp.types import CallToolResult, TextContent
 from evaluator.__main__ import main as evaluator
 from leaderboard.pages.application import build_app
 from leaderboard.web.language import preferred_language
+from scripts.support.evaluated import submit_in_every_status
+from scripts.support.hub.server import serve
+from scripts.support.records import request_numbered
 from submissions.config.paths import ASSETS
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
@@ -28,9 +31,6 @@ from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest
 from submissions.store.open import open_store
 from tests.conftest import settings_in
-from tests.support.evaluated import submit_in_every_status
-from tests.support.hub.server import serve
-from tests.support.records import request_numbered
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 

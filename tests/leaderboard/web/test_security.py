@@ -28,6 +28,8 @@ from leaderboard.pages.application import build_app
 from leaderboard.web import security as guard
 from leaderboard.web.auth import SUBMIT_RATE, Visitors
 from leaderboard.web.protocol import BoundedHttpProtocol
+from scripts.support.hub.server import serve
+from scripts.support.records import Make, result_of
 from submissions.config.logs import Redacting
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
@@ -35,8 +37,6 @@ from submissions.records.index_rows import board_row
 from submissions.store.open import open_store
 from submissions.texts.errors import SettingsError
 from tests.conftest import settings_in
-from tests.support.hub.server import serve
-from tests.support.records import Make, result_of
 
 API = "/gradio_api"
 

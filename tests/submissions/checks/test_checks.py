@@ -10,6 +10,8 @@ import pytest
 from huggingface_hub import constants
 
 from evaluator.engines.registry import REGISTRY
+from scripts.support.hub.server import build, commit_of, older_commit_of, pull_request_of, serve
+from scripts.support.serving import python
 from submissions.__main__ import main
 from submissions.checks.model_checks import check_model, inspect_folder, inspect_model
 from submissions.checks.report import Report
@@ -25,8 +27,6 @@ from submissions.texts.check_names import CHECKS, CheckName
 from submissions.texts.errors import RefusedError
 from submissions.texts.refusals import REFUSALS, RefusalCode
 from tests.support.cli import Cli, in_process
-from tests.support.hub.server import build, commit_of, older_commit_of, pull_request_of, serve
-from tests.support.serving import python
 
 GATED = "owner/gated"
 ANYONE = Submitter("x", authenticated=False)

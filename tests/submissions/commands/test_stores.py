@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from scripts.support.evaluated import submit_in_every_status
+from scripts.support.records import Make, claimed, request_numbered
 from submissions.__main__ import main
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
@@ -23,8 +25,6 @@ from submissions.store.folders import sharded
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.failure_codes import FailureCode
-from tests.support.evaluated import submit_in_every_status
-from tests.support.records import Make, claimed, request_numbered
 
 pytestmark = pytest.mark.usefixtures("settings_here")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from scripts.support.records import NOW, Make, claimed, result_of
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.leases import SKEW
 from submissions.queue.queue import Queue
@@ -15,7 +16,6 @@ from submissions.store.base import Store
 from submissions.store.private import PrivateStore
 from submissions.texts.failure_codes import FailureCode
 from tests.submissions.queue.test_queue import LEASE
-from tests.support.records import NOW, Make, claimed, result_of
 
 AFTER = NOW + LEASE + SKEW + timedelta(seconds=1)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from scripts.support.records import NOW, Make, claimed, result_of, unreachable
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.leases import SKEW
 from submissions.queue.queue import Queue
@@ -17,7 +18,6 @@ from submissions.store.git import GitStore
 from submissions.texts.errors import LostLeaseError, QueueError, RefusedError, StoreUnavailableError
 from submissions.texts.failure_codes import FailureCode
 from submissions.texts.refusals import RefusalCode
-from tests.support.records import NOW, Make, claimed, result_of, unreachable
 
 LEASE = timedelta(minutes=30)
 

@@ -7,6 +7,7 @@ from hashlib import sha256
 
 import pytest
 
+from scripts.support.records import NOW, Make, claimed, result_of
 from submissions.config.settings import Settings
 from submissions.operator.opt_out import opt_out
 from submissions.queue.queue import Queue
@@ -15,7 +16,6 @@ from submissions.records.request import EvalRequest, Failure, Stage
 from submissions.store.base import Store
 from submissions.texts.errors import QueueError, RefusedError
 from submissions.texts.failure_codes import FailureCode
-from tests.support.records import NOW, Make, claimed, result_of
 
 WEEK = Quota({}, timedelta(days=7))
 

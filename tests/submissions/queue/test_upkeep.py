@@ -12,6 +12,8 @@ import pytest
 from dulwich.objects import Blob
 from dulwich.repo import Repo
 
+from scripts.support.evaluated import evaluated
+from scripts.support.records import NOW, published, request_numbered
 from submissions.queue.upkeep import UPKEEP_INTERVAL, tidy_if_due, tidy_now
 from submissions.store import git, git_repository
 from submissions.store.base import Store, blob_id, transact
@@ -21,8 +23,6 @@ from submissions.store.objects import REPACK_ABOVE
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import ConflictError
-from tests.support.evaluated import evaluated
-from tests.support.records import NOW, published, request_numbered
 
 pytestmark = pytest.mark.integration
 

@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import ValidationError
 
+from scripts.support.records import Make, result_of
 from submissions.config.durations import parse_duration
 from submissions.config.settings import Settings
 from submissions.records.request import request_key
 from submissions.texts.failure_codes import FailureCode
 from submissions.texts.failures import FAILURES
 from submissions.texts.refusals import REFUSALS, RefusalCode
-from tests.support.records import Make, result_of
 
 
 def test_request_key_depends_on_submission() -> None:

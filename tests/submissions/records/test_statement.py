@@ -16,12 +16,12 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from evaluator.__main__ import main as evaluator
+from scripts.support.evaluated import evaluated
+from scripts.support.records import Make
 from submissions.config.settings import load_settings
 from submissions.records.result import EvalResult
 from submissions.records.statement import sign, statement_of, verify_statement
 from submissions.texts.errors import SettingsError, StatementError
-from tests.support.evaluated import evaluated
-from tests.support.records import Make
 
 
 def pems(key: Ed25519PrivateKey) -> tuple[str, bytes]:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.support.hub.repos import Hub
+from scripts.support.records import NOW, published, request_numbered
 from submissions.__main__ import main
 from submissions.config.settings import Settings
 from submissions.queue.pseudonyms import Pseudonyms
@@ -15,8 +17,6 @@ from submissions.store.git import GitStore
 from submissions.store.open import open_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreError
-from tests.support.hub.repos import Hub
-from tests.support.records import NOW, published, request_numbered
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from leaderboard.data.live_board import LiveBoard
+from scripts.support.hub.repos import Hub
+from scripts.support.records import NOW, claimed, request_numbered, result_of, unreachable
 from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
 from submissions.records.request import Failure, Stage
@@ -24,8 +26,6 @@ from submissions.store.objects import MAX_PACKS, loose_path, merge_packs
 from submissions.store.open import open_store
 from submissions.texts.errors import DamagedError, StoreError, StoreUnavailableError
 from submissions.texts.failure_codes import FailureCode
-from tests.support.hub.repos import Hub
-from tests.support.records import NOW, claimed, request_numbered, result_of, unreachable
 
 pytestmark = pytest.mark.integration
 

@@ -14,6 +14,9 @@ from fastapi import FastAPI
 from fastapi.responses import Response, StreamingResponse
 from huggingface_hub import set_client_factory
 
+from scripts.support.hub.repos import TOKEN, Fault, Hub
+from scripts.support.hub.server import serve
+from scripts.support.records import NOW, Make, published, result_of
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
@@ -22,9 +25,6 @@ from submissions.store import retry_after as backoff
 from submissions.store.index import board_reader, queue_reader
 from submissions.store.open import open_private_store, open_store
 from submissions.texts.errors import StoreError, StoreUnavailableError
-from tests.support.hub.repos import TOKEN, Fault, Hub
-from tests.support.hub.server import serve
-from tests.support.records import NOW, Make, published, result_of
 
 URL = "hf://datasets/org/store"
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from scripts.support.records import NOW, Make, claimed, published, result_of
 from submissions.queue.queue import Queue
 from submissions.records.result import EvalResult
 from submissions.store import index
 from submissions.store.base import Store
 from submissions.store.index import BOARD, QUEUE, board_reader, queue_reader, rebuild_index, reindexed
-from tests.support.records import NOW, Make, claimed, published, result_of
 
 
 @pytest.fixture

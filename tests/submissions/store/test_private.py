@@ -13,12 +13,12 @@ import pytest
 from huggingface_hub import HfApi
 from pydantic import SecretStr
 
+from scripts.support.hub.repos import TOKEN, Fault, Hub
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreError, StoreUnavailableError
-from tests.support.hub.repos import TOKEN, Fault, Hub
 
 
 @pytest.fixture(params=["folder", "bucket"])

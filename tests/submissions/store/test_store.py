@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from scripts.support.records import NOW, Make
 from submissions.config.paths import ROOT
 from submissions.queue.queue import Queue
 from submissions.records.request import request_key
@@ -21,7 +22,6 @@ from submissions.store.base import Snapshot, Store, blob_id, transact
 from submissions.store.folders import sharded
 from submissions.store.open import open_store
 from submissions.texts.errors import ConflictError, StoreError, StoreUnavailableError
-from tests.support.records import NOW, Make
 
 
 def test_commit_stores_many_files_at_once(url: str) -> None:

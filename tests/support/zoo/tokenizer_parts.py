@@ -10,8 +10,8 @@ from typing import Any
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
+from scripts.support.tiny_models import CORPUS
 from submissions.config.paths import SAMPLES
-from tests.support.tiny_models import CORPUS
 
 Vocabulary = dict[str, int]
 Merges = list[tuple[str, str]]

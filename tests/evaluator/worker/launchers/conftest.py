@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from huggingface_hub import HfApi
 
+from scripts.support.engines import QUESTION_LOG, STOP_AFTER_FILE, LoggingEngine, use_engine
+from scripts.support.hub.repos import TOKEN, Hub
+from scripts.support.hub.xet_client import own_xet_session
 from submissions.config.paths import ROOT
 from submissions.config.settings import HubJobs, LaunchCommands, Settings
 from tests.conftest import environment_of
-from tests.support.engines import QUESTION_LOG, STOP_AFTER_FILE, LoggingEngine, use_engine
-from tests.support.hub.repos import TOKEN, Hub
-from tests.support.hub.xet_client import own_xet_session
 from tests.support.scheduler import main as scheduler
 from tests.support.slurm import INSTALLED, slurm
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.statistics.intervals import wilson
+from scripts.support.records import NOW, Make, result_of
 from submissions.config.paths import SAMPLES
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Failure, Progress, Stage, Status
 from submissions.records.result import EvalResult
 from submissions.texts.failure_codes import FailureCode
-from tests.support.records import NOW, Make, result_of
 
 
 @cache

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-from tests.support.hub.bare import BareRepository, MovedError
-from tests.support.hub.body import Body
-from tests.support.hub.faults import rate_limit_headers
-from tests.support.hub.roles import error
-from tests.support.hub.rules import (
+from scripts.support.hub.bare import BareRepository, MovedError
+from scripts.support.hub.body import Body
+from scripts.support.hub.faults import rate_limit_headers
+from scripts.support.hub.roles import error
+from scripts.support.hub.rules import (
     POINTER_SIZE,
     Pointer,
     is_binary,
@@ -29,7 +29,7 @@ from tests.support.hub.rules import (
 )
 
 if TYPE_CHECKING:
-    from tests.support.hub.repos import Hub
+    from scripts.support.hub.repos import Hub
 
 HOUR = 3600
 Changes = dict[str, bytes | None]

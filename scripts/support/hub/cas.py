@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from tests.support.hub.body import Body
-from tests.support.hub.lfs import refuse_unsigned, signed
-from tests.support.hub.reading import ranged
-from tests.support.hub.xorbs import FileInfo, Term, chunks_of, files_of, unpack
+from scripts.support.hub.body import Body
+from scripts.support.hub.lfs import refuse_unsigned, signed
+from scripts.support.hub.reading import ranged
+from scripts.support.hub.xorbs import FileInfo, Term, chunks_of, files_of, unpack
 
 if TYPE_CHECKING:
-    from tests.support.hub.repos import Hub
+    from scripts.support.hub.repos import Hub
 
 LIFETIME = 900  # seconds that a token is valid, by the host's clock, which is also the client's
 HASH = re.compile("[0-9a-f]{64}")

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-from tests.support.hub.body import Body
-from tests.support.hub.cas import token_answer
-from tests.support.hub.jobs import ACCOUNTS
-from tests.support.hub.lfs import signed
-from tests.support.hub.refs import date
-from tests.support.hub.roles import error, token_of
+from scripts.support.hub.body import Body
+from scripts.support.hub.cas import token_answer
+from scripts.support.hub.jobs import ACCOUNTS
+from scripts.support.hub.lfs import signed
+from scripts.support.hub.refs import date
+from scripts.support.hub.roles import error, token_of
 
 if TYPE_CHECKING:
-    from tests.support.hub.repos import Hub
+    from scripts.support.hub.repos import Hub
 
 EMPTY = "0" * 64  # the hash of an empty file: https://huggingface.co/docs/xet/hashing
 PAGE = 1000  # entries

@@ -13,15 +13,15 @@ from urllib.parse import parse_qs, quote
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-from tests.support.hub.bare import BareRepository, Entry
-from tests.support.hub.body import Body
-from tests.support.hub.lfs import signed
-from tests.support.hub.refs import date
-from tests.support.hub.roles import error
-from tests.support.hub.rules import POINTER_SIZE, Pointer
+from scripts.support.hub.bare import BareRepository, Entry
+from scripts.support.hub.body import Body
+from scripts.support.hub.lfs import signed
+from scripts.support.hub.refs import date
+from scripts.support.hub.roles import error
+from scripts.support.hub.rules import POINTER_SIZE, Pointer
 
 if TYPE_CHECKING:
-    from tests.support.hub.repos import Hub
+    from scripts.support.hub.repos import Hub
 
 TRUE_VALUES = ("true", "1", "True")
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
 
-from tests.support.hub.body import Body
-from tests.support.hub.roles import error
+from scripts.support.hub.body import Body
+from scripts.support.hub.roles import error
 
 if TYPE_CHECKING:
-    from tests.support.hub.repos import Hub
+    from scripts.support.hub.repos import Hub
 
 TYPE = "application/vnd.git-lfs+json"
 SECRET = b"storage secret"

@@ -16,15 +16,15 @@ from urllib.parse import parse_qsl, quote
 
 from fastapi import FastAPI, Request, Response
 
-from tests.support.hub.body import Body
-from tests.support.hub.buckets import EMPTY, Bucket, BucketFile
-from tests.support.hub.lfs import signed
-from tests.support.hub.reading import ranged
-from tests.support.hub.refs import date
-from tests.support.hub.xorbs import FileInfo, Term
+from scripts.support.hub.body import Body
+from scripts.support.hub.buckets import EMPTY, Bucket, BucketFile
+from scripts.support.hub.lfs import signed
+from scripts.support.hub.reading import ranged
+from scripts.support.hub.refs import date
+from scripts.support.hub.xorbs import FileInfo, Term
 
 if TYPE_CHECKING:
-    from tests.support.hub.repos import Hub
+    from scripts.support.hub.repos import Hub
 
 PROXIED = ("aws-cli", "botocore", "aws-sdk-rust")  # clients that do not follow redirects
 CHUNK, MAX_KEYS = 128 * 2**10, 1000

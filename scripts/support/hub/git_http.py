@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request, Response
 
-from tests.support.hub.body import Body
+from scripts.support.hub.body import Body
 
 if TYPE_CHECKING:
-    from tests.support.hub.repos import Hub
+    from scripts.support.hub.repos import Hub
 
 UPLOAD, RECEIVE = "git-upload-pack", "git-receive-pack"
 

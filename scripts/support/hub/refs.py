@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-from tests.support.hub.bare import MovedError
-from tests.support.hub.body import Body
-from tests.support.hub.roles import error
+from scripts.support.hub.bare import MovedError
+from scripts.support.hub.body import Body
+from scripts.support.hub.roles import error
 
 if TYPE_CHECKING:
-    from tests.support.hub.repos import Hub
+    from scripts.support.hub.repos import Hub
 
 
 def date(seconds: float) -> str:

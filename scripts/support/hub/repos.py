@@ -16,22 +16,22 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-from tests.support.hub import rules
-from tests.support.hub.bare import BareRepository
-from tests.support.hub.buckets import Bucket, serve_buckets
-from tests.support.hub.cas import Cas, serve_cas, serve_tokens
-from tests.support.hub.commits import serve_commits
-from tests.support.hub.faults import Fault as Fault
-from tests.support.hub.faults import RateLimits, cut_body, discard, rate_limited
-from tests.support.hub.git_http import serve_git
-from tests.support.hub.jobs import TOKEN as TOKEN
-from tests.support.hub.jobs import Runner, serve_jobs
-from tests.support.hub.lfs import serve_lfs, serve_storage
-from tests.support.hub.reading import serve_reading
-from tests.support.hub.refs import serve_refs
-from tests.support.hub.roles import Role, Roles, token_of
-from tests.support.hub.s3 import serve_s3
-from tests.support.hub.server import build
+from scripts.support.hub import rules
+from scripts.support.hub.bare import BareRepository
+from scripts.support.hub.buckets import Bucket, serve_buckets
+from scripts.support.hub.cas import Cas, serve_cas, serve_tokens
+from scripts.support.hub.commits import serve_commits
+from scripts.support.hub.faults import Fault as Fault
+from scripts.support.hub.faults import RateLimits, cut_body, discard, rate_limited
+from scripts.support.hub.git_http import serve_git
+from scripts.support.hub.jobs import TOKEN as TOKEN
+from scripts.support.hub.jobs import Runner, serve_jobs
+from scripts.support.hub.lfs import serve_lfs, serve_storage
+from scripts.support.hub.reading import serve_reading
+from scripts.support.hub.refs import serve_refs
+from scripts.support.hub.roles import Role, Roles, token_of
+from scripts.support.hub.s3 import serve_s3
+from scripts.support.hub.server import build
 
 BINARY = (
     "*.7z *.arrow *.avro *.bin *.bz2 *.ckpt *.ftz *.gz *.h5 *.joblib *.lz4 *.mds *.mlmodel *.model *.msgpack *.npy *.npz "
