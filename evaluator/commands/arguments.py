@@ -80,10 +80,8 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--image-links", action="store_true", help="send public images as links, the others as data")
     run.add_argument("--max-requests", type=_positive, metavar="N", help="stop after this many requests")
     run.add_argument("--max-tokens", type=_positive, metavar="N", help="stop after this many input and output tokens")
-    run.add_argument("--max-cost", type=float, metavar="X", help="stop after this cost, by --prices")
-    run.add_argument(
-        "--prices", type=float, nargs=2, metavar=("IN", "OUT"), default=[0.0, 0.0], help="prices per million tokens"
-    )
+    run.add_argument("--max-cost", type=_price, metavar="X", help="stop after this cost, by --prices")
+    run.add_argument("--prices", type=_price, nargs=2, metavar=("IN", "OUT"), help="prices per million tokens")
     run.add_argument("--precision", choices=PRECISIONS, help="default: the checkpoint's")
     run.add_argument(
         "--thinking", choices=THINKING, help="thinking mode, if the model has one (default: the chat template's)"
@@ -111,7 +109,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--max-pixels", type=_positive, metavar="N", help="scale larger images down to N pixels")
     run.add_argument(
         "--latency-samples",
-        type=int,
+        type=_count,
         metavar="N",
         help="ask N questions again one at a time, to measure latency (default: HANNUN_LATENCY_SAMPLES)",
     )
@@ -156,7 +154,7 @@ def _add_worker(worker: argparse.ArgumentParser) -> None:
     worker.add_argument("--once", action="store_true", help="stop when the queue is empty")
     worker.add_argument(
         "--every",
-        type=parse_duration,
+        type=_duration,
         metavar="10m",
         help="how often to look for new requests (default: HANNUN_WORKER_EVERY)",
     )
@@ -191,12 +189,12 @@ def _add_schedule(schedule: argparse.ArgumentParser) -> None:
         "--image", metavar="NAME@sha256:…", help="Docker image of Debian with Python 3.11, by its digest"
     )
     schedule.add_argument(
-        "--timeout", type=parse_duration, default=timedelta(hours=12), help="time limit of one job (default: 12h)"
+        "--timeout", type=_duration, default=timedelta(hours=12), help="time limit of one job (default: 12h)"
     )
     schedule.add_argument("--namespace", help="user or organisation that pays (default: the token's)")
     action = schedule.add_mutually_exclusive_group()
     action.add_argument(
-        "--every", type=parse_duration, default=timedelta(hours=1), metavar="1h", help="how often (default: 1h)"
+        "--every", type=_duration, default=timedelta(hours=1), metavar="1h", help="how often (default: 1h)"
     )
     action.add_argument("--list", action="store_true", help="list the scheduled jobs")
     action.add_argument("--delete", metavar="ID", help="delete a scheduled job")
@@ -229,6 +227,19 @@ def _folder(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("must name a folder")
     return Path(text)
+
+
+def _duration(text: str) -> timedelta:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
 
 
 def _positive(text: str) -> int:

@@ -100,6 +100,8 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
 
 
 def _api(args: argparse.Namespace) -> ApiOptions:
+    if args.max_cost is not None and args.prices is None:
+        raise DataError("--max-cost needs --prices")
     return ApiOptions(
         base_url=args.base_url[0] if args.base_url else None,
         replicas=tuple((args.base_url or [])[1:]),
@@ -110,7 +112,7 @@ def _api(args: argparse.Namespace) -> ApiOptions:
         max_requests=args.max_requests,
         max_tokens=args.max_tokens,
         max_cost=args.max_cost,
-        prices=(args.prices[0], args.prices[1]),
+        prices=tuple(args.prices or (0.0, 0.0)),
     )
 
 

@@ -3,6 +3,7 @@
 import argparse
 import re
 import signal
+import sys
 import threading
 from collections.abc import Callable
 
@@ -33,6 +34,9 @@ def main(args: argparse.Namespace) -> int:
     _stop_on_signals(worker.stop)
     if args.once:
         worker.run_pending()
+        if worker.paused:
+            print("evaluator: this host failed, and its request is pending again: see the log", file=sys.stderr)
+            return 1
     else:
         run_every(args.every or settings.worker_every, worker)
     return 0

@@ -124,7 +124,7 @@ class Score:
     """The score of one item."""
 
     id: str
-    values: Mapping[str, float]  # metric name → score from 0 to 1
+    values: Mapping[str, float]  # metric name → score, from the metric's `lowest` to 1
     status: AnswerStatus
     prediction: str = ""  # canonical answer (for example a letter), for metrics that are not a mean over items
     gold: str = ""

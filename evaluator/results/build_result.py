@@ -111,7 +111,7 @@ def build_result(
         ),
         results={name: {metric: _percent(value, steps) for metric, value in metrics.items()}},
         headline=benchmark.card.headline,
-        intervals={metric: _interval(metric, items, scores, steps) for metric in means},
+        intervals={metric: _interval(benchmark, metric, items, scores, steps) for metric in means},
         standard_errors={metric: _standard_error(metric, scores, steps) for metric in means},
         versions={name: benchmark.version},
         n_samples={name: {"original": dataset.n, "effective": n}},
@@ -222,10 +222,13 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _interval(metric: str, items: Sequence[Item], scores: Sequence[Score], steps: int | None) -> tuple[float, float]:
+def _interval(
+    benchmark: Benchmark, metric: str, items: Sequence[Item], scores: Sequence[Score], steps: int | None
+) -> tuple[float, float]:
     """Return the 95 % interval of a mean metric, in percent, over the items that have this metric."""
     known = [(s.values[metric], item.cluster) for s, item in zip(scores, items, strict=True) if metric in s.values]
-    low, high = mean_interval(*zip(*known, strict=True))
+    values, clusters = zip(*known, strict=True)
+    low, high = mean_interval(values, clusters, benchmark.metric(metric).lowest / 100)
     return _percent(low, steps), _percent(high, steps)
 
 

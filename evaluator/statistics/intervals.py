@@ -27,13 +27,19 @@ def wilson(share: float, n: float, confidence: float = 0.95, quantile: float | N
     return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
-def mean_interval(scores: Sequence[float], clusters: Sequence[str]) -> Interval:
+def mean_interval(scores: Sequence[float], clusters: Sequence[str], lowest: float = 0.0) -> Interval:
     """Return the 95 % Wilson interval of a mean score on the effective number of items.
 
     The effective number is how many independent 0-or-1 items would give a mean with the same variance, which is
     estimated from the spread between clusters (Korn & Graubard, Survey Methodology 24 (1998)). The quantile is that of
     a t distribution for the number of clusters.
+
+    Scores are between `lowest` and 1. They are scaled to 0 to 1 first, and the interval is scaled back.
     """
+    if lowest:
+        span = 1 - lowest
+        low, high = mean_interval([(score - lowest) / span for score in scores], clusters)
+        return Interval(lowest + span * low, lowest + span * high)
     values = np.asarray(scores, dtype=np.float64)
     n, mean = len(values), min(1.0, max(0.0, float(values.mean())))
     _, member = np.unique(np.asarray(clusters), return_inverse=True)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.results.shard import Shard
 from evaluator.worker.backup import remove_answers_except
 from evaluator.worker.launchers import make_launcher
@@ -49,6 +50,11 @@ class Worker:
         self._tidy_at = self._present_until = 0.0
         self._failed_requests: set[str] = set()  # consecutive requests that failed because of this host
         self._pause_until = 0.0
+
+    @property
+    def paused(self) -> bool:
+        """Whether the last request failed because of this host, so that claiming stopped for a while."""
+        return bool(self._failed_requests)
 
     def stop(self) -> None:
         """Stop all runs, keep their answers and hand the requests back to the queue."""
@@ -89,7 +95,7 @@ class Worker:
     def _claim(self) -> EvalRequest | None:
         if self.stopped.is_set() or time.monotonic() < self._pause_until:
             return None
-        return self._queue.claim(self._name, self._now())
+        return self._queue.claim(self._name, self._now(), BENCHMARKS)
 
     def _raise_store_error(self, ended: Iterable[Future[None]], *, last: bool) -> None:
         """Re-raise the StoreError of a run if no other run is left, else log it."""

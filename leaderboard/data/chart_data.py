@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import islice
+from math import inf
 from typing import Any, Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
@@ -49,7 +50,7 @@ def _named(ranked: RankedRow) -> dict[str, Any]:
 
 def _with_front(points: Data, cost: str) -> Data:
     """Sort points by cost, cheapest first, and mark those on the Pareto front: no cheaper point scores as high."""
-    best = -1.0
+    best = -inf
     for point in (ordered := sorted(points, key=lambda p: (p[cost], -p["score"]))):
         point["front"] = point["score"] > best
         best = max(best, point["score"])
@@ -73,7 +74,7 @@ def _time(rows: Sequence[RankedRow]) -> Data:
     """
     dated = [(day, r.row) for r in rows if r.rank and (day := _day(r.row))]
     data: Data = []
-    best = 0.0
+    best = -inf
     for day, row in sorted(dated, key=lambda pair: (pair[0], pair[1].model)):
         score = row.score or 0.0
         best = max(best, score)

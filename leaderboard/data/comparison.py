@@ -149,7 +149,11 @@ def _difference(
     surely_ahead = bool(interval and interval.low > 0)
     if paired:  # the p value is more precise than the interval, which is rounded outward
         surely_ahead = paired.sign > 0 and paired.p_at_most <= error
-    ahead, behind = _parts_ahead(parts, other, error) if same_rule else ([], [])
+    metrics = {metric.name: metric for metric in BENCHMARKS[rows[0].row.benchmark].metrics}
+    metric = metrics.get(rows[0].row.headline)
+    # The parts of a result have no intervals of their own; these suit a mean of scores between 0 and 1.
+    comparable = same_rule and metric is not None and metric.is_mean and metric.lowest == 0
+    ahead, behind = _parts_ahead(parts, other, error) if comparable else ([], [])
     verdict: Verdict = "unknown" if interval is None else "ahead" if surely_ahead else "same"
     return Difference(rows[0], rows[other], scores[0] - scores[1], interval, verdict, ahead, behind, paired)
 

@@ -174,10 +174,12 @@ class LiveBoard:
     def _read(self, snapshot: Snapshot) -> View:
         results, unreadable = self._results.read(snapshot)
         requests, broken_requests = self._requests.read(snapshot)
+        # A newer worker or command line may know more benchmarks than this board.
+        results = [row for row in results if row.benchmark in BENCHMARKS]
+        requests = [row for row in requests if row.benchmark in BENCHMARKS]
         rows: dict[str, list[BoardRow]] = {name: [] for name in BENCHMARKS}
         for row in (*self._published, *results):
-            if row.benchmark in rows:  # else a newer version's
-                rows[row.benchmark].append(row)
+            rows[row.benchmark].append(row)
         last = self._view
         retired = self._retirements.read(snapshot)
         commitments = self._commitments.read(snapshot)

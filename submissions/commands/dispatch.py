@@ -1,6 +1,8 @@
 """Run the command that the arguments name."""
 
 import argparse
+import os
+import sys
 from collections.abc import Callable
 
 from submissions.commands import decisions as owners
@@ -43,5 +45,10 @@ def dispatch(args: argparse.Namespace, registry: Registry) -> int:
         return COMMANDS[args.command](Context(args, settings, registry))
     except (QueueError, RefusedError, SettingsError, StoreError) as error:
         return fail(str(error))
+    except BrokenPipeError:  # as `list | head` closes it
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # else Python fails again when it flushes at exit
+        return 1
     except EOFError:
         return fail("this command asks a question, and there is no terminal to answer it; pass --yes")

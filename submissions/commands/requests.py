@@ -23,8 +23,11 @@ def requeue(context: Context) -> int:
     args, queue = context.args, context.queue
     if not args.all and not args.key:
         return fail("name a request, or --all for every quarantined one")
-    for key in queue.requeue_all() if args.all else [queue.requeue(args.key).key]:
+    keys = queue.requeue_all() if args.all else [queue.requeue(args.key).key]
+    for key in keys:
         print(f"{key} is pending again")
+    if not keys:
+        print("no request is quarantined")
     return 0
 
 

@@ -30,6 +30,8 @@ def submit(context: Context) -> int:
     """Queue a model. Return 2 if the submission to a benchmark failed."""
     args, code = context.args, 0
     if args.api:
+        if args.model or args.revision or args.precision:
+            return fail("--api names the model, so leave out MODEL, --revision and --precision")
         return _submit_api(context)
     if not args.model:
         return fail("name a model, or --api and a name that HANNUN_APIS has")

@@ -280,7 +280,7 @@ def _first_error(error: ValidationError) -> str:
     reason = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
         return reason
-    variable, *inner = map(str, first["loc"])
+    variable, *inner = (str(part) for part in first["loc"] if part != "options")  # of HANNUN_APIS, written without it
     name = f"HANNUN_{variable.upper().removeprefix('HANNUN_')}"
     field = f"{'.'.join(inner)}: " if inner else ""
     return f"setting {name if name in os.environ else GRADIO.get(name, name)}: {field}{reason}"

@@ -123,8 +123,11 @@ class Queue:
         what = queued[0].key if len(queued) == 1 else f"{len(queued)} requests"
         return self._move(snapshot, [], queued), f"Submit {what}", None
 
-    def claim(self, worker: str, now: datetime) -> EvalRequest | None:
+    def claim(self, worker: str, now: datetime, benchmarks: Collection[str] | None = None) -> EvalRequest | None:
         """Claim the next pending request: round-robin over submitters, oldest first. Return None if there is none.
+
+        Only requests for `benchmarks` are claimed, because another version may have queued one that this worker lacks. By
+        default all are.
 
         Requests with an expired lease are first returned to pending, or quarantined after too many attempts. Raises
         StoreError if the store has no room for the result.
@@ -136,6 +139,8 @@ class Queue:
                 return changes, "Take back lost leases", True
             rows = self.rows(snapshot)
             for row in fair_order(rows):
+                if benchmarks is not None and row.benchmark not in benchmarks:
+                    continue
                 request = self._try_load(row.path, snapshot)
                 if request is None:
                     continue  # an unreadable record must not block the requests behind it

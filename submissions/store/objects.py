@@ -18,7 +18,7 @@ REPACK_ABOVE = 8  # packs; the weekly upkeep leaves fewer as they are
 MAX_PACKS = 32  # more are merged, because reading opens every pack
 GROWTH = 2  # a pack is not merged if it is more than this many times as large as all smaller packs together
 # Exceptions that dulwich and zlib raise for damaged objects.
-DAMAGE = (FileFormatException, ChecksumMismatch, zlib.error, struct.error, EOFError, AssertionError)
+DAMAGE = (FileFormatException, ChecksumMismatch, zlib.error, struct.error, EOFError, BufferError, AssertionError)
 
 
 class ObjectReader(DiskObjectStore):

@@ -20,12 +20,11 @@ def verify(store: Store, private: PrivateStore) -> Iterator[str]:
     with store.session():
         damaged = list(_damaged(store, snapshot))
     yield from damaged
-    if not damaged:
-        changes, unreadable = reindexed(store, snapshot)
-        yield from (f"{record.path} is unreadable: {record.reason}" for record in unreadable)
-        yield from _mismatches(snapshot, unreadable, private)
-        if changes:
-            yield f"{len(changes)} segments of the index do not match the records: run python -m submissions reindex"
+    changes, unreadable = reindexed(store, snapshot) if not damaged else ({}, [])  # it reads every record
+    yield from (f"{record.path} is unreadable: {record.reason}" for record in unreadable)
+    yield from _mismatches(snapshot, unreadable, private)
+    if changes:
+        yield f"{len(changes)} segments of the index do not match the records: run python -m submissions reindex"
     for folder, size in sorted(folder_sizes(snapshot).items()):
         if size >= NEARLY_FULL * ENTRIES_PER_FOLDER:
             yield f"/{folder} has {size:,} entries; the Hub allows {ENTRIES_PER_FOLDER:,}"
