@@ -21,10 +21,10 @@ DATASETS = ["Jietson/InfoChartQA", "KorQuAD/squad_kor_v2"]  # public datasets of
 TABLES = ("ko-vqa", "ko-vdc", "infochartqa")
 MARK = "<!-- made by scripts.make_models_doc -->\n"
 WAYS = {
-    "native": "native",
-    "custom code": "custom code, approved",
+    "native": "built-in engine",
+    "custom code": "custom code",
     "api": "API",
-    "server": "API of the operator's server",
+    "server": "operator's server",
 }
 
 
@@ -32,7 +32,7 @@ def table() -> str:
     """Return the table as Markdown. Raises ValueError for a model without an entry or one that transformers does not run."""
     known = json.loads(MODELS.read_text(encoding="utf-8"))
     lines = [
-        "| published as | benchmarks | repository or API model | type | how it gets its row | |",
+        "| name in the published table | benchmarks | repository or API model | model type | how it is evaluated | note |",
         "|---|---|---|---|---|---|",
     ]
     for name, benchmarks in sorted(published().items(), key=lambda pair: pair[0].casefold()):
@@ -43,7 +43,9 @@ def table() -> str:
             raise ValueError(f"{name}: transformers does not run {entry['model_type']}")
         titles = ", ".join(BENCHMARKS[b].card.title for b in TABLES if b in benchmarks)
         kind = f"`{entry['model_type']}`" if entry["model_type"] else "–"
-        lines.append(f"| {name} | {titles} | `{entry['model_id']}` | {kind} | {WAYS[entry['way']]} | {entry['note']} |")
+        lines.append(
+            f"| {name} | {titles} | `{entry['model_id']}` | {kind} | {WAYS[entry['way']]} | {entry['note'] or '–'} |"
+        )
     return "\n".join(lines) + "\n"
 
 

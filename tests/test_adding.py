@@ -51,6 +51,7 @@ class StarsBenchmark(Benchmark):
     metrics = (
         Metric("right", Text("정답률", "Right")),
         Metric("closeness", Text("가까움", "Closeness")),
+        Metric("gain", Text("득점", "Gain"), lowest=-100),
         Metric("above_guessing", Text("보정", "Above guessing"), above_guessing, lowest=-50),
     )
     card = Card(
@@ -73,7 +74,8 @@ class StarsBenchmark(Benchmark):
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         right = float(answers[0].text == item.answer)
         closeness = 1 - abs(int(answers[0].text or 0) - int(item.answer)) / len(STARS)
-        return Score(item.id, {"right": right, "closeness": closeness}, "ok", prediction=answers[0].text)
+        values = {"right": right, "closeness": closeness, "gain": 2 * right - 1}
+        return Score(item.id, values, "ok", prediction=answers[0].text)
 
     def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
         return {number: sum(s.prediction == number for s in scores) for number in STARS}
@@ -138,7 +140,9 @@ def test_new_benchmark_and_engine_need_no_other_change(stars: Settings, store: S
     ranked, other = board.view().boards["stars"]
     assert (ranked.rank, ranked.row.model, ranked.row.hardware) == (1, "o/two", "abacus")
     assert ranked.row.score == pytest.approx(77.7778) and other.row.metrics["above_guessing"] == pytest.approx(0.0)
-    assert set(ranked.row.intervals) == {"right", "closeness"}, "only means have intervals"
+    assert set(ranked.row.intervals) == {"right", "closeness", "gain"}, "only means have intervals"
+    right, gain = (ranked.row.intervals[name] for name in ("right", "gain"))
+    assert gain == pytest.approx([2 * bound - 100 for bound in right], abs=0.01), "as wide on a scale from -100"
     assert (ranked.best, ranked.worst) == (1, 2) == (other.best, other.worst), (
         "six items are too few to separate the models"
     )

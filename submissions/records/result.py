@@ -200,7 +200,7 @@ class EvalResult(Record):
     total_evaluation_time_seconds: Positive | None = None
     outcome: Literal["scored", "out_of_memory", "not_reported"] = "scored"
     dataset: Dataset
-    intervals: dict[MetricName, tuple[Percent, Percent]] = Field(default_factory=dict)
+    intervals: dict[MetricName, tuple[Metric, Metric]] = Field(default_factory=dict)
     standard_errors: dict[MetricName, Percent] = Field(default_factory=dict)
     breakdown: dict[str, dict[str, Bucket]] = Field(default_factory=dict)
     answers: AnswerCounts | None = None

@@ -350,6 +350,7 @@ def test_worker_pauses_longer_after_infrastructure_failures(
         pauses = []
         for _ in range(10):
             assert (worker.run_pending(), worker.run_pending()) == (1, 0), "the worker pauses after one attempt"
+            assert worker.paused
             pauses.append(worker._pause_until - clock[0])
             clock[0] = worker._pause_until
         assert pauses == [10] * 3 + [20] * 3 + [40] * 3 + [80], (
@@ -361,7 +362,7 @@ def test_worker_pauses_longer_after_infrastructure_failures(
     (pause,) = Heartbeats(settings).pauses(queue.store.now())
     assert pause.code == "disk_full"
     queue.requeue_all()
-    assert worker.run_pending() == 4
+    assert worker.run_pending() == 4 and not worker.paused
     assert Heartbeats(settings).pauses(queue.store.now()) == []
     assert {row.status for row in queue.rows()} == {"finished"}
 

@@ -8,7 +8,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from leaderboard.data.export import to_csv, to_json, to_parquet
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.export import exported, to_csv, to_json, to_parquet
 from leaderboard.data.ranking import RankedRow
 from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
@@ -32,6 +33,12 @@ def test_export_formats_have_the_same_values(rows: list[RankedRow]) -> None:
     read = pd.read_csv(io.BytesIO(to_csv(rows, "ko-vdc")), dtype=object, keep_default_na=False)
     expected = [{name: "" if value is None else str(value) for name, value in record.items()} for record in records]
     assert read.to_dict("records") == expected
+
+
+@pytest.mark.parametrize("benchmark", list(BENCHMARKS))
+def test_metrics_and_other_columns_have_different_names(benchmark: str) -> None:
+    names = exported(benchmark)
+    assert len(set(names)) == len(names)
 
 
 def test_export_without_rows_keeps_columns_and_types(rows: list[RankedRow]) -> None:

@@ -1,6 +1,7 @@
 """Test the board's rows: published numbers, ranks, search, sorting and refreshing."""
 
 import csv
+import json
 import re
 import threading
 from datetime import UTC, datetime, timedelta
@@ -144,6 +145,16 @@ def test_sample_result_appears_without_rank(board: LiveBoard, store: Store, make
     (row,) = [r for r in board.refresh().boards["korquad-2"] if r.row.model == "me/new"]
     assert row.rank is None and row.row.split == "sample"
     assert board.result_json(result.request_key) == result.to_bytes()
+
+
+def test_board_ignores_benchmarks_of_newer_version(board: LiveBoard, store: Store, make_request: Make) -> None:
+    record = published(open_store(store.url), make_request(benchmark="ko-vqa")).to_bytes()
+    path = f"results/o/m/{'e' * 32}.json"
+    newer = {**json.loads(record.replace(b"ko-vqa", b"ko-new")), "request_key": "e" * 32}
+    store.commit({path: json.dumps(newer).encode()}, store.head(), "from a newer version")
+    Queue(store).submit(make_request(benchmark="ko-new"))
+    view = board.refresh()
+    assert [row.benchmark for row in view.queue] == ["ko-vqa"] and len(view.paths) == 1 and not view.unreadable
 
 
 def test_board_counts_unreadable_records(board: LiveBoard, store: Store, tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def test_commands_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture
         (["--store", "/nowhere/store.git", "list"], "1h", "there is no store here"),
         (["--store", "/nowhere/store.git", "verify"], "1h", "there is no store here"),
         (["list"], "soon", "HANNUN_LEASE"),
+        (["submit", "tiny/extractive", "--api", "x", "--benchmark", "ko-vqa"], "1h", "leave out MODEL"),
     ],
 )
 def test_commands_report_bad_input_in_one_line(
@@ -71,6 +72,19 @@ def test_list_does_not_create_store(settings: Settings, capsys: pytest.CaptureFi
     assert "there is no store here" in capsys.readouterr().err
     assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
     assert main(["list"]) == 0 and Path(settings.store).is_dir()
+
+
+@pytest.mark.integration
+def test_list_stops_quietly_if_its_reader_does(environment: dict[str, str]) -> None:
+    assert main(["submit", "tiny/image-text", "--benchmark", "ko-vqa"]) == 0
+    listing = subprocess.Popen(
+        [sys.executable, "-u", "-m", "submissions", "list"],
+        cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert listing.stdout and listing.stderr
+    listing.stdout.close()
+    assert "Traceback" not in listing.stderr.read() and listing.wait() == 1
+    listing.stderr.close()
 
 
 @pytest.mark.integration

@@ -80,15 +80,37 @@ def test_verify_names_problems(
     assert main(["reindex"]) == 0
 
 
-def test_verify_names_damaged_object(
-    settings: Settings, store: Store, filled: dict[str, EvalRequest], capsys: pytest.CaptureFixture[str]
+def test_verify_names_damaged_object_and_other_problems(
+    settings: Settings,
+    store: Store,
+    filled: dict[str, EvalRequest],
+    private: PrivateStore,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     path, blob = next((p, b) for p, b in store.snapshot().files.items() if p.startswith("results/"))
     loose = Path(settings.store) / "objects" / blob[:2] / blob[2:]
     loose.chmod(0o644)
     loose.write_bytes(b"garbage")
+    private.delete(sharded(f"details/{filled['done'].key}.jsonl"))
     assert main(["verify"]) == 1
-    assert f"{path} is damaged" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert f"{path} is damaged" in output and "in the private store" in output
+
+
+def test_backup_names_damaged_pack(
+    settings: Settings, store: Store, filled: dict[str, EvalRequest], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tidy"]) == 0
+    for pack in (Path(settings.store) / "objects/pack").glob("*.pack"):
+        content = bytearray(pack.read_bytes())
+        for place in range(40, len(content) - 40, 97):
+            content[place] ^= 0x55
+        pack.chmod(0o644)
+        pack.write_bytes(content)
+    capsys.readouterr()
+    assert main(["backup", str(tmp_path / "backup")]) == 2
+    error = capsys.readouterr().err
+    assert "damaged" in error and len(error.splitlines()) == 1
 
 
 def lose_stores(settings: Settings) -> None:

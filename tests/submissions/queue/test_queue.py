@@ -64,6 +64,14 @@ def test_claim_returns_none_if_queue_is_empty(queue: Queue) -> None:
     assert queue.store.head() == head
 
 
+def test_claim_skips_benchmarks_of_newer_version(queue: Queue, make_request: Make) -> None:
+    queue.submit(make_request(benchmark="ko-new"))
+    assert queue.claim("w", NOW, ["ko-vqa"]) is None
+    queue.submit(known := make_request(benchmark="ko-vqa"))
+    request = queue.claim("w", NOW, ["ko-vqa"])
+    assert request and request.key == known.key
+
+
 def test_fail_retries_only_infrastructure_failures(queue: Queue, make_request: Make) -> None:
     queue.submit(make_request())
     after = queue.fail(claimed(queue), fail(FailureCode.NAN_LOGITS), NOW)
