@@ -22,13 +22,14 @@ from submissions.texts.text import Text
 
 
 def macro_f1(scores: Sequence[Score], name: str) -> float:
-    """Return macro-F1 over the letters: always answering A earns 10 %, not 25 %."""
+    """Return macro-F1 over the letters. Always answering A earns 10 %, while accuracy would be 25 %."""
     pairs = Counter((g, p) for s in scores for g, p in zip(s.gold, s.prediction, strict=True))
     total = 0.0
     for letter in LETTERS:
         hits = pairs[letter, letter]
-        named = sum(n for (gold, given), n in pairs.items() if letter in (gold, given))
-        total += 2 * hits / (named + hits) if hits else 0.0
+        # Pairs with the letter on either side: true positives, false positives and false negatives, TP + FP + FN.
+        involved = sum(n for (gold, given), n in pairs.items() if letter in (gold, given))
+        total += 2 * hits / (involved + hits) if hits else 0.0  # F1 = 2 TP / (2 TP + FP + FN)
     return total / len(LETTERS)
 
 
@@ -41,8 +42,8 @@ def chance_corrected(scores: Sequence[Score], name: str) -> float:
 def consistency(scores: Sequence[Score], name: str) -> float | None:
     """Return how often the same description is chosen in every rotation; None if items were asked once."""
     rotated = [s for s in scores if len(s.gold) > 1]
-    steady = sum(len({_offset(*pair) for pair in zip(s.gold, s.prediction, strict=True)}) == 1 for s in rotated)
-    return steady / len(rotated) if rotated else None
+    consistent = sum(len({_offset(*pair) for pair in zip(s.gold, s.prediction, strict=True)}) == 1 for s in rotated)
+    return consistent / len(rotated) if rotated else None
 
 
 class KoVDC(Benchmark):
@@ -151,8 +152,9 @@ class KoVDC(Benchmark):
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         golds = [LETTERS[order(item, rotation).index(0)] for rotation in range(len(LETTERS))]
-        right = [reference_match(gold, answer.text) for gold, answer in zip(golds, answers, strict=True)]
-        em = sum(right) / len(right)
+        matches = [reference_match(gold, answer.text) for gold, answer in zip(golds, answers, strict=True)]
+        em = sum(matches) / len(matches)
+        # The score has one status: the first one of the rotations that is not "ok".
         worst = next((a for a in answers if a.status != "ok"), answers[0])
         given = [asserted_letter(answer.text) for answer in answers]
         return Score(
@@ -175,11 +177,17 @@ class KoVDC(Benchmark):
 
 
 def _offset(gold: str, given: str) -> int | str:
-    """Return the offset of the chosen description from the right one. An unclear answer equals no other answer."""
+    """Return how many places after the right description the chosen one is listed, cyclically (0: it is right).
+
+    The number identifies the chosen description, because the order is the same in all rotations except for its start.
+    For an unclear answer, return a value that is different in each rotation, so that the item does not count as
+    consistent.
+    """
     return (LETTERS.index(given) - LETTERS.index(gold)) % len(LETTERS) if given in LETTERS else f"unclear at {gold}"
 
 
 def _score_letter(item: Item, answer: Answer) -> Score:
+    """Score an item that was asked once and whose `answer` is the right letter."""
     em = float(reference_match(item.answer, answer.text))
     given = asserted_letter(answer.text)
     values = {"em": em, "f1": em, "em_strict": float(given == item.answer.upper())}
@@ -192,7 +200,7 @@ def reference_match(gold: str, output: str) -> bool:
 
 
 def _question(captions: Sequence[str]) -> str:
-    # The protocol's prompt, verbatim.
+    """Return the prompt of the published script, verbatim."""
     choices = "".join(f"{letter}. {caption}\n\n" for letter, caption in zip(LETTERS, captions, strict=True))
     return (
         "다음 주어진 [A, B, C, D] 보기 중 이미지에 있는 도식 정보를 가장 잘 설명하는 것을 고르시오. "

@@ -1,4 +1,4 @@
-"""Every exception of the evaluator.
+"""The exceptions with which an evaluation ends.
 
 Exception
 ├── EvaluationError         the evaluation ends without a result; `code` is the reason
@@ -13,20 +13,25 @@ from typing import Any
 
 from submissions.texts.failure_codes import FailureCode
 
-Details = list[dict[str, Any]]  # answers and scores of each item; private
+Details = list[dict[str, Any]]  # the answers and scores of each item, which are private
 
 
 class EvaluationError(Exception):
     """Raised if an evaluation ends without a result.
 
     Only `code` is public; it distinguishes infrastructure failures from model failures. The message is shown on the
-    command line. It is logged too unless it is `quoted`, that is, comes from a process that has seen private questions.
+    command line and logged.
     """
 
-    def __init__(self, code: FailureCode, message: str, *, quoted: bool = False) -> None:
+    def __init__(self, code: FailureCode, message: str, *, may_quote_questions: bool = False) -> None:
+        """Create the error.
+
+        `may_quote_questions` is whether the message comes from a process that has seen private questions; such a
+        message is not logged.
+        """
         super().__init__(message)
         self.code = code
-        self.quoted = quoted
+        self.may_quote_questions = may_quote_questions
 
 
 class DataError(EvaluationError):
@@ -39,9 +44,13 @@ class DataError(EvaluationError):
 class IncompleteRunError(EvaluationError):
     """Raised if some questions have no answer because of an infrastructure failure. `details` has the other scores."""
 
-    def __init__(self, message: str, details: Details, *, served: bool) -> None:
-        """Create the error. `served` means that a model server answers, so the failure is not on this host."""
-        super().__init__(FailureCode.INCOMPLETE if served else FailureCode.INTERNAL_ERROR, message)
+    def __init__(self, message: str, details: Details, *, uses_server: bool) -> None:
+        """Create the error.
+
+        `uses_server` is whether a model server answers the questions. Without a server, missing answers can only be
+        this host's fault: INTERNAL_ERROR.
+        """
+        super().__init__(FailureCode.INCOMPLETE if uses_server else FailureCode.INTERNAL_ERROR, message)
         self.details = details
 
 

@@ -41,7 +41,7 @@ from evaluator.engines.loading import check_no_nan, check_token_ids, from_pretra
 from evaluator.engines.options import EngineOptions
 from submissions.hub_models.architectures import architectures
 from submissions.hub_models.model_facts import VISION_NAMES
-from submissions.hub_models.reasoning import Tags, split, unmarked
+from submissions.hub_models.reasoning import Tags, split, without_answer_marks
 from submissions.texts.failure_codes import FailureCode
 
 POOL_SIZE = 256  # prompts that are sorted by cost together
@@ -220,7 +220,7 @@ class ChatEngine:
             first = len(tokens)
         else:
             first = self._first_answer_token(tokens, output[: parts.answer], parts.tags) if parts.reasoned else 0
-        text = unmarked(self._tokenizer.decode(tokens[first:], skip_special_tokens=True))
+        text = without_answer_marks(self._tokenizer.decode(tokens[first:], skip_special_tokens=True))
         status: AnswerStatus = "truncated" if cut else "ok" if text else "empty"
         return Answer(
             p.prompt.id,

@@ -15,8 +15,8 @@ from evaluator.core.errors import EvaluationError
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page
-from submissions.hub_models.model_facts import QUESTION, folder_template
-from submissions.hub_models.reasoning import Tags, learn_tags, opens, values_of
+from submissions.hub_models.model_facts import TEST_QUESTION, folder_template
+from submissions.hub_models.reasoning import Tags, prompt_ends_in_reasoning, reasoning_tags_of, switch_values
 from submissions.hub_models.repository import PROCESSORS
 from submissions.hub_models.template_renderer import Conversation, TemplateRenderer, default_template
 from submissions.texts.errors import TemplateError
@@ -82,9 +82,9 @@ class ChatInputs:
             template = folder_template(options.adapter)[0] or template
         if not template:
             raise EvaluationError(FailureCode.NO_CHAT_TEMPLATE, "the model has no chat template")
-        self._switches = values_of(template, options.thinking)
+        self._switches = switch_values(template, options.thinking)
         self._renderer = TemplateRenderer(template, tokenizer.special_tokens_map)
-        self.tags: Tags | None = learn_tags(template, self._renderer, self._message(QUESTION, []))
+        self.tags: Tags | None = reasoning_tags_of(template, self._renderer, self._message(TEST_QUESTION, []))
         self.reasons = self.tags is not None and options.thinking != "off"
         self._media = _media_tokens(self._processor, tokenizer)
         # A copy for this thread. The processor's tokenizer is used by the encoding thread, and gets a padding token.
@@ -181,7 +181,7 @@ class ChatInputs:
             raise EvaluationError(FailureCode.TEMPLATE_ERROR, str(error)) from None
 
     def _opened(self, rendered: Sequence[str]) -> list[bool]:
-        return [opens(text, self.tags) for text in rendered]
+        return [prompt_ends_in_reasoning(text, self.tags) for text in rendered]
 
     def _process(self, conversations: list[list[dict[str, Any]]]) -> Any:
         kwargs = {"padding": True, **({"return_mm_token_type_ids": True} if self.needs_media_types else {})}

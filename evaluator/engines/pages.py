@@ -7,29 +7,36 @@ from typing import Any
 
 from evaluator.core.data_types import PAGE, Prompt
 
-WINDOW_CHARS = 600  # characters of a page that are kept or dropped together
+TARGET_WINDOW_CHARS = 600  # length of a window; a longer block is cut at twice this length
 _BLOCK_END = re.compile(r"(?<=</p>)|(?<=</tr>)|(?<=</li>)|(?<=</dd>)|(?<=</table>)|(?<=</h[1-6]>)|(?<=\n)")
 
 
 def fit_page(prompt: Prompt, room: int | None, length: Callable[[str], int]) -> tuple[str, int | None]:
-    """Return the prompt's text with as much of its page as fits, and the number of windows kept (None: the whole page).
+    """Return the prompt's text with as much of its page as fits, and the number of page windows kept.
 
-    `room` is the limit for the text and `length` measures text in the same unit (tokens or characters). If `room` is
-    None, there is no limit.
+    Args:
+        prompt: The prompt. Without a page its text is returned unchanged.
+        room: The largest length of the text, or None if there is no limit.
+        length: Measures a text in the unit of `room`, tokens or characters.
+
+    The number of windows is None if the page is whole, or there is no page.
     """
     if prompt.page is None:
         return prompt.text, None
     whole = prompt.text.replace(PAGE, prompt.page)
     if room is None:
         return whole, None
-    left = room - length(prompt.text)
+    room_for_page = room - length(prompt.text)
     windows, lengths = _measure(prompt.page, length)
-    if sum(lengths) <= left and length(whole) <= room:
+    # Tokenisation is not additive: the whole text may have more tokens than its parts together. The sum of the parts
+    # is cached and is checked first, so that a page that is far too long is not tokenised again for each question.
+    if sum(lengths) <= room_for_page and length(whole) <= room:
         return whole, None
     kept: list[int] = []
     for index in rank(prompt.question, windows):
-        left -= lengths[index]
-        if left < 0:
+        room_for_page -= lengths[index]
+        # Stop at the first window that does not fit, so that no kept window is less relevant than a dropped one.
+        if room_for_page < 0:
             break
         kept.append(index)
     return prompt.text.replace(PAGE, "".join(windows[i] for i in sorted(kept))), len(kept)
@@ -37,21 +44,22 @@ def fit_page(prompt: Prompt, room: int | None, length: Callable[[str], int]) -> 
 
 @lru_cache(maxsize=1)  # questions on the same page follow each other
 def _measure(page: str, length: Callable[[str], int]) -> tuple[list[str], list[int]]:
+    """Return the windows of a page and their lengths."""
     windows = page_windows(page)
     return windows, [length(window) for window in windows]
 
 
 def page_windows(page: str) -> list[str]:
-    """Split a page after paragraphs, rows and list items into windows of about WINDOW_CHARS characters.
+    """Split a page after paragraphs, rows and list items into windows of about TARGET_WINDOW_CHARS characters.
 
     Concatenated, the windows give the page again.
     """
     windows = [""]
     for block in _BLOCK_END.split(page):
-        if windows[-1] and len(windows[-1]) + len(block) > WINDOW_CHARS:
+        if windows[-1] and len(windows[-1]) + len(block) > TARGET_WINDOW_CHARS:
             windows.append("")
         windows[-1] += block
-    return [w[i : i + 2 * WINDOW_CHARS] for w in windows for i in range(0, len(w), 2 * WINDOW_CHARS)]
+    return [w[i : i + 2 * TARGET_WINDOW_CHARS] for w in windows for i in range(0, len(w), 2 * TARGET_WINDOW_CHARS)]
 
 
 def rank(question: str, windows: Sequence[str]) -> list[int]:
@@ -62,6 +70,7 @@ def rank(question: str, windows: Sequence[str]) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _index(windows: tuple[str, ...]) -> Any:
+    """Return a BM25 index of the windows of one page."""
     import bm25s
 
     retriever = bm25s.BM25()
@@ -70,5 +79,6 @@ def _index(windows: tuple[str, ...]) -> Any:
 
 
 def _bigrams(text: str) -> list[str]:
+    """Return the pairs of neighbouring characters of a text, without tags and white space."""
     letters = "".join(re.sub(r"<[^>]*>", " ", text).lower().split())
     return [letters[i : i + 2] for i in range(len(letters) - 1)] or [letters]

@@ -25,10 +25,10 @@ from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.hub_models.code_settings import code_setting
 from submissions.hub_models.repository import (
-    CODE,
-    FETCHED,
+    CODE_PATTERN,
+    FETCHED_PATTERNS,
     MAX_FILES,
-    MAX_TEXT,
+    MAX_SETTINGS_BYTES,
     check_links,
     code_digests,
     content_revision,
@@ -178,8 +178,8 @@ def check_fetched(folder: Path) -> None:
 
 def _check_settings(path: Path) -> None:
     """Raise EvaluationError if a JSON file has a setting that runs code, or is too long to be checked."""
-    if path.stat().st_size > MAX_TEXT:
-        raise EvaluationError(FailureCode.MODEL_ERROR, f"{path.name} has more than {MAX_TEXT:,} bytes")
+    if path.stat().st_size > MAX_SETTINGS_BYTES:
+        raise EvaluationError(FailureCode.MODEL_ERROR, f"{path.name} has more than {MAX_SETTINGS_BYTES:,} bytes")
     try:
         key = code_setting(json.loads(path.read_bytes()))
     except (ValueError, RecursionError):
@@ -190,7 +190,7 @@ def _check_settings(path: Path) -> None:
 
 def main(model_id: str, revision: str, folder: str, *options: str) -> int:
     """Download a model and return the exit status of the process. A failure is described on stderr."""
-    patterns = [*FETCHED, CODE] if "--code" in options else list(FETCHED)
+    patterns = [*FETCHED_PATTERNS, CODE_PATTERN] if "--code" in options else list(FETCHED_PATTERNS)
     try:
         snapshot_download(model_id, revision=revision, allow_patterns=patterns, local_dir=folder)
         return 0

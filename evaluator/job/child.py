@@ -26,13 +26,17 @@ from submissions.texts.failure_codes import FailureCode
 
 
 def main(folder: str) -> int:
+    """Answer the questions of the job in `folder`, and return the exit status."""
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # prints of libraries go to stderr
+    os.dup2(2, 1)  # what libraries print goes to stderr, so that stdout has events only
     threading.Thread(target=_end_with_parent, daemon=True).start()
     job = Job(Path(folder))
-    if job.options().remote:  # not in the sandbox, and a server may send responses of any size
+    # A process that queries a remote server runs outside the sandbox, so its memory is limited here. The server may send
+    # responses of any size.
+    if job.options().remote:
         resource.setrlimit(resource.RLIMIT_DATA, (REMOTE_MEMORY, REMOTE_MEMORY))
-    with FileLock(job.lock):  # the child of a killed parent may still be writing its last line
+    # If an earlier parent was killed, its inference process may still be writing the last answer to the same files.
+    with FileLock(job.lock):
         try:
             _answer(job, events)
         except EvaluationError as error:
@@ -47,39 +51,45 @@ def main(folder: str) -> int:
 
 
 def _answer(job: Job, events: TextIO) -> None:
+    """Answer the questions that have no answer yet, then measure latency. Raises EvaluationError."""
     answers = job.answers()
     done = {key for key, answer in answers.items() if answer.status != "infra_error"}
+    # The token budget also covers the answers of an earlier, interrupted process.
     earlier = [*answers.values(), *job.latency_answers().values()]
     spent = sum(a.prompt_tokens or 0 for a in earlier), sum(a.tokens or 0 for a in earlier)
     options = replace(job.options(), spent=spent)
-    with no_garbage_collection():
-        engine_type = engine_class(options.engine)  # imports torch and transformers
-    _emit_event(events, event="environment", values=engine_type.environment(options))  # before loading
+    with no_garbage_collection():  # importing torch and transformers creates many objects, all of which are kept
+        engine_type = engine_class(options.engine)
+    # The environment is reported before the model is loaded, so that no file of the model can affect it.
+    _emit_event(events, event="environment", values=engine_type.environment(options))
     engine = load_engine(options.engine, options)
     _emit_event(
         events,
         event="loaded",
         batch_size=engine.batch_size,
         params=engine.params,
+        # A name chosen by the model's own code is not trusted.
         image_processor=None if options.custom_code else getattr(engine, "image_processor", None),
     )
 
-    def keep(file: TextIO, answer: Answer) -> None:
+    def append(file: TextIO, answer: Answer) -> None:
+        """Write an answer to the file at once, so that it survives if this process is killed."""
         file.write(job.row(answer))
         file.flush()
 
     try:
         with job.answers_file.open("a", encoding="utf-8") as file:
             for answer in engine.answer(p for p in job.prompts() if p.id not in done):
-                keep(file, answer)
+                append(file, answer)
                 _emit_event(events, event="answered")
-        if not job.measured_mark.exists():  # it exists if only the answers are generated again, with other batches
+        # Latency is not measured again if a repeated run only regenerates the answers with another batch size.
+        if not job.measured_mark.exists():
             with job.latency_file.open("w", encoding="utf-8") as file:
                 failed = False
-                # A remote server is warm already, and charges for each question.
+                # A remote server needs no warm-up, and charges for each question.
                 warm_up = 0 if options.remote else WARM_UP
                 for answer in one_at_a_time(engine, job.latency_prompts(), warm_up):
-                    keep(file, answer)
+                    append(file, answer)
                     failed |= answer.status == "infra_error"
                     _emit_event(events, event="measured")
             if not failed:
@@ -90,11 +100,13 @@ def _answer(job: Job, events: TextIO) -> None:
 
 
 def _emit_event(events: TextIO, **event: Any) -> None:
+    """Write an event for the parent process as a JSON line."""
     events.write(json.dumps(event) + "\n")
     events.flush()
 
 
 def _failure_code(error: Exception) -> FailureCode:
+    """Return the failure code of an exception that a library or the model raised."""
     if isinstance(error, ImportError):
         return FailureCode.MISSING_LIBRARY
     torch = sys.modules.get("torch")
@@ -111,6 +123,7 @@ def first_sentence(message: str) -> str:
 
 
 def _end_with_parent() -> None:
+    """Exit when stdin closes, that is, when the parent has ended."""
     while os.read(0, 1):  # unbuffered, because the lock of a buffered reader would abort the interpreter at exit
         pass
     os._exit(1)

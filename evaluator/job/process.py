@@ -143,7 +143,7 @@ def run_inference(
     if child.returncode:
         # After loading, an exit without a failure event may be caused by the model.
         unreported = FailureCode.MODEL_ERROR if sandbox and loaded else FailureCode.INTERNAL_ERROR
-        raise EvaluationError(failure or unreported, reason or _last_line(job.log), quoted=True)
+        raise EvaluationError(failure or unreported, reason or _last_line(job.log), may_quote_questions=True)
     return time.monotonic() - loaded_at
 
 

@@ -80,7 +80,7 @@ def evaluate(
         raise IncompleteRunError(
             f"{failed} of {len(items)} questions have no answer because of infrastructure failures; run again to ask them again",
             details,
-            served=task.options.api is not None,
+            uses_server=task.options.api is not None,
         )
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)

@@ -141,7 +141,7 @@ class ClaimedRun:
         ):
             log.error("evaluating %s", self._request.key, exc_info=error)
         # A server's message may quote a question. SERVER_FAILED comes from our own engine and quotes none.
-        hidden = isinstance(error, EvaluationError) and error.quoted and code != FailureCode.SERVER_FAILED
+        hidden = isinstance(error, EvaluationError) and error.may_quote_questions and code != FailureCode.SERVER_FAILED
         key, stage, reason = self._request.key, heartbeat.stage, "" if hidden else f": {error}"
         if self._shard:
             log.warning("shard %s of %s at %s with %s%s", self._shard, key, stage, code, reason)

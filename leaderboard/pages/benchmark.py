@@ -12,7 +12,7 @@ from leaderboard.data.columns import RANK, RANK_LABEL, choices, columns_of, defa
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, SIZES, Query, select
 from leaderboard.data.view import View
-from leaderboard.pages.tab import CACHED_VIEWS, COPY_JS, QUIET, REFRESH_JS, TabView, search_field
+from leaderboard.pages.tab import CACHED_VIEWS, COPY_JS, PRIVATE_EVENT, REFRESH_JS, TabView, search_field
 from leaderboard.views.figures import figure
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text, translate
@@ -30,14 +30,23 @@ for (const code of element.querySelectorAll('code'))
   code.textContent = code.textContent.replaceAll('ORIGIN', location.origin);
 """
 RESIZE_JS = "() => { setTimeout(() => dispatchEvent(new Event('resize')), 50) }"
-KEPT = ("q", "weights", "size", "verified", "thinking", "reproduced")  # parameters kept when switching benchmarks
+SHARED_PARAMETERS = ("q", "weights", "size", "verified", "thinking", "reproduced")  # kept when switching benchmarks
+# URL parameter of each field, in the order of the fields → the value for which it is left out of the URL.
 DEFAULTS = {
-    **{"q": "", "sort": RANK, "weights": "", "size": "", "verified": ""},
-    **{"columns": "", "n": str(ROWS_PER_PAGE), "thinking": "", "reproduced": ""},  # in the order of the fields
+    "q": "",
+    "sort": RANK,
+    "weights": "",
+    "size": "",
+    "verified": "",
+    "columns": "",  # replaced by the benchmark's default columns
+    "n": str(ROWS_PER_PAGE),
+    "thinking": "",
+    "reproduced": "",
 }
 
 
 def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
+    """Build the tab of a benchmark, and return its fields and HTML."""
     gr.HTML(render("about.html", language, name=name), apply_default_css=False)
 
     available = {column.key: column for column in choices(name)}
@@ -73,32 +82,36 @@ def benchmark_tab(board: LiveBoard, name: str, language: Language) -> TabView:
             label=text("columns", language),
             elem_id=f"columns-{name}",
         )
-    shown = gr.Number(ROWS_PER_PAGE, visible=False)
-    fields = [words, order, weights, sizes, verified, columns, shown, thinking, reproduced]
+    row_count = gr.Number(ROWS_PER_PAGE, visible=False)
+    fields = [words, order, weights, sizes, verified, columns, row_count, thinking, reproduced]
     _charts(board, name, language, fields, columns)
     html = gr.HTML(elem_id=f"board-{name}", js_on_load=CLICKS_JS + REFRESH_JS, apply_default_css=False)
     gr.HTML(render("terms.html", language, name=name), apply_default_css=False)
     gr.HTML(render("cite.html", language, name=name), js_on_load=ORIGIN_JS + COPY_JS, apply_default_css=False)
-    html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
+    html.click(clicked, [order, row_count], [order, row_count], trigger_mode="multiple", **PRIVATE_EVENT)
 
     def read(params: Mapping[str, str]) -> list[Any]:
+        """Return the values of the fields, in their order, for the parameters of a URL."""
         q = Query.of_address(params)
         columns = default if q.columns is None else [key for key in q.columns if key in available]
         chosen = [list(q.weights), list(q.sizes), q.verified, columns, q.shown, list(q.thinking), q.reproduced]
         return [q.words, q.sort, *chosen]
 
     def show(*values: Any) -> str:
-        return drawn(Query.of(*values), board.version)
+        """Return the table for untrusted values of the fields."""
+        return cached_table(Query.of(*values), board.version)
 
+    # The board's version is part of the key, so that a new result leads to a new table.
     @lru_cache(maxsize=CACHED_VIEWS)
-    def drawn(query: Query, version: str) -> str:
-        return _table(board.view(), name, language, query, version)
+    def cached_table(query: Query, version: str) -> str:
+        return render_table(board.view(), name, language, query, version)
 
-    return TabView(name, {**DEFAULTS, "columns": ",".join(default)}, fields, html, read, show, KEPT)
+    defaults = {**DEFAULTS, "columns": ",".join(default)}
+    return TabView(name, defaults, fields, html, read, show, SHARED_PARAMETERS)
 
 
 def _charts(board: LiveBoard, name: str, language: Language, fields: list[Any], columns: gr.CheckboxGroup) -> None:
-    """Draw charts of the rows that the fields select.
+    """Add charts of the rows that the fields select.
 
     They are drawn only while the accordion is open, since importing the plotting library is slow.
     """
@@ -112,30 +125,31 @@ def _charts(board: LiveBoard, name: str, language: Language, fields: list[Any], 
 
     is_open = gr.Checkbox(False, visible=False)
 
-    def draw(opened: bool, *values: Any) -> list[Any]:
-        """Draw all charts. Charts without data are hidden."""
+    def draw_charts(opened: bool, *values: Any) -> list[Any]:
+        """Return updates of `outputs` and `nothing` with all charts. Charts without data are hidden."""
         if not opened:
             return [gr.skip()] * (len(outputs) + 1)
         query = Query.of(*values)
         rows = select(board.view().boards[name], query)
         data = [chart_data(kind, rows) for kind in kinds]
-        drawn: list[Any] = []
+        updates: list[Any] = []
         for kind, points in zip(kinds, data, strict=True):
             plot = gr.Plot(figure(kind, points, BENCHMARKS[name], language)) if points else gr.Plot(visible=False)
             head = render("chart.html", language, name=name, kind=kind, filters=query.filters())
-            drawn += [gr.HTML(head, visible=bool(points)), plot]
-        return [*drawn, gr.Markdown(visible=not any(data))]
+            updates += [gr.HTML(head, visible=bool(points)), plot]
+        return [*updates, gr.Markdown(visible=not any(data))]
 
-    # A hidden figure keeps its old width, so RESIZE_JS makes the browser measure it again.
     charts.collapse(None, None, is_open, js="() => false", api_visibility="private")
     opening = charts.expand(None, None, is_open, js="() => true", api_visibility="private")
-    drawing = opening.then(draw, [is_open, *fields], [*outputs, nothing], **QUIET)
-    filters = [field.change for field in fields if field is not columns]
-    gr.on(filters, draw, [is_open, *fields], [*outputs, nothing], trigger_mode="always_last", **QUIET)
-    drawing.then(None, None, None, js=RESIZE_JS, api_visibility="private")
+    charts_drawn = opening.then(draw_charts, [is_open, *fields], [*outputs, nothing], **PRIVATE_EVENT)
+    filters = [field.change for field in fields if field is not columns]  # charts show no columns
+    gr.on(filters, draw_charts, [is_open, *fields], [*outputs, nothing], trigger_mode="always_last", **PRIVATE_EVENT)
+    # A hidden figure keeps its old width, so RESIZE_JS makes the browser measure it again.
+    charts_drawn.then(None, None, None, js=RESIZE_JS, api_visibility="private")
 
 
-def _table(view: View, name: str, language: Language, query: Query, version: str) -> str:
+def render_table(view: View, name: str, language: Language, query: Query, version: str) -> str:
+    """Return the HTML of a benchmark's table. `version` is written into it: see REFRESH_JS."""
     found = select(view.boards[name], query)
     rows = found[: query.shown]
     return render(
@@ -153,6 +167,6 @@ def _table(view: View, name: str, language: Language, query: Query, version: str
     )
 
 
-def clicked(order: str, shown: float, event: gr.EventData) -> tuple[str, float]:
+def clicked(order: str, row_count: float, event: gr.EventData) -> tuple[str, float]:
     """Return the sort order and the number of rows after a click event of CLICKS_JS."""
-    return (str(event.sort), shown) if event.sort else (order, shown + ROWS_PER_PAGE)
+    return (str(event.sort), row_count) if event.sort else (order, row_count + ROWS_PER_PAGE)

@@ -14,7 +14,7 @@ from leaderboard.pages.overview import overview_tab
 from leaderboard.pages.queue import queue_tab
 from leaderboard.pages.record import record_tab
 from leaderboard.pages.submit import submit_tab
-from leaderboard.pages.tab import QUIET, TabView
+from leaderboard.pages.tab import PRIVATE_EVENT, TabView
 from leaderboard.pages.url_state import DEFAULT_TAB, OPENED_QUERY_JS, TABS, parameters, ready_js, tab_of, tab_to_url_js
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text
@@ -78,7 +78,7 @@ def build_page(board: LiveBoard, service: SubmissionService, visitors: Visitors,
             def signed_in(profile: gr.OAuthProfile | None) -> gr.LoginButton:
                 return _sign_in(language, profile.username if profile else None)
 
-            page.load(signed_in, None, sign_in, **QUIET)
+            page.load(signed_in, None, sign_in, **PRIVATE_EVENT)
         views: list[TabView] = []
         with gr.Tabs() as tabs:
             with gr.Tab(text("overview", language), id="overview") as tab:
@@ -104,17 +104,17 @@ def build_page(board: LiveBoard, service: SubmissionService, visitors: Visitors,
                 views.append(queue_tab(board, language))
                 views[-1].connect(tab)
 
-        def start(address: str) -> list[Any]:
-            params = parameters(address)
+        def start(query: str) -> list[Any]:
+            params = parameters(query)
             named = tab_of(params)
             # Without a named tab, keep the one that the visitor may have opened already.
             chosen = gr.skip() if named == DEFAULT_TAB else gr.Tabs(selected=named)
             return [chosen, *(value for view in views for value in view.start(params))]
 
         # One event fills the tab that the URL names. The other tabs are filled when they are opened.
-        opened = gr.Textbox("", visible=False)
+        opened_query = gr.Textbox("", visible=False)
         outputs = [tabs, *(component for view in views for component in (*view.fields, view.html))]
-        loaded = page.load(start, opened, outputs, js=OPENED_QUERY_JS, **QUIET)
+        loaded = page.load(start, opened_query, outputs, js=OPENED_QUERY_JS, **PRIVATE_EVENT)
         redraw = [view.redraw for view in views]
         labels = {name: BENCHMARKS[name].card.title if name in BENCHMARKS else text(name, language) for name in TABS}
         loaded.then(None, None, redraw, js=ready_js([view.name for view in views], labels), api_visibility="private")

@@ -12,7 +12,7 @@ from leaderboard.data.models import BINS, ModelRow, shared_benchmarks
 from leaderboard.data.query import ROWS_PER_PAGE, clean_words, find, page_size
 from leaderboard.data.view import View
 from leaderboard.pages.benchmark import CLICKS_JS, clicked
-from leaderboard.pages.tab import CACHED_VIEWS, QUIET, REFRESH_JS, TabView, search_field
+from leaderboard.pages.tab import CACHED_VIEWS, PRIVATE_EVENT, REFRESH_JS, TabView, search_field
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language, text
 
@@ -29,7 +29,7 @@ def overview_tab(board: LiveBoard, language: Language) -> TabView:
     shown = gr.Number(ROWS_PER_PAGE, visible=False)
     html = gr.HTML(elem_id="overview", js_on_load=CLICKS_JS + REFRESH_JS, apply_default_css=False)
     gr.HTML(render("terms.html", language, name=""), apply_default_css=False)
-    html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **QUIET)
+    html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **PRIVATE_EVENT)
 
     def read(params: Mapping[str, str]) -> list[Any]:
         order = params.get("sort", "")

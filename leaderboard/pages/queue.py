@@ -15,40 +15,44 @@ from submissions.queue.wait_time import waits
 from submissions.records.request import Status
 from submissions.texts.failures import FAILURES
 
-MAX_ROWS = 100
+MAX_ROWS = 100  # of the table
+MAX_KEY_LENGTH = 64  # characters of the URL parameter; keys are shorter
 DEFAULTS = {"request": ""}
 
 
 def queue_tab(board: LiveBoard, language: Language) -> TabView:
-    chosen = gr.Textbox("", visible=False)
+    """Build the queue tab, and return its HTML and its only field: the hidden key of a request to show in detail."""
+    key_field = gr.Textbox("", visible=False)
     html = gr.HTML(elem_id="queue", js_on_load=REFRESH_JS, apply_default_css=False)
 
     def read(params: Mapping[str, str]) -> list[Any]:
-        return [params.get("request", "")[:64]]
+        """Return the value of the field for the parameters of a URL."""
+        return [params.get("request", "")[:MAX_KEY_LENGTH]]
 
     def show(key: str | None) -> str:
+        """Return the queue, and the details of the request with this key."""
         view, version = board.view(), board.queue_version
-        own = next((row for row in view.queue if row.key == key), None)
-        if key and own is None:  # the view may be older than the request
+        requested = next((row for row in view.queue if row.key == key), None)
+        if key and requested is None:  # the view may be older than the request
             view = board.fresh_view()
-            own = next((row for row in view.queue if row.key == key), None)
+            requested = next((row for row in view.queue if row.key == key), None)
         counts = Counter(row.status for row in view.queue)
         return render(
             "queue.html",
             language,
-            asked=key,
-            own=own,
+            requested_key=key,
+            requested=requested,
             rows=view.queue[:MAX_ROWS],
             counts={status.value: counts[status] for status in Status if counts[status]},
             failures={code.value: message for code, message in FAILURES.items()},
-            ours={code.value: code.is_infrastructure for code in FAILURES},
-            published=view.paths,
+            infrastructure_failures={code.value for code in FAILURES if code.is_infrastructure},
+            result_paths=view.paths,
             waits=waits(view.queue, datetime.now(UTC)),
             progress={key: lease.progress for key, lease in board.workers.leases.items() if lease.progress},
-            silent_since=board.workers.silent_since,
+            last_heartbeat_of_silent=board.workers.silent_since,
             pauses=board.workers.pauses,
-            unattended_since=board.workers.unattended_since,
+            no_worker_since=board.workers.unattended_since,
             version=version,
         )
 
-    return TabView("queue", DEFAULTS, [chosen], html, read, show)
+    return TabView("queue", DEFAULTS, [key_field], html, read, show)

@@ -10,12 +10,12 @@ from urllib.parse import parse_qsl
 
 from evaluator.benchmarks import BENCHMARKS
 
-MAX_QUERY = 8000  # characters
-DEFAULT_TAB = "overview"  # of a URL that names no tab
+MAX_QUERY = 8000  # characters; the rest of a longer query is ignored
+DEFAULT_TAB = "overview"  # open if the URL names no tab
 TABS = (DEFAULT_TAB, *BENCHMARKS, "model", "compare", "record", "submit", "queue")
 TAB_BY_PARAMETER = {"model": "model", "compare": "compare", "request": "queue"}  # parameter → the tab that it implies
 
-ALREADY_FILLED = "-"  # sent instead of a query if the tab needs no drawing
+ALREADY_FILLED = "-"  # sent instead of a query if the event that loaded the page has drawn the tab
 # JavaScript that returns the query with which the page was opened, even if it has changed since.
 OPENED_QUERY_JS = "() => new URL(performance.getEntriesByType('navigation')[0].name).search"
 
@@ -25,82 +25,89 @@ _TAB_OF_JS = f"""params => {{
     const named = params.get('tab') || Object.keys(namedBy).filter(n => params.has(n)).map(n => namedBy[n])[0];
     return {json.dumps(TABS)}.includes(named) ? named : '{DEFAULT_TAB}';
   }}"""
+# JavaScript that runs before every event of a tab, and returns the event's inputs: a query and the fields.
+#
 # While the page loads, the fields are set one after the other and only the URL has all values. Then the query is sent too, and
-# the server reads it instead of the fields. After that the fields are written to the URL, except for default values. The first
-# tab is opened by the page itself at load, any other tab by the visitor or by the event that has just filled it.
+# the server reads it instead of the fields. After that the query is null, and the fields are written to the URL, except for
+# default values.
 _FIELDS_TO_URL_JS = """
-(address, ...fields) => {
-  const defaults = %(defaults)s, tab = %(tab)s, first = %(first)s, entered = %(entered)s;
+(query, ...fields) => {
+  const defaults = %(defaults)s, tab = %(tab)s, defaultTab = %(default_tab)s, onOpen = %(on_open)s;
   const before = new URLSearchParams(location.search);
-  const named = (%(named)s)(before);
+  const urlTab = (%(tab_of)s)(before);
   // Filters are kept when a visitor switches from one benchmark to another: see _CARRY_FIELDS_JS.
-  if (named === tab && !entered) Object.keys(defaults).forEach((name, i) => {
-    (window.hannunKept ??= {})[name] = fields[i];
+  if (urlTab === tab && !onOpen) Object.keys(defaults).forEach((name, i) => {
+    (window.hannunSharedFields ??= {})[name] = fields[i];
   });
   const params = new URLSearchParams();
-  for (const kept of ['__theme', 'lang']) if (before.has(kept)) params.set(kept, before.get(kept));
+  for (const name of ['__theme', 'lang']) if (before.has(name)) params.set(name, before.get(name));
   params.set('tab', tab);
   if (!window.hannunReady) {
-    (window.hannunEarly ??= {})[tab] ||= !entered;
-    if (entered && tab === first && named !== first) window.hannunFilled = named;
-    if (entered && named !== tab && tab !== first) history.replaceState(null, '', '?' + params);
-    return [entered ? location.search : (%(opened)s)(), ...fields];
+    (window.hannunChangedEarly ??= {})[tab] ||= !onOpen;
+    // The page itself opens the default tab. If the URL names another tab, the event that loads the page fills and opens that.
+    if (onOpen && tab === defaultTab && urlTab !== defaultTab) window.hannunFilledTab = urlTab;
+    // Any other tab that the URL does not name is opened by the visitor.
+    if (onOpen && urlTab !== tab && tab !== defaultTab) history.replaceState(null, '', '?' + params);
+    return [onOpen ? location.search : (%(opened_query)s)(), ...fields];
   }
-  if (!entered && named !== tab) return [null, ...fields];
-  if (entered && window.hannunFilled === tab) {
-    window.hannunFilled = null;
-    return ['%(filled)s', ...fields];
+  if (!onOpen && urlTab !== tab) return [null, ...fields];  // a field of a tab that is not open
+  if (onOpen && window.hannunFilledTab === tab) {
+    window.hannunFilledTab = null;
+    return ['%(already_filled)s', ...fields];
   }
   const same = (a, b) => a.split(',').sort().join() === b.split(',').sort().join();
-  Object.entries(defaults).forEach(([name, usually], i) => {
+  Object.entries(defaults).forEach(([name, defaultValue], i) => {
     const field = fields[i];
-    const now = Array.isArray(field) ? [...field].sort().join() : field === true ? '1' : field ? String(field) : '';
-    if (!same(now, usually)) params.set(name, now);
+    const value = Array.isArray(field) ? [...field].sort().join() : field === true ? '1' : field ? String(field) : '';
+    if (!same(value, defaultValue)) params.set(name, value);
   });
-  history[named === tab ? 'replaceState' : 'pushState'](null, '', '?' + String(params).replaceAll('%%2C', ','));
-  window.hannunTitle();
+  history[urlTab === tab ? 'replaceState' : 'pushState'](null, '', '?' + String(params).replaceAll('%%2C', ','));
+  window.hannunUpdateTitle();
   return [null, ...fields];
 }
 """
+# JavaScript that runs once all fields are set from the URL: see `ready_js`.
 _READY_JS = """
 () => {
   window.hannunReady = true;
   window.addEventListener('popstate', () => location.reload());
   const site = document.title, labels = %(labels)s;
-  window.hannunTitle = () => {
-    const params = new URLSearchParams(location.search), tab = (%(named)s)(params);
+  window.hannunUpdateTitle = () => {
+    const params = new URLSearchParams(location.search), tab = (%(tab_of)s)(params);
     document.title = [tab === 'model' && params.get('model'), labels[tab], site].filter(Boolean).join(' · ');
   };
-  window.hannunTitle();
-  const other = document.querySelector('.hn-switch'), lang = new URL(other.href).searchParams.get('lang');
-  other.addEventListener('click', () => {
+  window.hannunUpdateTitle();
+  const switchLink = document.querySelector('.hn-switch'), lang = new URL(switchLink.href).searchParams.get('lang');
+  // The link to the page in the other language leads to the same view.
+  switchLink.addEventListener('click', () => {
     const params = new URLSearchParams(location.search);
     params.delete('lang');
     if (lang) params.set('lang', lang);
-    other.search = params;
+    switchLink.search = params;
   });
-  return %(views)s.map(tab => window.hannunEarly?.[tab] ? 'changed' : '');
+  return %(tabs)s.map(tab => window.hannunChangedEarly?.[tab] ? 'changed' : '');
 }
 """
+# JavaScript that fills the fields of a newly opened tab with the values that _FIELDS_TO_URL_JS remembered on the previous one.
 _CARRY_FIELDS_JS = """
 (...fields) => %s.map((name, i) =>
-  window.hannunReady && window.hannunKept?.[name] !== undefined ? window.hannunKept[name] : fields[i])
+  window.hannunReady && window.hannunSharedFields?.[name] !== undefined ? window.hannunSharedFields[name] : fields[i])
 """
 _TAB_TO_URL_JS = """
 () => {
   const before = new URLSearchParams(location.search), params = new URLSearchParams({tab: %s});
   if (before.has('lang')) params.set('lang', before.get('lang'));
   if (before.get('tab') !== params.get('tab')) history.pushState(null, '', '?' + params);
-  window.hannunTitle?.();
+  window.hannunUpdateTitle?.();
 }
 """
 
 
-def parameters(address: object) -> dict[str, str]:
+def parameters(query: object) -> dict[str, str]:
     """Return the parameters of a URL's query string, or no parameters if it cannot be parsed."""
     try:
-        query = str(address or "")[:MAX_QUERY].removeprefix("?")
-        return dict(parse_qsl(query, keep_blank_values=True, max_num_fields=100))
+        text = str(query or "")[:MAX_QUERY].removeprefix("?")
+        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=100))
     except ValueError:
         return {}
 
@@ -111,26 +118,30 @@ def tab_of(params: Mapping[str, str]) -> str:
     return named if named in TABS else DEFAULT_TAB
 
 
-def fields_to_url_js(tab: str, defaults: Mapping[str, str], *, entered: bool = False) -> str:
-    """Return JavaScript that writes a tab and its fields to the URL, if the tab is open or is being opened (`entered`).
+def fields_to_url_js(tab: str, defaults: Mapping[str, str], *, on_open: bool = False) -> str:
+    """Return JavaScript that writes a tab and its fields to the URL, and returns the inputs of the tab's event.
 
-    `defaults` maps the parameter of each field, in their order, to the value for which it is left out.
+    Args:
+        tab: The tab whose event runs the script.
+        defaults: The URL parameter of each field, in their order → the value for which it is left out of the URL.
+        on_open: Whether the event is that the tab is opened. Otherwise the URL changes only if the tab is open.
     """
-    values = {"defaults": defaults, "tab": tab, "first": DEFAULT_TAB, "entered": entered}
+    values = {"defaults": defaults, "tab": tab, "default_tab": DEFAULT_TAB, "on_open": on_open}
     return _FIELDS_TO_URL_JS % {
-        "named": _TAB_OF_JS,
-        "opened": OPENED_QUERY_JS,
-        "filled": ALREADY_FILLED,
+        "tab_of": _TAB_OF_JS,
+        "opened_query": OPENED_QUERY_JS,
+        "already_filled": ALREADY_FILLED,
         **{name: json.dumps(value) for name, value in values.items()},
     }
 
 
-def ready_js(views: list[str], labels: Mapping[str, str]) -> str:
-    """Return JavaScript to run once all fields are set from the URL. `labels` are the titles of all tabs.
+def ready_js(tabs: Sequence[str], labels: Mapping[str, str]) -> str:
+    """Return JavaScript to run once all fields are set from the URL.
 
-    The script returns a text for each view, which is not empty if the visitor changed a field while the page was loading.
+    The script returns a text for each of the `tabs`, which is not empty if the visitor changed a field of the tab while
+    the page was loading. `labels` are the titles of all tabs.
     """
-    return _READY_JS % {"named": _TAB_OF_JS, "views": json.dumps(views), "labels": json.dumps(labels)}
+    return _READY_JS % {"tab_of": _TAB_OF_JS, "tabs": json.dumps(tabs), "labels": json.dumps(labels)}
 
 
 def carry_fields_js(names: Sequence[str]) -> str:

@@ -18,10 +18,12 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.view import View
 from submissions.records.request import Status
-from submissions.store.folders import folder_sizes
+from submissions.store.folders import ENTRIES_PER_FOLDER, folder_sizes
 
 MAX_UPKEEP_TIME = timedelta(hours=1)  # an upkeep that has not ended by then has failed
+_NO_STORE = {"Cache-Control": "no-store"}  # the state of this moment must not be cached
 
 
 def operations(board: LiveBoard, disk: Path) -> APIRouter:
@@ -32,74 +34,81 @@ def operations(board: LiveBoard, disk: Path) -> APIRouter:
 
     @router.get("/healthz")
     def alive() -> Response:
-        return Response("ok\n", media_type="text/plain", headers=_NOW)
+        return Response("ok\n", media_type="text/plain", headers=_NO_STORE)
 
     @router.get("/readyz")
     def ready() -> Response:
         board.view()  # starts a refresh in the background
         if since := board.stale_since:
             when = f"since {since:%Y-%m-%dT%H:%M:%SZ}" if board.reached else "and was never reached"
-            return Response(f"the store is out of reach {when}\n", 503, _NOW, "text/plain")
-        return Response("ok\n", media_type="text/plain", headers=_NOW)
+            return Response(f"the store is out of reach {when}\n", 503, _NO_STORE, "text/plain")
+        return Response("ok\n", media_type="text/plain", headers=_NO_STORE)
 
     @router.get("/metrics")
     def metrics() -> Response:
         board.view()
-        return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4, headers=_NOW)
+        return Response(generate_latest(registry), media_type=CONTENT_TYPE_PLAIN_0_0_4, headers=_NO_STORE)
 
     return router
 
 
 def _free_space(folder: Path) -> int:
     """Return the free bytes on a folder's disk. The folder does not need to exist yet."""
-    return shutil.disk_usage(next(place for place in (folder, *folder.absolute().parents) if place.exists())).free
-
-
-_NOW = {"Cache-Control": "no-store"}
+    return shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
 
 
 class _BoardCollector(Collector):
+    """Collects the metrics from the board's current view, each time that they are requested."""
+
     def __init__(self, board: LiveBoard, disk: Path) -> None:
         self._board = board
         self._disk = disk
-        self._fullest = "", 0  # a head and the number of files in its fullest folder
+        self._counted_head = ""  # commit of the store that the number below was counted at
+        self._fullest_folder_entries = 0
 
     def collect(self) -> Iterator[Metric]:
         view, now = self._board.view(), datetime.now(UTC)
+        pending = [row.submitted_at for row in view.queue if row.status == Status.PENDING]
+        oldest_pending = (now - min(pending)).total_seconds() if pending else 0.0
+        yield from self._requests(view, oldest_pending)
+        yield from self._workers(now, oldest_pending)
+        yield from self._store(view, now)
+        yield from self._durations(view)
+
+    def _requests(self, view: View, oldest_pending: float) -> Iterator[Metric]:
         counts = Counter(row.status for row in view.queue)
         requests = GaugeMetricFamily("hannun_requests", "Open and recent requests by state.", labels=["status"])
         for status in Status:
             requests.add_metric([status], counts[status])
         yield requests
+        yield GaugeMetricFamily("hannun_oldest_pending_seconds", "Age of the oldest pending request.", oldest_pending)
 
-        pending = [row.submitted_at for row in view.queue if row.status == Status.PENDING]
-        oldest = (now - min(pending)).total_seconds() if pending else 0.0
-        yield GaugeMetricFamily("hannun_oldest_pending_seconds", "Age of the oldest pending request.", oldest)
-
-        beats = GaugeMetricFamily(
+    def _workers(self, now: datetime, oldest_pending: float) -> Iterator[Metric]:
+        workers = self._board.workers
+        heartbeats = GaugeMetricFamily(
             "hannun_heartbeat_age_seconds",
             "Seconds since the last heartbeat of a running evaluation.",
             labels=["worker"],
         )
-        for lease in self._board.workers.leases.values():
-            beats.add_metric([lease.worker], (now - lease.heartbeat_at).total_seconds())
-        yield beats
+        for lease in workers.leases.values():
+            heartbeats.add_metric([lease.worker], (now - lease.heartbeat_at).total_seconds())
+        yield heartbeats
 
-        seen = GaugeMetricFamily(
+        times = [worker.seen_at for worker in workers.workers]
+        yield GaugeMetricFamily(
             "hannun_worker_seen_age_seconds",
             "Seconds since any worker was last seen; if none ever was, the age of the oldest pending request.",
+            (now - max(times)).total_seconds() if times else oldest_pending,
         )
-        times = [worker.seen_at for worker in self._board.workers.workers]
-        seen.add_metric([], (now - max(times)).total_seconds() if times else oldest)
-        yield seen
 
         paused = GaugeMetricFamily(
             "hannun_worker_paused", "1 while a worker takes no requests after failures.", labels=["worker", "code"]
         )
-        for pause in self._board.workers.pauses:
+        for pause in workers.pauses:
             paused.add_metric([pause.worker, pause.code], 1)
         yield paused
 
+    def _store(self, view: View, now: datetime) -> Iterator[Metric]:
         reached = self._board.reached
         age = (now - reached).total_seconds() if reached else float("inf")
         yield GaugeMetricFamily("hannun_refresh_age_seconds", "Seconds since the store last answered.", age)
@@ -111,9 +120,14 @@ class _BoardCollector(Collector):
         yield GaugeMetricFamily(
             "hannun_commits_last_hour", "Commits to the store within the last hour.", self._board.commits_of_last_hour()
         )
-        if self._fullest[0] != view.snapshot.head:
-            self._fullest = view.snapshot.head, max(folder_sizes(view.snapshot).values(), default=0)
-        yield GaugeMetricFamily("hannun_fullest_folder_entries", "Files in the fullest folder.", self._fullest[1])
+        if self._counted_head != view.snapshot.head:
+            self._counted_head = view.snapshot.head
+            self._fullest_folder_entries = max(folder_sizes(view.snapshot).values(), default=0)
+        yield GaugeMetricFamily(
+            "hannun_fullest_folder_entries",
+            f"Entries (files and folders) in the fullest folder of the store; the Hub allows {ENTRIES_PER_FOLDER:,}.",
+            self._fullest_folder_entries,
+        )
         yield GaugeMetricFamily("hannun_disk_free_bytes", "Free bytes on the board's disk.", _free_space(self._disk))
         upkeep = self._board.workers.upkeep
         failed = upkeep is not None and not upkeep.done and now - upkeep.at > MAX_UPKEEP_TIME
@@ -124,14 +138,15 @@ class _BoardCollector(Collector):
             "hannun_unreadable_records", "Records that cannot be read and are left out.", len(view.unreadable)
         )
 
+    def _durations(self, view: View) -> Iterator[Metric]:
         durations = SummaryMetricFamily(
             "hannun_evaluation_seconds", "Seconds from claim to end of recent evaluations.", labels=["benchmark"]
         )
-        by_benchmark: dict[str, list[float]] = {}
+        seconds_by_benchmark: dict[str, list[float]] = {}
         for row in view.queue:
             if row.status == Status.FINISHED and row.started_at and row.finished_at:
                 seconds = (row.finished_at - row.started_at).total_seconds()
-                by_benchmark.setdefault(row.benchmark, []).append(seconds)
-        for benchmark, seconds_each in by_benchmark.items():
+                seconds_by_benchmark.setdefault(row.benchmark, []).append(seconds)
+        for benchmark, seconds_each in seconds_by_benchmark.items():
             durations.add_metric([benchmark], len(seconds_each), sum(seconds_each))
         yield durations

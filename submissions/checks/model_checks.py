@@ -10,19 +10,19 @@ from pathlib import Path
 from submissions.checks.report import NotApplicableError, NotCheckableError, Report, run_check
 from submissions.hub_models.architectures import architectures
 from submissions.hub_models.code_settings import code_setting, pairs
-from submissions.hub_models.config_sizes import oversized, oversized_images
+from submissions.hub_models.config_sizes import describe_excess_image_setting, describe_excess_size
 from submissions.hub_models.model_facts import ModelFacts, facts_of, parameters_of
 from submissions.hub_models.open_repository import check_folder_revision, open_repository, with_base
 from submissions.hub_models.quantization import RUNNABLE, quantization_of
 from submissions.hub_models.repository import (
     ADAPTER,
     MAX_FILES,
-    MAX_TEXT,
+    MAX_SETTINGS_BYTES,
     PROCESSORS,
     Repository,
     folder_repository,
     is_settings,
-    json_or_nothing,
+    json_or_empty,
     parsed_json,
 )
 from submissions.records.check import Check
@@ -152,7 +152,7 @@ def _base(model: _Model) -> str:
     repository, base = model.repository, model.repository.base
     if base is None:
         raise NotApplicableError
-    settings = parsed_json(ADAPTER, repository.texts[ADAPTER])
+    settings = parsed_json(ADAPTER, repository.settings_files[ADAPTER])
     kind = settings.get("peft_type")
     if kind not in ADAPTER_TYPES:
         raise RefusedError(RefusalCode.ADAPTER_KIND, str(kind)[:50])
@@ -199,7 +199,7 @@ def _check_headers(repository: Repository) -> None:
 
 
 def _size(model: _Model) -> str:
-    parts = [part.fetched for part in (model.repository, model.repository.base) if part]
+    parts = [part.sizes_to_fetch for part in (model.repository, model.repository.base) if part]
     size, files = sum(sum(fetched.values()) for fetched in parts), max(map(len, parts))
     if size > model.max_bytes:
         raise RefusedError(RefusalCode.TOO_LARGE, f"{size / 1e9:,.1f} GB > {model.max_bytes / 1e9:,.1f} GB")
@@ -211,10 +211,10 @@ def _size(model: _Model) -> str:
 def _config(model: _Model) -> str:
     headers = [header for header in model.full_model.headers.values() if header]
     values = model.full_model.config.values
-    if headers and (found := oversized(values, parameters_of(model.full_model))):
+    if headers and (found := describe_excess_size(values, parameters_of(model.full_model))):
         raise RefusedError(RefusalCode.CONFIG_SIZES, found)
-    for name in sorted(PROCESSORS & model.full_model.texts.keys()):
-        if found := oversized_images(json_or_nothing(name, model.full_model.texts)):
+    for name in sorted(PROCESSORS & model.full_model.settings_files.keys()):
+        if found := describe_excess_image_setting(json_or_empty(name, model.full_model.settings_files)):
             raise RefusedError(RefusalCode.CONFIG_SIZES, f"{name}: {found}")
     return model.full_model.config.model_type[:200]
 
@@ -279,10 +279,10 @@ def _code(model: _Model) -> str:
     for part in (model.repository, model.repository.base):
         if part is None:
             continue
-        for name, size in part.fetched.items():
-            if is_settings(name) and size > MAX_TEXT:
-                raise RefusedError(RefusalCode.CODE_SETTING, f"{name[:100]}: {size:,} > {MAX_TEXT:,} bytes")
-        for name, content in part.texts.items():  # a missing config is reported by _config
+        for name, size in part.sizes_to_fetch.items():
+            if is_settings(name) and size > MAX_SETTINGS_BYTES:
+                raise RefusedError(RefusalCode.CODE_SETTING, f"{name[:100]}: {size:,} > {MAX_SETTINGS_BYTES:,} bytes")
+        for name, content in part.settings_files.items():  # a missing config is reported by _config
             if is_settings(name) and (key := code_setting(parsed_json(name, content))):
                 raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: {key[:50]}")
     try:
@@ -292,17 +292,17 @@ def _code(model: _Model) -> str:
     except RefusedError:
         raise NotCheckableError from None
     for part in (model.repository, model.repository.base):
-        for name, content in part.texts.items() if part else ():
-            named = [str(value) for _, value in pairs(json_or_nothing(name, {name: content}).get("auto_map"))]
+        for name, content in part.settings_files.items() if part else ():
+            named = [str(value) for _, value in pairs(json_or_empty(name, {name: content}).get("auto_map"))]
             elsewhere = next((value for value in named if "--" in value), "")
             # The operator approves the files of the base model. Code of an adapter never runs.
             if elsewhere or (named and part is not full_model):
                 raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: auto_map {elsewhere[:100]}".strip())
-    if not full_model.code:
+    if not full_model.code_files:
         raise RefusedError(RefusalCode.CODE_SETTING, "config.json: auto_map")
     if not model.is_approved(full_model.model_id, full_model.revision):
-        raise RefusedError(RefusalCode.CUSTOM_CODE, f"{len(full_model.code)} × .py")
-    return f"{len(full_model.code)} × .py"
+        raise RefusedError(RefusalCode.CUSTOM_CODE, f"{len(full_model.code_files)} × .py")
+    return f"{len(full_model.code_files)} × .py"
 
 
 MODEL_CHECKS: dict[CheckName, Callable[[_Model], str]] = {

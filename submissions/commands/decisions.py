@@ -3,7 +3,7 @@
 import re
 
 from submissions.commands.context import Context, fail
-from submissions.operator.code_approval import approval_of, approve_code, withdraw_approval
+from submissions.operator.code_approval import approve_code, draft_approval, withdraw_approval
 from submissions.operator.opt_out import opt_in, opt_out
 from submissions.operator.retirement import reinstate, retire
 from submissions.records.base import MODEL_ID, OWNER
@@ -11,7 +11,7 @@ from submissions.texts.errors import QueueError
 
 
 def approve(context: Context) -> int:
-    """Print size and hash of every file that would run, ask for confirmation, and record the approval."""
+    """Print hash and size of every file that would run, ask for confirmation, and record the approval."""
     args, store = context.args, context.queue.store
     model_id, _, revision = args.model.partition("@")
     if not re.fullmatch(MODEL_ID, model_id) or not re.fullmatch("[0-9a-f]{40}", revision):
@@ -20,11 +20,12 @@ def approve(context: Context) -> int:
         withdraw_approval(store, model_id, revision)
         print(f"the code of {args.model} is no longer approved")
         return 0
-    approval, sizes = approval_of(model_id, revision, context.settings.models_dir, store.now())
+    approval, sizes = draft_approval(model_id, revision, context.settings.models_dir, store.now())
     for name, digest in approval.files.items():
         print(f"{digest}  {sizes[name]:>9,}  {name}")
     print(f"{len(approval.files)} files of {model_id} at {revision} would run, in the sandbox, without a network.")
-    if not args.yes and input("Have you read them, and may they run? [y/N] ").strip().lower() not in ("y", "yes"):
+    question = "Have you read these files, and should they be allowed to run? [y/N] "
+    if not args.yes and input(question).strip().lower() not in ("y", "yes"):
         print("nothing approved")
         return 2
     approve_code(store, approval)
@@ -33,6 +34,7 @@ def approve(context: Context) -> int:
 
 
 def opt_out_owner(context: Context) -> int:
+    """Exclude an owner's models from evaluation, or one model; with --undo, allow them again."""
     args, queue = context.args, context.queue
     if not re.fullmatch(f"{OWNER}(/{OWNER})?", args.name):
         raise QueueError(f"{args.name!r} is neither an owner nor owner/name")
@@ -46,6 +48,7 @@ def opt_out_owner(context: Context) -> int:
 
 
 def retire_result(context: Context) -> int:
+    """Take a result out of the ranking for a public reason; with --undo, rank it again."""
     args, store = context.args, context.queue.store
     if args.undo:
         reinstate(store, args.key, store.now())

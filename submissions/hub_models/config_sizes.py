@@ -6,16 +6,19 @@ A config may name a billion layers beside a megabyte of weights. Building such a
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+# The names under which architectures store each size.
 LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers", "depth")
 WIDTHS = ("hidden_size", "d_model", "n_embd", "embed_dim", "dim")
-INNER = ("intermediate_size", "ffn_dim", "d_ff", "n_inner", "moe_intermediate_size")
+INNER_WIDTHS = ("intermediate_size", "ffn_dim", "d_ff", "n_inner", "moe_intermediate_size")
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 TOLERANCE = 10  # factor; layers may share weights (ALBERT), and configs contain sizes that the model does not use
 ALWAYS_ALLOWED_PARAMS = 2 * 10**9  # a model of this size is built in seconds, whatever its weights
 MAX_LAYERS = 1000  # every layer takes time for each token, however small it is
-EDGES, MAX_EDGE = ("height", "width"), 16_384  # largest edge in pixels that a processor may scale an image to
-IMAGE_TOKENS, MAX_IMAGE_TOKENS = ("num_additional_image_tokens", "image_seq_length", "num_image_tokens"), 65_536
-SIZE_CAP = 10**12  # larger sizes are cut to this value
+IMAGE_SIDES = ("height", "width")  # of the images that a processor produces
+MAX_IMAGE_SIDE = 16_384  # pixels
+IMAGE_TOKENS = ("num_additional_image_tokens", "image_seq_length", "num_image_tokens")
+MAX_IMAGE_TOKENS = 65_536
+SIZE_CAP = 10**12  # larger sizes are replaced by this one, so that products and messages stay short
 
 
 def implied_size(config: Mapping[str, Any]) -> tuple[int, int]:
@@ -26,15 +29,18 @@ def implied_size(config: Mapping[str, Any]) -> tuple[int, int]:
     layers, parameters = 0, 0
     for part in _parts(config):
         depth, width = _largest(part, LAYERS), _largest(part, WIDTHS)
-        inner, experts = _largest(part, INNER), _largest(part, EXPERTS)
-        embedded = _largest(part, ("embedding_size",)) or width
+        inner_width, experts = _largest(part, INNER_WIDTHS), _largest(part, EXPERTS)
+        embedding_width = _largest(part, ("embedding_size",)) or width
         layers = max(layers, depth)
-        each = max(width * width, width * inner, width * experts)  # an expert may be a single row, as in Doge
-        parameters = max(parameters, depth * each, _largest(part, ("vocab_size",)) * min(embedded, width))
+        # A layer has at least its largest matrix: attention, a feed-forward network, or experts. An expert counts as a
+        # single row of the width, since some models (Doge) have such small ones.
+        per_layer = max(width * width, width * inner_width, width * experts)
+        embeddings = _largest(part, ("vocab_size",)) * min(embedding_width, width)
+        parameters = max(parameters, depth * per_layer, embeddings)
     return layers, parameters
 
 
-def oversized(config: Mapping[str, Any], parameters: int) -> str:
+def describe_excess_size(config: Mapping[str, Any], parameters: int) -> str:
     """Describe a config's size if it far exceeds the number of stored parameters, else return an empty string."""
     layers, implied = implied_size(config)
     if layers > MAX_LAYERS:
@@ -44,10 +50,10 @@ def oversized(config: Mapping[str, Any], parameters: int) -> str:
     return ""
 
 
-def oversized_images(settings: Mapping[str, Any]) -> str:
-    """Return the first image size in a processor's settings that exceeds its limit, else an empty string."""
+def describe_excess_image_setting(settings: Mapping[str, Any]) -> str:
+    """Describe the first image size in a processor's settings that exceeds its limit, else return an empty string."""
     for part in _parts(settings):
-        for names, limit in ((EDGES, MAX_EDGE), (IMAGE_TOKENS, MAX_IMAGE_TOKENS)):
+        for names, limit in ((IMAGE_SIDES, MAX_IMAGE_SIDE), (IMAGE_TOKENS, MAX_IMAGE_TOKENS)):
             for name in names:
                 if type(value := part.get(name)) is int and value > limit:
                     return f"{name}: {min(value, SIZE_CAP):,} > {limit:,}"

@@ -10,7 +10,7 @@ from typing import Any
 from submissions.hub_models.architectures import architectures
 from submissions.hub_models.quantization import QUANTIZATIONS, quantization_of
 from submissions.hub_models.reasoning import thinking_modes
-from submissions.hub_models.repository import TEXTS, Repository, json_or_nothing, parsed_json
+from submissions.hub_models.repository import SETTINGS_FILES, Repository, json_or_empty, parsed_json
 from submissions.hub_models.template_renderer import TemplateRenderer, default_template
 from submissions.records.base import AS_SERVED, MODEL_ID, Name, Precision
 from submissions.records.options import PRECISIONS, Thinking
@@ -24,7 +24,7 @@ VISION_NAMES = ("vision", "visual", "vit_")  # prefixes of the vision settings i
 MAX_TEMPLATE = 100_000  # characters
 # A text-only template prints the list of an image and a question as a Python literal.
 PRINTED_IMAGE_PART = re.compile(r"['\"]type['\"]: *['\"]image['\"]")
-QUESTION = "합계는 얼마입니까?"  # the prompt that templates are tried with
+TEST_QUESTION = "합계는 얼마입니까?"  # the prompt that templates are tried with
 
 
 @dataclass(frozen=True)
@@ -138,11 +138,13 @@ def chat_template(repository: Repository) -> str | None:
     An adapter's template takes precedence over that of its base model, and a processor's over that of the tokenizer. Of
     several named templates, the default is used.
     """
-    for texts in (repository.texts, repository.base.texts if repository.base else {}):
-        if jinja := texts.get("chat_template.jinja"):
+    for settings_files in (repository.settings_files, repository.base.settings_files if repository.base else {}):
+        if jinja := settings_files.get("chat_template.jinja"):
             return jinja.decode(errors="replace")
         for name in ("chat_template.json", "processor_config.json", "tokenizer_config.json"):
-            if name in texts and (found := default_template(parsed_json(name, texts[name]).get("chat_template"))):
+            if name in settings_files and (
+                found := default_template(parsed_json(name, settings_files[name]).get("chat_template"))
+            ):
                 return found
     return None
 
@@ -152,17 +154,17 @@ def folder_template(folder: Path) -> tuple[str | None, dict[str, str]]:
 
     Raises RefusedError if a JSON file with a template is broken.
     """
-    texts = {name: (folder / name).read_bytes() for name in TEXTS if (folder / name).is_file()}
-    repository = Repository("local/model", "", None, {}, texts, {})
+    settings_files = {name: (folder / name).read_bytes() for name in SETTINGS_FILES if (folder / name).is_file()}
+    repository = Repository("local/model", "", None, {}, settings_files, {})
     return chat_template(repository), special_tokens(repository)
 
 
 def special_tokens(repository: Repository) -> dict[str, str]:
     """Return the special tokens that a template may use, by name, from the tokenizer's files."""
     tokens: dict[str, str] = {}
-    for texts in (repository.base.texts if repository.base else {}, repository.texts):
+    for settings_files in (repository.base.settings_files if repository.base else {}, repository.settings_files):
         for name in ("special_tokens_map.json", "tokenizer_config.json"):
-            for key, value in json_or_nothing(name, texts).items():
+            for key, value in json_or_empty(name, settings_files).items():
                 content = value.get("content") if isinstance(value, dict) else value
                 if key.endswith("_token") and isinstance(content, str):
                     tokens[key] = content
@@ -184,14 +186,14 @@ def _try_template(template: str | None, tokens: Mapping[str, str], takes_images:
     if not template or len(template) > MAX_TEMPLATE:
         return _TemplateTrial()
     renderer = TemplateRenderer(template, tokens)
-    words = {"type": "text", "text": QUESTION}
+    words = {"type": "text", "text": TEST_QUESTION}
     asked, shown = ([{"role": "user", "content": content}] for content in ([words], [{"type": "image"}, words]))
     if not takes_images:
-        asked = [{"role": "user", "content": QUESTION}]
+        asked = [{"role": "user", "content": TEST_QUESTION}]
     try:
         plain = renderer.render([asked])
         thinking, modes = thinking_modes(template, renderer, asked)
-        drops = "" if QUESTION in plain[0] else "question"
+        drops = "" if TEST_QUESTION in plain[0] else "question"
         with_image = renderer.render([shown])[0] if takes_images else ""
         if takes_images and (with_image == plain[0] or PRINTED_IMAGE_PART.search(with_image)):
             drops = "image"

@@ -18,14 +18,14 @@ from submissions.hub_models.repository import (
     LENGTH_BYTES,
     Header,
     Repository,
-    card_words,
+    card_field_text,
     folder_repository,
     is_adapter,
-    json_or_nothing,
+    json_or_empty,
     local_model,
     parsed_json,
     read_header,
-    readable_texts,
+    readable_settings_files,
     weight_files,
 )
 from submissions.records.base import MODEL_ID
@@ -63,7 +63,7 @@ def with_base(repository: Repository, models_dir: Path | None) -> Repository:
     """
     if not is_adapter(repository.sizes):
         return repository
-    settings = parsed_json(ADAPTER, repository.texts.get(ADAPTER, b""))
+    settings = parsed_json(ADAPTER, repository.settings_files.get(ADAPTER, b""))
     base_id, base_revision = settings.get("base_model_name_or_path"), settings.get("revision")
     if not isinstance(base_id, str) or not re.fullmatch(MODEL_ID, base_id, re.ASCII):
         raise RefusedError(RefusalCode.NO_BASE, f"{ADAPTER}: base_model_name_or_path {str(base_id)[:100]!r}")
@@ -115,19 +115,19 @@ def _hub_repository(model_id: str, revision: str | None) -> Repository:
         def read(name: str) -> bytes:
             return Path(hf_hub_download(model_id, name, revision=sha, cache_dir=scratch)).read_bytes()
 
-        names = readable_texts(sizes)
-        texts = dict(zip(names, pool.map(read, names), strict=True))
-        config = json_or_nothing("config.json", texts)
+        names = readable_settings_files(sizes)
+        settings_files = dict(zip(names, pool.map(read, names), strict=True))
+        config = json_or_empty("config.json", settings_files)
 
         def header(name: str) -> Header | None:
             parse = partial(api.parse_safetensors_file_metadata, model_id, name, revision=sha)
             return read_header(sizes, name, lengths.get(name, 0), parse, config)
 
-        weights = weight_files(sizes, texts)
+        weights = weight_files(sizes, settings_files)
         lengths = _header_lengths(model_id, [name for name in weights if name in sizes], sha, pool)
         headers = dict(zip(weights, pool.map(header, weights), strict=True))
-    license, base_model = card_words(info.card_data, "license"), card_words(info.card_data, "base_model")
-    return Repository(model_id, sha, license, sizes, texts, headers, base_model)
+    license, base_model = card_field_text(info.card_data, "license"), card_field_text(info.card_data, "base_model")
+    return Repository(model_id, sha, license, sizes, settings_files, headers, base_model)
 
 
 def _in_a_branch(api: HfApi, model_id: str, revision: str, sha: str) -> bool:

@@ -25,7 +25,7 @@ class Tags(NamedTuple):
 
 
 THINK = Tags("<think>", "</think>")  # used by most families, and assumed if the template names no tags
-TAGS = (
+KNOWN_TAGS = (
     Tags("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),  # harmony
     Tags("<|channel>thought\n", "<channel|>"),
     Tags("<|START_THINKING|>", "<|END_THINKING|>"),
@@ -39,8 +39,9 @@ TAGS = (
     THINK,
 )
 ANY_TAGS = Tags("", "")  # stands for any known tags, if the model's template is unknown
-OPENINGS = {tags.opening.strip() for tags in TAGS}
+KNOWN_OPENINGS = {tags.opening.strip() for tags in KNOWN_TAGS}
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")  # of messages in templates and server replies
+# Texts that end an output, and texts around an answer. Both are removed.
 END_MARKS = ("<|return|>", "<|end|>", "<|im_end|>", "</s>")
 ANSWER_MARKS = ("<|begin_of_box|>", "<|end_of_box|>", "<answer>", "</answer>")
 # Template variables, each with its values for reasoning on and off.
@@ -53,45 +54,47 @@ SWITCHES: dict[str, tuple[Any, Any]] = {
     "think": (True, False),
     "reasoning": (True, False),
 }
-EFFORT = "reasoning_effort"  # the name in templates and in chat requests to servers
+EFFORT_PARAMETER = "reasoning_effort"  # both a template variable and a parameter of requests to servers
 
 
 @dataclass(frozen=True)
 class Split:
     """A model's output, split. The answer starts at index `answer`, which is None if there is no answer."""
 
-    reasoned: bool
+    reasoned: bool  # whether the output contains reasoning
     answer: int | None
     tags: Tags = THINK  # the tags that the output was split by
 
 
-def learn_tags(template: str, renderer: TemplateRenderer, asked: Mapping[str, Any]) -> Tags | None:
+def reasoning_tags_of(template: str, renderer: TemplateRenderer, message: Mapping[str, Any]) -> Tags | None:
     """Return the tags that a model writes around its reasoning, or None if its template has none.
 
     Renders a turn with reasoning and answer to see the tags. If that fails, known tags are searched for in the template.
-    `asked` is a user message in the form that the model takes.
+    `message` is a user message in the form that the template accepts.
     """
-    question, thought, answer = _text_of(asked), "7thought7", "7answer7"
-    content: Any = answer if isinstance(asked["content"], str) else [{"type": "text", "text": answer}]
+    # The digits make it unlikely that the template itself contains these texts.
+    question, thought, answer = _text_of(message), "7thought7", "7answer7"
+    content: Any = answer if isinstance(message["content"], str) else [{"type": "text", "text": answer}]
     reply = {"role": "assistant", "content": content, **dict.fromkeys(REASONING_FIELDS, thought)}
     try:
-        (prompt,) = renderer.render([[asked]])
-        before, thinks, after = renderer.render_whole([asked, reply]).partition(thought)
+        (prompt,) = renderer.render([[message]])
+        before, thought_found, after = renderer.render_whole([message, reply]).partition(thought)
     except TemplateError:
         return find_tags(template)
-    between, answers, _ = after.partition(answer)
+    between, answer_found, _ = after.partition(answer)
     closing = between.strip()
-    if not (thinks and answers and closing):
+    if not (thought_found and answer_found and closing):
         return find_tags(template)
-    if known := next((tags for tags in TAGS if closing.endswith(tags.closing)), None):
+    if known := next((tags for tags in KNOWN_TAGS if closing.endswith(tags.closing)), None):
         return known._replace(separator=closing)
     # The prompt contains the first part of the text before the reasoning, and the model writes the rest.
-    written, turn = prompt.rpartition(question)[2], before.rpartition(question)[2]
-    shared = next((n for n in range(len(written), 0, -1) if turn.startswith(written[:n])), 0)
-    return Tags(turn[shared:].strip() or turn.strip(), closing, closing)
+    prompt_end, turn_start = prompt.rpartition(question)[2], before.rpartition(question)[2]
+    shared = next((n for n in range(len(prompt_end), 0, -1) if turn_start.startswith(prompt_end[:n])), 0)
+    return Tags(turn_start[shared:].strip() or turn_start.strip(), closing, closing)
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
+    """Return the text of a message, whose content is a string or a list of parts."""
     content = message["content"]
     return content if isinstance(content, str) else next(part["text"] for part in content if part["type"] == "text")
 
@@ -99,8 +102,8 @@ def _text_of(message: Mapping[str, Any]) -> str:
 def find_tags(template: str) -> Tags | None:
     """Return the known tags that a chat template contains, or None."""
     if all(word in template for word in ("<|channel|>", "analysis", "final")):
-        return TAGS[0]  # harmony templates build the tags from pieces
-    return next((tags for tags in TAGS[1:] if tags.closing in template or tags.opening in template), None)
+        return KNOWN_TAGS[0]  # harmony templates build the tags from pieces
+    return next((tags for tags in KNOWN_TAGS[1:] if tags.closing in template or tags.opening in template), None)
 
 
 def split(output: str, tags: Tags | None, *, opened: bool = False) -> Split:
@@ -113,55 +116,55 @@ def split(output: str, tags: Tags | None, *, opened: bool = False) -> Split:
 
     An output whose reasoning is never closed, or starts again after it was closed, has no answer.
     """
-    known = tags or leading_tags(output) or THINK
-    begun = opened or output.lstrip().startswith(known.opening.strip())
-    end = output.rfind(known.closing) if tags or begun else -1
-    if end < 0:
-        return Split(begun, None if begun else 0, known)
-    end += len(known.closing)
-    return Split(True, None if reopens(output[end:], known) else end, known)
+    used = tags or leading_tags(output) or THINK
+    starts_with_reasoning = opened or output.lstrip().startswith(used.opening.strip())
+    closing_at = output.rfind(used.closing) if tags or starts_with_reasoning else -1
+    if closing_at < 0:
+        return Split(starts_with_reasoning, None if starts_with_reasoning else 0, used)
+    answer_at = closing_at + len(used.closing)
+    return Split(True, None if reopens(output[answer_at:], used) else answer_at, used)
 
 
 def leading_tags(output: str) -> Tags | None:
     """Return the known tags that an output begins with, or None."""
-    return next((tags for tags in TAGS if output.lstrip().startswith(tags.opening.strip())), None)
+    return next((tags for tags in KNOWN_TAGS if output.lstrip().startswith(tags.opening.strip())), None)
 
 
 def reopens(answer: str, tags: Tags) -> bool:
-    """Return whether what looked like an answer contains more reasoning.
+    """Return whether the text after the reasoning contains more reasoning, and so is not an answer.
 
     Only known tags count, because tags learned from a template may be ordinary words.
     """
-    mark = tags.opening.strip()
-    return mark in OPENINGS and mark in answer
+    opening = tags.opening.strip()
+    return opening in KNOWN_OPENINGS and opening in answer
 
 
-def opens(rendered: str, tags: Tags | None) -> bool:
+def prompt_ends_in_reasoning(rendered: str, tags: Tags | None) -> bool:
     """Return whether a prompt ends inside the reasoning, so that the model continues it."""
     return rendered.rstrip().endswith((tags or THINK).opening.strip())
 
 
 def strip_reasoning(text: str, tags: Tags | None = ANY_TAGS, *, opened: bool = False) -> tuple[str | None, str]:
-    """Return the reasoning and the answer of a transcript.
+    """Return the reasoning and the answer in a model's output.
 
-    `tags` are the tags of the model's template, None if it has none, or ANY_TAGS to use the tags found in the text. The
-    reasoning is None if there is none. The answer is empty if the reasoning never ends.
+    `tags` are the tags of the model's template, None if it has none, or ANY_TAGS to use the tags found in the text.
+    `opened` is whether the prompt ended inside the reasoning. The reasoning is None if there is none. The answer is empty if the reasoning never ends.
     """
     known = tags
     if tags is ANY_TAGS:
-        known = leading_tags(text) or next((candidate for candidate in TAGS if candidate.closing in text), None)
+        known = leading_tags(text) or next((candidate for candidate in KNOWN_TAGS if candidate.closing in text), None)
     parts = split(text, known, opened=opened)
     if not parts.reasoned:
-        return None, unmarked(text)
+        return None, without_answer_marks(text)
     if parts.answer is None:
         return text, ""
     answer = text[parts.answer :].rstrip()
     while end := next((mark for mark in END_MARKS if answer.endswith(mark)), ""):
         answer = answer.removesuffix(end).rstrip()
-    return text[: parts.answer], unmarked(answer)
+    return text[: parts.answer], without_answer_marks(answer)
 
 
-def unmarked(answer: str) -> str:
+def without_answer_marks(answer: str) -> str:
     """Return an answer without the marks that some models put around it."""
     for mark in ANSWER_MARKS:
         answer = answer.replace(mark, "")
@@ -172,18 +175,20 @@ def unmarked(answer: str) -> str:
 def switches(template: str) -> tuple[str, ...]:
     """Return the variables of a template that control whether and how much to reason."""
     try:
-        read = find_undeclared_variables(environment().parse(template))
+        variables = find_undeclared_variables(environment().parse(template))
     except (TemplateSyntaxError, RecursionError):
         return ()
-    return tuple(name for name in (*SWITCHES, EFFORT) if name in read)
+    return tuple(name for name in (*SWITCHES, EFFORT_PARAMETER) if name in variables)
 
 
-def values_of(template: str, thinking: Thinking | None) -> dict[str, Any]:
+def switch_values(template: str, thinking: Thinking | None) -> dict[str, Any]:
     """Return the values of a template's switches for a reasoning mode, or no values for the template's default."""
     if thinking is None:
         return {}
-    values = {name: SWITCHES[name][thinking == "off"] for name in switches(template) if name != EFFORT}
-    return values | ({EFFORT: thinking} if thinking in EFFORTS and EFFORT in switches(template) else {})
+    values = {name: SWITCHES[name][thinking == "off"] for name in switches(template) if name != EFFORT_PARAMETER}
+    return values | (
+        {EFFORT_PARAMETER: thinking} if thinking in EFFORTS and EFFORT_PARAMETER in switches(template) else {}
+    )
 
 
 def thinking_modes(
@@ -194,19 +199,19 @@ def thinking_modes(
     A mode counts if the template renders it, and renders at least one other mode differently. Raises TemplateError if the
     template cannot be rendered at all.
     """
-    read = switches(template)
-    if not read:
+    found_switches = switches(template)
+    if not found_switches:
         return None, ()
     default = renderer.render([conversation])
-    found: dict[Thinking, list[str]] = {}
-    switched: tuple[Thinking, ...] = ("on", "off") if any(name != EFFORT for name in read) else ()
-    for modes in (switched, EFFORTS if EFFORT in read else ()):
+    prompts: dict[Thinking, list[str]] = {}  # by mode
+    switched: tuple[Thinking, ...] = ("on", "off") if any(name != EFFORT_PARAMETER for name in found_switches) else ()
+    for modes in (switched, EFFORTS if EFFORT_PARAMETER in found_switches else ()):
         rendered = {mode: _rendered(template, renderer, conversation, mode) for mode in modes}
         if len({str(prompt) for prompt in rendered.values()}) > 1:
-            found |= {mode: prompt for mode, prompt in rendered.items() if prompt}
+            prompts |= {mode: prompt for mode, prompt in rendered.items() if prompt}
     # The default prompt may match none of the modes, for example if the template has another effort.
-    fallback: Thinking | None = "on" if "on" in found else None
-    return next((mode for mode, prompt in found.items() if prompt == default), fallback), tuple(found)
+    fallback: Thinking | None = "on" if "on" in prompts else None
+    return next((mode for mode, prompt in prompts.items() if prompt == default), fallback), tuple(prompts)
 
 
 def _rendered(
@@ -214,12 +219,12 @@ def _rendered(
 ) -> list[str] | None:
     """Return a conversation rendered in a mode, or None if the template rejects the mode."""
     try:
-        return renderer.render([conversation], **values_of(template, mode))
+        return renderer.render([conversation], **switch_values(template, mode))
     except TemplateError:
         return None
 
 
 def reasoning_of(message: Mapping[str, Any]) -> str | None:
-    """Return the reasoning that a server returned separately from the answer, or None."""
-    found = next((message[name] for name in REASONING_FIELDS if message.get(name)), None)
-    return found if isinstance(found, str) else None
+    """Return the reasoning that a server returned in a field of its own, or None."""
+    reasoning = next((message[name] for name in REASONING_FIELDS if message.get(name)), None)
+    return reasoning if isinstance(reasoning, str) else None

@@ -1,6 +1,7 @@
 """Represent a model's repository: its settings files, its file sizes, and the headers of its weight files.
 
-All reading is done once, here and in `open_repository`. The checks in `submissions.checks.model_checks` read no files.
+A repository is read once, by `folder_repository` here or by `submissions.hub_models.open_repository`. The checks in
+`submissions.checks.model_checks` use the result and read no files.
 """
 
 import hashlib
@@ -21,8 +22,8 @@ from submissions.hub_models.quantization import parameters
 from submissions.texts.errors import RefusedError
 from submissions.texts.refusals import RefusalCode
 
-# Weights and texts, but no code and no pickles.
-FETCHED = (
+# Files that an evaluator downloads: weights, settings and vocabularies, but no code and no pickles.
+FETCHED_PATTERNS = (
     "*.safetensors",
     "*.json",
     "*.txt",
@@ -30,14 +31,14 @@ FETCHED = (
     "*.jinja",
     "*.tiktoken",
 )
-CODE = "*.py"  # fetched too if the operator has approved it
-MAX_FILES = 1000
-MAX_TEXT = 10_000_000  # bytes; a longer file counts as unreadable
+CODE_PATTERN = "*.py"  # downloaded too if the operator has approved the code
+MAX_FILES = 1000  # that an evaluator downloads
+MAX_SETTINGS_BYTES = 10_000_000  # a longer settings file counts as unreadable
 LENGTH_BYTES = 8  # a safetensors file starts with the length of its header
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 # All files that transformers reads settings from.
-TEXTS = (
+SETTINGS_FILES = (
     "config.json",
     "generation_config.json",
     "tokenizer_config.json",
@@ -80,7 +81,7 @@ class Repository:
     revision: str  # 40 hex: the commit, or the content hash of a local folder
     license: str | None
     sizes: dict[str, int]  # bytes by name, of all files
-    texts: dict[str, bytes] = field(repr=False)  # content by name, of the files in TEXTS that exist
+    settings_files: dict[str, bytes] = field(repr=False)  # content by name, of the files in SETTINGS_FILES that exist
     headers: dict[str, Header | None]  # by name of the weight file; None: unreadable or missing
     base_model: str | None = None  # the model it was made from, as named by its card
     base: "Repository | None" = None  # the base model of an adapter
@@ -88,7 +89,7 @@ class Repository:
     @cached_property
     def config(self) -> ModelConfig:
         """Return the parsed config.json. Raises RefusedError if it is missing, broken or names no model type."""
-        values = parsed_json("config.json", self.texts.get("config.json", b""))
+        values = parsed_json("config.json", self.settings_files.get("config.json", b""))
         model_type = values.get("model_type")
         class_names = values.get("architectures") or []
         if not isinstance(model_type, str) or not model_type:
@@ -109,14 +110,18 @@ class Repository:
         return "auto_map" in self.config.values and not native
 
     @property
-    def fetched(self) -> dict[str, int]:
-        """Return the size in bytes of each file that an evaluator fetches, by name."""
-        return {name: size for name, size in self.sizes.items() if any(fnmatch(name, pattern) for pattern in FETCHED)}
+    def sizes_to_fetch(self) -> dict[str, int]:
+        """Return the size in bytes of each file that an evaluator downloads, by name."""
+        return {
+            name: size
+            for name, size in self.sizes.items()
+            if any(fnmatch(name, pattern) for pattern in FETCHED_PATTERNS)
+        }
 
     @property
-    def code(self) -> list[str]:
+    def code_files(self) -> list[str]:
         """Return the names of the Python files."""
-        return sorted(name for name in self.sizes if fnmatch(name, CODE))
+        return sorted(name for name in self.sizes if fnmatch(name, CODE_PATTERN))
 
 
 def local_model(model_id: str, models_dir: Path | None) -> Path | None:
@@ -145,14 +150,14 @@ def check_links(folder: Path) -> None:
 
     In a Hub cache, `models--OWNER--NAME/snapshots/REVISION`, links may lead to the `blobs` folder beside `snapshots`.
     """
-    whole = folder.resolve()
-    cached = whole.parent.name == "snapshots" and whole.parent.parent.name.startswith("models--")
-    allowed = [whole, *([whole.parent.parent / "blobs"] if cached else [])]
+    root = folder.resolve()
+    is_hub_cache = root.parent.name == "snapshots" and root.parent.parent.name.startswith("models--")
+    allowed = [root, *([root.parent.parent / "blobs"] if is_hub_cache else [])]
     for path in folder.rglob("*"):
         if not path.is_symlink():
             continue
         try:
-            inside = any(path.resolve(strict=True).is_relative_to(place) for place in allowed)
+            inside = any(path.resolve(strict=True).is_relative_to(allowed_folder) for allowed_folder in allowed)
         except (OSError, RuntimeError):  # a dangling link or a loop
             inside = False
         if not inside:
@@ -163,7 +168,7 @@ def code_digests(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each Python file of a model, by name. Approvals of code are based on these."""
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob(CODE))
+        for path in sorted(folder.rglob(CODE_PATTERN))
     }
 
 
@@ -185,13 +190,13 @@ def folder_repository(model_id: str, folder: Path) -> Repository:
     """Read a model from a local folder. Raises RefusedError if a link leads out of the folder."""
     check_links(folder)
     sizes = {p.relative_to(folder).as_posix(): p.stat().st_size for p in folder.rglob("*") if p.is_file()}
-    path = folder / "README.md"
+    card_path = folder / "README.md"
     try:
-        card = ModelCard.load(path).data if path.exists() else None
+        card = ModelCard.load(card_path).data if card_path.exists() else None
     except (ValueError, YAMLError):  # a card without readable front matter names no licence
         card = None
-    texts = {name: (folder / name).read_bytes() for name in readable_texts(sizes)}
-    config = json_or_nothing("config.json", texts)
+    settings_files = {name: (folder / name).read_bytes() for name in readable_settings_files(sizes)}
+    config = json_or_empty("config.json", settings_files)
 
     def header(name: str) -> Header | None:
         def read() -> Any:
@@ -199,24 +204,24 @@ def folder_repository(model_id: str, folder: Path) -> Repository:
 
         return read_header(sizes, name, _header_bytes(folder / name), read, config)
 
-    headers = {name: header(name) for name in weight_files(sizes, texts)}
-    license, base_model = card_words(card, "license"), card_words(card, "base_model")
-    return Repository(model_id, content_revision(folder), license, sizes, texts, headers, base_model)
+    headers = {name: header(name) for name in weight_files(sizes, settings_files)}
+    license, base_model = card_field_text(card, "license"), card_field_text(card, "base_model")
+    return Repository(model_id, content_revision(folder), license, sizes, settings_files, headers, base_model)
 
 
-def readable_texts(sizes: dict[str, int]) -> list[str]:
+def readable_settings_files(sizes: dict[str, int]) -> list[str]:
     """Return the names of the settings files that are neither empty nor too large."""
-    return [name for name in TEXTS if 0 < sizes.get(name, 0) <= MAX_TEXT]
+    return [name for name in SETTINGS_FILES if 0 < sizes.get(name, 0) <= MAX_SETTINGS_BYTES]
 
 
-def weight_files(sizes: dict[str, int], texts: dict[str, bytes]) -> list[str]:
+def weight_files(sizes: dict[str, int], settings_files: dict[str, bytes]) -> list[str]:
     """Return the names of the files that transformers loads weights from, including missing files named in an index."""
     if is_adapter(sizes):
         return [ADAPTER_WEIGHTS] if ADAPTER_WEIGHTS in sizes else []
     if WEIGHTS in sizes:
         return [WEIGHTS]
     try:
-        names: set[str] = set(json.loads(texts[INDEX])["weight_map"].values())
+        names: set[str] = set(json.loads(settings_files[INDEX])["weight_map"].values())
         return sorted(name for name in names if isinstance(name, str))[:MAX_FILES]
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return []
@@ -227,21 +232,26 @@ def read_header(
 ) -> Header | None:
     """Return the header of a weight file, or None if the header is invalid or the file is missing or cut off.
 
-    `read` returns the SafetensorsFileMetadata of the file. Headers are untrusted, so any error makes the file unreadable.
+    Args:
+        sizes: The size in bytes of each file of the repository.
+        name: The name of the weight file.
+        header_bytes: The length of its header.
+        read: Returns its SafetensorsFileMetadata. Headers are untrusted, so any error makes the file unreadable.
+        config: The model's config, which may declare a quantisation that stores several parameters in one element.
     """
     if name not in sizes:
         return None
     try:
         tensors = read().tensors
         header = Header(len(tensors), parameters({key: (t.dtype, t.shape) for key, t in tensors.items()}, config))
-        data = max((t.data_offsets[1] for t in tensors.values()), default=0)
+        data_bytes = max((t.data_offsets[1] for t in tensors.values()), default=0)
     except (HTTPError, OSError):
         raise
     except Exception:
         return None
-    complete = sizes[name] == LENGTH_BYTES + header_bytes + data
+    is_complete = sizes[name] == LENGTH_BYTES + header_bytes + data_bytes
     # A parameter takes at least one bit.
-    return header if complete and 0 <= header.params <= 8 * sizes[name] else None
+    return header if is_complete and 0 <= header.params <= 8 * sizes[name] else None
 
 
 def _header_bytes(path: Path) -> int:
@@ -253,10 +263,10 @@ def _header_bytes(path: Path) -> int:
         return 0
 
 
-def json_or_nothing(name: str, texts: Mapping[str, bytes]) -> dict[str, Any]:
+def json_or_empty(name: str, settings_files: Mapping[str, bytes]) -> dict[str, Any]:
     """Return the JSON object of a file, or an empty one if the file is missing or broken."""
     try:
-        return parsed_json(name, texts.get(name, b"{}"))
+        return parsed_json(name, settings_files.get(name, b"{}"))
     except RefusedError:
         return {}
 
@@ -272,8 +282,8 @@ def parsed_json(name: str, content: bytes) -> dict[str, Any]:
     raise RefusedError(RefusalCode.NO_CONFIG if name == "config.json" else RefusalCode.BROKEN_JSON, name)
 
 
-def card_words(card: Any, name: str) -> str | None:
+def card_field_text(card: Any, name: str) -> str | None:
     """Return a field of a model card as text, with the entries of a list joined, or None if it is empty."""
-    found = getattr(card, name, None)
-    words = found if isinstance(found, list) else [found]
-    return ", ".join(word.strip() for word in words if isinstance(word, str) and word.strip())[:200] or None
+    value = getattr(card, name, None)
+    entries = value if isinstance(value, list) else [value]
+    return ", ".join(entry.strip() for entry in entries if isinstance(entry, str) and entry.strip())[:200] or None

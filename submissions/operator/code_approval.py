@@ -8,17 +8,17 @@ from httpx2 import HTTPError
 from huggingface_hub import snapshot_download
 
 from submissions.hub_models.open_repository import open_repository
-from submissions.hub_models.repository import CODE, code_digests, local_model
+from submissions.hub_models.repository import CODE_PATTERN, code_digests, local_model
 from submissions.records.operator import CodeApproval
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.texts.errors import QueueError, RefusedError
 from submissions.texts.refusals import RefusalCode
 
 
-def approval_of(
+def draft_approval(
     model_id: str, revision: str, models_dir: Path | None, now: datetime
 ) -> tuple[CodeApproval, dict[str, int]]:
-    """Return the approval of a repository's code as it is now, and the size of each file in bytes.
+    """Return an approval of a repository's code, not yet published, and the size of each file in bytes.
 
     Raises RefusedError if the repository has no code, the commit does not exist, or the Hub cannot be reached.
     """
@@ -30,7 +30,7 @@ def approval_of(
     else:
         with TemporaryDirectory() as scratch:
             try:
-                snapshot_download(model_id, revision=revision, allow_patterns=[CODE], local_dir=scratch)
+                snapshot_download(model_id, revision=revision, allow_patterns=[CODE_PATTERN], local_dir=scratch)
             except (HTTPError, OSError) as error:
                 raise RefusedError(RefusalCode.HUB_UNREACHABLE) from error
             files, sizes = code_digests(Path(scratch)), _sizes(Path(scratch))
@@ -66,4 +66,5 @@ def find_approval(store: Store, model_id: str, revision: str) -> CodeApproval | 
 
 
 def _sizes(folder: Path) -> dict[str, int]:
-    return {path.relative_to(folder).as_posix(): path.stat().st_size for path in sorted(folder.rglob(CODE))}
+    """Return the size in bytes of each Python file of a folder, by name."""
+    return {path.relative_to(folder).as_posix(): path.stat().st_size for path in sorted(folder.rglob(CODE_PATTERN))}

@@ -25,11 +25,15 @@ MAIN_REF = Ref(b"refs/heads/" + MAIN.encode())
 STALE_LOCK_S = 2.0  # a lock file of git older than this is a leftover
 LOCK_TIMEOUT_S = 60.0  # to wait for another writer; a commit takes milliseconds unless its process is suspended
 _AUTHOR = b"hannun <noreply@hannun.invalid>"
+# The files and folders of an empty bare repository.
 _SKELETON = {"HEAD", "branches", "config", "description", "hooks", "info", "objects", "refs"}
 
 
 class GitRepository:
     """A repository with one branch. Errors of dulwich and of the disk are raised as StoreErrors with one-line messages.
+
+    `open` yields the repository, with refs and objects. `open_objects` yields only the objects, which is faster. Both
+    open the pack files again each time, unless the thread is within `session`, which keeps them open for many reads.
 
     Writers take a file lock, which the kernel releases when the process that holds it ends.
     """
@@ -37,8 +41,8 @@ class GitRepository:
     def __init__(self, path: Path) -> None:
         """Create the repository if it does not exist. Raises StoreError if the folder cannot be used."""
         self.path = path
-        self.failed_attempts = 0
-        self._session = threading.local()  # .objects: the packs that this thread has open
+        self.failed_attempts = 0  # errors of dulwich and of the disk, reported in metrics
+        self._session = threading.local()  # `.objects` are the objects that `session` keeps open for this thread
         self._lock = FileLock(f"{path.resolve()}.lock")  # resolved, so that a path through a link has the same lock
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +67,7 @@ class GitRepository:
 
     @contextmanager
     def open(self) -> Iterator[Repo]:
-        """Open the repository so that objects are found while another process packs them."""
+        """Open the repository, refs and objects, so that objects are found while another process packs them."""
         with self._translate_errors():
             if objects := getattr(self._session, "objects", None):
                 yield Repo(str(self.path), object_store=objects)
@@ -84,7 +88,7 @@ class GitRepository:
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        """Keep packs open for all reads of this thread within the context."""
+        """Keep the pack files open for all reads of this thread within the context. Sessions may be nested."""
         if getattr(self._session, "objects", None):
             yield
             return
@@ -112,7 +116,7 @@ class GitRepository:
 
         The caller must hold the lock. Return whether the branch was moved.
         """
-        self._drop_stale_ref_lock()
+        self._remove_leftover_ref_lock()
         if before is None:
             repo.refs[MAIN_REF] = after
             return True
@@ -121,10 +125,10 @@ class GitRepository:
     def clear(self) -> None:
         """Remove all objects and refs. The repository's folders stay, because other processes may have it open."""
         with self.locked():
-            fresh = self._create_temporary()
+            empty = self._create_temporary()
             for name in ("HEAD", "config"):
-                (fresh / name).replace(self.path / name)
-            shutil.rmtree(fresh)
+                (empty / name).replace(self.path / name)
+            shutil.rmtree(empty)
             for name in ("packed-refs", "shallow", "refs", "objects"):
                 for path in (self.path / name, *(self.path / name).rglob("*")):
                     if not path.is_dir():
@@ -141,6 +145,7 @@ class GitRepository:
         return sum(path.stat().st_size for path in self.path.rglob("*") if path.is_file())
 
     def _exists(self) -> bool:
+        """Return whether the folder is a repository, judged by its HEAD file."""
         head = self.path / "HEAD"
         return head.is_file() and head.stat().st_size > 0
 
@@ -171,19 +176,19 @@ class GitRepository:
             objects = ObjectWriter(repo.object_store)
             objects.add_object(tree)
             objects.add_object(commit)
-            self._drop_stale_ref_lock()
+            self._remove_leftover_ref_lock()
             repo.refs.add_if_new(MAIN_REF, commit.id)
         return repo.refs[MAIN_REF]
 
-    def _drop_stale_ref_lock(self) -> None:
-        """Remove git's lock file of the branch if it is stale.
+    def _remove_leftover_ref_lock(self) -> None:
+        """Wait until git's lock file of the branch is gone or 2 s old, then remove it.
 
-        The caller holds the store's lock, so the file belongs to a killed writer, or for some milliseconds to an
-        operator's git command.
+        A file from the future is removed at once, because the clock was set back since it was created. The caller holds
+        the store's lock, so the file belongs to a killed writer, or for some milliseconds to an operator's git command.
         """
         leftover = self.path / f"{MAIN_REF.decode()}.lock"
         try:
-            while 0 <= time.time() - leftover.stat().st_mtime < STALE_LOCK_S:  # negative if the clock was set back
+            while 0 <= time.time() - leftover.stat().st_mtime < STALE_LOCK_S:
                 time.sleep(0.05)
             leftover.unlink()
         except FileNotFoundError:
@@ -191,6 +196,7 @@ class GitRepository:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
+        """Raise errors of dulwich and of the disk as StoreErrors, and count them."""
         try:
             yield
         except (*DAMAGE, PackFileDisappeared, FileLocked, NotGitRepository, OSError) as error:

@@ -99,7 +99,12 @@ def test_server_process_ends_with_its_owner(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("command", "message"),
-    [("false", "ended with code 1"), ("no-such-server {port}", "ended with code"), ("serve {modle}", "may contain")],
+    [
+        ("false", "ended with code 1"),
+        ("no-such-server {port}", "ended with code"),
+        ("serve {modle}", "may contain"),
+        (" ", "the command is empty"),
+    ],
 )
 def test_load_engine_raises_if_server_does_not_start(tmp_path: Path, command: str, message: str) -> None:
     with pytest.raises(EvaluationError, match=message) as error:

@@ -20,7 +20,7 @@ from submissions.checks.model_checks import check_repository
 from submissions.checks.request import build_request
 from submissions.hub_models.model_facts import ModelFacts, folder_template
 from submissions.hub_models.quantization import QUANTIZATIONS
-from submissions.hub_models.reasoning import values_of
+from submissions.hub_models.reasoning import switch_values
 from submissions.hub_models.repository import folder_repository
 from submissions.hub_models.template_renderer import TemplateRenderer
 from submissions.records.options import THINKING
@@ -135,7 +135,7 @@ def test_render_matches_transformers(zoo: Path, images: list[Path]) -> None:
         renderer = TemplateRenderer(facts.template, tokens)
         try:
             for mode in (None, *THINKING):
-                values = values_of(facts.template, mode)
+                values = switch_values(facts.template, mode)
                 expected = render_jinja_template(
                     [conversation], chat_template=facts.template, add_generation_prompt=True, **tokens, **values
                 )[0]

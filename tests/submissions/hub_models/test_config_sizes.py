@@ -2,7 +2,7 @@
 
 import pytest
 
-from submissions.hub_models.config_sizes import oversized, oversized_images
+from submissions.hub_models.config_sizes import describe_excess_image_setting, describe_excess_size
 
 # Published config sizes, each with the real number of parameters.
 REAL: dict[str, tuple[dict[str, object], int]] = {
@@ -41,21 +41,24 @@ REAL: dict[str, tuple[dict[str, object], int]] = {
 @pytest.mark.parametrize("name", REAL)
 def test_oversized_accepts_published_config(name: str) -> None:
     config, parameters = REAL[name]
-    assert oversized(config, parameters) == ""
+    assert describe_excess_size(config, parameters) == ""
 
 
 def test_oversized_describes_excess() -> None:
     config = dict(REAL["bert-base"][0])
-    assert oversized({**config, "num_hidden_layers": 10**9}, 10**6) == "1,000,000,000 > 1,000 layers"
-    assert "parameters" in oversized({**config, "hidden_size": 10**6}, 109_482_240)
-    assert "parameters" in oversized({"hidden_size": 10**4000, "num_layers": 1}, 1), (
+    assert describe_excess_size({**config, "num_hidden_layers": 10**9}, 10**6) == "1,000,000,000 > 1,000 layers"
+    assert "parameters" in describe_excess_size({**config, "hidden_size": 10**6}, 109_482_240)
+    assert "parameters" in describe_excess_size({"hidden_size": 10**4000, "num_layers": 1}, 1), (
         "a number of 4,000 digits is formatted without an error"
     )
-    assert oversized({"text_config": [{"num_layers": True, "hidden_size": "x"}], "vocab_size": -1}, 1) == ""
+    assert describe_excess_size({"text_config": [{"num_layers": True, "hidden_size": "x"}], "vocab_size": -1}, 1) == ""
 
 
 def test_oversized_images_describes_excess() -> None:
     real = {"size": {"shortest_edge": 3136, "longest_edge": 12845056}, "crop_size": {"height": 336, "width": 336}}
-    assert oversized_images(real) == ""
-    assert oversized_images({"image_processor": {"size": {"height": 30000, "width": 30}}}) == "height: 30,000 > 16,384"
-    assert "num_additional_image_tokens" in oversized_images({"num_additional_image_tokens": 10**9})
+    assert describe_excess_image_setting(real) == ""
+    assert (
+        describe_excess_image_setting({"image_processor": {"size": {"height": 30000, "width": 30}}})
+        == "height: 30,000 > 16,384"
+    )
+    assert "num_additional_image_tokens" in describe_excess_image_setting({"num_additional_image_tokens": 10**9})

@@ -3,15 +3,15 @@
 import pytest
 
 from submissions.hub_models.reasoning import (
-    TAGS,
+    KNOWN_TAGS,
     THINK,
     find_tags,
-    learn_tags,
+    reasoning_tags_of,
     split,
     strip_reasoning,
+    switch_values,
     switches,
     thinking_modes,
-    values_of,
 )
 from tests.submissions.hub_models.conftest import Renderers
 
@@ -51,7 +51,7 @@ def test_strip_reasoning_returns_text_after_reasoning(text: str, reasoned: bool,
     assert (found is not None, rest) == (reasoned, answer)
 
 
-@pytest.mark.parametrize("tags", TAGS, ids=lambda tags: tags.closing)
+@pytest.mark.parametrize("tags", KNOWN_TAGS, ids=lambda tags: tags.closing)
 def test_split_knows_common_tags_without_template(tags: object) -> None:
     assert isinstance(tags, type(THINK))
     output = f"{tags.opening}왜냐하면{tags.closing}42"
@@ -60,9 +60,9 @@ def test_split_knows_common_tags_without_template(tags: object) -> None:
     assert split(f"{tags.opening}왜냐하면", None).answer is None
 
 
-def test_learn_tags_finds_separator(renderer: Renderers) -> None:
-    assert learn_tags(HYBRID, renderer(HYBRID), QUESTION) == THINK._replace(separator="</think>")
-    learned = learn_tags(TURNS, renderer(TURNS), QUESTION)
+def test_reasoning_tags_of_finds_separator(renderer: Renderers) -> None:
+    assert reasoning_tags_of(HYBRID, renderer(HYBRID), QUESTION) == THINK._replace(separator="</think>")
+    learned = reasoning_tags_of(TURNS, renderer(TURNS), QUESTION)
     assert learned and (learned.opening, learned.closing) == ("/think", "<end><assistant>")
     assert split("/think 왜냐하면<end><assistant>42<end>", learned).answer == len("/think 왜냐하면<end><assistant>")
     assert find_tags("{{ messages }}") is None
@@ -104,11 +104,11 @@ def test_thinking_modes_finds_efforts(name: str, renderer: Renderers) -> None:
     assert thinking_modes(template, renderer(template), [QUESTION]) == expected
 
 
-def test_values_of_effort_enables_thinking() -> None:
+def test_switch_values_of_effort_enable_thinking() -> None:
     both = EFFORT_TEMPLATES["with a switch"][0]
-    assert values_of(both, "high") == {"enable_thinking": True, "reasoning_effort": "high"}
-    assert values_of(both, "off") == {"enable_thinking": False}
-    assert values_of(HYBRID, "low") == {"enable_thinking": True}
+    assert switch_values(both, "high") == {"enable_thinking": True, "reasoning_effort": "high"}
+    assert switch_values(both, "off") == {"enable_thinking": False}
+    assert switch_values(HYBRID, "low") == {"enable_thinking": True}
 
 
 def test_strip_reasoning_uses_template_tags() -> None:
