@@ -149,7 +149,7 @@ def test_sample_result_appears_without_rank(board: LiveBoard, store: Store, make
 
 def test_board_ignores_benchmarks_of_newer_version(board: LiveBoard, store: Store, make_request: Make) -> None:
     record = published(open_store(store.url), make_request(benchmark="ko-vqa")).to_bytes()
-    path = f"results/o/m/{'e' * 32}.json"
+    path = f"results/owner/model-1/{'e' * 32}.json"
     newer = {**json.loads(record.replace(b"ko-vqa", b"ko-new")), "request_key": "e" * 32}
     store.commit({path: json.dumps(newer).encode()}, store.head(), "from a newer version")
     Queue(store).submit(make_request(benchmark="ko-new"))
