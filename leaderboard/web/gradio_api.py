@@ -5,7 +5,7 @@ Every input is checked here, because over HTTP a caller can send values of any t
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -13,6 +13,7 @@ import gradio as gr
 from gradio.events import api
 from mcp.types import ImageContent, TextContent
 
+from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.export import flat
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query, clean_words, select
@@ -20,6 +21,7 @@ from leaderboard.data.requests import MAX_ROWS, queue_json, request_json
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
 from submissions.checks.submit import Submission, SubmissionService
+from submissions.records.options import PRECISIONS, THINKING
 from submissions.texts.refusals import REFUSALS, RefusalCode
 
 log = logging.getLogger(__name__)
@@ -98,6 +100,9 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
         """
         if not isinstance(benchmarks, list):
             raise _error("benchmarks must be a list")
+        _check_known("benchmark", benchmarks, list(BENCHMARKS))
+        _check_known("precision", [precision], ["auto", *PRECISIONS])
+        _check_known("thinking", [thinking], ["auto", *THINKING])
         submitter = visitors.submitter(profile)
         if not visitors.within_rate_limit(request, submitter):
             raise _error(REFUSALS[RefusalCode.TOO_OFTEN].en)
@@ -118,6 +123,11 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
         # Not through the queue: for a queued MCP tool, Gradio calls itself at the host that its first caller named.
         api(_hide_errors(function, name), api_name=name, queue=False)
     api(_hide_errors(submit, "submit"), api_name="submit", **CHECKS_AT_ONCE)
+
+
+def _check_known(name: str, values: Sequence[object], known: Sequence[str]) -> None:
+    if unknown := [value for value in values if value not in known]:
+        raise _error(f"unknown {name} {str(unknown[0])[:50]!r}; available: {', '.join(known)}")
 
 
 def _answer(accepted: bool, message: str, benchmark: str | None = None, key: str | None = None) -> dict[str, Any]:

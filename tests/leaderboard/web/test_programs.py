@@ -98,6 +98,9 @@ def test_gradio_client_submits(tmp_path: Path, models_dir: Path) -> None:
         ("/result", ["../../etc/passwd"], "no such result"),
         ("/request", ["0" * 32], "no such request"),
         ("/submit", ["tiny/image-text", "ko-vqa"], "must be a list"),
+        ("/submit", ["tiny/image-text", ["ko-vqa", "nope"]], "unknown benchmark 'nope'; available: ko-vqa"),
+        ("/submit", ["tiny/image-text", ["ko-vqa"], "", "int3"], "unknown precision 'int3'; available: auto"),
+        ("/submit", ["tiny/image-text", ["ko-vqa"], "", "auto", False, "xx"], "unknown thinking 'xx'; available: auto"),
     ],
 )
 def test_api_reports_why_arguments_are_invalid(address: str, name: str, arguments: list[Any], message: str) -> None:
