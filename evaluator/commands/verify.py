@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 
 from evaluator.core.errors import DataError
-from submissions.records.statement import verify_statement
+from submissions.records.signed_statement import verify_statement
 
 MAX_BYTES = 16 * 2**20
 

@@ -26,7 +26,7 @@ from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest
 from submissions.records.result import EvalResult
-from submissions.records.statement import sign
+from submissions.records.signed_statement import sign
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreError
 

@@ -6,9 +6,9 @@ from submissions.commands.context import Context
 from submissions.operator.status import status_lines
 from submissions.queue.upkeep import tidy_now
 from submissions.store.backup import backup, restore
+from submissions.store.consistency import verify
 from submissions.store.copy import copy_store
 from submissions.store.index import rebuild_index
-from submissions.store.verify import verify
 
 
 def status(context: Context) -> int:

@@ -183,7 +183,9 @@ class Settings(BaseSettings):
     def _signs(cls, value: SecretStr | None) -> SecretStr | None:
         """Check the key at start-up, before an evaluation is run that could not be published."""
         if value:
-            from submissions.records.statement import private_key  # slow to import, and needed by few installations
+            from submissions.records.signed_statement import (
+                private_key,  # slow to import, and needed by few installations
+            )
 
             private_key(value.get_secret_value())
         return value

@@ -232,7 +232,7 @@ class EvalResult(Record):
 
     @staticmethod
     def statement_path_of(key: str) -> str:
-        """Return the path of the signed statement, see submissions.records.statement."""
+        """Return the path of the signed statement, see submissions.records.signed_statement."""
         return f"statements/{key[:2]}/{key}.json"
 
     @property

@@ -39,7 +39,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception
 from submissions.store.base import MAIN, Changes, Commit, Snapshot, blob_id, pointer, unchanged
 from submissions.store.hub_api import HubApi, TokenReader, no_token
 from submissions.store.mirror import Mirror
-from submissions.store.retry_after import wait_retry_after
+from submissions.store.retry_wait import wait_retry_after
 from submissions.texts.errors import ConflictError, DamagedError, StoreError, StoreUnavailableError
 
 log = logging.getLogger(__name__)

@@ -29,7 +29,7 @@ from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.records.request import EvalRequest, Progress, Stage
 from submissions.records.result import EvalResult
-from submissions.records.statement import verify_statement
+from submissions.records.signed_statement import verify_statement
 from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_store

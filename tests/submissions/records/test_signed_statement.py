@@ -20,7 +20,7 @@ from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
 from submissions.config.settings import load_settings
 from submissions.records.result import EvalResult
-from submissions.records.statement import sign, statement_of, verify_statement
+from submissions.records.signed_statement import sign, statement_of, verify_statement
 from submissions.texts.errors import SettingsError, StatementError
 
 
