@@ -7,7 +7,7 @@ from evaluator.commands.arguments import build_parser
 
 def main(argv: list[str] | None = None) -> int:
     args = build_parser().parse_args(argv)
-    from evaluator.commands.dispatch import dispatch  # after the parser, which needs none of it to print its help
+    from evaluator.commands.dispatch import dispatch  # late, because it is slow and --help needs none of it
 
     return dispatch(args)
 

@@ -9,7 +9,7 @@ from submissions.commands.arguments import build_parser
 def main(argv: list[str] | None = None) -> int:
     args = build_parser(BENCHMARKS).parse_args(argv)
     from evaluator.engines.registry import REGISTRY
-    from submissions.commands.dispatch import dispatch  # after the parser, which needs none of it to print its help
+    from submissions.commands.dispatch import dispatch  # late, because it is slow and --help needs none of it
 
     return dispatch(args, REGISTRY)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
 from evaluator.benchmarks.card import Axis, Card, ScoreColumn
 from evaluator.benchmarks.metrics import EM, F1, Metric
-from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choices_in, order, with_order_key
+from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choice_order, choices_in, with_order_key
 from evaluator.benchmarks.scoring.final_answer import strict_f1
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
@@ -113,7 +113,9 @@ class KoFresh(Benchmark):
     def prompts(self, item: Item) -> list[Prompt]:
         if not item.choices:
             return [Prompt(item.id, QUESTION.format(question=item.question), item.images, question=item.question)]
-        lines = "\n".join(f"{letter}. {item.choices[n]}" for letter, n in zip(LETTERS, order(item, 0), strict=True))
+        lines = "\n".join(
+            f"{letter}. {item.choices[n]}" for letter, n in zip(LETTERS, choice_order(item, 0), strict=True)
+        )
         return [Prompt(item.id, DESCRIPTION.format(choices=lines), item.images)]
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
@@ -134,7 +136,7 @@ def gold_answer(item: Item) -> str:
 
     Items for `python -m evaluator score` have no choices; their answer is already the letter.
     """
-    return LETTERS[order(item, 0).index(0)] if item.choices else item.answer
+    return LETTERS[choice_order(item, 0).index(0)] if item.choices else item.answer
 
 
 BENCHMARK = KoFresh()

@@ -15,7 +15,7 @@ from pathlib import Path
 from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
 from evaluator.benchmarks.card import Axis, Card
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, Metric
-from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choices_in, order, with_order_key
+from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choice_order, choices_in, with_order_key
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
@@ -146,12 +146,14 @@ class KoVDC(Benchmark):
 
     def prompts(self, item: Item) -> list[Prompt]:
         return [
-            Prompt(f"{item.id}#{rotation}", _question([item.choices[i] for i in order(item, rotation)]), item.images)
+            Prompt(
+                f"{item.id}#{rotation}", _question([item.choices[i] for i in choice_order(item, rotation)]), item.images
+            )
             for rotation in range(len(LETTERS))
         ]
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
-        golds = [LETTERS[order(item, rotation).index(0)] for rotation in range(len(LETTERS))]
+        golds = [LETTERS[choice_order(item, rotation).index(0)] for rotation in range(len(LETTERS))]
         matches = [reference_match(gold, answer.text) for gold, answer in zip(golds, answers, strict=True)]
         em = sum(matches) / len(matches)
         # The score has one status: the first one of the rotations that is not "ok".

@@ -13,7 +13,7 @@ from annotated_types import Ge, Le, MaxLen
 
 MAX_MESSAGE = 300  # characters of a failure message
 MAX_COMBINING_MARKS = 30  # on one letter (UAX #15)
-CHECK_MARKS_ABOVE = 1000  # characters; shorter answers cannot be slow to normalise
+MIN_LENGTH_TO_CHECK_MARKS = 1000  # characters; shorter answers cannot be slow to normalise
 MAX_ANSWER = 50_000  # characters of an answer; the longest gold answer, a table of KorQuAD 2.0, has 10,850
 PAGE = "{page}"  # placeholder in a prompt's text; an engine replaces it with the page or with some of its windows
 
@@ -57,9 +57,9 @@ class Prompt:
 class Answer:
     """A model's answer to one prompt.
 
-    `text` is the answer without its reasoning; `raw` is the whole output if it has more than that. `seconds` is the
-    answer's share of the time spent on its batch, preprocessing included. Token counts are None if the engine does not
-    know them.
+    `text` is the answer without its reasoning; `raw` is the whole output, or None if it equals `text`. `seconds`
+    is the answer's share of the time spent on its batch, preprocessing included. Token counts are None if the engine
+    does not know them, except `reasoning_tokens`, where None means that the model did not reason.
     """
 
     id: str
@@ -72,7 +72,7 @@ class Answer:
     raw: str | None = None
     prompt_tokens: Count | None = None
     tokens: Count | None = None  # generated tokens, reasoning included
-    reasoning_tokens: Count | None = None  # None: the model did not reason
+    reasoning_tokens: Count | None = None
     model: Annotated[str, MaxLen(200)] | None = None  # model name that the server reported
     sampled: bool = False  # whether the server does not accept a temperature, so the answer may be sampled
 
@@ -91,7 +91,11 @@ def cleaned(answer: Answer) -> Answer:
 def _cleaned(text: str) -> str:
     text = text if len(text) <= MAX_ANSWER else text[:MAX_ANSWER]
     # Looking at every MAX_COMBINING_MARKS-th character is enough to hit each run that is too long.
-    if len(text) > CHECK_MARKS_ABOVE and not text.isascii() and any(map(_is_mark, set(text[::MAX_COMBINING_MARKS]))):
+    if (
+        len(text) > MIN_LENGTH_TO_CHECK_MARKS
+        and not text.isascii()
+        and any(map(_is_mark, set(text[::MAX_COMBINING_MARKS])))
+    ):
         text = _long_run_of_marks().sub(r"\1", text)
     try:
         text.encode()
@@ -133,8 +137,8 @@ class Score:
 def zero_if_unanswered(score: Score, answers: Sequence[Answer]) -> Score:
     """Return an item's score, with all values zero if none of its prompts was answered.
 
-    An answer is missing if the reasoning was cut off or if the model's processor rejected the image. Published scoring
-    rules would count some empty answers as correct.
+    An answer is missing if its text is empty and either the model reasoned, or the model's processor or the server
+    refused the question. Published scoring rules would count some empty answers as correct.
     """
     missing = all(not a.text and (a.status == "refused" or a.reasoning_tokens is not None) for a in answers)
     return replace(score, values=dict.fromkeys(score.values, 0.0)) if missing else score

@@ -8,7 +8,8 @@ from submissions.texts.failure_codes import FailureCode
 class Budget:
     """Hard limits on tokens, cost and requests: a request that could exceed one is not sent.
 
-    Until the server reports its usage, each byte of a prompt counts as a token.
+    Before a question is sent, `reserve` takes an upper bound of its tokens, and afterwards `settle` replaces it by what the
+    server reports. Requests are counted by process, so a resumed evaluation starts at none again.
     """
 
     def __init__(self, limits: ApiOptions, spent: tuple[int, int] = (0, 0)) -> None:

@@ -22,7 +22,7 @@ def show(context: Context) -> int:
 def requeue(context: Context) -> int:
     args, queue = context.args, context.queue
     if not args.all and not args.key:
-        return fail("name a request, or --all for every quarantined one")
+        return fail("give the key of a request, or --all to requeue every quarantined request")
     keys = queue.requeue_all() if args.all else [queue.requeue(args.key).key]
     for key in keys:
         print(f"{key} is pending again")

@@ -11,17 +11,20 @@ SKEW = timedelta(minutes=2)  # allowance for different clocks before a lease cou
 
 
 def new_lease(worker: str, now: datetime, duration: timedelta) -> Lease:
-    """Return the lease of a request that a worker claims now. Its nonce is what allows this run to publish."""
+    """Return the lease of a request that a worker claims now. Only a run with this nonce may publish."""
     return Lease(worker=worker, nonce=secrets.token_hex(16), heartbeat_at=now, expires_at=now + duration)
 
 
-def extended(lease: Lease, now: datetime, duration: timedelta, progress: Progress | None) -> Lease:
-    """Return a lease as a heartbeat extends it."""
+def extended_lease(lease: Lease, now: datetime, duration: timedelta, progress: Progress | None) -> Lease:
+    """Return the lease with a later expiry, as each heartbeat writes it."""
     return lease.evolve(heartbeat_at=now, expires_at=now + duration, progress=progress)
 
 
 def has_expired(request: EvalRequest, heartbeats: Heartbeats | None, now: datetime) -> bool:
-    """Return whether the lease of a running request has expired, according to its claim and its last heartbeat."""
+    """Return whether the lease of a running request has expired.
+
+    Its claim has an expiry, and each heartbeat, which is stored apart, has a later one.
+    """
     lease = request.lease
     if lease is None or now <= lease.expires_at + SKEW:
         return False

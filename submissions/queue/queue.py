@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from submissions.queue.admission import first_refusal, status_of
 from submissions.queue.fair_order import fair_order
 from submissions.queue.heartbeats import Heartbeats
-from submissions.queue.leases import extended, has_expired, new_lease, require_held
+from submissions.queue.leases import extended_lease, has_expired, new_lease, require_held
 from submissions.queue.quota import Quota
 from submissions.records.check import Check
 from submissions.records.index_rows import QueueRow, queue_row
@@ -180,7 +180,7 @@ class Queue:
         """Extend the lease of a running request. Raises LostLeaseError if it is no longer held."""
         self.check_held(request)
         assert request.lease is not None and self._heartbeats is not None
-        lease = extended(request.lease, now, self._lease, progress)
+        lease = extended_lease(request.lease, now, self._lease, progress)
         self._heartbeats.write(request.key, lease)
 
     def publish(self, request: EvalRequest, result: EvalResult, now: datetime, statement: bytes | None = None) -> None:

@@ -32,8 +32,9 @@ _SKELETON = {"HEAD", "branches", "config", "description", "hooks", "info", "obje
 class GitRepository:
     """A repository with one branch. Errors of dulwich and of the disk are raised as StoreErrors with one-line messages.
 
-    `open` yields the repository, with refs and objects. `open_objects` yields only the objects, which is faster. Both
-    open the pack files again each time, unless the thread is within `session`, which keeps them open for many reads.
+    `open` yields the repository, with refs and objects, and `open_objects` only the objects. Both open the pack files
+    again each time, unless the thread is within `session`, which keeps them open for many reads. Within a session
+    `open_objects` is faster, because opening the refs takes as long as reading an object.
 
     Writers take a file lock, which the kernel releases when the process that holds it ends.
     """
@@ -63,11 +64,11 @@ class GitRepository:
             except KeyError:
                 if (self.path / MAIN_REF.decode()).exists():
                     raise DamagedError(f"{self.path}: the branch {MAIN} is damaged; restore it from a backup") from None
-                return self._start(repo)
+                return self._create_first_commit(repo)
 
     @contextmanager
     def open(self) -> Iterator[Repo]:
-        """Open the repository, refs and objects, so that objects are found while another process packs them."""
+        """Open the refs and the objects. Reading an object looks again if another process packs it meanwhile."""
         with self._translate_errors():
             if objects := getattr(self._session, "objects", None):
                 yield Repo(str(self.path), object_store=objects)
@@ -78,7 +79,7 @@ class GitRepository:
 
     @contextmanager
     def open_objects(self) -> Iterator[DiskObjectStore]:
-        """Open only the objects. Opening the whole repository takes as long as reading an object."""
+        """Open the objects."""
         if objects := getattr(self._session, "objects", None):
             with self._translate_errors():
                 yield objects
@@ -125,10 +126,10 @@ class GitRepository:
     def clear(self) -> None:
         """Remove all objects and refs. The repository's folders stay, because other processes may have it open."""
         with self.locked():
-            empty = self._create_temporary()
-            for name in ("HEAD", "config"):
-                (empty / name).replace(self.path / name)
-            shutil.rmtree(empty)
+            new_repository = self._create_temporary()
+            for name in ("HEAD", "config"):  # these may be damaged too
+                (new_repository / name).replace(self.path / name)
+            shutil.rmtree(new_repository)
             for name in ("packed-refs", "shallow", "refs", "objects"):
                 for path in (self.path / name, *(self.path / name).rglob("*")):
                     if not path.is_dir():
@@ -168,7 +169,7 @@ class GitRepository:
         fresh.chmod(0o700)
         return fresh
 
-    def _start(self, repo: Repo) -> ObjectID:
+    def _create_first_commit(self, repo: Repo) -> ObjectID:
         """Create the empty first commit, which is identical in every process."""
         tree = Tree()
         commit = new_commit(tree.id, "Start", [], when=0)

@@ -13,7 +13,7 @@ from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.ko_vdc import KoVDC
 from evaluator.benchmarks.korquad_2 import KorQuAD2
 from evaluator.benchmarks.scoring import chart_answers
-from evaluator.benchmarks.scoring.choices import LETTERS, ORDER_KEY, asserted_letter, order
+from evaluator.benchmarks.scoring.choices import LETTERS, ORDER_KEY, asserted_letter, choice_order
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize, normalize_many
 from evaluator.benchmarks.scoring.published_quantities import quantity_f1
 from evaluator.core.data_types import Answer, Item, Score
@@ -74,10 +74,10 @@ def test_ko_vqa_f1_penalises_listing_numbers() -> None:
 
 def test_ko_vdc_order_puts_right_answer_at_each_letter_once() -> None:
     for number in range(50):
-        orders = [order(_vdc_item(f"item-{number}"), rotation) for rotation in range(4)]
+        orders = [choice_order(_vdc_item(f"item-{number}"), rotation) for rotation in range(4)]
         assert all(sorted(o) == [0, 1, 2, 3] for o in orders)
         assert sorted(o.index(0) for o in orders) == [0, 1, 2, 3]
-    assert len({tuple(order(_vdc_item(f"item-{n}"), 0)) for n in range(200)}) == 24, "every order is drawn"
+    assert len({tuple(choice_order(_vdc_item(f"item-{n}"), 0)) for n in range(200)}) == 24, "every order is drawn"
 
 
 def _vdc_item(item_id: str = "x") -> Item:
@@ -97,7 +97,7 @@ def test_ko_vdc_job_does_not_reveal_answers(tmp_path: Path) -> None:
     def right(keys: Callable[[Item], str]) -> int:
         """Return how many items are right if their order is computed with these keys."""
         guessed = [
-            [LETTERS[order(replace(i, extra={ORDER_KEY: keys(i)}), r).index(0)] for r in range(4)] for i in items
+            [LETTERS[choice_order(replace(i, extra={ORDER_KEY: keys(i)}), r).index(0)] for r in range(4)] for i in items
         ]
         answers = [[Answer("", letter, "ok", 0.0) for letter in letters] for letters in guessed]
         return sum(score.values["em"] == 1 for score in benchmark.score(items, answers))
@@ -127,7 +127,7 @@ def test_ko_vdc_score_is_mean_over_rotations() -> None:
 
 def test_ko_vdc_aggregate_distinguishes_kinds_of_bias() -> None:
     benchmark = KoVDC()
-    golds = "".join(LETTERS[order(_vdc_item(), r).index(0)] for r in range(4))
+    golds = "".join(LETTERS[choice_order(_vdc_item(), r).index(0)] for r in range(4))
     letter = Score("x", {"em": 0.25}, "ok", prediction="AAAA", gold=golds)
     wrong_but_steady = "".join(LETTERS[(LETTERS.index(g) + 1) % 4] for g in golds)
     description = Score("x", {"em": 0.0}, "ok", prediction=wrong_but_steady, gold=golds)
