@@ -1,19 +1,16 @@
-"""Test the Hub double's Storage Buckets with the real clients: huggingface_hub with hf_xet, and signed S3 requests."""
+"""Test the Hub double's Storage Buckets with the real clients: huggingface_hub and hf_xet."""
 
 import hashlib
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx2
 import pytest
 from huggingface_hub import HfApi, hf_hub_download
 from huggingface_hub.errors import BucketNotFoundError, HfHubHTTPError
 from huggingface_hub.utils.tqdm import disable_progress_bars, enable_progress_bars
 
 from scripts.support.hub.repos import TOKEN, Fault, Hub
-from scripts.support.hub.s3 import credentials, signature
 from scripts.support.hub.server import serve
 from scripts.support.hub.xet_client import own_xet_session
 
@@ -125,69 +122,3 @@ def test_repository_lfs_upload_uses_xet(double: Hub, api: HfApi, tmp_path: Path)
     )
     assert Path(found).read_bytes() == CONTENTS["floats"]
     assert [line for line in double.seen if "/reconstructions/" in line]
-
-
-class S3:
-    """Send requests signed with AWS Signature Version 4."""
-
-    def __init__(self, hub: Hub, address: str, token: str, agent: str = "botocore/1") -> None:
-        self.key, self.secret = credentials(hub, token)
-        self.address, self.agent = address, agent
-
-    def __call__(self, method: str, path: str, content: bytes = b"", query: str = "", **given: str) -> httpx2.Response:
-        digest = hashlib.sha256(content).hexdigest()
-        headers = {"host": self.address[7:], "x-amz-date": "20260101T000000Z", "x-amz-content-sha256": digest}
-        scope, names = "20260101/us-east-1/s3/aws4_request", "host;x-amz-content-sha256;x-amz-date"
-        right = signature(self.secret, method, f"/s3/{path}", query, headers, names, scope)
-        authorization = f"AWS4-HMAC-SHA256 Credential={self.key}/{scope}, SignedHeaders={names}, Signature={right}"
-        headers |= {
-            "Authorization": authorization,
-            "User-Agent": self.agent,
-            **{k.replace("_", "-"): v for k, v in given.items()},
-        }
-        return httpx2.request(method, f"{self.address}/s3/{path}?{query}".rstrip("?"), content=content, headers=headers)
-
-
-def test_signature_matches_amazon_example() -> None:
-    """Check GET Object of https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html."""
-    headers = {
-        "host": "examplebucket.s3.amazonaws.com",
-        "range": "bytes=0-9",
-        "x-amz-content-sha256": hashlib.sha256(b"").hexdigest(),
-        "x-amz-date": "20130524T000000Z",
-    }
-    secret, scope = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "20130524/us-east-1/s3/aws4_request"
-    made = signature(secret, "GET", "/test.txt", "", headers, ";".join(headers), scope)
-    assert made == "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
-
-
-def test_s3_honours_preconditions(double: Hub, api: HfApi, tmp_path: Path) -> None:
-    s3, path = S3(double, api.endpoint, TOKEN), f"{BUCKET}/claims/a.json"
-    first = s3("PUT", path, b"me", If_None_Match="*")
-    assert first.status_code == 200 and s3("PUT", path, b"you", If_None_Match="*").status_code == 412
-    assert s3("PUT", path, b"you", If_Match='"0"').status_code == 412
-    assert s3("PUT", f"{BUCKET}/b", b"you", If_Match='"0"').status_code == 404
-    assert s3("PUT", path, b"mine", If_Match=first.headers["ETag"]).status_code == 200
-    assert s3("GET", path).content == b"mine" and s3("GET", path, Range="bytes=1-2").content == b"in"
-    moved = S3(double, api.endpoint, TOKEN, agent="curl/8")("GET", path)
-    assert moved.status_code == 302 and httpx2.get(moved.headers["Location"]).content == b"mine"
-    api.download_bucket_files(BUCKET, [("claims/a.json", tmp_path / "a")])
-    assert (tmp_path / "a").read_bytes() == b"mine"
-    assert s3("PUT", f"{BUCKET}/a//b", b"x").status_code == 400
-    assert s3("DELETE", path).status_code == 204 and s3("GET", path).status_code == 404
-
-
-def test_s3_lists_in_pages_and_by_folders(double: Hub, api: HfApi) -> None:
-    s3 = S3(double, api.endpoint, TOKEN)
-    for key in ("a/1", "a/2", "b/3", "c"):
-        assert s3("PUT", f"{BUCKET}/{key}", b"x").status_code == 200
-    top = s3("GET", BUCKET, query="delimiter=%2F&list-type=2").text
-    assert re.findall("<(?:Key|Prefix)>([^<]+)<", top) == ["a/", "b/", "c"]
-    page = s3("GET", BUCKET, query="list-type=2&max-keys=3").text
-    token = re.findall("<NextContinuationToken>([^<]+)<", page)[0]
-    rest = s3("GET", BUCKET, query=f"continuation-token={token.replace('/', '%2F')}&list-type=2").text
-    assert re.findall("<Key>([^<]+)<", page + rest) == ["a/1", "a/2", "b/3", "c"]
-    assert s3("GET", BUCKET).status_code == 501, "ListObjectsV1 is not implemented"
-    assert S3(double, api.endpoint, READ)("PUT", f"{BUCKET}/d", b"x").status_code == 403
-    assert S3(double, api.endpoint, READ)("GET", f"{BUCKET}/c").content == b"x"
-    assert S3(double, api.endpoint, STRANGER)("GET", f"{BUCKET}/c").status_code == 403

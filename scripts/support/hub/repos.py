@@ -30,7 +30,6 @@ from scripts.support.hub.lfs import serve_lfs, serve_storage
 from scripts.support.hub.reading import serve_reading
 from scripts.support.hub.refs import serve_refs
 from scripts.support.hub.roles import Role, Roles, token_of
-from scripts.support.hub.s3 import serve_s3
 from scripts.support.hub.server import build
 
 BINARY = (
@@ -73,7 +72,6 @@ class Hub:
         self.resolve_cache = True  # answer regular files with a redirect to the same origin
         self.buckets: dict[str, Bucket] = {}
         self.cas = Cas()
-        self.s3_keys: dict[str, tuple[str, str]] = {}  # secret and token of each access key: see `s3.credentials`
         self.leaks: list[str] = []  # requests that sent a token to the second origin
         self.runner = Runner()
         self.jobs: list[dict[str, Any]] = []  # scheduled jobs and jobs
@@ -89,7 +87,6 @@ class Hub:
         serve_storage(self.app, self)
         serve_buckets(self.app, self)
         serve_cas(self.app, self)
-        serve_s3(self.app, self)
         serve_jobs(self.app, self.jobs, self.pulls, self.runner)
         serve_reading(self.app, self, "spaces")  # after serve_jobs, which answers the info of a Space
         self.app.mount("/", build(root))  # models
