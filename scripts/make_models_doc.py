@@ -1,7 +1,8 @@
 """`python -m scripts.make_models_doc`: write the table of docs/published-models.md and the models of the Space's front matter.
 
 `assets/published_models.json` is maintained by hand and records how each model is evaluated; `assets/architectures.json` lists
-what the pinned transformers runs. A model without an entry, or a native one that transformers does not run, is an error.
+what the pinned transformers runs. A model without an entry is an error, and so is one
+for the built-in engine that transformers does not run.
 """
 
 import json
@@ -21,7 +22,7 @@ DATASETS = ["Jietson/InfoChartQA", "KorQuAD/squad_kor_v2"]  # public datasets of
 TABLES = ("ko-vqa", "ko-vdc", "infochartqa")
 MARK = "<!-- made by scripts.make_models_doc -->\n"
 WAYS = {
-    "native": "built-in engine",
+    "built-in": "built-in engine",
     "custom code": "custom code",
     "api": "API",
     "server": "operator's server",
@@ -39,7 +40,7 @@ def table() -> str:
         if name not in known:
             raise ValueError(f"{name}: {MODELS.name} has no entry for it")
         entry = known[name]
-        if entry["way"] == "native" and entry["model_type"] not in architectures()["image"]:
+        if entry["way"] == "built-in" and entry["model_type"] not in architectures()["image"]:
             raise ValueError(f"{name}: transformers does not run {entry['model_type']}")
         titles = ", ".join(BENCHMARKS[b].card.title for b in TABLES if b in benchmarks)
         kind = f"`{entry['model_type']}`" if entry["model_type"] else "–"

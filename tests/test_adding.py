@@ -106,7 +106,7 @@ class TwoEngine:
 def stars(settings: Settings, models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Register both, with six items and two models that only the new engine runs."""
     monkeypatch.setitem(BENCHMARKS, "stars", StarsBenchmark())
-    monkeypatch.setitem(ENGINES, "two", EngineEntry(f"{__name__}:TwoEngine", ("image",), class_names=("ForTwo",)))
+    monkeypatch.setitem(ENGINES, "two", EngineEntry(f"{__name__}:TwoEngine", ("image",), class_name_parts=("ForTwo",)))
     # The sandbox does not show the tests folder, which contains this engine.
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
     data = tmp_path / "data"

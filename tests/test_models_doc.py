@@ -1,4 +1,4 @@
-"""docs/published-models.md names for every published row how it gets through the queue, and is right about native ones."""
+"""docs/published-models.md names for every published row how its model is evaluated, as assets/published_models.json records."""
 
 from scripts.make_models_doc import DOC, MARK, README, front_matter, published, table
 

@@ -34,7 +34,7 @@ def main(args: argparse.Namespace) -> int:
     _stop_on_signals(worker.stop)
     if args.once:
         worker.run_pending()
-        if worker.paused:
+        if worker.pause.has_host_fault:
             print("evaluator: this host failed, and its request is pending again: see the log", file=sys.stderr)
             return 1
     else:

@@ -7,24 +7,24 @@ from typing import NamedTuple
 
 from evaluator.benchmarks import BENCHMARKS
 from submissions.records.options import Inputs
-from submissions.records.registry import Registry
+from submissions.records.registry import CHAT_ENGINE, Registry
 
 
 class EngineEntry(NamedTuple):
     """How to find an engine, and which benchmarks and models it can run."""
 
     location: str  # module:class
-    inputs: tuple[Inputs, ...]  # kinds of benchmark it can run
-    class_names: tuple[str, ...] = ()  # substrings of class names of the models it runs; if empty, only with --engine
+    inputs: tuple[Inputs, ...]  # kinds of input it accepts
+    class_name_parts: tuple[str, ...] = ()  # parts of the class names of its models; `chat` runs all others
     generates: bool = True  # whether answers are generated, so that they depend on decoding
 
 
 ENGINES: dict[str, EngineEntry] = {
-    "chat": EngineEntry("evaluator.engines.chat:ChatEngine", ("image", "page")),
+    CHAT_ENGINE: EngineEntry("evaluator.engines.chat:ChatEngine", ("image", "page")),
     "extractive": EngineEntry(
         "evaluator.engines.extractive:ExtractiveEngine",
         ("page",),
-        class_names=("ForQuestionAnswering",),
+        class_name_parts=("ForQuestionAnswering",),
         generates=False,
     ),
     "api": EngineEntry("evaluator.engines.api:ApiEngine", ("image", "page")),

@@ -1,6 +1,6 @@
-"""`python -m evaluator.engines.server_process COMMAND…`: run a command; end it and all its children when stdin closes.
+"""`python -m evaluator.engines.server_process COMMAND…`: run a command, and end its process group when stdin closes or on SIGTERM.
 
-The pipe to stdin closes however the parent ends, SIGKILL included, so no server is left running.
+The command is a model server. The kernel closes the pipe even if the parent was killed, so that no server outlives it.
 """
 
 import os
@@ -15,11 +15,11 @@ GRACE_SECONDS = 10.0  # from SIGTERM to SIGKILL
 def main(command: list[str]) -> int:
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
 
-    def end() -> None:
+    def end_process_group() -> None:
         for stop_signal in (signal.SIGTERM, signal.SIGKILL):
             try:
                 os.killpg(child.pid, stop_signal)
-                child.wait(GRACE_SECONDS)
+                child.wait(GRACE_SECONDS)  # Continue with SIGKILL even if it has exited: its children may still run.
             except subprocess.TimeoutExpired:
                 continue
             except ProcessLookupError:
@@ -28,12 +28,12 @@ def main(command: list[str]) -> int:
     def end_when_stdin_closes() -> None:
         while os.read(0, 1024):
             pass
-        end()
+        end_process_group()
 
-    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=end).start())
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=end_process_group).start())
     threading.Thread(target=end_when_stdin_closes, daemon=True).start()
     code = child.wait()
-    end()  # children that the command left running
+    end_process_group()  # The command has exited; end the children that it left running.
     return code if code >= 0 else 1
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from huggingface_hub import HfApi, constants
 
-from submissions.config.settings import HOST_SETTINGS, IMAGE, Settings
+from submissions.config.settings import HOST_ONLY_SETTINGS, IMAGE, Settings
 from submissions.store.open import DATASETS, is_remote
 from submissions.store.private import BUCKETS
 from submissions.texts.errors import SettingsError
@@ -44,7 +44,7 @@ unsecret chown -R root:root /opt/hannun
 cd /opt/hannun/code
 exec /opt/hannun/venv/bin/python -m evaluator {arguments}"""
 UNITS_PER_HOUR = {"second": 3600, "minute": 60, "hour": 1}
-NEVER_SENT = (*HOST_SETTINGS, "HANNUN_MODELS_DIR", "HANNUN_WORKER", "HANNUN_WORKER_EVERY")
+NEVER_SENT = (*HOST_ONLY_SETTINGS, "HANNUN_MODELS_DIR", "HANNUN_WORKER", "HANNUN_WORKER_EVERY")
 
 
 @dataclass(frozen=True)

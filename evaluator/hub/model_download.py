@@ -27,13 +27,13 @@ from submissions.hub_models.code_settings import code_setting
 from submissions.hub_models.repository import (
     CODE_PATTERN,
     FETCHED_PATTERNS,
-    MAX_FILES,
+    MAX_DOWNLOADED_FILES,
     MAX_SETTINGS_BYTES,
     check_links,
     code_digests,
     content_revision,
-    is_settings,
     local_model,
+    may_hold_settings,
 )
 from submissions.records.operator import CodeApproval
 from submissions.texts.errors import RefusedError
@@ -158,8 +158,10 @@ def _check_size(folder: Path, limit: int) -> None:
             sizes.append(path.lstat().st_size)
         except FileNotFoundError:  # a finished file has just been renamed
             continue
-    if sum(sizes) > limit or len(sizes) > MAX_FILES:
-        raise EvaluationError(FailureCode.MODEL_TOO_LARGE, f"more than {limit / 1e9:,.0f} GB or {MAX_FILES} files")
+    if sum(sizes) > limit or len(sizes) > MAX_DOWNLOADED_FILES:
+        raise EvaluationError(
+            FailureCode.MODEL_TOO_LARGE, f"more than {limit / 1e9:,.0f} GB or {MAX_DOWNLOADED_FILES} files"
+        )
 
 
 def check_fetched(folder: Path) -> None:
@@ -167,7 +169,7 @@ def check_fetched(folder: Path) -> None:
     for path in folder.rglob("*"):
         if path.is_symlink():
             raise EvaluationError(FailureCode.INVALID_WEIGHTS, f"{path.name} is a link")
-        if is_settings(path.name):
+        if may_hold_settings(path.name):
             _check_settings(path)
         if path.suffix == ".safetensors":
             with path.open("rb") as file:

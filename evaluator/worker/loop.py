@@ -15,23 +15,21 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.results.shard import Shard
 from evaluator.worker.backup import remove_answers_except
 from evaluator.worker.launchers import make_launcher
+from evaluator.worker.pause import HostFaultPause
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.pseudonyms import forget_erased
 from submissions.queue.queue import Queue
 from submissions.queue.upkeep import tidy_if_due
 from submissions.records.request import EvalRequest, Status
-from submissions.records.worker import Pause, Presence
+from submissions.records.worker import Presence
 from submissions.store.open import open_private_store, open_store
 from submissions.texts.errors import StoreError
-from submissions.texts.failure_codes import FailureCode
 
 log = logging.getLogger(__name__)
 
-TIDY_EVERY = 86_400.0  # seconds
+CLEAN_UP_EVERY = 86_400.0  # seconds
 PRESENCE_EVERY = 60.0  # seconds
-FIRST_PAUSE, LONGEST_PAUSE = 10.0, 3600.0  # seconds without claims after an infrastructure failure
-PAUSE_NOTICE_AFTER = 3  # failed requests in a row, after which the board shows that the worker is paused
 
 
 class Worker:
@@ -47,14 +45,8 @@ class Worker:
         self._queue = Queue(store, settings.lease, settings.max_attempts, self._heartbeats)
         self._launcher = make_launcher(settings, self._queue)
         self.stopped = threading.Event()
-        self._tidy_at = self._present_until = 0.0
-        self._failed_requests: set[str] = set()  # consecutive requests that failed because of this host
-        self._pause_until = 0.0
-
-    @property
-    def paused(self) -> bool:
-        """Whether the last request failed because of this host, so that claiming stopped for a while."""
-        return bool(self._failed_requests)
+        self.pause = HostFaultPause(self._name, self._heartbeats, self._now)
+        self._next_clean_up = self._next_presence_report = 0.0  # by time.monotonic()
 
     def stop(self) -> None:
         """Stop all runs, keep their answers and hand the requests back to the queue."""
@@ -71,9 +63,9 @@ class Worker:
     def run_pending(self) -> int:
         """Evaluate until no request is pending and return how many were claimed. Raises StoreError if the store fails."""
         self._report_presence()
-        if time.monotonic() >= self._tidy_at:
-            self._tidy()
-            self._tidy_at = time.monotonic() + TIDY_EVERY
+        if time.monotonic() >= self._next_clean_up:
+            self._clean_up()
+            self._next_clean_up = time.monotonic() + CLEAN_UP_EVERY
         taken, running = 0, set[Future[None]]()
         with self._launcher.slots() as slots, ThreadPoolExecutor(max(1, slots)) as pool:
             while True:
@@ -93,7 +85,7 @@ class Worker:
                 self._report_presence()
 
     def _claim(self) -> EvalRequest | None:
-        if self.stopped.is_set() or time.monotonic() < self._pause_until:
+        if self.stopped.is_set() or self.pause.is_active:
             return None
         return self._queue.claim(self._name, self._now(), BENCHMARKS)
 
@@ -108,62 +100,36 @@ class Worker:
                 log.warning("%s", error)
 
     def _run(self, request: EvalRequest) -> None:
-        """Evaluate the shards of a request in parallel, then the rest of it. Raises StoreError if the store fails."""
+        """Let parallel processes answer the shards of a request, then run the whole request.
+
+        The last run reuses their answers, answers what is missing and scores. A shard's failure code is ignored, because
+        the last run would meet the same failure. Raises StoreError if the store fails.
+        """
         count = self._settings.shards.get(request.benchmark, 1)
         if count > 1:
             with ThreadPoolExecutor(count) as pool:
                 list(pool.map(lambda n: self._launcher.run(request, Shard(n, count)), range(count)))
-        code = self._launcher.run(request)
-        if code and code.is_host_fault:
-            self._pause(request.key, code)
-        elif code is None or not code.is_infrastructure:
-            self._recover()
+        self.pause.update(request.key, self._launcher.run(request))
 
     def _report_presence(self) -> None:
-        if time.monotonic() >= self._present_until:
+        if time.monotonic() >= self._next_presence_report:
             self._heartbeats.report_presence(Presence(worker=self._name, seen_at=self._now()))
-            self._present_until = time.monotonic() + PRESENCE_EVERY
+            self._next_presence_report = time.monotonic() + PRESENCE_EVERY
 
-    def _tidy(self) -> None:
+    def _clean_up(self) -> None:
+        """Delete what the private store no longer needs, and run the weekly upkeep of the public store if it is due."""
         self._private.remove_leftovers()
         forget_erased(self._private, self._now())
         try:
             if tidy_if_due(self._queue.store, self._private, self._now()):
                 log.info("tidied %s", self._queue.store.url)
-        except StoreError as error:  # evaluations continue; /metrics reports it, and the next try is tomorrow
+        except StoreError as error:  # `/metrics` shows the failure; the upkeep is tried again tomorrow
             log.error("the upkeep of the store failed: %s", error)
         rows = self._queue.rows()
         self._heartbeats.tidy((row.key for row in rows if row.status == Status.RUNNING), self._now())
         remove_answers_except(
             self._private, {row.key for row in rows if row.status in (Status.PENDING, Status.RUNNING)}
         )
-
-    def _pause(self, key: str, code: FailureCode) -> None:
-        """Stop claiming requests for a while after a host fault, because the next request would probably meet it too.
-
-        The pause doubles with each further request that fails this way, and is shown on the board from
-        PAUSE_NOTICE_AFTER requests on. A request that fails repeatedly counts once, because a model may be able to cause
-        such a failure.
-        """
-        self._failed_requests.add(key)
-        seconds = min(FIRST_PAUSE * 2 ** (len(self._failed_requests) - 1), LONGEST_PAUSE)
-        self._pause_until = time.monotonic() + seconds
-        log.warning(
-            "no request is claimed for %g s: %d in a row met an infrastructure failure",
-            seconds,
-            len(self._failed_requests),
-        )
-        if len(self._failed_requests) >= PAUSE_NOTICE_AFTER:
-            log.error("repeated %s: fix the cause, then requeue --all", code)
-            now = self._now()
-            self._heartbeats.pause(
-                Pause(worker=self._name, code=code, since=now, until=now + timedelta(seconds=seconds))
-            )
-
-    def _recover(self) -> None:
-        if len(self._failed_requests) >= PAUSE_NOTICE_AFTER:
-            self._heartbeats.resume(self._name)
-        self._failed_requests.clear()
 
     def _now(self) -> datetime:
         """Return the time by the store's clock, so that a wrong clock on this host neither loses nor steals leases."""

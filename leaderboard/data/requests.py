@@ -12,7 +12,7 @@ from submissions.records.index_rows import QueueRow
 from submissions.texts.failures import FAILURES
 
 _ROW = TypeAdapter(QueueRow)
-HIDDEN = {"path", "blob", "submitted_by", "organisation"}  # fields of a request that are not published
+HIDDEN = {"path", "blob", "submitted_by", "owner_mark"}  # fields of a request that are not published
 MAX_ROWS = 1000  # per response
 
 

@@ -22,50 +22,59 @@ MAX_CHANGES = 12
 
 
 def overview_tab(board: LiveBoard, language: Language) -> TabView:
+    """Build the overview tab, and return its fields and HTML."""
     orders = [(text("sort_overall", language), OVERALL), *((b.card.title, name) for name, b in BENCHMARKS.items())]
     with gr.Row(elem_classes="hn-controls"):
-        words = search_field("search", language, scale=3)
-        order = gr.Dropdown(orders, value=OVERALL, label=text("sort", language), scale=1, filterable=False)
-    shown = gr.Number(ROWS_PER_PAGE, visible=False)
+        search_box = search_field("search", language, scale=3)
+        order_menu = gr.Dropdown(orders, value=OVERALL, label=text("sort", language), scale=1, filterable=False)
+    row_count_field = gr.Number(ROWS_PER_PAGE, visible=False)
     html = gr.HTML(elem_id="overview", js_on_load=CLICKS_JS + REFRESH_JS, apply_default_css=False)
     gr.HTML(render("terms.html", language, name=""), apply_default_css=False)
-    html.click(clicked, [order, shown], [order, shown], trigger_mode="multiple", **PRIVATE_EVENT)
+    html.click(
+        clicked, [order_menu, row_count_field], [order_menu, row_count_field], trigger_mode="multiple", **PRIVATE_EVENT
+    )
 
-    def read(params: Mapping[str, str]) -> list[Any]:
-        order = params.get("sort", "")
-        return [clean_words(params.get("q")), order if order in BENCHMARKS else OVERALL, page_size(params.get("n"))]
+    def values_from_url(params: Mapping[str, str]) -> list[Any]:
+        return list(_clean_values(params.get("q"), params.get("sort"), params.get("n")))
 
+    # The board's version is part of the key, so that a new result leads to new HTML.
     @lru_cache(maxsize=CACHED_VIEWS)
-    def drawn(words: str, order: str, shown: int, version: str) -> str:
+    def cached_html(words: str, order: str, row_count: int, version: str) -> str:
         view = board.view()
-        found = sorted_models(view, words, order)
+        models = sorted_models(view, words, order)
         return render(
             "overview.html",
             language,
             summaries=view.summaries,
             bins=BINS,
             changes=board.changes()[:MAX_CHANGES],
-            models=found[:shown],
+            models=models[:row_count],
             shared=shared_benchmarks(view.models),
-            found=len(found),
+            found=len(models),
             version=version,
         )
 
-    def show(words: str | None, order: str | None, shown: float | None) -> str:
-        return drawn(clean_words(words), order if order in BENCHMARKS else OVERALL, page_size(shown), board.version)
+    def html_for(*values: Any) -> str:
+        return cached_html(*_clean_values(*values), board.version)
 
-    return TabView("overview", DEFAULTS, [words, order, shown], html, read, show)
+    fields = [search_box, order_menu, row_count_field]
+    return TabView("overview", DEFAULTS, fields, html, values_from_url, html_for)
+
+
+def _clean_values(words: Any, order: Any, row_count: Any) -> tuple[str, str, int]:
+    """Return untrusted values of the fields as search words, OVERALL or a benchmark, and a number of rows."""
+    return clean_words(words), order if order in BENCHMARKS else OVERALL, page_size(row_count)
 
 
 def sorted_models(view: View, words: str, order: str) -> list[ModelRow]:
     """Return the models that match the search words, best first on the benchmark `order` or overall."""
-    found = find(view.models, words)
+    models = find(view.models, words)
     if order not in BENCHMARKS:
-        return found
+        return models
 
-    def place(model: ModelRow) -> tuple[bool, float]:
+    def sort_key(model: ModelRow) -> tuple[bool, float]:
         cell = model.cells.get(order)
         score = cell.row.score if cell else None
         return cell is None or cell.rank is None, -(score or 0.0)
 
-    return sorted(found, key=place)
+    return sorted(models, key=sort_key)

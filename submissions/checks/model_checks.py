@@ -16,17 +16,17 @@ from submissions.hub_models.open_repository import check_folder_revision, open_r
 from submissions.hub_models.quantization import RUNNABLE, quantization_of
 from submissions.hub_models.repository import (
     ADAPTER,
-    MAX_FILES,
+    MAX_DOWNLOADED_FILES,
     MAX_SETTINGS_BYTES,
     PROCESSORS,
     Repository,
     folder_repository,
-    is_settings,
     json_or_empty,
+    may_hold_settings,
     parsed_json,
 )
 from submissions.records.check import Check
-from submissions.records.registry import Registry
+from submissions.records.registry import CHAT_ENGINE, Registry
 from submissions.texts.check_names import CheckName
 from submissions.texts.errors import RefusedError
 from submissions.texts.refusals import RefusalCode
@@ -203,8 +203,8 @@ def _size(model: _Model) -> str:
     size, files = sum(sum(fetched.values()) for fetched in parts), max(map(len, parts))
     if size > model.max_bytes:
         raise RefusedError(RefusalCode.TOO_LARGE, f"{size / 1e9:,.1f} GB > {model.max_bytes / 1e9:,.1f} GB")
-    if files > MAX_FILES:
-        raise RefusedError(RefusalCode.TOO_LARGE, f"{files:,} > {MAX_FILES:,} files")
+    if files > MAX_DOWNLOADED_FILES:
+        raise RefusedError(RefusalCode.TOO_LARGE, f"{files:,} > {MAX_DOWNLOADED_FILES:,} files")
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
@@ -235,7 +235,7 @@ def _architecture(model: _Model) -> str:
             raise RefusedError(RefusalCode.NOT_EXTRACTIVE, f"{model_type}: {reason}")
     elif extractive_names or not any(model_type in known[kind] for kind in ("image", "text")):
         raise RefusedError(RefusalCode.UNSUPPORTED, f"{model_type[:100]}, transformers {known['transformers']}")
-    elif names and model.registry.engine_for(names) == "chat" and not any(map(_is_chat_class, names)):
+    elif names and model.registry.engine_for(names) == CHAT_ENGINE and not any(map(_is_chat_class, names)):
         raise RefusedError(RefusalCode.NOT_CHAT, names[0][:100])
     return f"{model_type}, transformers {known['transformers']}"
 
@@ -280,10 +280,10 @@ def _code(model: _Model) -> str:
         if part is None:
             continue
         for name, size in part.sizes_to_fetch.items():
-            if is_settings(name) and size > MAX_SETTINGS_BYTES:
+            if may_hold_settings(name) and size > MAX_SETTINGS_BYTES:
                 raise RefusedError(RefusalCode.CODE_SETTING, f"{name[:100]}: {size:,} > {MAX_SETTINGS_BYTES:,} bytes")
         for name, content in part.settings_files.items():  # a missing config is reported by _config
-            if is_settings(name) and (key := code_setting(parsed_json(name, content))):
+            if may_hold_settings(name) and (key := code_setting(parsed_json(name, content))):
                 raise RefusedError(RefusalCode.CODE_SETTING, f"{name}: {key[:50]}")
     try:
         full_model = model.full_model

@@ -138,7 +138,7 @@ class SubmissionService:
         snapshot, settings, quota = self._queue.store.snapshot(), self._settings, None
         if submitter and submitter.authenticated:
             erased = self._pseudonyms.erased_pseudonyms(submitter.name, datetime.now(UTC))
-            quota = Quota(settings.quota, settings.quota_window, erased, self._pseudonyms.mark)
+            quota = Quota(settings.quota, settings.quota_window, erased, self._pseudonyms.owner_mark)
         known = tuple(name for name in self._registry.benchmarks if name in submission.benchmarks)
         submission = replace(submission, benchmarks=known)
         return _Context(submission, submitter, snapshot, self._queue.rows(snapshot), quota)
@@ -193,7 +193,8 @@ class SubmissionService:
         if submitter is None or not submitter.authenticated:
             return request
         owner = submitter.organisation(facts.model_id)
-        return request.evolve(organisation=self._pseudonyms.mark(owner, request.key) if owner else secrets.token_hex(8))
+        mark = self._pseudonyms.owner_mark(owner, request.key) if owner else secrets.token_hex(8)
+        return request.evolve(owner_mark=mark)
 
     def _enqueue(self, report: Report, context: _Context) -> dict[str, Outcome]:
         """Queue the requests that passed in one commit. Raises StoreError if the commit fails."""

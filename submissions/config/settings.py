@@ -31,8 +31,9 @@ from submissions.texts.errors import SettingsError
 
 log = logging.getLogger(__name__)
 
-# Settings that have no meaning on another machine. Of the token file, the content is sent instead of the path.
-HOST_SETTINGS = ("HANNUN_HOST", "HANNUN_PORT", "HANNUN_WORK_DIR", "HANNUN_LAUNCHER", "HANNUN_HUB_TOKEN_FILE")
+# Settings that are not passed on to a job on another machine, because they describe this one. The job gets the token in
+# HANNUN_HUB_TOKEN instead of the path of its file.
+HOST_ONLY_SETTINGS = ("HANNUN_HOST", "HANNUN_PORT", "HANNUN_WORK_DIR", "HANNUN_LAUNCHER", "HANNUN_HUB_TOKEN_FILE")
 # Fields of HANNUN_APIS that become ApiOptions: all but the name on the board and the efforts.
 API_FIELDS = ("base_url", "replicas", "model", "key", "prices", "max_cost", "page_chars", "reasons")
 IMAGE = r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}"  # a Docker image by digest, because a tag may move
@@ -61,6 +62,10 @@ class ApiModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _gather_options(cls, value: Any) -> Any:
+        """Move the fields of a HANNUN_APIS entry that describe its server into `options`.
+
+        Raises ValueError for unknown or missing fields.
+        """
         if not isinstance(value, dict) or "options" in value:
             return value
         if unknown := sorted(value.keys() - {"model_id", "efforts", *API_FIELDS}):
@@ -120,11 +125,11 @@ class Settings(BaseSettings):
     work_dir: Path = Path(".hannun/work")
     models_dir: Path | None = None
     data: dict[str, str] = {}  # benchmark → path or hf://datasets/…; default: the sample set
-    data_abroad: list[str] = []  # benchmarks whose data may be on the Hub although its terms keep it in the country
+    data_abroad: list[str] = []  # benchmarks whose test set may be on the Hub although its terms forbid that
     data_token: SecretStr | None = None  # reads private test sets; never used to download models
     hub_token: SecretStr | None = None  # reads and writes Hub stores; never used to download models
     hub_token_file: Path | None = None  # a file that holds hub_token instead; read again before each request
-    eval_datasets: dict[str, str] = {}  # benchmark → public dataset that model pages show its scores under
+    eval_datasets: dict[str, str] = {}  # benchmark → public Hub dataset under which model pages list the scores
     worker: Literal["on", "off"] = "on"
     worker_every: Duration = timedelta(seconds=10)
     lease: Duration = timedelta(minutes=30)
@@ -138,19 +143,21 @@ class Settings(BaseSettings):
     commands: LaunchCommands | None = None  # for the launcher "command"
     jobs: HubJobs | None = None  # for the launcher "hf-jobs"
     ray_resources: dict[str, Annotated[float, Field(gt=0)]] = {}  # resources of a task besides GPUs and memory
-    slots: int | None = Field(default=None, ge=1)  # parallel jobs, for launchers that start jobs
+    slots: int | None = Field(default=None, ge=1)  # parallel evaluations; not for the launcher "local"
     shards: dict[str, Annotated[int, Field(ge=1, le=64)]] = {}  # benchmark → processes that share its questions
     price_per_hour: float | None = Field(default=None, ge=0)  # US dollars, of the machine that runs evaluations
-    gpu_memory: Annotated[int, Field(ge=1)] | None = None  # bytes of one GPU of a job; None: jobs have no GPU
+    gpu_memory: Annotated[int, Field(ge=1)] | None = None  # bytes of each GPU that jobs may use; None: jobs get no GPU
     auth: Literal["off", "oauth"] = Field(default_factory=lambda: "oauth" if "SPACE_ID" in os.environ else "off")
     quota: dict[str, Annotated[int, Field(ge=1)]] = {}  # benchmark → evaluations within quota_window; default: 1
-    quota_window: Duration = Field(default=timedelta(days=7), le=timedelta(days=31))  # see index.KEEP_CLOSED_FOR
-    limit: int | None = Field(default=None, ge=1)
-    max_pixels: int = Field(default=MAX_PIXELS, ge=784)
+    # At most 31 days: the index keeps closed requests no longer (KEEP_CLOSED_FOR in submissions/store/index.py).
+    quota_window: Duration = Field(default=timedelta(days=7), le=timedelta(days=31))
+    limit: int | None = Field(default=None, ge=1)  # evaluate only the first N questions of a set
+    max_pixels: int = Field(default=MAX_PIXELS, ge=784)  # of an image; larger ones are scaled down
     latency_samples: int = Field(default=100, ge=0)  # also used to check batch invariance
+    # Share of the latency samples whose score may depend on batching before the batches are made smaller.
     max_score_changes: float = Field(default=0.02, ge=0, le=1)
     max_reasoning_tokens: int = Field(default=MAX_REASONING_TOKENS, ge=0)  # per answer, not counting the answer itself
-    device_memory: Annotated[int, Field(ge=1)] | None = None  # total bytes of the worker's devices
+    device_memory: Annotated[int, Field(ge=1)] | None = None  # bytes of all devices of the worker; for the checks
     server: str | None = None  # command that starts a model server; contains {model} and {port}
     apis: dict[str, ApiModel] = {}  # name → model behind an API that the operator may queue
     embeddings: EmbeddingServer | None = None  # for benchmarks that score the similarity of texts
@@ -165,14 +172,14 @@ class Settings(BaseSettings):
 
     @field_validator("fresh_seed")
     @classmethod
-    def _not_guessable(cls, value: SecretStr | None) -> SecretStr | None:
+    def _check_seed_length(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and len(value) < MIN_SEED_CHARS:
             raise ValueError(f"a seed has at least {MIN_SEED_CHARS} characters, this one has {len(value)}")
         return value
 
     @field_validator("hub_token_file")
     @classmethod
-    def _has_token(cls, value: Path | None) -> Path | None:
+    def _check_token_file(cls, value: Path | None) -> Path | None:
         """Check the token file at start-up. Later it may be missing briefly while the token is being replaced."""
         if value and not _first_line(value):
             raise ValueError(f"{value} cannot be read, or its first line is empty")
@@ -180,7 +187,7 @@ class Settings(BaseSettings):
 
     @field_validator("signing_key")
     @classmethod
-    def _signs(cls, value: SecretStr | None) -> SecretStr | None:
+    def _check_signing_key(cls, value: SecretStr | None) -> SecretStr | None:
         """Check the key at start-up, before an evaluation is run that could not be published."""
         if value:
             from submissions.records.signed_statement import (
@@ -191,7 +198,7 @@ class Settings(BaseSettings):
         return value
 
     @model_validator(mode="after")
-    def _stores_apart(self) -> Self:
+    def _check_stores_differ(self) -> Self:
         """Reject one store for both: the private store holds answers per item, which would leak the test sets."""
         if _same(self.store, self.private_store):
             raise ValueError("HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores: the private one holds answers")
@@ -217,7 +224,7 @@ class Settings(BaseSettings):
 
     @property
     def unknown_variables(self) -> dict[str, str | None]:
-        """Return variables that look like misspelt settings, each with the closest setting or None."""
+        """Return the HANNUN_* variables that are not settings, each with the setting of the most similar name or None."""
         known = {*(f"HANNUN_{name.upper()}" for name in type(self).model_fields), API_KEY, *self._keys}
         unknown = [name for name in os.environ if name.startswith("HANNUN_") and name not in known]
         return {name: next(iter(get_close_matches(name, known, 1)), None) for name in sorted(unknown)}
@@ -282,7 +289,8 @@ def _first_error(error: ValidationError) -> str:
     reason = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
         return reason
-    variable, *inner = (str(part) for part in first["loc"] if part != "options")  # of HANNUN_APIS, written without it
+    # `options` is not a field that the operator writes: `ApiModel` gathers the fields of HANNUN_APIS into it.
+    variable, *inner = (str(part) for part in first["loc"] if part != "options")
     name = f"HANNUN_{variable.upper().removeprefix('HANNUN_')}"
     field = f"{'.'.join(inner)}: " if inner else ""
     return f"setting {name if name in os.environ else GRADIO.get(name, name)}: {field}{reason}"

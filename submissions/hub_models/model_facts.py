@@ -10,7 +10,7 @@ from typing import Any
 from submissions.hub_models.architectures import architectures
 from submissions.hub_models.quantization import QUANTIZATIONS, quantization_of
 from submissions.hub_models.reasoning import thinking_modes
-from submissions.hub_models.repository import SETTINGS_FILES, Repository, json_or_empty, parsed_json
+from submissions.hub_models.repository import READ_FILES, Repository, json_or_empty, parsed_json
 from submissions.hub_models.template_renderer import TemplateRenderer, default_template
 from submissions.records.base import AS_SERVED, MODEL_ID, Name, Precision
 from submissions.records.options import PRECISIONS, Thinking
@@ -154,7 +154,7 @@ def folder_template(folder: Path) -> tuple[str | None, dict[str, str]]:
 
     Raises RefusedError if a JSON file with a template is broken.
     """
-    settings_files = {name: (folder / name).read_bytes() for name in SETTINGS_FILES if (folder / name).is_file()}
+    settings_files = {name: (folder / name).read_bytes() for name in READ_FILES if (folder / name).is_file()}
     repository = Repository("local/model", "", None, {}, settings_files, {})
     return chat_template(repository), special_tokens(repository)
 

@@ -32,13 +32,13 @@ FETCHED_PATTERNS = (
     "*.tiktoken",
 )
 CODE_PATTERN = "*.py"  # downloaded too if the operator has approved the code
-MAX_FILES = 1000  # that an evaluator downloads
+MAX_DOWNLOADED_FILES = 1000
 MAX_SETTINGS_BYTES = 10_000_000  # a longer settings file counts as unreadable
 LENGTH_BYTES = 8  # a safetensors file starts with the length of its header
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
-# All files that transformers reads settings from.
-SETTINGS_FILES = (
+# Small files that are read in full: all that transformers reads settings from, and the weight index.
+READ_FILES = (
     "config.json",
     "generation_config.json",
     "tokenizer_config.json",
@@ -81,10 +81,10 @@ class Repository:
     revision: str  # 40 hex: the commit, or the content hash of a local folder
     license: str | None
     sizes: dict[str, int]  # bytes by name, of all files
-    settings_files: dict[str, bytes] = field(repr=False)  # content by name, of the files in SETTINGS_FILES that exist
+    settings_files: dict[str, bytes] = field(repr=False)  # content by name, of the files in READ_FILES that exist
     headers: dict[str, Header | None]  # by name of the weight file; None: unreadable or missing
-    base_model: str | None = None  # the model it was made from, as named by its card
-    base: "Repository | None" = None  # the base model of an adapter
+    base_model: str | None = None  # ID of the model that it was made from, as its card names it
+    base: "Repository | None" = None  # an adapter's base model, read by `with_base`; None for other models
 
     @cached_property
     def config(self) -> ModelConfig:
@@ -105,9 +105,9 @@ class Repository:
         An architecture that transformers supports runs without them, even if the config has an `auto_map`. Raises
         RefusedError if there is no valid config.
         """
-        known = architectures()
-        native = any(self.config.model_type in known[kind] for kind in ("image", "text", "extractive"))
-        return "auto_map" in self.config.values and not native
+        supported = architectures()
+        is_supported = any(self.config.model_type in supported[kind] for kind in ("image", "text", "extractive"))
+        return "auto_map" in self.config.values and not is_supported
 
     @property
     def sizes_to_fetch(self) -> dict[str, int]:
@@ -172,7 +172,7 @@ def code_digests(folder: Path) -> dict[str, str]:
     }
 
 
-def is_settings(name: str) -> bool:
+def may_hold_settings(name: str) -> bool:
     """Return whether a JSON file may hold settings. In vocabularies and weight indexes, keys are arbitrary names."""
     return name.endswith(".json") and name.rpartition("/")[2] not in (*VOCABULARIES, INDEX, ADAPTER_INDEX)
 
@@ -211,7 +211,7 @@ def folder_repository(model_id: str, folder: Path) -> Repository:
 
 def readable_settings_files(sizes: dict[str, int]) -> list[str]:
     """Return the names of the settings files that are neither empty nor too large."""
-    return [name for name in SETTINGS_FILES if 0 < sizes.get(name, 0) <= MAX_SETTINGS_BYTES]
+    return [name for name in READ_FILES if 0 < sizes.get(name, 0) <= MAX_SETTINGS_BYTES]
 
 
 def weight_files(sizes: dict[str, int], settings_files: dict[str, bytes]) -> list[str]:
@@ -222,7 +222,7 @@ def weight_files(sizes: dict[str, int], settings_files: dict[str, bytes]) -> lis
         return [WEIGHTS]
     try:
         names: set[str] = set(json.loads(settings_files[INDEX])["weight_map"].values())
-        return sorted(name for name in names if isinstance(name, str))[:MAX_FILES]
+        return sorted(name for name in names if isinstance(name, str))[:MAX_DOWNLOADED_FILES]
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return []
 

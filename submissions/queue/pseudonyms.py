@@ -21,11 +21,11 @@ from submissions.store.folders import sharded
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 
-ERASED, KEY = "erased", "people.key"
+ERASED, HASH_KEY_FILE = "erased", "people.key"
 
 
-class Person(Record):
-    """The name behind a pseudonym, stored at `people/` in the private store."""
+class SubmitterName(Record):
+    """The name of the submitter behind a pseudonym, stored at `people/` in the private store."""
 
     name: Label
     pseudonym: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
@@ -34,11 +34,11 @@ class Person(Record):
 class Erased(Record):
     """A pseudonym whose name was erased, stored at `erased/` in the private store under a keyed hash of the name.
 
-    The quota counts its submissions until `until`.
+    Its submissions count towards the quota until `counted_until`.
     """
 
     pseudonym: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
-    until: Time
+    counted_until: Time
 
 
 class Pseudonyms:
@@ -51,15 +51,15 @@ class Pseudonyms:
         self._settings = settings
 
     def find(self, name: str) -> str | None:
-        """Return the pseudonym of a person or an organisation, or None if they have never submitted."""
-        record = self._files.read_record(_path(name), Person)
+        """Return the pseudonym of a submitter, or None if they have never submitted."""
+        record = self._files.read_record(_path(name), SubmitterName)
         return record.pseudonym if record else None
 
     def find_or_make(self, name: str) -> str:
-        """Return the pseudonym of a person or an organisation, and create it if there is none."""
+        """Return the pseudonym of a submitter, and create it if there is none."""
         if known := self.find(name):
             return known
-        fresh = Person(name=name, pseudonym=secrets.token_hex(8))
+        fresh = SubmitterName(name=name, pseudonym=secrets.token_hex(8))
         self._files.create(_path(name), fresh.to_bytes())
         if known := self.find(name):
             return known
@@ -68,7 +68,7 @@ class Pseudonyms:
 
     def name_of(self, pseudonym: str) -> str | None:
         """Return the name behind a pseudonym, or None if it was erased."""
-        records = (self._files.read_record(path, Person) for path in self._files.paths("people"))
+        records = (self._files.read_record(path, SubmitterName) for path in self._files.paths("people"))
         return next((record.name for record in records if record and record.pseudonym == pseudonym), None)
 
     def erase(self, name: str, now: datetime) -> str | None:
@@ -77,38 +77,39 @@ class Pseudonyms:
         A keyed hash of the name is kept for the quota window. Otherwise a new pseudonym would get a fresh quota.
         """
         if pseudonym := self.find(name):
-            erased = Erased(pseudonym=pseudonym, until=now + self._settings.quota_window)
-            self._files.write(f"{self._erased(name)}{pseudonym}.json", erased.to_bytes())
+            erased = Erased(pseudonym=pseudonym, counted_until=now + self._settings.quota_window)
+            self._files.write(f"{self._erased_prefix(name)}{pseudonym}.json", erased.to_bytes())
         self._files.delete(_path(name))
         return pseudonym
 
     def erased_pseudonyms(self, name: str, now: datetime) -> frozenset[str]:
         """Return the erased pseudonyms of a name that the quota still counts."""
-        paths = (path for path in self._files.paths(ERASED) if path.startswith(self._erased(name)))
+        paths = (path for path in self._files.paths(ERASED) if path.startswith(self._erased_prefix(name)))
         records = (self._files.read_record(path, Erased) for path in paths)
-        return frozenset(record.pseudonym for record in records if record and record.until > now)
+        return frozenset(record.pseudonym for record in records if record and record.counted_until > now)
 
-    def mark(self, owner: str, key: str) -> str:
-        """Return the mark of a request whose submitter belongs to the model's owner. `key` is the key of the request.
+    def owner_mark(self, owner: str, request_key: str) -> str:
+        """Return the mark of a request whose submitter belongs to the model's owner, a keyed hash.
 
-        The mark is a keyed hash. Without the key in the private store it looks like a random number for each request.
+        Requests whose submitter does not belong to the owner carry a random value of the same length, so that the two
+        cannot be told apart without the key in the private store.
         """
-        return self._keyed(f"{owner}/{key}")
+        return self._keyed_hash(f"{owner}/{request_key}")
 
     def belongs(self, request: EvalRequest) -> bool:
         """Return whether the submitter of a request belongs to the model's owner."""
-        return request.organisation == self.mark(request.model_id.partition("/")[0], request.key)
+        return request.owner_mark == self.owner_mark(request.model_id.partition("/")[0], request.key)
 
-    def _erased(self, name: str) -> str:
-        return f"{ERASED}/{self._keyed(name)}-"
+    def _erased_prefix(self, name: str) -> str:
+        return f"{ERASED}/{self._keyed_hash(name)}-"
 
-    def _keyed(self, text: str) -> str:
-        return hmac.new(self._key, text.encode(), sha256).hexdigest()[:16]
+    def _keyed_hash(self, text: str) -> str:
+        return hmac.new(self._hash_key, text.encode(), sha256).hexdigest()[:16]
 
     @cached_property
-    def _key(self) -> bytes:
-        self._files.create(KEY, secrets.token_hex(32).encode())
-        return self._files.read(KEY)
+    def _hash_key(self) -> bytes:
+        self._files.create(HASH_KEY_FILE, secrets.token_hex(32).encode())
+        return self._files.read(HASH_KEY_FILE)
 
     @cached_property
     def _files(self) -> PrivateStore:
@@ -119,7 +120,7 @@ def forget_erased(private: PrivateStore, now: datetime) -> None:
     """Delete records of erased names that the quota no longer counts. Raises StoreError on failure."""
     for path in private.paths(ERASED):
         erased = private.read_record(path, Erased)
-        if erased is None or erased.until <= now:
+        if erased is None or erased.counted_until <= now:
             private.delete(path)
 
 

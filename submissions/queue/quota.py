@@ -34,7 +34,9 @@ class Quota:
     limits: Mapping[str, int]  # by benchmark
     window: timedelta
     erased_pseudonyms: frozenset[str] = frozenset()  # earlier pseudonyms of the submitter
-    mark: Callable[[str, str], str] | None = None  # Pseudonyms.mark; None: submitters never belong to an owner
+    owner_mark: Callable[[str, str], str] | None = (
+        None  # Pseudonyms.owner_mark; None: submitters never belong to an owner
+    )
 
     def free_at(self, rows: Iterable[QueueRow], request: EvalRequest) -> datetime | None:
         """Return when the submitter may submit this request, or None if they may now."""
@@ -67,10 +69,10 @@ class Quota:
         """Return whether both requests are for models of one owner and were submitted by members of that owner."""
         owner = request.model_id.partition("/")[0]
         return (
-            self.mark is not None
+            self.owner_mark is not None
             and row.model_id.partition("/")[0] == owner
-            and request.organisation == self.mark(owner, request.key)
-            and row.organisation == self.mark(owner, row.key)
+            and request.owner_mark == self.owner_mark(owner, request.key)
+            and row.owner_mark == self.owner_mark(owner, row.key)
         )
 
 

@@ -188,7 +188,7 @@ class QueueRow:
     thinking: str | None = None
     custom_code: bool | None = None
     submitted_by: str
-    organisation: str | None = None
+    owner_mark: str | None = None
     submitted_at: Time
     status: str
     attempt: int

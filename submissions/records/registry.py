@@ -1,6 +1,6 @@
 """Describe the benchmarks and engines of an installation for the checks.
 
-This package does not know any of them. Programs build a `Registry` from higher packages at start-up and pass it in.
+`submissions` imports no benchmark and no engine. The programs that know them build a `Registry` at start-up and pass it in.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from submissions.records.options import Inputs
+
+CHAT_ENGINE = "chat"  # runs the models that no other engine claims
 
 
 class BenchmarkInfo(Protocol):
@@ -23,7 +25,7 @@ class BenchmarkInfo(Protocol):
 
     @property
     def inputs(self) -> Inputs:
-        """Return the kind of input that a model must accept."""
+        """Return the kind of input that a model must accept: one, while an engine may accept several."""
         ...
 
     @property
@@ -37,11 +39,11 @@ class EngineInfo(Protocol):
 
     @property
     def inputs(self) -> Collection[Inputs]:
-        """Return the kinds of input that the engine accepts."""
+        """Return all kinds of input that the engine accepts. A benchmark has only one of them."""
         ...
 
     @property
-    def class_names(self) -> Collection[str]:
+    def class_name_parts(self) -> Collection[str]:
         """Return substrings of the class names of models that it runs, such as ForQuestionAnswering."""
         ...
 
@@ -54,11 +56,11 @@ class Registry:
     engines: Mapping[str, EngineInfo]
 
     def engine_for(self, class_names: Iterable[str]) -> str:
-        """Return the name of the engine for a model whose config lists these classes."""
+        """Return the name of the engine for a model whose config lists these classes, or the chat engine if none claims them."""
         for name, engine in self.engines.items():
-            if any(part in class_name for part in engine.class_names for class_name in class_names):
+            if any(part in class_name for part in engine.class_name_parts for class_name in class_names):
                 return name
-        return "chat"
+        return CHAT_ENGINE
 
     def benchmarks_for(self, engine: str) -> list[str]:
         """Return the names of the benchmarks whose inputs an engine accepts."""

@@ -110,7 +110,7 @@ class EvalRequest(Record):
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     license: Label | None = None
     submitted_by: Label  # a pseudonym, see submissions.queue.pseudonyms
-    organisation: Label | None = None  # keyed mark; only the operator can tell if the submitter belongs to the owner
+    owner_mark: Label | None = None  # see Pseudonyms.owner_mark; a random value if the submitter is not the owner
     submitted_at: Time
     share: bool = False  # whether to offer the result to the model's repository, if its owner submitted
     thinking: Thinking | None = None

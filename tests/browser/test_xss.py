@@ -78,7 +78,7 @@ def full_result(request: EvalRequest) -> EvalResult:
 
 def full_request(request: EvalRequest) -> EvalRequest:
     lease = Lease(worker="x", nonce="0" * 32, heartbeat_at=NOW, expires_at=NOW)
-    return request.evolve(license="x", organisation="x", status="running", attempt=1, lease=lease, started_at=NOW)
+    return request.evolve(license="x", owner_mark="x", status="running", attempt=1, lease=lease, started_at=NOW)
 
 
 def test_pages_escape_scripts_in_records(

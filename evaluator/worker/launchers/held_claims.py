@@ -1,4 +1,4 @@
-"""Mark the claims held by processes of this host, to find those of killed processes before the leases expire."""
+"""Mark which claims the processes of this host hold, so that a killed process's claims are found before their leases expire."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,13 +22,14 @@ class HeldClaims:
     def hold(self, nonce: str) -> Iterator[None]:
         """Mark a claim as held by this process."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        unlocked, held = self._folder / f"{nonce}.new", self._folder / f"{nonce}{_HELD}"
-        with FileLock(unlocked):
-            unlocked.rename(held)  # locked before it can be found
+        new_path, held_path = self._folder / f"{nonce}.new", self._folder / f"{nonce}{_HELD}"
+        # Lock the file before it gets the name that `abandoned` looks for.
+        with FileLock(new_path):
+            new_path.rename(held_path)
             try:
                 yield
             finally:
-                held.unlink(missing_ok=True)
+                held_path.unlink(missing_ok=True)
 
     def abandoned(self) -> list[str]:
         """Return the nonces of claims whose process has ended."""

@@ -19,7 +19,7 @@ from ray.exceptions import RayError, TaskCancelledError
 
 from evaluator.worker.launchers.base import JobLauncher, JobState, Launch, as_launch_errors
 from submissions.config.paths import ROOT
-from submissions.config.settings import HOST_SETTINGS, Settings
+from submissions.config.settings import HOST_ONLY_SETTINGS, Settings
 from submissions.queue.queue import Queue
 from submissions.store.open import absolute
 from submissions.texts.errors import SettingsError
@@ -53,7 +53,7 @@ class RayLauncher(JobLauncher):
         settings = self.settings
         # Passed as an argument: Ray's dashboard shows the runtime environment, and these include tokens.
         environment = {
-            **settings.variables(HOST_SETTINGS),
+            **settings.variables(HOST_ONLY_SETTINGS),
             **settings.secrets,
             **{"HANNUN_STORE": absolute(settings.store), "HANNUN_PRIVATE_STORE": absolute(settings.private_store)},
         }

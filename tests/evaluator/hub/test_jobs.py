@@ -112,8 +112,8 @@ def test_offer_result_requires_consent_and_links_record(hub: Hub, make_request: 
     )
     settings = settings.model_copy(update={"private_store": str(tmp_path / "private")})
     request = make_request(share=True)
-    by_owner = Pseudonyms(settings).mark(request.model_id.partition("/")[0], request.key)
-    stranger, request = request.evolve(organisation="0" * 16), request.evolve(organisation=by_owner)
+    by_owner = Pseudonyms(settings).owner_mark(request.model_id.partition("/")[0], request.key)
+    stranger, request = request.evolve(owner_mark="0" * 16), request.evolve(owner_mark=by_owner)
     result = result_of(request)
     whole = result.evolve(dataset={**result.dataset.model_dump(), "split": "test"})
     assert offer_result(request, result, settings) is None, "a sample run is not offered"

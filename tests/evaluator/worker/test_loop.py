@@ -166,7 +166,7 @@ def test_worker_records_stage_of_failure(settings: Settings, tmp_path: Path, dum
 def test_worker_quarantines_on_broken_benchmark_data(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluator.worker.loop.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("evaluator.worker.pause.FIRST_PAUSE", 0.0)
     (tmp_path / "data").mkdir()
     (tmp_path / "data/items.jsonl").write_text("{}\n")
     request = submit(settings, "tiny/extractive", "korquad-2")
@@ -330,7 +330,7 @@ def test_worker_restricts_folder_permissions(settings: Settings) -> None:
         assert path.stat().st_mode & 0o777 == 0o700, path
 
 
-def test_worker_pauses_longer_after_infrastructure_failures(
+def test_worker_pauses_longer_after_host_faults(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, dummy_engine: None
 ) -> None:
     """Run on a full disk: requests stay pending, except the few that were tried."""
@@ -339,7 +339,7 @@ def test_worker_pauses_longer_after_infrastructure_failures(
     for benchmark in ("ko-vqa", "ko-vdc", "infochartqa"):
         submit(settings, "tiny/image-text", benchmark)
     clock = [1000.0]
-    monkeypatch.setattr("evaluator.worker.loop.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("evaluator.worker.pause.time.monotonic", lambda: clock[0])
 
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -350,9 +350,9 @@ def test_worker_pauses_longer_after_infrastructure_failures(
         pauses = []
         for _ in range(10):
             assert (worker.run_pending(), worker.run_pending()) == (1, 0), "the worker pauses after one attempt"
-            assert worker.paused
-            pauses.append(worker._pause_until - clock[0])
-            clock[0] = worker._pause_until
+            assert worker.pause.has_host_fault and worker.pause.is_active
+            pauses.append(worker.pause.ends_at - clock[0])
+            clock[0] = worker.pause.ends_at
         assert pauses == [10] * 3 + [20] * 3 + [40] * 3 + [80], (
             "the pause grows with each new request, not with each attempt"
         )
@@ -362,7 +362,7 @@ def test_worker_pauses_longer_after_infrastructure_failures(
     (pause,) = Heartbeats(settings).pauses(queue.store.now())
     assert pause.code == "disk_full"
     queue.requeue_all()
-    assert worker.run_pending() == 4 and not worker.paused
+    assert worker.run_pending() == 4 and not worker.pause.has_host_fault
     assert Heartbeats(settings).pauses(queue.store.now()) == []
     assert {row.status for row in queue.rows()} == {"finished"}
 

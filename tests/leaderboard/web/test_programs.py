@@ -165,7 +165,7 @@ def test_request_json_has_place_progress_and_failure(http: httpx.Client, request
     assert result.json()["results"]["ko-vqa"]["em"] == 55.5
     assert result.headers["Content-Disposition"] == f'attachment; filename="{requests["done"].key}.json"'
     assert "템플릿" not in found["wrong"]["failure"]["message"] and found["wrong"]["failure"]["message"]
-    assert not {"submitted_by", "organisation", "path"} & found["next"].keys()
+    assert not {"submitted_by", "owner_mark", "path"} & found["next"].keys()
     assert found["busy"]["progress"] == {"stage": "infer", "done": 30, "total": 45}
 
 

@@ -56,7 +56,7 @@ def test_submit_stores_name_only_privately(service: SubmissionService, settings:
     assert first.share
     assert Pseudonyms(settings).name_of(first.submitted_by) == NAME
     assert all(Pseudonyms(settings).belongs(request) for request in (first, second))
-    assert first.organisation != second.organisation, "only the operator can see that both have the same owner"
+    assert first.owner_mark != second.owner_mark, "only the operator can see that both have the same owner"
     outcomes, _ = service.submit(Submission("tiny/image-text", ("ko-vqa",), precision="bfloat16"), KIM)
     assert [one.code for one in outcomes] == ["refused"], "the quota belongs to the person"
 
@@ -69,10 +69,10 @@ def test_request_hides_whether_submitter_owns_model(
     service.submit(Submission("tiny/image-text", ("ko-vqa", "ko-vdc"), share=True), Submitter(name))
     for row in Queue(store).rows():
         request = Queue(store).get(row.key)
-        assert re.fullmatch("[0-9a-f]{16}", request.organisation or "") and request.organisation != request.submitted_by
+        assert re.fullmatch("[0-9a-f]{16}", request.owner_mark or "") and request.owner_mark != request.submitted_by
         assert request.share, "share is kept as submitted"
         assert Pseudonyms(settings).belongs(request) == (name == "tiny")
-    assert len({Queue(store).get(row.key).organisation for row in Queue(store).rows()}) == 2
+    assert len({Queue(store).get(row.key).owner_mark for row in Queue(store).rows()}) == 2
 
 
 def test_find_or_make_returns_one_pseudonym_concurrently(settings: Settings) -> None:

@@ -97,8 +97,8 @@ def test_submit_shares_quota_within_organisation(queue: Queue, make_request: Mak
     def submit(who: Submitter, model: str) -> None:
         request = make_request(model_id=model, submitted_by=who.name)
         owner = who.organisation(model)
-        organisation = mark(owner, request.key) if owner else "0" * 16
-        queue.submit(request.evolve(organisation=organisation), replace(WEEK, mark=mark))
+        owner_mark = mark(owner, request.key) if owner else "0" * 16
+        queue.submit(request.evolve(owner_mark=owner_mark), replace(WEEK, owner_mark=mark))
 
     submit(stranger, "lab/one")
     submit(kim, "lab/two")
