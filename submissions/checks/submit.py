@@ -139,7 +139,7 @@ class SubmissionService:
         if submitter and submitter.authenticated:
             erased = self._pseudonyms.erased_pseudonyms(submitter.name, datetime.now(UTC))
             quota = Quota(settings.quota, settings.quota_window, erased, self._pseudonyms.owner_mark)
-        known = tuple(name for name in self._registry.benchmarks if name in submission.benchmarks)
+        known = tuple(name for name in dict.fromkeys(submission.benchmarks) if name in self._registry.benchmarks)
         submission = replace(submission, benchmarks=known)
         return _Context(submission, submitter, snapshot, self._queue.rows(snapshot), quota)
 
@@ -155,6 +155,7 @@ class SubmissionService:
         )
         opt_out = opt_out_check(report.model_id, context.snapshot)
         if report.facts is None:
+            # The model was not found, so that no opt-out of its owner proves nothing.
             return replace(report, checks=(*report.checks, replace(opt_out, skipped=not opt_out.refusal)))
         facts = report.facts
         # The memory of a worker on another machine is known only if the operator has set it.
@@ -176,8 +177,8 @@ class SubmissionService:
     def _request(self, facts: ModelFacts, benchmark: str, context: _Context, pseudonym: str) -> EvalRequest:
         """Return the request for one benchmark.
 
-        A result is offered to the model's repository only if the owner of the repository submitted the model. The public
-        record does not reveal whether they did: other submitters get a random mark of the same form.
+        A result is offered to the model's repository only if its owner submitted the model. `owner_mark` is then a keyed hash,
+        and else a random value of the same form, so that the public record does not show which.
         """
         submission, submitter = context.submission, context.submitter
         request = build_request(
@@ -202,25 +203,27 @@ class SubmissionService:
             return {}
         pseudonym = self._pseudonyms.find_or_make(context.submitter.name)
         requests = [request.evolve(submitted_by=pseudonym) for request in report.requests.values()]
-        refusals = self._queue.submit_all(requests, context.quota)
-        try:
-            wait = waits(self._queue.rows(), datetime.now(UTC))
-        except StoreError:  # the commit has already queued the requests
-            wait = {}
         # The commit repeats some checks, because another submission may have been queued in the meantime.
+        late_refusals = self._queue.submit_all(requests, context.quota)
+        try:
+            wait_by_key = waits(self._queue.rows(), datetime.now(UTC))
+        except StoreError:  # the commit has already queued the requests
+            wait_by_key = {}
         return {
-            request.benchmark: _refused(request.benchmark, [late])
-            if late
-            else Outcome("accepted", request.benchmark, key=request.key, wait=wait.get(request.key))
-            for request, late in zip(requests, refusals, strict=True)
+            request.benchmark: _refused(request.benchmark, [refusal])
+            if refusal
+            else Outcome("accepted", request.benchmark, key=request.key, wait=wait_by_key.get(request.key))
+            for request, refusal in zip(requests, late_refusals, strict=True)
         }
 
 
 def _refused(benchmark: str, refusals: Sequence[Check]) -> Outcome:
-    known = next((check.request for check in refusals if check.request), None)
-    return Outcome("refused", benchmark, tuple(refusals), known)
+    earlier_key = next((check.request for check in refusals if check.request), None)
+    return Outcome("refused", benchmark, tuple(refusals), earlier_key)
 
 
 def can_be_submitted(report: Report, benchmarks: Sequence[str]) -> bool:
-    """Return whether every check passed or, if no benchmark was chosen, whether at least one accepts the model."""
-    return not any(check.refusal for check in report.checks) if benchmarks else bool(report.requests)
+    """Return whether every check passed or, if no benchmark was chosen, whether at least one benchmark accepts the model."""
+    if benchmarks:
+        return not any(check.refusal for check in report.checks)
+    return bool(report.requests)
