@@ -164,7 +164,7 @@ def test_board_reader_refresh_makes_few_requests(hub: Hub, make_request: Make, m
 LOAD = """
 import datasets
 rows = datasets.load_dataset("org/store", data_files="index/board/korquad-2/**/*.jsonl", split="train")
-print(sorted(rows["em"]))
+print(sorted(metrics["em"] for metrics in rows["metrics"]))
 """
 
 
