@@ -4,14 +4,18 @@ This module imports nothing heavy, so that `--help` is fast.
 """
 
 import argparse
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import TypeVar
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import ENGINES
-from evaluator.results.shard import Shard, parse_shard
+from evaluator.results.shard import parse_shard
 from submissions.config.durations import parse_duration
 from submissions.records.options import PRECISIONS, THINKING
+
+T = TypeVar("T")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -154,14 +158,19 @@ def _add_worker(worker: argparse.ArgumentParser) -> None:
     worker.add_argument("--once", action="store_true", help="stop when the queue is empty")
     worker.add_argument(
         "--every",
-        type=_duration,
+        type=_with_reason(parse_duration),
         metavar="10m",
         help="how often to look for new requests (default: HANNUN_WORKER_EVERY)",
     )
     worker.add_argument(
         "--claimed", metavar="KEY:NONCE", help="evaluate one request that a launcher has claimed, then exit"
     )
-    worker.add_argument("--shard", type=_shard, metavar="0/4", help="with --claimed: only this shard of its questions")
+    worker.add_argument(
+        "--shard",
+        type=_with_reason(parse_shard),
+        metavar="0/4",
+        help="with --claimed: only this shard of its questions",
+    )
     worker.add_argument("--store", help="path or URL of the store (default: HANNUN_STORE)")
 
 
@@ -189,22 +198,34 @@ def _add_schedule(schedule: argparse.ArgumentParser) -> None:
         "--image", metavar="NAME@sha256:…", help="Docker image of Debian with Python 3.11, by its digest"
     )
     schedule.add_argument(
-        "--timeout", type=_duration, default=timedelta(hours=12), help="time limit of one job (default: 12h)"
+        "--timeout",
+        type=_with_reason(parse_duration),
+        default=timedelta(hours=12),
+        help="time limit of one job (default: 12h)",
     )
     schedule.add_argument("--namespace", help="user or organisation that pays (default: the token's)")
     action = schedule.add_mutually_exclusive_group()
     action.add_argument(
-        "--every", type=_duration, default=timedelta(hours=1), metavar="1h", help="how often (default: 1h)"
+        "--every",
+        type=_with_reason(parse_duration),
+        default=timedelta(hours=1),
+        metavar="1h",
+        help="how often (default: 1h)",
     )
     action.add_argument("--list", action="store_true", help="list the scheduled jobs")
     action.add_argument("--delete", metavar="ID", help="delete a scheduled job")
 
 
-def _shard(text: str) -> Shard:
-    try:
-        return parse_shard(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+def _with_reason(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Wrap a parser so that argparse shows the message of its ValueError."""
+
+    def parse_argument(text: str) -> T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return parse_argument
 
 
 def _price(text: str) -> float:
@@ -227,13 +248,6 @@ def _folder(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("must name a folder")
     return Path(text)
-
-
-def _duration(text: str) -> timedelta:
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _count(text: str) -> int:

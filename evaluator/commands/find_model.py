@@ -7,8 +7,12 @@ from pathlib import Path
 from evaluator.engines.registry import REGISTRY
 from evaluator.hub.model_download import fetch_model
 from submissions.checks.model_checks import inspect_folder, inspect_model
+from submissions.checks.option_checks import require_runnable
+from submissions.checks.request import build_request
 from submissions.config.settings import Settings
 from submissions.hub_models.model_facts import ModelFacts, facts_of_server
+from submissions.records.options import Thinking
+from submissions.records.request import EvalRequest
 
 
 def find_model(args: argparse.Namespace, settings: Settings) -> tuple[ModelFacts, Path, Path | None]:
@@ -39,6 +43,20 @@ def facts_of_model(model: str, revision: str | None, settings: Settings, *, trus
     name = _model_id(folder.resolve().name, "local")
     return inspect_folder(
         name, folder, REGISTRY, models_dir=settings.models_dir, revision=revision, trust_code=trust_code
+    )
+
+
+def local_request(facts: ModelFacts, args: argparse.Namespace, thinking: Thinking | None) -> EvalRequest:
+    """Return the request of an evaluation on this machine, which is never queued. Raises RefusedError."""
+    require_runnable(facts, args.benchmark, REGISTRY, thinking)
+    return build_request(
+        facts,
+        args.benchmark,
+        REGISTRY,
+        "local",
+        requested_revision=args.revision,
+        precision=args.precision,
+        thinking=thinking,
     )
 
 

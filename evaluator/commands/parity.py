@@ -7,15 +7,12 @@ from tempfile import TemporaryDirectory
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import shown_progress
-from evaluator.commands.find_model import find_model
+from evaluator.commands.find_model import find_model, local_request
 from evaluator.core.errors import DataError
 from evaluator.datasets.source import open_source
-from evaluator.engines.registry import REGISTRY
 from evaluator.results.parity import MAX_DIFFERENCES_SHOWN, parity
 from evaluator.results.reproduce import server_name
 from evaluator.results.task import Task, options_of
-from submissions.checks.option_checks import require_runnable
-from submissions.checks.request import build_request
 from submissions.config.api_options import ApiOptions
 from submissions.config.settings import load_settings
 
@@ -27,16 +24,7 @@ def main(args: argparse.Namespace) -> int:
     if not command:
         raise DataError("parity needs --spawn or HANNUN_SERVER, the command that starts the server")
     facts, folder, adapter = find_model(args, settings)
-    require_runnable(facts, args.benchmark, REGISTRY, args.thinking)
-    request = build_request(
-        facts,
-        args.benchmark,
-        REGISTRY,
-        "local",
-        requested_revision=args.revision,
-        precision=args.precision,
-        thinking=args.thinking,
-    )
+    request = local_request(facts, args, args.thinking)
     benchmark = BENCHMARKS[args.benchmark]
     options = options_of(
         request,

@@ -8,14 +8,12 @@ from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import shown_progress
-from evaluator.commands.find_model import find_model
+from evaluator.commands.find_model import find_model, local_request
 from evaluator.core.errors import DataError, Details, IncompleteRunError
 from evaluator.datasets.source import open_source
 from evaluator.engines.registry import REGISTRY
 from evaluator.results.evaluate import Evaluation, evaluate
 from evaluator.results.task import Task, load_items, options_of
-from submissions.checks.option_checks import require_runnable
-from submissions.checks.request import build_request
 from submissions.config.api_options import ApiOptions
 from submissions.config.settings import Settings, load_settings
 
@@ -57,16 +55,7 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
     facts, folder, adapter = find_model(args, settings)
     if args.no_images:
         facts = replace(facts, takes_images=True)  # a text model can also be asked without images
-    require_runnable(facts, args.benchmark, REGISTRY, None if args.base_url else args.thinking)
-    request = build_request(
-        facts,
-        args.benchmark,
-        REGISTRY,
-        "local",
-        requested_revision=args.revision,
-        precision=args.precision,
-        thinking=None if args.base_url else args.thinking,
-    )
+    request = local_request(facts, args, None if args.base_url else args.thinking)
     if args.base_url:
         request = request.evolve(thinking=args.thinking)  # sent to the server, whose template is unknown
     if args.engine != "auto":

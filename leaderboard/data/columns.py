@@ -5,9 +5,11 @@ One entry defines how a column is shown, sorted and chosen, its key in URLs, and
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.metrics import Metric
 from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import BoardRow
@@ -150,11 +152,15 @@ RANK = "score"  # the sort key of the ranking itself
 RANK_LABEL = Text("순위", "Rank")
 
 
-def metric_columns(benchmark: str) -> list[Column]:
+def metric_columns(benchmark: str) -> Sequence[Column]:
     """Return a column for each metric of a benchmark. The metrics that rank cannot be hidden."""
-    bench = BENCHMARKS[benchmark]
-    ranking = (bench.card.headline, bench.card.reported_headline)
-    return [_metric_column(metric, optional=metric.name not in ranking) for metric in bench.metrics]
+    return _metric_columns(BENCHMARKS[benchmark])
+
+
+@cache  # every request reads them
+def _metric_columns(benchmark: Benchmark) -> Sequence[Column]:
+    ranking = (benchmark.card.headline, benchmark.card.reported_headline)
+    return tuple(_metric_column(metric, optional=metric.name not in ranking) for metric in benchmark.metrics)
 
 
 def _metric_column(metric: Metric, *, optional: bool) -> Column:

@@ -43,17 +43,15 @@ def to_parquet(rows: Sequence[RankedRow], benchmark: str) -> bytes:
 
     arrow = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     names = [*RANKS, *exported(benchmark)]
-    schema = pa.schema([(name, arrow[_type(name)]) for name in names])
+    hints = get_type_hints(BoardRow) | dict.fromkeys(RANKS, int)
+    schema = pa.schema([(name, arrow[_type(hints.get(name, float))]) for name in names])  # others are metrics
     buffer = io.BytesIO()
     _frame(flat(rows), names).to_parquet(buffer, compression="zstd", index=False, schema=schema)
     return buffer.getvalue()
 
 
-def _type(name: str) -> type:
-    """Return the type of an exported column: a rank, a field of BoardRow, or a metric."""
-    if name in RANKS:
-        return int
-    hint = get_type_hints(BoardRow).get(name, float)
+def _type(hint: Any) -> type:
+    """Return the type of the values of an exported column, without None."""
     return next(kind for kind in (str, int, float, bool) if kind in (hint, *get_args(hint)))
 
 
@@ -66,7 +64,10 @@ FORMATS: dict[str, tuple[str, Callable[[Sequence[RankedRow], str], bytes]]] = {
 
 def flat(rows: Sequence[RankedRow]) -> list[dict[str, Any]]:
     """Return rows as flat dicts, as in exported files. Scores are in percent, latencies in milliseconds per question."""
-    return [dict(zip(RANKS, (r.rank, r.best, r.worst), strict=True)) | exported_values(r.row) for r in rows]
+    names = {benchmark: exported(benchmark) for benchmark in {r.row.benchmark for r in rows}}
+    return [
+        dict(zip(RANKS, (r.rank, r.best, r.worst), strict=True)) | _values(r.row, names[r.row.benchmark]) for r in rows
+    ]
 
 
 def exported(benchmark: str) -> list[str]:
@@ -76,13 +77,12 @@ def exported(benchmark: str) -> list[str]:
     return [*model, *metrics, *run]
 
 
-def exported_values(row: BoardRow) -> dict[str, Any]:
-    """Return the exported fields of a row with their values. Scores are in percent."""
+def _values(row: BoardRow, names: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for name in _metric_names(row.benchmark):
-        low, high = row.intervals.get(name, (None, None))
-        values |= {name: row.metrics.get(name), f"{name}_low": low, f"{name}_high": high}
-    return {name: values[name] if name in values else getattr(row, name) for name in exported(row.benchmark)}
+    for metric in _metric_names(row.benchmark):
+        low, high = row.intervals.get(metric, (None, None))
+        values |= {metric: row.metrics.get(metric), f"{metric}_low": low, f"{metric}_high": high}
+    return {name: values[name] if name in values else getattr(row, name) for name in names}
 
 
 def _metric_names(benchmark: str) -> list[str]:

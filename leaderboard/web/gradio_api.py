@@ -44,8 +44,7 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
             limit: number of rows, at most 1000
         """
         boards = board.fresh_view().boards
-        if benchmark not in boards:
-            raise _error(f"unknown benchmark {benchmark!r}; available: {', '.join(boards)}")
+        _check_known("benchmark", [benchmark], list(boards))
         if not isinstance(limit, int) or not 1 <= limit <= MAX_ROWS:
             raise _error(f"limit must be a whole number from 1 to {MAX_ROWS}")
         found = select(boards[benchmark], Query(words=clean_words(search), verified=bool(verified)))
