@@ -14,7 +14,6 @@ os.environ.setdefault(
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.errors import SandboxError
-from leaderboard.web.gradio_import import no_stub_files
 from submissions.config.garbage_collection import no_garbage_collection
 from submissions.config.logs import log_safely
 from submissions.config.settings import Settings, load_settings
@@ -26,11 +25,7 @@ def main() -> int:
     try:
         with no_garbage_collection():
             settings = load_settings(BENCHMARKS)
-            with no_stub_files():
-                from leaderboard.pages.application import (  # Gradio reads its environment variables at import
-                    build_app,
-                    serve,
-                )
+            from leaderboard.web.application import build_app, serve  # Gradio reads its environment variables at import
 
             log_safely(settings)
             app = build_app(settings)

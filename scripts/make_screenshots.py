@@ -11,8 +11,6 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.chart_data import charts_of
-from leaderboard.views.texts import text
 from scripts.chromium import launch
 from scripts.support.evaluated import evaluated
 from scripts.support.records import request_numbered
@@ -29,22 +27,19 @@ INVENTED = (("example/invented-a", 58.0, 20.0), ("example/invented-b", 56.5, 9.0
 def main() -> None:
     OUT.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, _board(Path(folder)) as address, _page() as page:
-        page.goto(f"{address}/?tab=overview")
-        page.wait_for_selector("#overview tbody tr")
+        page.goto(f"{address}/?lang=ko")
         _shoot(page, "overview")
-        page.goto(f"{address}/en/?tab=ko-vqa")
-        page.wait_for_selector("#board-ko-vqa tbody tr")
+        page.goto(f"{address}/en/ko-vqa")
         _shoot(page, "ko-vqa")
-        page.get_by_text(text("charts", "en")).locator("visible=true").click()
-        for kind in charts_of("ko-vqa"):
-            page.wait_for_selector(f"#{kind}-ko-vqa svg.main-svg")
-        page.locator(".hn-charts").locator("visible=true").evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+        for chart in page.locator("[data-chart]").locator("visible=true").all():
+            chart.scroll_into_view_if_needed()
+            chart.locator("svg.main-svg").first.wait_for()
+        page.locator(".hn-charts").evaluate("e => e.scrollIntoView({behavior: 'instant'})")
         _shoot(page, "charts")
-        page.goto(f"{address}/?compare=" + ",".join(model for model, _, _ in INVENTED))
-        page.wait_for_selector("#compare .hn-verdicts li")
+        page.goto(f"{address}/compare?models=" + ",".join(model for model, _, _ in INVENTED))
         _shoot(page, "compare")
-        page.goto(f"{address}/en/?tab=submit")
-        page.locator("#model-id").locator("input, textarea").fill("example/tiny-image-text")
+        page.goto(f"{address}/en/submit")
+        page.locator("#model-id").fill("example/tiny-image-text")
         page.locator("#benchmarks").get_by_label("KO-VQA").check()
         page.locator("#check").click()
         page.wait_for_selector("#outcome .hn-checks li")

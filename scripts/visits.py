@@ -1,23 +1,20 @@
 """Simulate the visitors of the board on a busy day, each from a different address."""
 
 import asyncio
-import json
 import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from urllib.parse import urlencode
 
 import httpx
 
-from leaderboard.data.columns import choice_keys, default_keys, sort_keys
-from leaderboard.data.query import ROWS_PER_PAGE
+from leaderboard.data.columns import choice_keys, sort_keys
 
 VISITORS = 200
 DURATION = 60.0  # seconds
 PAUSE = 2.0, 8.0  # seconds between two actions of a visitor, from and to
-POLL_SECONDS = 2.0  # the page checks for a new version at this interval
-API = "/gradio_api"
+POLL_SECONDS = 3.0  # an open page looks for a new version at this interval
 # Search terms, repeated often, as real visitors do.
 WORDS = (
     "naver",
@@ -37,55 +34,29 @@ WORDS = (
 
 @dataclass
 class Visits:
-    times: list[float] = field(default_factory=list)  # milliseconds of each event
+    times: list[float] = field(default_factory=list)  # milliseconds of each page
     errors: int = 0
 
 
-class Events:
-    """Look up the events of a page in its Gradio config."""
-
-    def __init__(self, config: dict[str, Any]) -> None:
-        self._ids = {c["props"].get("elem_id"): c["id"] for c in config["components"]}
-        self._functions = config["dependencies"]
-
-    def view_function(self, html: str) -> int:
-        """Return the id of the function that redraws an HTML element when a field changes."""
-        wanted = [self._ids[html]]
-        drawing = (f for f in self._functions if f["outputs"] == wanted)
-        return next(int(f["id"]) for f in drawing if any(on == "change" for _, on in f["targets"]))
-
-
-def table_fields(rng: random.Random) -> list[Any]:
-    """Return a benchmark's fields after one random change: a search term, a sort order, a filter, or columns."""
-    fields: list[Any] = [None, "", "score", [], [], False, default_keys("ko-vqa"), ROWS_PER_PAGE, [], False]
+def changed_table(rng: random.Random, benchmarks: Sequence[str]) -> str:
+    """Return the address of a benchmark's table after one change: a search term, a sort order, a filter, or columns."""
     match rng.randrange(4):
         case 0:
-            fields[1] = rng.choice(WORDS)
+            params = {"q": rng.choice(WORDS)}
         case 1:
-            fields[2] = rng.choice(sort_keys())
+            params = {"sort": rng.choice(sort_keys())}
         case 2:
-            fields[3], fields[4] = rng.choice([["open"], []]), rng.choice([["4-10"], ["0-4"], []])
-        case 3:
-            fields[6] = rng.sample(choice_keys(), 6)
-    return fields
+            params = {"weights": rng.choice(["open", ""]), "size": rng.choice(["4-8", "0-2,2-4", ""])}
+        case _:
+            params = {"columns": ",".join(rng.sample(choice_keys(), 6))}
+    return f"/{rng.choice(benchmarks)}?{urlencode(params)}"
 
 
-async def call(client: httpx.AsyncClient, function: int, data: Sequence[Any], session: str) -> float:
-    """Call an event and return the milliseconds until its answer.
-
-    Raises httpx.HTTPError if the request fails, and ValueError if the event fails or has no answer.
-    """
+async def timed_get(client: httpx.AsyncClient, address: str) -> float:
+    """Request an address and return the milliseconds until its answer is complete. Raises httpx.HTTPError."""
     started = time.perf_counter()
-    body = {"data": data, "fn_index": function, "session_hash": session}
-    (await client.post(f"{API}/queue/join", json=body)).raise_for_status()
-    async with client.stream("GET", f"{API}/queue/data", params={"session_hash": session}) as events:
-        async for line in events.aiter_lines():
-            if '"process_completed"' in line:
-                took = 1000 * (time.perf_counter() - started)
-                if not json.loads(line.removeprefix("data:"))["success"]:
-                    raise ValueError(line)
-                return took
-    raise ValueError("the answer did not come")
+    (await client.get(address)).raise_for_status()
+    return 1000 * (time.perf_counter() - started)
 
 
 def visit(address: str, benchmarks: Sequence[str]) -> Visits:
@@ -94,10 +65,8 @@ def visit(address: str, benchmarks: Sequence[str]) -> Visits:
 
 
 async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
-    events = Events(httpx.get(f"{address}/config").json())
-    functions = [events.view_function(f"board-{name}") for name in benchmarks]
     visits = Visits()
-    # Created before the clock starts, because this takes as long as an event.
+    # Created before the clock starts, because this takes as long as a page.
     browsers = [httpx.AsyncClient(base_url=address, headers=from_visitor(n), timeout=30) for n in range(VISITORS)]
     until = time.monotonic() + DURATION
 
@@ -105,13 +74,14 @@ async def _visit(address: str, benchmarks: Sequence[str]) -> Visits:
         rng = random.Random(number)
         async with browser as client:
             await asyncio.sleep(rng.uniform(0, PAUSE[1]))  # visitors do not all arrive at the same moment
-            await client.get("/")
             looking = asyncio.create_task(look(client))
+            page = "/en/"
             while time.monotonic() < until:
                 try:
-                    visits.times.append(await call(client, rng.choice(functions), table_fields(rng), f"v{number}"))
-                except (httpx.HTTPError, ValueError):
+                    visits.times.append(await timed_get(client, page))
+                except httpx.HTTPError:
                     visits.errors += 1
+                page = changed_table(rng, benchmarks)
                 await asyncio.sleep(rng.uniform(*PAUSE))
             looking.cancel()
 

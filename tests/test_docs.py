@@ -13,7 +13,7 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.arguments import build_parser as evaluator_parser
-from leaderboard.web.routes import routes
+from leaderboard.web.data_routes import data_routes
 from scripts.support.evaluated import evaluated
 from scripts.support.records import NOW, claimed, request_numbered
 from scripts.support.serving import serving
@@ -88,9 +88,10 @@ def test_api_document_lists_every_route() -> None:
     documented = {
         re.sub(r"\.(csv|json|parquet)$", ".KIND", re.sub(r"NAME|KEY|KIND", "*", address)) for address in documented
     }
-    for route in routes(None, "").routes:  # type: ignore[arg-type]  # only the paths are read
-        path = re.sub(r"\{\w+\}", "*", route.path)  # type: ignore[attr-defined]
-        path = path.replace("/boards/*.*", "/boards/*.KIND")
+    for route in data_routes(None).routes:  # type: ignore[arg-type]  # only the paths are read
+        path = re.sub(r"\{\w+(:path)?\}", "*", route.path)  # type: ignore[attr-defined]
+        path = re.sub(r"^/(boards|charts)/(.+)\.\*$", r"/\1/\2.KIND", path)
+        path = path.replace("/samples/*/*", "/samples/*/PATH").replace("/badge/*/*.svg", "/badge/OWNER/*/BENCHMARK.svg")
         assert re.sub(r"\.(csv|json|parquet)$", ".KIND", path) in documented, path
 
 

@@ -70,7 +70,7 @@ def test_space_starts_with_requirements_only(space: tuple[Path, Path]) -> None:
     assert missing.returncode == 1  # packages that only the evaluator needs are missing
     environment = bare_environment() | {"HANNUN_WORKER": "off", "HANNUN_AUTH": "off", "MALLOC_ARENA_MAX": "2"}
     with serving(["app.py"], environment, python=python, folder=folder, port_variable="GRADIO_SERVER_PORT") as server:
-        pages = ("/", "/en/?tab=ko-ocrag", "/boards/korquad-2.csv", "/boards/ko-vqa.parquet", "/charts/ko-vdc/time.csv")
+        pages = ("/", "/en/ko-ocrag", "/boards/korquad-2.csv", "/boards/ko-vqa.parquet", "/charts/ko-vdc/time.csv")
         for path in pages:
             answer = httpx2.get(server.address + path, timeout=60)
             assert answer.status_code == 200 and len(answer.content) > 200, path

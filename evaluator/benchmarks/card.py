@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from submissions.texts.text import Text
+
+Skill = Literal["tables", "charts", "documents", "transcription"]
 
 
 @dataclass(frozen=True)
@@ -40,10 +43,13 @@ class Card:
     ranking_note: Text | None = None  # why reported rows are ranked by another metric
     chance: float | None = None  # percent right by guessing, if there are only a few possible answers
     columns: tuple[ScoreColumn, ...] = ()
+    # The parts (axis and bucket, None: the whole) that need a skill. The overview ranks models by skill.
+    skills: Mapping[Skill, tuple[tuple[str, str] | None, ...]] = field(default_factory=dict)
     histogram: Axis | None = None  # counts of each answer, if only a few are possible; its title is the chart's
     histogram_note: Text | None = None  # how to read that chart
     data_terms: Text | None = None  # who owns the test set, and what they allow
     access: Text | None = None  # who made and holds the test set, and who may have seen it or trained on it
+    samples_are_public: bool = True  # whether the sample items may be shown with their answers; test sets never are
     data_stays: bool = False  # whether those terms forbid taking the data abroad
 
     def bucket_title(self, bucket: str) -> Text:

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
 from evaluator.benchmarks.card import Axis, Card, ScoreColumn
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, STRICT_RANKING, Metric, not_measured
+from evaluator.benchmarks.scoring import chart_answers
 from evaluator.benchmarks.scoring.chart_answers import reference_match
 from evaluator.benchmarks.scoring.strict_chart_answers import strict_match
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
@@ -28,6 +29,30 @@ QUESTION_TYPE = "question_type_id"
 BOXES = "extra_input_figure_bboxes"
 SUBSETS = ("text", "visual_basic", "visual_metaphor")
 
+SUBSET_TITLES = {
+    "text": Text("텍스트 질문", "Text questions"),
+    "text_infographic": Text("인포그래픽 텍스트 질문", "Text questions on infographics"),
+    "text_plain": Text("일반 차트 텍스트 질문", "Text questions on plain charts"),
+    "visual_basic": Text("시각 요소 질문", "Visual element questions"),
+    "visual_metaphor": Text("시각 은유 질문", "Visual metaphor questions"),
+}
+# The makers name only type 72. Other types are described by the form of their answers.
+ANSWER_FORMS = (
+    (chart_answers.NUMERIC_OR_TEXT, Text("숫자 또는 텍스트", "Number or text")),
+    (chart_answers.EXACT_NUMBER, Text("정확한 숫자", "Exact number")),
+    (chart_answers.ROUGH_NUMBER, Text("근사 숫자(±5%)", "Approximate number (±5%)")),
+    (chart_answers.TEXT_OR_NUMBER, Text("텍스트 또는 숫자", "Text or number")),
+    (chart_answers.UNORDERED, Text("순서 없는 목록", "Unordered list")),
+    (chart_answers.TEXT, Text("텍스트", "Text")),
+    (chart_answers.ORDERED | chart_answers.ANY_CHARACTER, Text("순서 있는 목록", "Ordered list")),
+    (chart_answers.CHOICES, Text("보기 선택", "Multiple choice")),
+)
+QUESTION_TYPES = {
+    str(number): Text(f"{form.ko} · 유형 {number}", f"{form.en} · type {number}")
+    for numbers, form in ANSWER_FORMS
+    for number in sorted(numbers)
+} | {"72": Text("최댓값·최솟값", "Extreme value"), "300": Text("유형 300", "Type 300")}
+
 
 class InfoChartQA(Benchmark):
     name, version, inputs, min_context = "infochartqa", "2", "image", 2048
@@ -36,10 +61,12 @@ class InfoChartQA(Benchmark):
         EM,
         F1,
         STRICT_EM,
-        Metric("visual_avg", Text("시각 질문 평균", "Visual average"), not_measured, column=False, on_hub=False),
+        Metric(
+            "visual_avg", Text("시각 질문 평균", "Visual question average"), not_measured, column=False, on_hub=False
+        ),
         Metric(
             "delta",
-            Text("인포그래픽 − 일반 차트", "Infographic − plain"),
+            Text("일반 차트 − 인포그래픽", "Plain − infographic"),
             not_measured,
             -100,
             column=False,
@@ -51,29 +78,30 @@ class InfoChartQA(Benchmark):
         split="text",
         n=50920,
         axes=(
-            Axis("subset", Text("서브셋", "Subset")),
-            Axis("question_type", Text("질문 유형", "Question type")),
+            Axis("subset", Text("문항 구분", "Question set"), SUBSET_TITLES),
+            Axis("question_type", Text("질문 유형", "Question type"), QUESTION_TYPES),
         ),
         data_terms=Text(
             "인포그래픽의 저작권은 각 게시자에게 있습니다. 이용 조건은 데이터 배포처를 확인하세요.",
-            "The infographics belong to those who published them; see the data's own page for its terms.",
+            "The copyright of the infographics belongs to their publishers. See the dataset's own page for the terms of use.",
         ),
         access=Text(
-            "논문 저자가 만들어 문항과 정답을 모두 공개했습니다. 어느 모델이든 학습에 썼을 수 있으므로 오염을 배제할 수 없습니다.",
-            "Made by the authors of its paper and public with its answers: any model may have been trained on it.",
+            "논문 저자가 만들고 문항과 정답을 모두 공개했습니다. 어느 모델이든 학습에 썼을 가능성이 있습니다.",
+            "Made by the authors of the paper. Questions and answers are all public, so any model may have been trained on them.",
         ),
+        skills={"charts": (None,)},
         hub_task="infochartqa",
         headline="em_strict",
         reported_headline="em",
         ranking_note=STRICT_RANKING,
         columns=(
-            ScoreColumn(Text("일반 차트", "Plain"), "subset", "text_plain"),
-            ScoreColumn(Text("시각 기초", "Visual basic"), "subset", "visual_basic"),
-            ScoreColumn(Text("시각 은유", "Metaphor"), "subset", "visual_metaphor"),
+            ScoreColumn(Text("일반 차트", "Plain charts"), "subset", "text_plain"),
+            ScoreColumn(Text("시각 요소", "Visual elements"), "subset", "visual_basic"),
+            ScoreColumn(Text("시각 은유", "Visual metaphors"), "subset", "visual_metaphor"),
         ),
         summary=Text(
-            "인포그래픽 차트에 대한 질의응답입니다. 공개 수치의 EM은 인포그래픽에 대한 텍스트 기반 질문의 정확도입니다.",
-            "Question answering over infographic charts. The reported EM is the accuracy on text-based questions about infographics.",
+            "인포그래픽 차트에 대한 질의응답입니다. 제작사가 발표한 EM은 인포그래픽에 대한 텍스트 질문의 정확도입니다.",
+            "Question answering over infographic charts. The reported EM is the accuracy on text questions about infographics.",
         ),
         source_url="https://github.com/CoolDawnAnt/InfoChartQA",
     )

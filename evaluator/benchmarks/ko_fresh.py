@@ -27,26 +27,26 @@ DESCRIPTION = (
 )
 
 KINDS = {
-    "lookup": Text("값 읽기", "Look-up"),
+    "lookup": Text("값 읽기", "Value lookup"),
     "largest": Text("최댓값·최솟값", "Largest or smallest"),
     "sum": Text("합계", "Sum"),
     "difference": Text("차이", "Difference"),
-    "year_of": Text("해당 연도", "Year of"),
+    "year_of": Text("해당 연도", "Year"),
     "ratio": Text("비율", "Ratio"),
     "conversion": Text("단위 변환", "Unit conversion"),
-    "description": Text("설명 고르기", "Description"),
+    "description": Text("설명 고르기", "Choose the description"),
 }
 LAYOUTS = {
     "table": Text("표", "Table"),
-    "merged": Text("병합 머리글 표", "Table with merged heads"),
-    "bar": Text("막대", "Bars"),
-    "grouped": Text("묶은 막대", "Grouped bars"),
-    "stacked": Text("누적 막대", "Stacked bars"),
-    "line": Text("꺾은선", "Lines"),
-    "pie": Text("원", "Pie"),
+    "merged": Text("병합 머리글 표", "Table with merged headers"),
+    "bar": Text("막대그래프", "Bar chart"),
+    "grouped": Text("묶은 막대그래프", "Grouped bar chart"),
+    "stacked": Text("누적 막대그래프", "Stacked bar chart"),
+    "line": Text("꺾은선그래프", "Line chart"),
+    "pie": Text("원그래프", "Pie chart"),
     "pictogram": Text("픽토그램", "Pictogram"),
-    "cards": Text("지표 카드", "Cards"),
-    "page": Text("보고서 면", "Report page"),
+    "cards": Text("지표 카드", "Metric cards"),
+    "page": Text("보고서 페이지", "Report page"),
 }
 DIFFICULTIES = {"easy": Text("쉬움", "Easy"), "medium": Text("보통", "Medium"), "hard": Text("어려움", "Hard")}
 TWINS = {"original": Text("원본", "Original"), "twin": Text("쌍둥이", "Twin")}
@@ -69,7 +69,7 @@ class KoFresh(Benchmark):
     metrics = (
         EM,
         replace(F1, on_hub=False),
-        Metric("twins_right", Text("쌍 모두 정답", "Both twins"), twins_right, on_hub=False),
+        Metric("twins_right", Text("쌍둥이 문항 모두 정답", "Both twins correct"), twins_right, on_hub=False),
     )
     card = Card(
         title="KO-FRESH",
@@ -77,19 +77,23 @@ class KoFresh(Benchmark):
         n=2000,
         axes=(
             Axis("kind", Text("질문 유형", "Question type"), KINDS),
-            Axis("layout", Text("도식 유형", "Layout"), LAYOUTS),
+            Axis("layout", Text("자료 형태", "Layout"), LAYOUTS),
             Axis("difficulty", Text("난이도", "Difficulty"), DIFFICULTIES),
-            Axis("twin", Text("쌍둥이 문항", "Twin"), TWINS),
+            Axis("twin", Text("원본·쌍둥이 문항", "Original or twin"), TWINS),
         ),
         summary=Text(
-            "분기마다 비밀 시드로 새로 생성하는 가상의 통계 자료입니다. 수와 단위로 답하거나 맞는 설명을 고릅니다. 누구도 미리 볼 수 없고, 시드를 공개한 뒤에는 누구나 다시 생성해 확인할 수 있습니다.",
-            "Invented statistics, drawn anew each quarter from a secret seed: answer with a number and unit, or choose the true description. Nobody can have seen them, and once the seed is revealed anybody can draw and check them.",
+            "분기마다 비밀 시드로 새로 만드는 가상의 통계 자료를 읽고, 수와 단위로 답하거나 맞는 설명을 고릅니다. 누구도 미리 볼 수 없고, 시드를 공개한 뒤에는 누구나 같은 문항을 다시 생성해 확인할 수 있습니다.",
+            "Invented statistics, regenerated each quarter from a secret seed: answer with a number and unit, or choose the correct description. Nobody can have seen them before, and once the seed is revealed, anyone can regenerate and check them.",
         ),
         source_url=None,
         access=Text(
-            "운영자의 시드로 생성하며, 시드의 해시를 평가 전에 공개합니다. 시드를 공개하기 전에는 아무도 보지 못합니다. 생성 코드는 공개되어 있어 비슷한 문항으로 학습할 수는 있습니다.",
-            "Drawn from the operator's seed, whose hash is published before any model is asked. Nobody sees the set until the seed is revealed. The code that draws is public, so models can be trained on items like these.",
+            "운영자의 시드로 생성하고, 시드의 해시를 평가 전에 공개합니다. 시드를 공개하기 전에는 아무도 문항을 볼 수 없습니다. 다만 생성 코드가 공개되어 있어 비슷한 문항으로 학습할 수는 있습니다.",
+            "Generated from the operator's seed, whose hash is published before any evaluation. Nobody sees the set until the seed is revealed. The generator code is public, so models can be trained on similar items.",
         ),
+        skills={
+            "tables": tuple(("layout", layout) for layout in ("table", "merged")),
+            "charts": tuple(("layout", layout) for layout in ("bar", "grouped", "stacked", "line", "pie")),
+        },
         hub_task="ko_fresh",
         chance=6.25,  # one item in four has four choices
         columns=tuple(ScoreColumn(title, "difficulty", level) for level, title in DIFFICULTIES.items()),

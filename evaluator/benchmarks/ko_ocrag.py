@@ -65,6 +65,14 @@ MAX_WORD_LENGTH = 100  # characters
 _OVERLONG_WORD = re.compile(rf"(\S{{{MAX_WORD_LENGTH}}})(?=\S)")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")  # rouge-score's tokenizer drops every other character
 
+DOCUMENT_TYPES = {
+    "가로형 텍스트+그림/도식": Text("가로형 텍스트와 그림·도식", "Horizontal text with pictures or diagrams"),
+    "세로형 텍스트+그림/도식": Text("세로형 텍스트와 그림·도식", "Vertical text with pictures or diagrams"),
+    "그림/도식": Text("그림·도식", "Pictures or diagrams"),
+    "신문 + 그림": Text("신문과 그림", "Newspaper with pictures"),
+    "텍스트": Text("텍스트", "Text only"),
+}
+
 
 def average(scores: Sequence[Score], name: str) -> float | None:
     """Return the mean of the four parts of the score, or None if one of them is missing."""
@@ -79,11 +87,47 @@ class KoOCRAG(Benchmark):
     prompt_tokens, answer_tokens = 2500, 400
     metrics = (
         Metric("average", Text("평균", "Average"), average),
-        Metric("wer", Text("1−WER", "1−WER")),
-        Metric("cer", Text("1−CER", "1−CER")),
-        Metric("embedding", Text("임베딩 유사도", "Embedding similarity"), on_hub=False),
-        Metric("rouge1", Text("ROUGE-1", "ROUGE-1")),
-        Metric("rouge1_strict", Text("엄격 ROUGE-1", "Strict ROUGE-1"), on_hub=False),
+        Metric(
+            "wer",
+            Text("1−WER", "1−WER"),
+            hint=Text(
+                "단어 오류율(WER)을 1에서 뺀 값입니다. 높을수록 단어를 정확히 옮긴 것입니다.",
+                "1 minus the word error rate (WER). Higher means that words were transcribed more accurately.",
+            ),
+        ),
+        Metric(
+            "cer",
+            Text("1−CER", "1−CER"),
+            hint=Text(
+                "글자 오류율(CER)을 1에서 뺀 값입니다. 높을수록 글자를 정확히 옮긴 것입니다.",
+                "1 minus the character error rate (CER). Higher means that characters were transcribed more accurately.",
+            ),
+        ),
+        Metric(
+            "embedding",
+            Text("임베딩 유사도", "Embedding similarity"),
+            hint=Text(
+                "그림 설명문이 정답 설명문과 뜻이 얼마나 비슷한지 임베딩으로 잰 값입니다.",
+                "How close in meaning the picture descriptions are to the reference descriptions, measured with embeddings.",
+            ),
+            on_hub=False,
+        ),
+        Metric(
+            "rouge1",
+            Text("ROUGE-1", "ROUGE-1"),
+            hint=Text(
+                "정답 설명문의 단어 가운데 모델의 설명문에 나온 단어의 비율입니다. 공식 규칙은 영문자와 숫자만 셉니다.",
+                "Share of the words of the reference descriptions that appear in the model's. The official rule counts Latin letters and digits only.",
+            ),
+        ),
+        Metric(
+            "rouge1_strict",
+            Text("엄격 ROUGE-1", "Strict ROUGE-1"),
+            hint=Text(
+                "한국어 형태소까지 세도록 고친 ROUGE-1입니다.", "ROUGE-1 corrected to count Korean morphemes too."
+            ),
+            on_hub=False,
+        ),
         replace(EM, column=False, on_hub=False),  # of a whole page
         replace(F1, column=False, on_hub=False),
     )
@@ -92,20 +136,21 @@ class KoOCRAG(Benchmark):
         title="KO-OCRAG",
         split="test",
         n=100,
-        axes=(Axis("dataset_type", Text("문서 유형", "Document type")),),
+        axes=(Axis("dataset_type", Text("문서 유형", "Document type"), DOCUMENT_TYPES),),
         summary=Text(
-            "한국어 문서 한 페이지를 텍스트로 옮기고(OCR) 그림은 설명문으로 바꿉니다. 점수는 텍스트 정확도와 설명문 점수의 평균입니다.",
-            "Transcribe a page of a Korean document (OCR), with a description in place of each picture. The score averages text accuracy and description quality.",
+            "한국어 문서 한 페이지를 텍스트로 옮기고(OCR), 그림은 설명문으로 바꿉니다. 점수는 네 지표(1−WER, 1−CER, 임베딩 유사도, ROUGE-1)의 평균입니다.",
+            "Transcribe a page of a Korean document (OCR), with a description in place of each picture. The score is the average of four metrics: 1−WER, 1−CER, embedding similarity and ROUGE-1.",
         ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
         data_terms=Text(
             "제작사가 저작권과 데이터 유출을 이유로 일부 문항만 공개했습니다.",
-            "Its makers publish a few pages only, for copyright and against leakage.",
+            "Its makers have released only a few pages, because of copyright and to prevent data leakage.",
         ),
         access=Text(
-            "제작·보유: Marker-Inc-Korea(MarkrAI). 제작사의 모델(Gukbap-Ovis2-16B)이 같은 표에 있습니다. 공개된 일부 문항은 누구나 학습에 쓸 수 있습니다.",
-            "Made and held by Marker-Inc-Korea (MarkrAI), who list a model of their own (Gukbap-Ovis2-16B) on it. Anybody may have trained on the pages that are public.",
+            "제작·보유: Marker-Inc-Korea(MarkrAI). 제작사의 모델(Gukbap-Ovis2-16B)이 같은 표에 있습니다. 공개된 일부 문항은 누구나 학습에 썼을 수 있습니다.",
+            "Made and held by Marker-Inc-Korea (MarkrAI), whose own model (Gukbap-Ovis2-16B) is in the same table. Anyone may have trained on the public pages.",
         ),
+        skills={"transcription": (None,)},
         hub_task="ko_ocrag",
         headline="average",
     )

@@ -46,6 +46,12 @@ def consistency(scores: Sequence[Score], name: str) -> float | None:
     return consistent / len(rotated) if rotated else None
 
 
+DOCUMENT_TYPES = {
+    "보고서": Text("보고서", "Reports"),
+    "보도자료": Text("보도자료", "Press releases"),
+}
+
+
 class KoVDC(Benchmark):
     name, version, inputs, min_context = "ko-vdc", "2", "image", 2048
     prompt_tokens, answer_tokens = 1800, 5
@@ -56,12 +62,12 @@ class KoVDC(Benchmark):
         replace(STRICT_EM, on_hub=False),
         Metric(
             "em_chance_corrected",
-            Text("보정 EM", "Corrected EM"),
+            Text("우연 보정 EM", "Chance-corrected EM"),
             chance_corrected,
             lowest=-100,
             hint=Text(
-                "무작위로 골랐을 때를 0으로 둔 EM입니다.",
-                "EM above guessing: 0 for random choices, 100 if all are right.",
+                "무작위로 고르면 0, 모두 맞히면 100이 되도록 보정한 EM입니다.",
+                "EM corrected for guessing: 0 for random choices, 100 if all answers are correct.",
             ),
             column=False,
             on_hub=False,
@@ -71,8 +77,8 @@ class KoVDC(Benchmark):
             Text("일관성", "Consistency"),
             consistency,
             hint=Text(
-                "보기 순서와 관계없이 같은 설명을 고른 비율입니다.",
-                "How often the same description is chosen wherever it is listed.",
+                "보기 순서를 바꿔도 같은 설명을 고른 문항의 비율입니다.",
+                "Share of questions on which the same description is chosen in every order of the choices.",
             ),
             column=False,
             on_hub=False,
@@ -82,27 +88,28 @@ class KoVDC(Benchmark):
         title="KO-VDC",
         split="test",
         n=200,
-        axes=(Axis("doc_type", Text("문서 유형", "Document type")),),
+        axes=(Axis("doc_type", Text("문서 유형", "Document type"), DOCUMENT_TYPES),),
         chance=25.0,
         summary=Text(
             "본문을 지운 문서의 표·도식·그래프만 보고 네 가지 설명 중 맞는 것을 고릅니다. 보고서·보도자료 200문항.",
-            "Choose which of four descriptions matches the charts and diagrams of a page whose body text is removed. 200 questions.",
+            "Choose which of four descriptions matches the tables, charts and diagrams of a page whose body text has been removed. 200 questions from reports and press releases.",
         ),
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
         data_terms=Text(
             "AI-Hub ‘멀티모달정보검색’ 데이터입니다. AI-Hub 이용 약관에 따라 승인받은 이용자만 쓸 수 있으며, 허가 없이 제3자에게 제공하거나 국외로 반출할 수 없습니다.",
-            "Drawn from AI-Hub data (multimodal retrieval): for approved users only, not to be passed on or taken abroad without permission.",
+            "Based on AI-Hub data (multimodal retrieval). Under the AI-Hub terms, only approved users may use it, and it may not be passed on or taken out of Korea without permission.",
         ),
         access=Text(
-            "제작·보유: Marker-Inc-Korea(MarkrAI). 제작사의 모델(Gukbap-Ovis2-16B)이 같은 표에 있습니다. 네 설명문을 Gemini-2.5-pro로 다듬거나 만들었고 Gemini도 평가 대상입니다. 원본 AI-Hub 데이터를 학습에 쓴 모델이 있을 수 있습니다.",
-            "Made and held by Marker-Inc-Korea (MarkrAI), who list a model of their own (Gukbap-Ovis2-16B) on it. Its four descriptions were refined or written by Gemini-2.5-pro, which is evaluated on it too. Models may have been trained on the AI-Hub data it was drawn from.",
+            "제작·보유: Marker-Inc-Korea(MarkrAI). 제작사의 모델(Gukbap-Ovis2-16B)이 같은 표에 있습니다. 네 설명문은 Gemini-2.5-pro로 다듬거나 만들었으며, Gemini도 평가 대상입니다. 원본 AI-Hub 데이터를 학습에 쓴 모델이 있을 수 있습니다.",
+            "Made and held by Marker-Inc-Korea (MarkrAI), whose own model (Gukbap-Ovis2-16B) is in the same table. The four descriptions were refined or written with Gemini-2.5-pro, and Gemini models are evaluated here too. Models may have been trained on the original AI-Hub data.",
         ),
         data_stays=True,
+        skills={"charts": (None,)},
         hub_task="ko_vdc",
-        histogram=Axis("letter", Text("선택한 보기 분포", "Distribution of chosen letters")),
+        histogram=Axis("letter", Text("선택한 보기 분포", "Distribution of chosen options")),
         histogram_note=Text(
-            "보기 순서를 바꿔 가며 묻기 때문에 위치 편향이 없다면 모두 25%입니다. ‘-’는 선택한 보기를 알 수 없는 답변입니다.",
-            "Choices are rotated, so a model without position bias picks each letter 25% of the time. ‘-’ means no clear letter.",
+            "보기 순서를 바꿔 가며 묻기 때문에, 특정 위치를 더 고르는 경향(위치 편향)이 없는 모델은 모두 25%입니다. ‘-’는 어느 보기를 골랐는지 알 수 없는 답변입니다.",
+            "The order of the options is rotated, so a model without position bias picks each letter 25% of the time. ‘-’ marks answers without a clear choice.",
         ),
     )
 

@@ -27,6 +27,24 @@ INSTRUCTION = """이미지를 보고 질문에 대한 답변을 제공해주세�
 - 답변: 총 24,347천 명입니다.
 """
 
+DOMAINS = {
+    "공공행정": Text("공공행정", "Public administration"),
+    "과학기술": Text("과학기술", "Science and technology"),
+    "교육": Text("교육", "Education"),
+    "교통물류": Text("교통·물류", "Transport and logistics"),
+    "국토관리": Text("국토관리", "Land management"),
+    "농축수산": Text("농축수산", "Agriculture, livestock and fisheries"),
+    "문화관광": Text("문화·관광", "Culture and tourism"),
+    "보건의료": Text("보건·의료", "Health care"),
+    "사회복지": Text("사회복지", "Social welfare"),
+    "산업고용": Text("산업·고용", "Industry and employment"),
+    "식품건강": Text("식품·건강", "Food and health"),
+    "재난안전": Text("재난·안전", "Disaster and safety"),
+    "재정금융": Text("재정·금융", "Finance"),
+    "통일외교안보": Text("통일·외교·안보", "Unification, diplomacy and security"),
+    "환경기상": Text("환경·기상", "Environment and weather"),
+}
+
 
 class KoVQA(Benchmark):
     name, version, inputs, min_context = "ko-vqa", "2", "image", 2048
@@ -37,7 +55,7 @@ class KoVQA(Benchmark):
         title="KO-VQA",
         split="test",
         n=1500,
-        axes=(Axis("domain", Text("분야", "Domain")),),
+        axes=(Axis("domain", Text("분야", "Domain"), DOMAINS),),
         summary=Text(
             "한국어 공공 문서의 표·그래프·인포그래픽을 보고 숫자와 단위로 답합니다. 15개 분야 × 100문항.",
             "Read tables, charts and infographics in Korean public documents and answer with a number and unit. 15 domains × 100 questions.",
@@ -45,13 +63,14 @@ class KoVQA(Benchmark):
         source_url="https://github.com/Marker-Inc-Korea/KO-VLM-Benchmark",
         data_terms=Text(
             "AI-Hub ‘시각화질의응답’ 데이터입니다. AI-Hub 이용 약관에 따라 승인받은 이용자만 쓸 수 있으며, 허가 없이 제3자에게 제공하거나 국외로 반출할 수 없습니다.",
-            "Drawn from AI-Hub data (visual question answering): for approved users only, not to be passed on or taken abroad without permission.",
+            "Based on AI-Hub data (visual question answering). Under the AI-Hub terms, only approved users may use it, and it may not be passed on or taken out of Korea without permission.",
         ),
         access=Text(
-            "제작·보유: Marker-Inc-Korea(MarkrAI). 제작사의 모델(Gukbap 계열)이 같은 표에 있습니다. 원본 AI-Hub 데이터는 승인받은 이용자가 내려받을 수 있으므로 학습에 쓴 모델이 있을 수 있습니다.",
-            "Made and held by Marker-Inc-Korea (MarkrAI), who list models of their own (Gukbap) on it. The AI-Hub data it was drawn from can be had by approved users, so models may have been trained on it.",
+            "제작·보유: Marker-Inc-Korea(MarkrAI). 제작사의 모델(Gukbap 계열)이 같은 표에 있습니다. 원본 AI-Hub 데이터는 승인받은 이용자가 내려받을 수 있으므로, 이 데이터를 학습에 쓴 모델이 있을 수 있습니다.",
+            "Made and held by Marker-Inc-Korea (MarkrAI), whose own models (the Gukbap family) are in the same table. The original AI-Hub data is available to approved users, so models may have been trained on it.",
         ),
         data_stays=True,
+        skills={"documents": (None,)},
         hub_task="ko_vqa",
         headline="em_strict",
         reported_headline="em",

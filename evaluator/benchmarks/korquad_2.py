@@ -28,6 +28,21 @@ INSTRUCTION = (
 _LONG = re.compile(r"<(?:p|table|ul|ol|dl)\b", re.IGNORECASE)
 _BLOCK = re.compile(r"<(/?)(table|ul|ol|dl)\b", re.IGNORECASE)
 
+LENGTHS = {
+    "short": Text("짧은 답", "Short answer"),
+    "long": Text("긴 답", "Long answer"),
+}
+FORMS = {
+    "paragraph": Text("문단", "Paragraph"),
+    "table": Text("표", "Table"),
+    "list": Text("목록", "List"),
+}
+LENGTHS_AND_FORMS = {
+    f"{length}/{form}": Text(f"{title.ko} · {of_form.ko}", f"{title.en}, {of_form.en.lower()}")
+    for length, title in LENGTHS.items()
+    for form, of_form in FORMS.items()
+}
+
 
 class KorQuAD2(Benchmark):
     name, version, inputs, min_context = "korquad-2", "1", "page", 256
@@ -39,22 +54,26 @@ class KorQuAD2(Benchmark):
         split="test",
         n=9309,
         axes=(
-            Axis("length", Text("정답 길이", "Answer length")),
-            Axis("form", Text("정답 형태", "Answer form")),
-            Axis("length_form", Text("정답 길이·형태", "Answer length and form")),
+            Axis("length", Text("정답 길이", "Answer length"), LENGTHS),
+            Axis("form", Text("정답 형태", "Answer form"), FORMS),
+            Axis("length_form", Text("정답 길이·형태", "Answer length and form"), LENGTHS_AND_FORMS),
         ),
         data_terms=Text(
-            "한국어 위키백과 문서이며 CC BY-ND 2.0 KR로 공개되었습니다. 평가 세트는 제작사가 공개하지 않습니다.",
-            "Pages of the Korean Wikipedia, published as CC BY-ND 2.0 KR; its makers keep the test set to themselves.",
+            "한국어 위키백과 문서로 만들었으며 CC BY-ND 2.0 KR로 공개되었습니다. 테스트 세트는 제작사가 공개하지 않았습니다.",
+            "Made from Korean Wikipedia pages and published under CC BY-ND 2.0 KR. Its makers have not released the test set.",
         ),
         access=Text(
-            "제작: LG CNS. 평가 세트는 제작사만 보유하고, 학습·개발 세트는 공개되어 대부분의 모델이 학습에 씁니다. 지문인 위키백과는 언어 모델의 사전 학습 데이터에 들어 있습니다.",
-            "Made by LG CNS, who alone hold the test set. The training and development sets are public, and most models are trained on the former. Language models have read the Wikipedia pages in pretraining.",
+            "제작: LG CNS. 테스트 세트는 제작사만 보유합니다. 학습·개발 세트는 공개되어 있고, 대부분의 모델이 학습 세트로 학습합니다. 지문인 위키백과 문서는 언어 모델의 사전 학습 데이터에 들어 있습니다.",
+            "Made by LG CNS, which alone holds the test set. The training and development sets are public, and most models are trained on the training set. The Wikipedia pages are part of the pretraining data of language models.",
         ),
+        skills={
+            "documents": (None,),
+            "tables": (("length_form", "short/table"), ("length_form", "long/table")),
+        },
         hub_task="korquad2",
         headline="f1",
         summary=Text(
-            "위키백과 한 페이지 전체(HTML)에서 답을 찾습니다. 문단·표·리스트 전체가 정답인 경우도 있습니다.",
+            "위키백과 문서 한 건 전체(HTML)에서 답을 찾습니다. 짧은 구절뿐 아니라 문단·표·목록 전체가 정답인 문항도 있습니다.",
             "Find the answer in the full HTML of a Wikipedia page. It may be a phrase or a whole paragraph, table or list.",
         ),
         source_url="https://korquad.github.io/",

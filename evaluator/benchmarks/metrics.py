@@ -40,17 +40,31 @@ class Metric:
         return self.aggregate is mean
 
 
-EM = Metric("em", Text("EM", "EM"))
-F1 = Metric("f1", Text("F1", "F1"))
+EM = Metric(
+    "em",
+    Text("EM", "EM"),
+    hint=Text(
+        "정답과 일치한 답변의 비율(exact match)입니다.",
+        "Exact match: share of answers that match the reference answer.",
+    ),
+)
+F1 = Metric(
+    "f1",
+    Text("F1", "F1"),
+    hint=Text(
+        "정답과 부분적으로 일치한 만큼 점수를 주는 지표입니다.",
+        "Gives partial credit for answers that partly match the reference answer.",
+    ),
+)
 STRICT_EM = Metric(
     "em_strict",
     Text("엄격 EM", "Strict EM"),
     hint=Text(
         "공식 채점 규칙의 알려진 오류를 바로잡아 계산한 EM입니다.",
-        "EM under rules that correct known errors of the published scorer.",
+        "EM under rules that correct known errors in the official scorer.",
     ),
 )
 STRICT_RANKING = Text(
-    "직접 측정한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 페이지의 숫자나 이름을 모두 나열한 답변도 정답으로 인정하기 때문입니다. 공개 수치에는 공식 EM만 있으므로 그것으로 따로 순위를 매깁니다.",
-    "Rows measured by us are ranked by strict EM, because the published rule (EM) also accepts an answer that lists every number or label of a page. Reported rows have only the published EM and are ranked apart by it.",
+    "직접 평가한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 이미지에 나온 숫자나 이름을 모두 나열한 답변도 정답으로 인정하기 때문입니다. 제작사 발표 점수에는 공식 EM만 있으므로 공식 EM으로 따로 순위를 매깁니다.",
+    "Verified results are ranked by strict EM, because the official rule (EM) also accepts an answer that lists every number or label in an image. Reported scores have only the official EM and are ranked separately by it.",
 )

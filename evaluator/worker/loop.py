@@ -14,6 +14,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.results.shard import Shard
 from evaluator.worker.backup import remove_answers_except
+from evaluator.worker.edition import EditionUpdates
 from evaluator.worker.launchers import make_launcher
 from evaluator.worker.pause import HostFaultPause
 from submissions.config.settings import Settings
@@ -44,6 +45,7 @@ class Worker:
         store = open_store(settings.store, settings)
         self._queue = Queue(store, settings.lease, settings.max_attempts, self._heartbeats)
         self._launcher = make_launcher(settings, self._queue)
+        self._edition = EditionUpdates(settings)
         self.stopped = threading.Event()
         self.pause = HostFaultPause(self._name, self._heartbeats, self._now)
         self._next_clean_up = self._next_presence_report = 0.0  # by time.monotonic()
@@ -52,6 +54,7 @@ class Worker:
         """Stop all runs, keep their answers and hand the requests back to the queue."""
         self.stopped.set()
         self._launcher.stop()
+        self._edition.stop()
 
     def round(self) -> None:
         """Evaluate pending requests. If the store cannot be reached, log it and wait for the next round."""
@@ -78,9 +81,13 @@ class Worker:
                         raise
                     log.warning("%s", error)
                 if not running:
+                    self._edition.finish()  # a host of scheduled jobs may end with this process
                     return taken
+                self._edition.poll()
                 every = self._settings.worker_every.total_seconds()
                 ended, running = wait(running, every, return_when=FIRST_COMPLETED)
+                if ended:
+                    self._edition.request()
                 self._raise_store_error(ended, last=not running)
                 self._report_presence()
 

@@ -20,6 +20,7 @@ from evaluator.hub.eval_results import offer_result
 from evaluator.results.evaluate import Evaluation
 from evaluator.results.item_scores import ItemScores
 from evaluator.results.private_records import save_details, save_item_scores
+from evaluator.results.public_answers import public_answers
 from evaluator.results.published_pairs import with_pairs
 from evaluator.results.task import Task
 from submissions.config.settings import Settings
@@ -62,7 +63,7 @@ def publish(
             save_item_scores(private, request.key, scores)
             result = with_pairs(result, scores, queue.store, private)
         statement = sign(result, settings.signing_key.get_secret_value()) if settings.signing_key else None
-        queue.publish(request, result, queue.store.now(), statement)
+        queue.publish(request, result, queue.store.now(), statement, public_answers(task, evaluation.details))
 
     def stop(_: RetryCallState) -> bool:
         return interrupted.is_set()

@@ -8,24 +8,34 @@ from typing import Any, Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import parts_of
+from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import RankedRow
+from leaderboard.data.significance import paired_verdicts
 from submissions.records.index_rows import BoardRow
 
-Kind = Literal["size", "speed", "parts", "time", "letters"]
+Kind = Literal["size", "speed", "cost", "parts", "wins", "time", "letters", "benchmarks"]
 Data = list[dict[str, Any]]
 COLUMNS: dict[Kind, tuple[str, ...]] = {
     "size": ("model", "score", "weights", "params", "front"),
     "speed": ("model", "score", "weights", "latency_ms", "hardware", "front"),
+    "cost": ("model", "score", "weights", "usd_per_1000", "front"),
+    "wins": ("model", "other", "verdict"),
+    "benchmarks": ("model", "benchmark", "score", "rank"),
     "parts": ("model", "split", "axis", "bucket", "score", "n"),
     "time": ("date", "model", "score", "state_of_the_art"),
     "letters": ("model", "letter", "n", "percent"),
 }
-MAX_HEATMAP_MODELS, MAX_HISTOGRAM_MODELS = 15, 5
+# The fields of BoardRow that charts of scores are plotted against.
+AGAINST: dict[Kind, str] = {"size": "params", "speed": "latency_ms", "cost": "usd_per_1000"}
+MAX_HEATMAP_MODELS, MAX_HISTOGRAM_MODELS, MAX_WINS_MODELS, MAX_OVERVIEW_MODELS = 15, 5, 12, 25
+MAX_SEARCHED = 200  # rows in which a histogram is looked for
+OVERVIEW: Kind = "benchmarks"  # the only chart that belongs to no benchmark
 
 
 def charts_of(benchmark: str) -> list[Kind]:
     """Return the kinds of chart of a benchmark. Only benchmarks whose card declares a histogram have "letters"."""
-    return [kind for kind in get_args(Kind) if kind != "letters" or BENCHMARKS[benchmark].card.histogram]
+    has_letters = BENCHMARKS[benchmark].card.histogram is not None
+    return [kind for kind in get_args(Kind) if kind != OVERVIEW and (kind != "letters" or has_letters)]
 
 
 def chart_data(kind: Kind, rows: Sequence[RankedRow]) -> Data:
@@ -33,15 +43,34 @@ def chart_data(kind: Kind, rows: Sequence[RankedRow]) -> Data:
     return _DATA[kind](rows)
 
 
-def _size(rows: Sequence[RankedRow]) -> Data:
-    return _with_front([{**_named(r), "params": r.row.params} for r in rows if r.rank and r.row.params], "params")
+def has_data(kind: Kind, rows: Sequence[RankedRow]) -> bool:
+    """Return whether a chart of these rows has anything to show, without computing it."""
+    if kind in AGAINST:
+        return any(_is_plotted(r, AGAINST[kind]) for r in rows)
+    match kind:
+        case "wins":
+            return any(r.row.paired for r in rows)
+        case "time":
+            return any(r.rank and (r.row.released or r.row.date) for r in rows)
+        case "parts":
+            return any(r.row.packed_breakdown != "{}" for r in rows)
+        case _:
+            return bool(chart_data(kind, rows[:MAX_SEARCHED]))
 
 
-def _speed(rows: Sequence[RankedRow]) -> Data:
-    timed = [r for r in rows if r.rank and r.row.latency_ms]
-    return _with_front(
-        [{**_named(r), "latency_ms": r.row.latency_ms, "hardware": r.row.hardware} for r in timed], "latency_ms"
-    )
+def _is_plotted(ranked: RankedRow, field: str) -> bool:
+    return bool(ranked.rank and getattr(ranked.row, field))
+
+
+def _against(field: str, *others: str) -> Callable[[Sequence[RankedRow]], Data]:
+    """Return a function that plots scores against a field of BoardRow. `others` are more fields of its points."""
+
+    def plot(rows: Sequence[RankedRow]) -> Data:
+        plotted = [r for r in rows if _is_plotted(r, field)]
+        points = [_named(r) | {name: getattr(r.row, name) for name in (field, *others)} for r in plotted]
+        return _with_front(points, field)
+
+    return plot
 
 
 def _named(ranked: RankedRow) -> dict[str, Any]:
@@ -64,6 +93,31 @@ def _parts(rows: Sequence[RankedRow]) -> Data:
         {"model": r.row.model, "split": r.row.split, "axis": axis, "bucket": bucket, "score": part.score, "n": part.n}
         for r in known
         for (axis, bucket), part in parts_of(r.row).items()
+    ]
+
+
+def _wins(rows: Sequence[RankedRow]) -> Data:
+    """Return the verdicts of the paired tests between the best models: "ahead", "behind" or "same" as the other one."""
+    tested_keys = {key for r in rows for key in (r.row.key, *(pair[0] for pair in r.row.paired)) if r.row.paired}
+    best = list(islice((r.row for r in rows if r.rank and r.row.key in tested_keys), MAX_WINS_MODELS))
+    verdicts = paired_verdicts([r.row for r in rows], {r.row.key for r in rows if r.rank})
+    data: Data = []
+    for row in best:
+        for other in best:
+            if (row.key, other.key) in verdicts.tested:
+                ahead, behind = (row.key, other.key) in verdicts.ahead, (other.key, row.key) in verdicts.ahead
+                verdict = "ahead" if ahead else "behind" if behind else "same"
+                data.append({"model": row.model, "other": other.model, "verdict": verdict})
+    return data
+
+
+def overview_data(models: Sequence[ModelRow]) -> Data:
+    """Return the headline score and rank of the first models on every benchmark."""
+    return [
+        {"model": model.model, "benchmark": name, "score": cell.row.score, "rank": cell.rank}
+        for model in models[:MAX_OVERVIEW_MODELS]
+        for name, cell in model.cells.items()
+        if cell.rank
     ]
 
 
@@ -107,8 +161,10 @@ def _answers(ranked: RankedRow) -> dict[str, int]:
 
 
 _DATA: dict[Kind, Callable[[Sequence[RankedRow]], Data]] = {
-    "size": _size,
-    "speed": _speed,
+    "size": _against(AGAINST["size"]),
+    "speed": _against(AGAINST["speed"], "hardware"),
+    "cost": _against(AGAINST["cost"]),
+    "wins": _wins,
     "parts": _parts,
     "time": _time,
     "letters": _histogram,

@@ -81,7 +81,7 @@ MODEL_COLUMNS = (
         "license",
         Text("라이선스", "Licence"),
         "license",
-        "plain",
+        "licence",
         default=False,
         numeric=False,
         export=(
@@ -94,19 +94,19 @@ PARTS = Column("parts", Text("영역별 점수", "Scores by category"))  # the c
 RUN_COLUMNS = (
     Column(
         "reasoning",
-        Text("추론 토큰", "Reasoning tokens"),
+        Text("사고 토큰", "Reasoning tokens"),
         "reasoning_tokens",
         "whole",
-        hint=Text("답변당 평균 추론 토큰 수", "Average number of reasoning tokens per answer"),
+        hint=Text("답변당 평균 사고 토큰 수", "Average number of reasoning tokens per answer"),
         export=("reasoning_tokens",),
     ),
     Column(
         "reasoning_right",
-        Text("정답당 추론 토큰", "Reasoning tokens per correct answer"),
+        Text("정답당 사고 토큰", "Reasoning tokens per correct answer"),
         "reasoning_per_right",
         "whole",
         hint=Text(
-            "추론 토큰 합계를 정답 수로 나눈 값", "Total reasoning tokens divided by the number of correct answers"
+            "사고 토큰 합계를 정답 수로 나눈 값", "Total reasoning tokens divided by the number of correct answers"
         ),
         default=False,
         export=("reasoning_per_right",),
@@ -119,11 +119,39 @@ RUN_COLUMNS = (
         order="ascending",
         order_label=Text("지연 시간 짧은 순", "Latency, lowest first"),
         hint=Text(
-            f"배치 크기 1로 측정한 문항당 시간의 중앙값입니다. {_TIMED_WHOLE}에서는 (전처리+추론) 시간을 문항 수로 나눕니다. 값에 마우스를 올리면 하드웨어가 표시됩니다.",
-            f"Median per item at batch size 1; for {_TIMED_WHOLE}, (preprocessing + inference) / items. Hover over a value to see the hardware.",
+            f"문항을 하나씩 풀 때(배치 크기 1) 걸린 시간의 중앙값입니다. {_TIMED_WHOLE}에서는 전처리와 풀이에 걸린 전체 시간을 문항 수로 나눕니다. 값에 마우스를 올리면 하드웨어가 표시됩니다.",
+            f"Median time per item at batch size 1. For {_TIMED_WHOLE}, the total time of preprocessing and inference divided by the number of items. Hover over a value to see the hardware.",
         ),
         unit=Text("ms/문항", "ms/item"),
         export=("latency_ms", "hardware", "outcome"),
+    ),
+    Column(
+        "cost",
+        Text("비용", "Cost"),
+        "usd_per_1000",
+        "score",
+        order="ascending",
+        order_label=Text("비용 낮은 순", "Cost, lowest first"),
+        hint=Text(
+            "1,000문항당 비용입니다. API는 제공자의 가격, 직접 실행한 모델은 장비 시간과 운영자가 정한 시간당 가격으로 계산합니다. 시간당 가격은 모델 페이지에 있습니다.",
+            "Cost of 1,000 questions: the provider's price for APIs, device time at the operator's hourly price for models that we ran. The hourly price is on the model's page.",
+        ),
+        unit=Text("USD/1,000문항", "USD/1,000 items"),
+        export=("usd_per_1000",),
+    ),
+    Column(
+        "tokens",
+        Text("답변 토큰", "Tokens per answer"),
+        "tokens_per_answer",
+        "whole",
+        order="ascending",
+        order_label=Text("답변 토큰 적은 순", "Tokens per answer, fewest first"),
+        hint=Text(
+            "답변당 생성한 평균 토큰 수 (사고 포함)",
+            "Average number of generated tokens per answer, including thinking",
+        ),
+        default=False,
+        export=("tokens_per_answer",),
     ),
     Column(
         "n", Text("문항 수", "Items"), "n", "whole", wide=True, export=("n", "split", "dataset", "benchmark_version")

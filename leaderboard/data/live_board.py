@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.models import model_rows, summary
 from leaderboard.data.rank_changes import RankChange, rank_changes
@@ -19,12 +21,13 @@ from submissions.config.paths import PUBLISHED
 from submissions.queue.heartbeats import Heartbeats
 from submissions.records.index_rows import BoardRow, board_row
 from submissions.records.operator import Commitment, Retirement
-from submissions.records.result import EvalResult, PairedScores
+from submissions.records.result import EvalResult, PairedScores, PublicAnswers
 from submissions.store.base import Snapshot, Store, blob_id
 from submissions.store.index import Unreadable, board_reader, parse_record, queue_reader
 from submissions.store.record_reader import RecordReader
 from submissions.texts.errors import StoreError
 
+_ANSWERS = TypeAdapter(PublicAnswers)
 log = logging.getLogger(__name__)
 
 HEAD_POLL_S = 1.0  # seconds between looks at the store's head
@@ -38,6 +41,7 @@ class LiveBoard:
     def __init__(self, store: Store, heartbeats: Heartbeats | None = None, published: Path = PUBLISHED) -> None:
         """Without `heartbeats` nothing is known of workers."""
         self._store = store
+        self.store_url = store.url
         self.workers = WorkerStatus(heartbeats)
         self._published_files: dict[str, Path] = {}
         self._published, self._broken = self._read_published(published)
@@ -132,6 +136,17 @@ class LiveBoard:
         """Return the signed statement of a result, or None if there is none."""
         view, path = self.view(), EvalResult.statement_path_of(key)
         return self._store.read(path, view.snapshot.head) if path in view.snapshot.files else None
+
+    def public_answers(self, key: str) -> PublicAnswers:
+        """Return the answers of a result to public items, or none if there are none or they are damaged."""
+        view, path = self.view(), EvalResult.answers_path_of(key)
+        if path not in view.snapshot.files:
+            return {}
+        try:
+            return _ANSWERS.validate_json(self._store.read(path, view.snapshot.head))
+        except ValueError as error:
+            log.warning("%s is left out: %s", path, error)
+            return {}
 
     def pairs(self, key: str) -> list[PairedScores]:
         """Return the paired comparisons of a result with others."""

@@ -1,7 +1,6 @@
 """The data of a model's page: its results, each with the best and the median score of its board."""
 
 from dataclasses import dataclass, field
-from statistics import median
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import Part, parts_of
@@ -10,10 +9,14 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.reproductions import Reproduction, reproductions
+from leaderboard.data.standing import Relation, Standing
 from leaderboard.data.view import View
 from submissions.records.index_rows import QueueRow
 from submissions.records.request import Status
 from submissions.records.result import EvalResult
+
+MAX_NOTABLE, MAX_RELATED = 3, 12
+MIN_COMPARED = 3  # models; with fewer, the median says little
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class BucketComparison:
     part: Part
     best: float  # percent
     median: float  # percent
+    compared: int  # models with a score on it
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,21 @@ class Detail:
 
 
 @dataclass(frozen=True)
+class NotablePart:
+    """A part of a benchmark's questions on which a model is far from the median model."""
+
+    benchmark: str
+    bucket: str
+    difference: float  # from the median score, in points
+
+
+@dataclass(frozen=True)
 class ModelPage:
     model: ModelRow
+    standings: list[Standing] = field(default_factory=list)  # one for each benchmark on which it has a rank
+    strengths: list[NotablePart] = field(default_factory=list)
+    weaknesses: list[NotablePart] = field(default_factory=list)
+    related: list[tuple[Relation, str]] = field(default_factory=list)
     details: list[Detail] = field(default_factory=list)  # the newest of each benchmark, split and mode
     history: list[RankedRow] = field(default_factory=list)  # all results, newest first
     requests: list[QueueRow] = field(default_factory=list)  # requests without a result
@@ -47,7 +64,7 @@ class ModelPage:
 def model_page(board: LiveBoard, name: str) -> ModelPage | None:
     """Return the data of a model's page, or None if the model has neither a result nor a request."""
     view = board.view()
-    rows = [r for rows in view.boards.values() for r in rows if r.row.model == name]
+    rows = view.rows_by_model.get(name, [])
     requests = [r for r in view.queue if r.model_id == name and r.status != Status.FINISHED]
     if not rows and not requests:
         return None
@@ -56,12 +73,36 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
     for r in history:
         newest.setdefault((r.row.benchmark, r.row.split, r.row.thinking, r.row.decoding), r)
     shown = sorted(newest.values(), key=lambda r: (list(BENCHMARKS).index(r.row.benchmark), r.rank is None))
-    summary = next((m for m in view.models if m.model == name), None)
+    summary = view.models_by_name.get(name)
     if summary is None:  # a human or baseline row, or a model without a result
         first = rows[0].row if rows else None
         summary = ModelRow(name, first.organisation if first else None, requests[0].params if requests else None)
     details = [detail for r in shown if (detail := _detail(board, view, r))]
-    return ModelPage(summary, details, history, requests)
+    standings = [view.standings.of(cell) for cell in summary.cells.values() if cell.rank]
+    strengths, weaknesses = _notable_parts(details)
+    related = [one for one in view.standings.related(name) if one[1] in view.models_by_name][:MAX_RELATED]
+    return ModelPage(summary, standings, strengths, weaknesses, related, details, history, requests)
+
+
+def _median(ordered: list[float]) -> float:
+    """Return the median of sorted values. `statistics.median` would sort 10,000 of them again for each part of a page."""
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def _notable_parts(details: list[Detail]) -> tuple[list[NotablePart], list[NotablePart]]:
+    """Return the parts on which ranked results are furthest above and below the median."""
+    parts = [
+        NotablePart(detail.ranked.row.benchmark, part.bucket, part.part.score - part.median)
+        for detail in details
+        if detail.ranked.rank
+        for own in detail.parts.values()
+        for part in own
+        if part.compared >= MIN_COMPARED
+    ]
+    parts.sort(key=lambda part: -part.difference)
+    best = [part for part in parts[:MAX_NOTABLE] if part.difference > 0]
+    return best, [part for part in reversed(parts[-MAX_NOTABLE:]) if part.difference < 0]
 
 
 def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
@@ -71,9 +112,12 @@ def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
     others = view.parts(ranked.row.benchmark, ranked.row.split, ranked.row.headline)
     parts: dict[str, list[BucketComparison]] = {}
     for key, part in parts_of(ranked.row).items():
-        parts.setdefault(key.axis, []).append(BucketComparison(key.bucket, part, others[key][-1], median(others[key])))
-    base = base_difference(ranked, view.boards[ranked.row.benchmark])
-    rows = [r.row for r in view.boards[ranked.row.benchmark] if r.row.model == ranked.row.model]
+        parts.setdefault(key.axis, []).append(
+            BucketComparison(key.bucket, part, others[key][-1], _median(others[key]), len(others[key]))
+        )
+    of_base = view.rows_by_model.get(ranked.row.base_model or "", [])
+    base = base_difference(ranked, [r for r in of_base if r.row.benchmark == ranked.row.benchmark])
+    rows = [r.row for r in view.rows_by_model[ranked.row.model] if r.row.benchmark == ranked.row.benchmark]
     involved = [one for one in reproductions(rows) if ranked.row.key in (one.reported.key, one.measured.key)]
     signed = EvalResult.statement_path_of(ranked.row.key) in view.snapshot.files
     return Detail(ranked, EvalResult.model_validate_json(content), parts, base, involved, signed)

@@ -23,6 +23,7 @@ class ModelRow:
     organisation: str | None = None
     params: int | None = None
     weights: str | None = None
+    license: str | None = None
     cells: dict[str, RankedRow] = field(default_factory=dict)
     overall: dict[Inputs, float] = field(default_factory=dict)  # in percent, see `model_rows`
 
@@ -63,6 +64,7 @@ def model_rows(boards: Boards) -> list[ModelRow]:
             model.organisation = model.organisation or row.organisation
             model.params = model.params or row.params
             model.weights = model.weights or row.weights
+            model.license = model.license or row.license
             known = model.cells.get(name)
             if known is None or (known.rank is None and ranked.rank is not None):
                 model.cells[name] = ranked

@@ -1,14 +1,14 @@
-"""Queries of a benchmark's table: search words, filters, sort order and columns, from a form or from a URL."""
+"""Queries of a benchmark's table: search words, filters, sort order and columns, from the parameters of a URL."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar, get_args
-from urllib.parse import urlencode
 
 from leaderboard.data.columns import RANK, Column, choice_keys, sort_keys, sortable
 from leaderboard.data.hangul import choseong, is_choseong, to_jamo
 from leaderboard.data.korean_spellings import searchable
+from leaderboard.data.licences import Commercial, commercial_use
 from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import BoardRow
 from submissions.records.options import Thinking
@@ -25,6 +25,7 @@ SIZES = {
 }
 MAX_SEARCH_LENGTH = 100  # characters of the search field
 ROWS_PER_PAGE = 100  # rows shown at first, and added by each click on "more"
+MAX_ROWS_PER_PAGE = 2000  # beyond this the table can be downloaded
 T = TypeVar("T", bound=str)
 
 
@@ -40,62 +41,37 @@ class Query:
     columns: tuple[str, ...] | None = None  # column keys; None: the default of the benchmark
     shown: int = ROWS_PER_PAGE  # number of rows
     thinking: tuple[Thinking, ...] = ()  # empty: all
+    commercial: tuple[Commercial, ...] = ()  # whether the licence allows commercial use; empty: all
     reproduced: bool = False  # only reported results that this board has measured too, and those measurements
 
     @classmethod
-    def of(
-        cls,
-        words: str | None,
-        sort: str | None,
-        weights: Iterable[str] | None,
-        sizes: Iterable[str] | None,
-        verified: bool | None,
-        columns: Iterable[str] | None,
-        shown: float | str | None,
-        thinking: Iterable[str] | None = None,
-        reproduced: bool | None = None,
-    ) -> "Query":
-        """Build a query from the untrusted values of a form. Unknown values are ignored."""
+    def from_params(cls, params: Mapping[str, str]) -> "Query":
+        """Build a query from the untrusted parameters of a URL. Unknown values are ignored.
+
+        A parameter with several values holds them separated by commas.
+        """
         return cls(
-            words=clean_words(words),
-            sort=next((key for key in sort_keys() if key == sort), RANK),
-            weights=_known(weights, get_args(Weights)),
-            sizes=_known(sizes, tuple(SIZES)),
-            verified=bool(verified),
-            columns=_columns(columns),
-            shown=page_size(shown),
-            thinking=_known(thinking, get_args(Thinking)),
-            reproduced=bool(reproduced),
+            words=clean_words(params.get("q")),
+            sort=next((key for key in sort_keys() if key == params.get("sort")), RANK),
+            weights=known_values(params.get("weights"), get_args(Weights)),
+            sizes=known_values(params.get("size"), tuple(SIZES)),
+            verified=params.get("verified") == "1",
+            columns=_columns(params["columns"]) if "columns" in params else None,
+            shown=page_size(params.get("n")),
+            thinking=known_values(params.get("thinking"), get_args(Thinking)),
+            reproduced=params.get("reproduced") == "1",
+            commercial=known_values(params.get("commercial"), get_args(Commercial)),
         )
 
-    @classmethod
-    def of_address(cls, params: Mapping[str, str]) -> "Query":
-        """Build a query from the parameters of a URL, which the page updates as its fields change."""
-
-        def several(name: str) -> list[str] | None:
-            return params[name].split(",") if name in params else None
-
-        return cls.of(
-            params.get("q"),
-            params.get("sort"),
-            several("weights"),
-            several("size"),
-            params.get("verified") == "1",
-            several("columns"),
-            params.get("n"),
-            several("thinking"),
-            params.get("reproduced") == "1",
-        )
-
-    def filters(self) -> str:
-        """Return the filters and the sort order as the query string of a URL."""
+    def filters(self) -> dict[str, str]:
+        """Return the filters and the sort order as parameters of a URL, without those that have no effect."""
         given = {
             **{"q": self.words, "sort": "" if self.sort == RANK else self.sort},
             **{"weights": ",".join(self.weights), "size": ",".join(self.sizes)},
             **{"verified": "1" if self.verified else "", "thinking": ",".join(self.thinking)},
-            "reproduced": "1" if self.reproduced else "",
+            **{"reproduced": "1" if self.reproduced else "", "commercial": ",".join(self.commercial)},
         }
-        return urlencode({name: value for name, value in given.items() if value})
+        return {name: value for name, value in given.items() if value}
 
 
 class Named(Protocol):
@@ -111,7 +87,7 @@ N = TypeVar("N", bound=Named)
 def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
     """Return the rows that match the query, in its sort order; "score" keeps the ranking's. Ignores `query.shown`."""
     tests = [_test(word) for word in query.words.split()]
-    if query.weights or query.sizes or query.verified or query.thinking or query.reproduced:
+    if query.weights or query.sizes or query.verified or query.thinking or query.reproduced or query.commercial:
         tests.append(lambda row: _fits(row, query))
     found = [r for r in rows if all(test(r.row) for test in tests)] if tests else list(rows)
     columns = sortable(rows[0].row.benchmark) if rows else []
@@ -130,11 +106,10 @@ def clean_words(words: object) -> str:
     return str(words or "")[:MAX_SEARCH_LENGTH]
 
 
-def page_size(given: float | str | None) -> int:
-    """Return the number of rows to show, from an untrusted value of a field or URL."""
-    if isinstance(given, str):
-        given = int(given) if given.isascii() and given.isdigit() and len(given) < 7 else None
-    return int(min(max(given or ROWS_PER_PAGE, ROWS_PER_PAGE), 100_000))
+def page_size(given: str | None, default: int = ROWS_PER_PAGE) -> int:
+    """Return the number of rows to show, from an untrusted parameter of a URL."""
+    wanted = int(given) if given and given.isascii() and given.isdigit() and len(given) < 7 else default
+    return min(max(wanted, default), MAX_ROWS_PER_PAGE)
 
 
 def _fits(row: BoardRow, query: Query) -> bool:
@@ -146,9 +121,9 @@ def _fits(row: BoardRow, query: Query) -> bool:
         return False
     if query.thinking and row.thinking not in query.thinking:
         return False
-    if not query.sizes:
-        return True
-    return row.params is not None and any(SIZES[s][0] <= row.params < SIZES[s][1] for s in query.sizes)
+    if query.commercial and commercial_use(row.license) not in query.commercial:
+        return False
+    return not query.sizes or size_of(row.params) in query.sizes
 
 
 def _test(word: str) -> Callable[[BoardRow], bool]:
@@ -184,15 +159,27 @@ def _order(row: BoardRow, column: Column) -> tuple[bool, Any, str]:
     return value is None, (value or 0.0) if column.order == "ascending" else -(value or 0.0), name
 
 
-def _columns(given: Iterable[str] | None) -> tuple[str, ...] | None:
-    """Return the known keys among those chosen, or the default keys if none is known. An empty choice stays empty."""
-    chosen = None if given is None else [key for key in given if key]
-    return () if chosen == [] else _known(chosen, choice_keys()) or None
+def _columns(given: str) -> tuple[str, ...] | None:
+    """Return the known keys among those chosen, or None if none is known. An empty choice stays empty."""
+    return known_values(given, choice_keys()) or (None if given.strip(",") else ())
 
 
-def _known(given: Iterable[str] | None, known: Sequence[T]) -> tuple[T, ...]:
-    wanted = set(given or ())
+def known_values(given: str | None, known: Sequence[T]) -> tuple[T, ...]:
+    """Return the known ones among values that are separated by commas."""
+    wanted = set((given or "").split(","))
     return tuple(value for value in known if value in wanted)
+
+
+def search_words(model: str, organisation: str | None) -> str:
+    """Return the text that a search looks in: names, their Korean spellings, and the initial consonants of Korean ones."""
+    name = searchable(model, organisation).casefold()
+    initials = choseong(name)
+    return name if initials == name else f"{name} {initials}"
+
+
+def size_of(params: int | None) -> str | None:
+    """Return the range that a number of parameters is in, a key of SIZES."""
+    return None if params is None else next(size for size, (low, high) in SIZES.items() if low <= params < high)
 
 
 @lru_cache(maxsize=100_000)

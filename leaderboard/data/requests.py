@@ -24,7 +24,7 @@ def queue_json(board: LiveBoard) -> list[dict[str, Any]]:
 
 def request_json(board: LiveBoard, key: str) -> dict[str, Any] | None:
     view = board.fresh_view()
-    row = next((row for row in view.queue if row.key == key), None)
+    row = view.request(key)
     if row is None:
         return None
     return _public_request(row, view, board, waits(view.queue, datetime.now(UTC)).get(key))

@@ -4,9 +4,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from evaluator.benchmarks.card import Skill
 from leaderboard.data.breakdown import BucketKey, parts_of
 from leaderboard.data.models import ModelRow, Summary
-from leaderboard.data.ranking import Boards
+from leaderboard.data.ranking import Boards, RankedRow
+from leaderboard.data.skills import skill_scores
+from leaderboard.data.standing import Standings
 from submissions.records.index_rows import BoardRow, QueueRow
 from submissions.records.operator import Commitment, Retirement
 from submissions.store.base import Snapshot
@@ -28,6 +31,7 @@ class View:
     paths: dict[str, str] = field(default_factory=dict)  # result key → path in the store
     retired: list[Retirement] = field(default_factory=list)
     commitments: list[Commitment] = field(default_factory=list)  # by quarter
+    _skills: dict[Skill, dict[str, float]] = field(default_factory=dict)
     _parts: dict[tuple[str, str, str], dict[BucketKey, list[float]]] = field(default_factory=dict)
 
     def parts(self, benchmark: str, split: str, headline: str) -> dict[BucketKey, list[float]]:
@@ -41,6 +45,33 @@ class View:
                         found.setdefault(part, []).append(own.score)
             self._parts[key] = {part: sorted(own) for part, own in found.items()}
         return self._parts[key]
+
+    def request(self, key: str) -> QueueRow | None:
+        """Return the open or recent request with a key, or None if there is none."""
+        return next((row for row in self.queue if row.key == key), None)
+
+    def skill_scores(self, skill: Skill) -> dict[str, float]:
+        """Return the share of other models, in percent, that each model is ahead of in a skill; computed once."""
+        if skill not in self._skills:
+            self._skills[skill] = skill_scores(self.models, skill)
+        return self._skills[skill]
+
+    @cached_property
+    def rows_by_model(self) -> dict[str, list[RankedRow]]:
+        """The rows of all boards by model, in the order of the boards."""
+        found: dict[str, list[RankedRow]] = {}
+        for rows in self.boards.values():
+            for ranked in rows:
+                found.setdefault(ranked.row.model, []).append(ranked)
+        return found
+
+    @cached_property
+    def standings(self) -> Standings:
+        return Standings(self.boards, self.models)
+
+    @cached_property
+    def models_by_name(self) -> dict[str, ModelRow]:
+        return {model.model: model for model in self.models}
 
     @cached_property
     def counts(self) -> dict[str, int]:

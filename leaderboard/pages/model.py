@@ -1,41 +1,50 @@
-"""The model tab: results, parts with the best and median score, provenance, how to reproduce, and history."""
-
-from collections.abc import Mapping
-from typing import Any
-
-import gradio as gr
+"""The page of a model, with its results, provenance, how to reproduce them, and history; and the list of models."""
 
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.model_detail import model_page
-from leaderboard.data.query import clean_words, find
-from leaderboard.pages.tab import COPY_JS, REFRESH_JS, TabView, search_field
-from leaderboard.views.render import render
-from leaderboard.views.texts import Language
+from leaderboard.data.query import ROWS_PER_PAGE, clean_words, find, page_size
+from leaderboard.pages.page import Page, render_page
+from leaderboard.views.location import Location
+from leaderboard.views.texts import text
 
-DEFAULTS = {"model": "", "q": ""}
-OFFERED = 24  # models to choose from
+FOLDER = "models/"  # of the pages of models
+MAX_NAME_LENGTH = 200
 
 
-def model_tab(board: LiveBoard, language: Language) -> TabView:
-    words = search_field("find_model", language, elem_id="find-model")
-    chosen = gr.Textbox("", visible=False)
-    html = gr.HTML(elem_id="model", js_on_load=COPY_JS + REFRESH_JS, apply_default_css=False)
-    gr.HTML(render("terms.html", language, name=""), apply_default_css=False)
+def model(board: LiveBoard, here: Location, version: str) -> str | None:
+    name = here.path.removeprefix(FOLDER)[:MAX_NAME_LENGTH]
+    page = model_page(board, name)
+    if page is None:
+        return None
+    return render_page(
+        board,
+        here,
+        version,
+        "model.html",
+        title=name,
+        description=text("model_description", here.language, model=name),
+        page=page,
+        card_picture=here.card(here.path),
+    )
 
-    def read(params: Mapping[str, str]) -> list[Any]:
-        return [params.get("model", "")[:200], clean_words(params.get("q"))]
 
-    def show(name: str | None, words: str | None) -> str:
-        view, version = board.view(), board.queue_version
-        page = model_page(board, str(name)[:200]) if name else None
-        looking = page is None or str(words or "").strip()
-        return render(
-            "model.html",
-            language,
-            name=str(name or "")[:200],
-            page=page,
-            offered=find(view.models, words)[:OFFERED] if looking else [],
-            version=version,
-        )
+def models(board: LiveBoard, here: Location, version: str) -> str:
+    params, view = dict(here.params), board.view()
+    words, shown = clean_words(params.get("q")), page_size(params.get("n"))
+    found = find(view.models, words)
+    return render_page(
+        board,
+        here,
+        version,
+        "models.html",
+        title=text("models", here.language),
+        description=text("models_shown", here.language, n=len(view.models)),
+        words=words,
+        models=found if here.is_static else found[:shown],
+        found=len(found),
+        more=shown + ROWS_PER_PAGE,
+    )
 
-    return TabView("model", DEFAULTS, [chosen, words], html, read, show)
+
+MODEL = Page(model, live="queue")
+MODELS = Page(models, ("q", "n"))

@@ -1,80 +1,65 @@
-"""The overview tab: every model with its headline scores, and recent rank changes."""
+"""The overview: a table of all models, a summary of each benchmark, charts, and recent rank changes."""
 
-from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
-import gradio as gr
-
-from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.chart_data import AGAINST, has_data
+from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.models import BINS, ModelRow, shared_benchmarks
-from leaderboard.data.query import ROWS_PER_PAGE, clean_words, find, page_size
+from leaderboard.data.models import BINS, shared_benchmarks
+from leaderboard.data.query import ROWS_PER_PAGE, Query, page_size, select
+from leaderboard.data.skills import known_skills
 from leaderboard.data.view import View
-from leaderboard.pages.benchmark import CLICKS_JS, clicked
-from leaderboard.pages.tab import CACHED_VIEWS, PRIVATE_EVENT, REFRESH_JS, TabView, search_field
+from leaderboard.pages.page import Page, render_page
+from leaderboard.views.location import Location
 from leaderboard.views.render import render
-from leaderboard.views.texts import Language, text
+from leaderboard.views.texts import text
 
-OVERALL = "overall"
-DEFAULTS = {"q": "", "sort": OVERALL, "n": str(ROWS_PER_PAGE)}
+FIRST_ROWS = 25  # models shown at first, so that the charts below are not far
 MAX_CHANGES = 12
+AXES = tuple(AGAINST)  # the charts to choose from
 
 
-def overview_tab(board: LiveBoard, language: Language) -> TabView:
-    """Build the overview tab, and return its fields and HTML."""
-    orders = [(text("sort_overall", language), OVERALL), *((b.card.title, name) for name, b in BENCHMARKS.items())]
-    with gr.Row(elem_classes="hn-controls"):
-        search_box = search_field("search", language, scale=3)
-        order_menu = gr.Dropdown(orders, value=OVERALL, label=text("sort", language), scale=1, filterable=False)
-    row_count_field = gr.Number(ROWS_PER_PAGE, visible=False)
-    html = gr.HTML(elem_id="overview", js_on_load=CLICKS_JS + REFRESH_JS, apply_default_css=False)
-    gr.HTML(render("terms.html", language, name=""), apply_default_css=False)
-    html.click(
-        clicked, [order_menu, row_count_field], [order_menu, row_count_field], trigger_mode="multiple", **PRIVATE_EVENT
+def overview(board: LiveBoard, here: Location, version: str) -> str:
+    params, view = dict(here.params), board.view()
+    finder, shown = Finder.from_params(params), page_size(params.get("n"), FIRST_ROWS)
+    query = Query.from_params(finder.filters())
+    axis = next((kind for kind in AXES if kind == params.get("by")), AXES[0])
+    return render_page(
+        board,
+        here,
+        version,
+        "overview.html",
+        title=text("overview", here.language),
+        description=text("tagline", here.language, **view.counts),
+        skills=known_skills(view.models),
+        axes=AXES,
+        axis=axis,
+        plotted={name: has_data(axis, select(rows, query)) for name, rows in view.boards.items()},
+        counts=view.counts,
+        summaries=view.summaries,
+        bins=BINS,
+        changes=board.changes()[:MAX_CHANGES],
+        more=shown + ROWS_PER_PAGE,
+        **_table(view, finder, shown),
     )
 
-    def values_from_url(params: Mapping[str, str]) -> list[Any]:
-        return list(_clean_values(params.get("q"), params.get("sort"), params.get("n")))
 
-    # The board's version is part of the key, so that a new result leads to new HTML.
-    @lru_cache(maxsize=CACHED_VIEWS)
-    def cached_html(words: str, order: str, row_count: int, version: str) -> str:
-        view = board.view()
-        models = sorted_models(view, words, order)
-        return render(
-            "overview.html",
-            language,
-            summaries=view.summaries,
-            bins=BINS,
-            changes=board.changes()[:MAX_CHANGES],
-            models=models[:row_count],
-            shared=shared_benchmarks(view.models),
-            found=len(models),
-            version=version,
-        )
-
-    def html_for(*values: Any) -> str:
-        return cached_html(*_clean_values(*values), board.version)
-
-    fields = [search_box, order_menu, row_count_field]
-    return TabView("overview", DEFAULTS, fields, html, values_from_url, html_for)
+def overview_rows(board: LiveBoard, here: Location) -> str:
+    """Return the whole table, which a page that is a file loads when a visitor searches or sorts."""
+    view = board.view()
+    return render("overview_table.html", here.language, here=here, **_table(view, Finder(), len(view.models)))
 
 
-def _clean_values(words: Any, order: Any, row_count: Any) -> tuple[str, str, int]:
-    """Return untrusted values of the fields as search words, OVERALL or a benchmark, and a number of rows."""
-    return clean_words(words), order if order in BENCHMARKS else OVERALL, page_size(row_count)
+def _table(view: View, finder: Finder, shown: int) -> dict[str, Any]:
+    """Return the values of the table of models."""
+    models = find_models(view, finder)
+    return {
+        "finder": finder,
+        "skill_scores": view.skill_scores(finder.skill) if finder.skill else {},
+        "models": models[:shown],
+        "shared": shared_benchmarks(view.models),
+        "found": len(models),
+    }
 
 
-def sorted_models(view: View, words: str, order: str) -> list[ModelRow]:
-    """Return the models that match the search words, best first on the benchmark `order` or overall."""
-    models = find(view.models, words)
-    if order not in BENCHMARKS:
-        return models
-
-    def sort_key(model: ModelRow) -> tuple[bool, float]:
-        cell = model.cells.get(order)
-        score = cell.row.score if cell else None
-        return cell is None or cell.rank is None, -(score or 0.0)
-
-    return sorted(models, key=sort_key)
+PAGE = Page(overview, ("q", "sort", "weights", "commercial", "size", "by", "n"))

@@ -4,12 +4,13 @@ The page's style sheet sets the colours of text and grid, so that they are reada
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Any
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
-from leaderboard.data.chart_data import Data, Kind
+from leaderboard.data.chart_data import AGAINST, Data, Kind
 from leaderboard.data.columns import MODEL_COLUMNS
 from leaderboard.views.texts import Language, headline_title, text, translate
 
@@ -23,11 +24,32 @@ TICKS = {
     "params": {n * 1e9: f"{n:g}B" for n in (0.1, 0.2, 0.5, 1, 2, 4, 8, 16, 32, 70, 150, 400, 1000)},
     "latency_ms": {10.0: "10 ms", 30.0: "30 ms", 100.0: "0.1 s", 300.0: "0.3 s", 1e3: "1 s", 3e3: "3 s"}
     | {1e4: "10 s", 3e4: "30 s", 1e5: "100 s", 3e5: "300 s"},
+    "usd_per_1000": {n: f"${n:g}" for n in (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)},
 }
+# Cells of a heat map of scores. The values are printed: plotly.js styles a colour bar in a way that the security policy forbids.
+SCORES = {
+    "colorscale": [[0, "rgba(59,116,232,0.04)"], [1, "rgba(59,116,232,0.7)"]],
+    "showscale": False,
+    "texttemplate": "%{z:.0f}",
+    "zmin": 0,
+    "zmax": 100,
+    "xgap": 2,
+    "ygap": 2,
+    "hovertemplate": "%{y}<br>%{x}: %{z:.2f}<extra></extra>",
+}
+MARKS = {"ahead": ("▲", 1), "same": ("=", 0), "behind": ("▼", -1)}  # verdicts in the win matrix
 
 
-def figure(kind: Kind, data: Data, benchmark: Benchmark, language: Language) -> Any:
-    """Return the plotly.graph_objects.Figure of a chart. `data` must not be empty."""
+def figure_json(kind: Kind, data: Data, benchmark: Benchmark | None, language: Language) -> bytes:
+    """Return the Plotly figure of a chart as JSON, or `null` if there is nothing to draw."""
+    if not data:
+        return b"null"
+    content: str = figure(kind, data, benchmark, language).to_json()
+    return content.encode()
+
+
+def figure(kind: Kind, data: Data, benchmark: Benchmark | None, language: Language) -> Any:
+    """Return the plotly.graph_objects.Figure of a chart. `data` must not be empty; only OVERVIEW has no benchmark."""
     import plotly.graph_objects as go
 
     made = go.Figure(layout={"template": "none"})
@@ -40,7 +62,10 @@ def figure(kind: Kind, data: Data, benchmark: Benchmark, language: Language) -> 
         legend={"orientation": "h", "y": 1.12, "x": 0},
         dragmode=False,  # a finger on a chart scrolls the page
     )
-    _FIGURES[kind](made, data, benchmark, language)
+    if benchmark is None:
+        _overview(made, data)
+    else:
+        _FIGURES[kind](made, data, benchmark, language)
     return made
 
 
@@ -50,7 +75,7 @@ def _scatter(cost: str) -> Callable[[Any, Data, Benchmark, Language], None]:
     def draw(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
         points = sorted(data, key=lambda p: -p["score"])[:MAX_POINTS]
         front = sorted((p for p in points if p["front"]), key=lambda p: p[cost])
-        _add_line(made, [p[cost] for p in front], [p["score"] for p in front], text("front", language), "hv")
+        _add_line(made, [p[cost] for p in front], [p["score"] for p in front], text("pareto_front", language), "hv")
         for weights, symbol, color in SYMBOLS:
             if own := [p for p in points if p["weights"] == weights]:
                 name = text(f"weights_{weights or 'unknown'}", language)
@@ -58,14 +83,16 @@ def _scatter(cost: str) -> Callable[[Any, Data, Benchmark, Language], None]:
                 hardware = [_escape(p.get("hardware") or "") for p in own]
                 marker = {"size": 10, "symbol": symbol, "color": color}
                 _add_markers(made, own, cost, name, hover, marker=marker, customdata=hardware)
-        for number, point in enumerate(_labelled_points(front, cost)):
+        logs = [math.log(p[cost]) for p in points]
+        middle = (min(logs) + max(logs)) / 2 if logs else 0.0
+        for point in _labelled_points(front, cost):
             name = _escape(point["model"].partition(" (")[0].rpartition("/")[2])
             made.add_scatter(
                 mode="text",
                 x=[point[cost]],
                 y=[point["score"]],
                 text=[f"\u2002{name}\u2002"],  # spaces keep the text off its point
-                textposition="bottom right" if number else "top left",  # the most expensive point is at the right edge
+                textposition="bottom right" if math.log(point[cost]) < middle else "top left",  # inside of the edges
                 showlegend=False,
                 hoverinfo="skip",
             )
@@ -97,18 +124,57 @@ def _heatmap(made: Any, data: Data, benchmark: Benchmark, language: Language) ->
     made.add_heatmap(
         z=[[known.get((model, *bucket)) for bucket in buckets] for model in models],
         x=[_escape(translate(benchmark.card.bucket_title(bucket), language)) for _, bucket in buckets],
-        y=[_escape(model if len(model) <= 24 else f"{model[:23]}…") for model in models],
-        colorscale=[[0, "rgba(59,116,232,0.06)"], [1, "rgba(59,116,232,1)"]],
-        zmin=0,
-        zmax=100,
+        y=_labels(models),
+        **SCORES,
+    )
+    _use_names_as_axes(made, len(models))
+
+
+def _wins(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
+    """Draw which model of a row is significantly ahead of which model of a column."""
+    models = list(dict.fromkeys(p["model"] for p in data))
+    verdicts = {(p["model"], p["other"]): MARKS[p["verdict"]] for p in data}
+    names = _labels(models)
+    made.add_heatmap(
+        z=[[verdicts.get((a, b), (None, None))[1] for b in models] for a in models],
+        text=[[verdicts.get((a, b), ("", None))[0] for b in models] for a in models],
+        x=names,
+        y=names,
+        colorscale=[[0, "rgba(217,119,6,0.55)"], [0.5, "rgba(138,148,163,0.15)"], [1, "rgba(59,116,232,0.6)"]],
+        showscale=False,
+        zmin=-1,
+        zmax=1,
         xgap=2,
         ygap=2,
-        colorbar={"thickness": 10, "outlinewidth": 0},
-        hovertemplate="%{y}<br>%{x}: %{z:.2f}<extra></extra>",
+        texttemplate="%{text}",
+        hovertemplate="%{y} %{text} %{x}<extra></extra>",
     )
-    made.update_layout(height=140 + 26 * len(models))
+    _use_names_as_axes(made, len(models))
+
+
+def _overview(made: Any, data: Data) -> None:
+    models = list(dict.fromkeys(p["model"] for p in data))
+    names = [name for name in BENCHMARKS if any(p["benchmark"] == name for p in data)]
+    known = {(p["model"], p["benchmark"]): p["score"] for p in data}
+    made.add_heatmap(
+        z=[[known.get((model, name)) for name in names] for model in models],
+        x=[BENCHMARKS[name].card.title for name in names],
+        y=_labels(models),
+        **SCORES,
+    )
+    _use_names_as_axes(made, len(models))
+
+
+def _use_names_as_axes(made: Any, rows: int) -> None:
+    made.update_layout(height=220 + 26 * rows)
     made.update_xaxes(type="category", tickangle=-40, automargin=True)
     made.update_yaxes(type="category", autorange="reversed", automargin=True)
+
+
+def _labels(models: Sequence[str]) -> list[str]:
+    """Return short and distinct labels: models with equal ones would be drawn on one row."""
+    short = [name if len(name) <= 24 else f"{name[:23]}…" for name in (model.rpartition("/")[2] for model in models)]
+    return [_escape(label if short.count(label) == 1 else model) for label, model in zip(short, models, strict=True)]
 
 
 def _timeline(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
@@ -163,8 +229,8 @@ def _escape(name: str) -> str:
 
 
 _FIGURES: dict[Kind, Callable[[Any, Data, Benchmark, Language], None]] = {
-    "size": _scatter("params"),
-    "speed": _scatter("latency_ms"),
+    **{kind: _scatter(field) for kind, field in AGAINST.items()},
+    "wins": _wins,
     "parts": _heatmap,
     "time": _timeline,
     "letters": _histogram,

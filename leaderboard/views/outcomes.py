@@ -11,7 +11,7 @@ def outcome_message(outcome: Outcome, language: Language) -> str:
     if outcome.code == "accepted":
         parts = [text("accepted", language)]
         if outcome.wait:
-            parts.append(text("place", language, n=outcome.wait.place))
+            parts.append(text("queue_position", language, n=outcome.wait.place))
         if outcome.wait and outcome.wait.ready_in:
             parts.append(text("ready_in", language, n=minutes(outcome.wait.ready_in)))
         return " · ".join(parts)

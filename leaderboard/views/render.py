@@ -10,11 +10,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.statistics.power import smallest_difference
 from leaderboard.data.columns import MODEL_COLUMNS, RANK, RANK_LABEL, RUN_COLUMNS
+from leaderboard.data.licences import Commercial, commercial_use, licence_of
+from leaderboard.data.query import SIZES, search_words, size_of
 from leaderboard.data.ranking import is_outdated
-from leaderboard.views.texts import Language, headline_title, text, translate
-from submissions.records.options import PRECISIONS
+from leaderboard.views.texts import TEXTS, Language, headline_title, text, translate
+from submissions.records.options import PRECISIONS, THINKING, Thinking
 
 _LABELS = {column.key: column.label for column in (*MODEL_COLUMNS, *RUN_COLUMNS)}
+_LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
 KST = timezone(timedelta(hours=9), "KST")
 
 
@@ -39,7 +46,7 @@ def _amount(value: float | None) -> str:
     """Format a number of parameters in billions or millions."""
     if value is None:
         return "–"
-    return f"{value / 1e9:.3g} B" if value >= 1e9 else f"{value / 1e6:.3g} M"
+    return f"{value / 1e9:.3g}B" if value >= 1e9 else f"{value / 1e6:.3g}M"
 
 
 def _day(value: float | None) -> str:
@@ -50,8 +57,25 @@ def _moment(value: datetime | None) -> str:
     return "–" if value is None else value.astimezone(KST).strftime("%m-%d %H:%M:%S")
 
 
+def _latex(value: str) -> str:
+    """Escape a text for LaTeX."""
+    return "".join(_LATEX.get(character, character) for character in value)
+
+
+def _full_moment(value: datetime) -> str:
+    return value.astimezone(KST).strftime("%Y-%m-%d %H:%M")
+
+
 def minutes(value: timedelta) -> str:
     return f"{max(1, round(value.total_seconds() / 60)):,}"
+
+
+def size_title(size: str, language: Language) -> str:
+    """Return the title of a range of parameter counts, a key of SIZES."""
+    low, _, high = size.partition("-")
+    if not high:
+        return text("size_from", language, low=low)
+    return text("size_below", language, high=high) if low == "0" else f"{low}–{high}B"
 
 
 def _environment(language: Language) -> Environment:
@@ -65,6 +89,11 @@ def _environment(language: Language) -> Environment:
 
     def bucket_title(benchmark: str, bucket: str) -> str:
         return translate(BENCHMARKS[benchmark].card.bucket_title(bucket), language)
+
+    def named(value: str, kind: str) -> str:
+        """Return the text for a value of a record, such as the name of a split, or the value itself."""
+        key = f"{kind}_{value}"
+        return text(key, language) if key in TEXTS else value
 
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -81,8 +110,11 @@ def _environment(language: Language) -> Environment:
         ms=milliseconds,
         day=_day,
         moment=_moment,
+        full_moment=_full_moment,
         minutes=minutes,
         translate=partial(translate, language=language),
+        named=named,
+        latex=_latex,
     )
     made.globals.update(
         t=partial(text, language=language),
@@ -91,6 +123,15 @@ def _environment(language: Language) -> Environment:
         bucket_title=bucket_title,
         language=language,
         benchmarks=BENCHMARKS,
+        benchmark_titles=lambda: [(name, benchmark.card.title) for name, benchmark in BENCHMARKS.items()],
+        commercial_choices=[(use, text(f"commercial_{use}", language)) for use in get_args(Commercial)],
+        licence_of=licence_of,
+        commercial_use=commercial_use,
+        size_of=size_of,
+        search_words=search_words,
+        size_choices=[(size, size_title(size, language)) for size in SIZES],
+        thinking_choices=[(mode, text(f"thinking_{mode}", language)) for mode in get_args(Thinking)],
+        thinking_modes=("auto", *THINKING),
         headline_title=partial(headline_title, language=language),
         is_outdated=is_outdated,
         smallest_difference=smallest_difference,

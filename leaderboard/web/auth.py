@@ -1,9 +1,8 @@
 """Identify visitors and limit how often they check and submit models."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-import gradio as gr
 from httpx2 import HTTPError
 from huggingface_hub import HfApi
 
@@ -12,12 +11,18 @@ from submissions.queue.quota import Submitter
 
 SUBMIT_RATE = "20/minute"  # checks and submissions per network and per user
 
-# Options of the events that check a model, per page: a check reads some megabytes from the Hub into the board's memory.
-CHECKS_AT_ONCE: dict[str, Any] = {"concurrency_limit": 2, "concurrency_id": "checks"}
+CHECKS_AT_ONCE = 2  # by the form, and by programs: a check reads some megabytes from the Hub into the board's memory
 OAUTH_PREFIX = "hf_oauth_"  # prefix of tokens that were issued to other sites
 USER_AUTH_TYPE = "access_token"  # `auth.type` of tokens that users created themselves
 
 ANYONE = Submitter("visitor", authenticated=False)  # without sign-in, all visitors count as one submitter
+
+
+class Client(Protocol):
+    """The other end of a connection."""
+
+    @property
+    def host(self) -> str: ...
 
 
 class Visitors:
@@ -32,15 +37,17 @@ class Visitors:
         """Whether visitors must sign in before they submit."""
         return self._auth == "oauth"
 
-    def submitter(self, profile: gr.OAuthProfile | None) -> Submitter | None:
-        """Return the submitter of a signed session, or None if the visitor must sign in first. Forms are not trusted."""
+    def submitter(self, claims: Mapping[str, Any] | None) -> Submitter | None:
+        """Return the submitter of a signed session, or None if the visitor must sign in first. Forms are not trusted.
+
+        `claims` are the Hub's OpenID Connect userinfo in the session.
+        """
         if not self.sign_in:
             return ANYONE
-        if profile is None:
+        if claims is None:
             return None
-        claims: Mapping[str, Any] = profile  # the Hub's OpenID Connect userinfo
         # Not `name`: an organisation can choose its display name freely.
-        return Submitter(profile.username, _names(claims.get("orgs"), "preferred_username"))
+        return Submitter(str(claims["preferred_username"]), _names(claims.get("orgs"), "preferred_username"))
 
     def bearer(self, token: str | None) -> Submitter | None:
         """Return the Hub user of an access token, or None if there is no token or the Hub does not accept it."""
@@ -55,9 +62,9 @@ class Visitors:
             return None
         return Submitter(str(who["name"]), _names(who.get("orgs"), "name"))
 
-    def within_rate_limit(self, request: gr.Request | None, submitter: Submitter | None) -> bool:
+    def within_rate_limit(self, client: Client | None, submitter: Submitter | None) -> bool:
         """Count one request of this visitor and return whether the rate limit allows it."""
-        who = [f"address {network_of(request.client.host)}"] if request and request.client else []
+        who = [f"address {network_of(client.host)}"] if client else []
         who += [f"user {submitter.name}"] if submitter and submitter.authenticated else []
         return self._limit.allows(*who)
 

@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import gradio as gr
+from fastapi import FastAPI
 from gradio.events import api
 from mcp.types import ImageContent, TextContent
 
@@ -24,13 +25,36 @@ from submissions.checks.submit import Submission, SubmissionService
 from submissions.records.options import PRECISIONS, THINKING
 from submissions.texts.refusals import REFUSALS, RefusalCode
 
+MAX_WAITING = 200  # events in Gradio's queue
+CONCURRENT = 8  # events of one kind that run at a time
+
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> None:
-    """Add the endpoints to a page. Must be called while the page is built."""
+def gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> FastAPI:
+    """Return the application with the endpoints, at /gradio_api, and what their clients need."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    with gr.Blocks(title="Hannun", analytics_enabled=False) as blocks:
+        _add_endpoints(board, service, visitors)
+    # The queue is short, so that every waiting event is answered soon. `api_open=False`: no call bypasses the queue.
+    blocks.queue(max_size=MAX_WAITING, default_concurrency_limit=CONCURRENT, api_open=False)
+    gr.mount_gradio_app(
+        app,
+        blocks,
+        path="/",
+        footer_links=[],
+        show_error=False,
+        ssr_mode=False,
+        run_history=False,
+        mcp_server=True,
+    )
+    _limit_tools(blocks)
+    return app
+
+
+def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> None:
 
     def leaderboard(
         benchmark: str, search: str = "", verified: bool = False, limit: int = ROWS_PER_PAGE
@@ -103,7 +127,7 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
         _check_known("precision", [precision], ["auto", *PRECISIONS])
         _check_known("thinking", [thinking], ["auto", *THINKING])
         submitter = visitors.submitter(profile)
-        if not visitors.within_rate_limit(request, submitter):
+        if not visitors.within_rate_limit(request.client if request else None, submitter):
             raise _error(REFUSALS[RefusalCode.TOO_OFTEN].en)
         if submitter is None:  # the limit per network, checked above, also bounds the requests to the Hub
             submitter = visitors.bearer(_token(request))
@@ -121,7 +145,7 @@ def add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visito
     for name, function in {**reading, "queue": queue_}.items():
         # Not through the queue: for a queued MCP tool, Gradio calls itself at the host that its first caller named.
         api(_hide_errors(function, name), api_name=name, queue=False)
-    api(_hide_errors(submit, "submit"), api_name="submit", **CHECKS_AT_ONCE)
+    api(_hide_errors(submit, "submit"), api_name="submit", concurrency_limit=CHECKS_AT_ONCE)
 
 
 def _check_known(name: str, values: Sequence[object], known: Sequence[str]) -> None:
@@ -133,10 +157,10 @@ def _answer(accepted: bool, message: str, benchmark: str | None = None, key: str
     return {"accepted": accepted, "benchmark": benchmark, "message": message, "request": key}
 
 
-def limit_tools(page: gr.Blocks) -> None:
-    """Remove `submit` from the MCP tools and make all tools return JSON. Must be called after the page is mounted."""
-    server = page.mcp_server_obj
-    assert server is not None, getattr(page, "mcp_error", None)
+def _limit_tools(blocks: gr.Blocks) -> None:
+    """Remove `submit` from the MCP tools and make all tools return JSON. Must be called after the blocks are mounted."""
+    server = blocks.mcp_server_obj
+    assert server is not None, getattr(blocks, "mcp_error", None)
     server.tool_to_endpoint = {t: e for t, e in server.tool_to_endpoint.items() if e != "/submit"}
 
     def as_json(data: Any, root_url: str) -> list[TextContent | ImageContent]:

@@ -1,16 +1,13 @@
 """Checks on every request, and security headers on every response.
 
-Only the paths that the board needs are allowed, because Gradio has many more (uploads, a proxy, files of the server). The
-middleware limits the size and the arrival time of bodies and the rate of requests, and refuses cross-site requests to all but
-read-only paths.
+The middleware limits the size and the arrival time of bodies and the rate of requests, and refuses cross-site requests that do
+more than read.
 """
 
 import logging
 import re
 from asyncio import get_running_loop, timeout_at
-from base64 import b64encode
 from collections import Counter
-from hashlib import sha256
 from ipaddress import IPv4Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
@@ -18,7 +15,7 @@ from limits import parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = logging.getLogger(__name__)
@@ -28,26 +25,19 @@ MAX_OPEN = 300  # concurrent requests per network: an open page has two, and an 
 BODY_SECONDS = 30.0  # time for a body to arrive
 CALL_RATE = "600/minute"  # POST requests per network: pages refresh themselves, and an office may share one address
 BURST_RATE = "60/5 second"  # the same for short bursts; all visitors share Gradio's queue of 200 events
-READ_PATHS = re.compile(
-    r"/en|/(en/)?(config|theme\.css|manifest\.json|favicon\.ico|robots\.txt|pwa_icon|(static|assets|svelte)/.{1,200}"
-    r"|gradio_api/(info|openapi\.json|app_id|startup-events|theme\.css|heartbeat/\w+|queue/data|call/\w+/\w+)/?)?"
-    r"|/(results|boards|requests|embed)/[\w.-]+|/charts/[\w-]+/\w+\.csv|/version|/queue\.json|/record\.json|/feed\.xml|/healthz|/readyz|/metrics"
-    r"|/(en/)?(login/(huggingface|callback)|logout)"
-)
-CALL_PATHS = re.compile(r"/(en/)?gradio_api/(queue/join|call/(v2/)?\w+|reset|cancel|mcp)/?")
 # Paths that pages of any site may read.
-DATA_PATHS = re.compile(r"/(results|boards|requests|charts)/.+|/version|/(queue|record)\.json|/feed\.xml")
+DATA_PATHS = re.compile(
+    r"/(results|boards|requests|charts)/.+|/version|/(queue|record)\.json|/feed\.xml|/(badge|cards)/.+"
+)
 CALLBACK = "/login/callback"
 EMBED_PREFIX = "/embed/"  # read-only pages that any site may frame
 
 READ_METHODS = ("GET", "HEAD")
 
-_SCRIPT = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
-# 'unsafe-eval': Gradio compiles its templates and handlers in the browser. 'unsafe-inline': every component sets inline styles.
+# No page has inline scripts or styles.
 _POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-eval'{scripts}; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'self'; "
-    "form-action 'self'; frame-ancestors {framing}"
+    "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'; "
+    "frame-ancestors {framing}"
 )
 _FRAMING = "'self' https://huggingface.co https://*.hf.space"
 # Browsers do not guess content types, and send no referrer to other sites.
@@ -95,8 +85,6 @@ class SecurityMiddleware:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         readable = scope["method"] in READ_METHODS and DATA_PATHS.fullmatch(scope["path"]) is not None
-        if scope["path"].endswith(CALLBACK):
-            send = _redirect_on_5xx(send, scope["path"].removesuffix(CALLBACK) + "/")
         response = _Response(send, "*" if scope["path"].startswith(EMBED_PREFIX) else _FRAMING, readable)
         who = network_of((scope.get("client") or ("",))[0])
         if refusal := self._refusal(scope, who):
@@ -112,9 +100,10 @@ class SecurityMiddleware:
             if not response.started:
                 await PlainTextResponse("the request took too long", 408)(scope, receive, response.send)
         except Exception:
-            if not scope["path"].endswith(CALLBACK):
+            if scope["path"] != CALLBACK or response.started:
                 raise
-            log.warning("the sign-in callback failed")
+            log.warning("the sign-in callback failed")  # anybody can request it, with any parameters
+            await RedirectResponse("/submit", 303)(scope, receive, response.send)
         finally:
             self._open[who] -= 1
             if not self._open[who]:
@@ -122,8 +111,6 @@ class SecurityMiddleware:
 
     def _refusal(self, scope: Scope, who: str) -> ASGIApp | None:
         reading = scope["method"] in READ_METHODS
-        if not (READ_PATHS if reading else CALL_PATHS).fullmatch(scope["path"]):
-            return PlainTextResponse("not found", 404)
         headers = Headers(scope=scope)
         if scope["path"].endswith("/logout") and _is_cross_site(headers):
             return PlainTextResponse("cross-site requests are not allowed", 403)
@@ -156,26 +143,6 @@ def _is_cross_site(headers: Headers) -> bool:
     return not place or place not in (headers.get("x-forwarded-host"), headers.get("host"))
 
 
-def _redirect_on_5xx(send: Send, location: str) -> Send:
-    """Return a `send` that replaces server errors by a redirect to `location`.
-
-    Anybody can request the sign-in callback, and Gradio answers invalid parameters with a traceback.
-    """
-    failed = False
-
-    async def redirect(message: Message) -> None:
-        nonlocal failed
-        if message["type"] == "http.response.start" and message["status"] >= 500:
-            failed = True
-            headers = [(b"location", location.encode()), (b"content-length", b"0")]
-            message = {**message, "status": 303, "headers": headers}
-        elif failed:
-            message = {**message, "body": b""}
-        await send(message)
-
-    return redirect
-
-
 class _BodyTooLong(Exception):
     """The body of a request is longer than MAX_BODY."""
 
@@ -201,17 +168,13 @@ class _Body:
 
 
 class _Response:
-    """Sends a response with security headers.
-
-    An HTML page is buffered, so that the policy can list the hashes of its inline scripts and no other scripts run.
-    """
+    """Sends a response with security headers."""
 
     def __init__(self, send: Send, framing: str, readable: bool) -> None:
         self._send = send
-        self._framing = framing
-        self._readable = readable  # whether pages of other sites may read it
-        self._page: Message | None = None
-        self._parts: list[bytes] = []
+        self._headers = _HEADERS | {"Content-Security-Policy": _POLICY.format(framing=framing)}
+        if readable:  # by pages of other sites
+            self._headers["Access-Control-Allow-Origin"] = "*"
         self.started = False
 
     async def send(self, message: Message) -> None:
@@ -220,28 +183,8 @@ class _Response:
             headers = MutableHeaders(scope=message)
             for name in [name for name in headers if name.startswith("access-control-")]:
                 del headers[name]  # Gradio's headers would let pages of any site act as the visitor
-            headers.update(_HEADERS | ({"Access-Control-Allow-Origin": "*"} if self._readable else {}))
-            if headers.get("content-type", "").startswith("text/html") and "content-encoding" not in headers:
-                self._page = message
-                return
-            headers["Content-Security-Policy"] = self._policy()
-        elif self._page is not None:
-            self._parts.append(message.get("body", b""))
-            if message.get("more_body"):
-                return
-            content = b"".join(self._parts)
-            MutableHeaders(scope=self._page)["Content-Security-Policy"] = self._policy(_hashes(content))
-            await self._send(self._page)
-            message, self._page = {"type": "http.response.body", "body": content}, None
+            headers.update(self._headers)
         await self._send(message)
-
-    def _policy(self, scripts: str = "") -> str:
-        return _POLICY.format(scripts=scripts, framing=self._framing)
-
-
-def _hashes(page: bytes) -> str:
-    scripts = dict.fromkeys(_SCRIPT.findall(page))
-    return "".join(f" 'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in scripts)
 
 
 def _int_or_none(text: str) -> int | None:

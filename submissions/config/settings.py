@@ -166,6 +166,9 @@ class Settings(BaseSettings):
     fresh_n: int = Field(default=2000, ge=8, le=100_000, multiple_of=2)  # questions in the ko-fresh test set
     signing_key: SecretStr | None = None  # PEM of an Ed25519 key; if set, results are published with a signed statement
     details_key: SecretStr | None = None  # HMAC key of the item ids in the private details
+    static: str | None = None  # folder or hf://spaces/ORG/NAME that the worker writes the board to as files
+    static_address: Annotated[str, Field(pattern=r"^https?://")] | None = None  # where those files are served
+    live_address: Annotated[str, Field(pattern=r"^https?://")] | None = None  # of the board that takes submissions
     log: Literal["text", "json"] = "text"
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("HANNUN_HOST", GRADIO["HANNUN_HOST"]))
     port: int = Field(default=7860, ge=1, le=65535, validation_alias=AliasChoices("HANNUN_PORT", GRADIO["HANNUN_PORT"]))

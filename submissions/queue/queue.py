@@ -183,8 +183,15 @@ class Queue:
         lease = extended_lease(request.lease, now, self._lease, progress)
         self._heartbeats.write(request.key, lease)
 
-    def publish(self, request: EvalRequest, result: EvalResult, now: datetime, statement: bytes | None = None) -> None:
-        """Publish a result, its signed statement, the finished request and the index rows in one commit.
+    def publish(
+        self,
+        request: EvalRequest,
+        result: EvalResult,
+        now: datetime,
+        statement: bytes | None = None,
+        answers: bytes | None = None,
+    ) -> None:
+        """Publish a result, its signed statement, answers to public items, the finished request and index rows in one commit.
 
         Raises LostLeaseError if the lease is not held.
         """
@@ -195,6 +202,8 @@ class Queue:
             changes = {**self._move(snapshot, [request], [done]), **with_result(self.store, snapshot, result)}
             if statement:
                 changes[result.statement_path_of(request.key)] = statement
+            if answers:
+                changes[result.answers_path_of(request.key)] = answers
             return changes, f"Publish {request.key}", None
 
         transact(self.store, decide)

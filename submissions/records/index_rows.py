@@ -77,6 +77,8 @@ class BoardRow:
     max_reasoning_tokens: int | None = None
     reasoning_tokens: float | None = None  # per answer
     reasoning_per_right: float | None = None  # tokens per correct answer
+    usd_per_1000: float | None = None  # per 1,000 questions: the API's price, or device time at the operator's price
+    tokens_per_answer: float | None = None  # completion tokens, including reasoning
     published_as: Label | None = None
     # Comparisons with other results on the same items: key, 1 if this one is ahead, -1 if behind or 0, and an upper
     # bound of the p value.
@@ -150,9 +152,25 @@ def board_row(result: EvalResult, path: str, blob: str) -> BoardRow:
         max_reasoning_tokens=result.generation.max_reasoning_tokens if result.generation else None,
         reasoning_tokens=result.reasoning.tokens_mean if result.reasoning else None,
         reasoning_per_right=result.reasoning.tokens_per_right if result.reasoning else None,
+        usd_per_1000=_usd_per_1000(result),
+        tokens_per_answer=_tokens_per_answer(result),
         published_as=result.config.published_as,
         paired=tuple((p.other, p.sign, p.p_at_most) for p in result.paired),
     )
+
+
+def _usd_per_1000(result: EvalResult) -> float | None:
+    cost, n = result.cost, result.dataset.n
+    if cost is None or cost.total is None or cost.currency != "USD" or not n:
+        return None
+    return round(1000 * cost.total / n, 4)
+
+
+def _tokens_per_answer(result: EvalResult) -> float | None:
+    answers = sum(count for _, count in result.answers) if result.answers else result.dataset.n
+    if result.cost is None or result.cost.completion_tokens is None or not answers:
+        return None
+    return round(result.cost.completion_tokens / answers, 1)
 
 
 def _pack(result: EvalResult) -> str:

@@ -113,6 +113,15 @@ class AnswerCounts(Record):
     infra_error: int = Field(default=0, ge=0)
 
 
+class PublicAnswer(Record):
+    """A model's answers to a public item, shortened, and whether they are right."""
+
+    answers: list[str]
+    right: bool
+
+
+PublicAnswers = dict[str, PublicAnswer]  # by item id
+
 SINGLE_PROTOCOL = "one at a time"  # the protocol of a latency measured without batching
 
 
@@ -229,6 +238,11 @@ class EvalResult(Record):
     @staticmethod
     def path_of(model_id: str, key: str) -> str:
         return f"results/{model_id}/{key}.json"
+
+    @staticmethod
+    def answers_path_of(key: str) -> str:
+        """Return the path of the answers to public items, see PublicAnswers."""
+        return f"answers/{key[:2]}/{key}.json"
 
     @staticmethod
     def statement_path_of(key: str) -> str:

@@ -6,26 +6,26 @@ from submissions.texts.text import Text
 FAILURES: dict[FailureCode, Text] = {
     FailureCode.MODEL_NOT_FOUND: Text(
         "제출한 리비전을 더 이상 받을 수 없습니다. 모델을 다시 공개하고 새로 제출해 주세요.",
-        "The submitted revision can no longer be fetched. Publish the model again and resubmit.",
+        "The submitted revision can no longer be downloaded. Make the model public again and resubmit.",
     ),
     FailureCode.MODEL_TOO_LARGE: Text(
-        "모델 파일이 평가 서버가 받는 크기나 개수를 넘습니다. 더 작은 모델을 제출해 주세요.",
-        "The model has larger or more files than the evaluator accepts. Submit a smaller model.",
+        "모델 파일의 크기나 개수가 평가 서버의 한도를 넘습니다. 더 작은 모델을 제출해 주세요.",
+        "The size or number of the model's files exceeds the limit of the evaluation server. Submit a smaller model.",
     ),
     FailureCode.DISK_FULL: Text(
-        "평가 서버의 디스크가 가득 찼습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
-        "The evaluator's disk is full. You need not do anything; we will look into it.",
+        "평가 서버의 디스크가 가득 찼습니다. 따로 하실 일은 없으며 저희가 확인하겠습니다.",
+        "The evaluation server's disk is full. No action needed; we will look into it.",
     ),
     FailureCode.UNSUPPORTED_ARCHITECTURE: Text(
         "평가 서버의 transformers 버전이 지원하지 않는 아키텍처입니다. 지원되는 아키텍처로 변환해 제출해 주세요.",
-        "The evaluator's version of transformers does not support this architecture. Convert the model to a supported one.",
+        "The evaluation server's version of transformers does not support this architecture. Convert the model to a supported one.",
     ),
     FailureCode.MISSING_LIBRARY: Text(
-        "평가 서버에 이 모델에 필요한 라이브러리가 없습니다. 평가 서버 문제이며, 운영자가 확인한 뒤 제출 횟수를 돌려드립니다.",
-        "The evaluator lacks a library that this model needs. This is our error; the operator gives the submission back after a look at it.",
+        "이 모델에 필요한 라이브러리가 평가 서버에 없습니다. 저희 쪽 문제이므로, 확인한 뒤 제출 횟수를 돌려드립니다.",
+        "The evaluation server lacks a library that this model needs. This is our error; your quota is restored after review.",
     ),
     FailureCode.CODE_NOT_APPROVED: Text(
-        "저장소의 코드가 승인된 것과 다르거나 승인이 취소되어 실행하지 않았습니다. 저희가 확인합니다.",
+        "저장소의 코드가 승인된 것과 다르거나 승인이 취소되어 실행하지 않았습니다. 저희가 확인하겠습니다.",
         "The repository's code differs from what was approved, or the approval was withdrawn, so it was not run. We will look into it.",
     ),
     FailureCode.INVALID_WEIGHTS: Text(
@@ -37,12 +37,12 @@ FAILURES: dict[FailureCode, Text] = {
         "The tokenizer has no chat template. Add a chat_template.jinja.",
     ),
     FailureCode.TEMPLATE_ERROR: Text(
-        "채팅 템플릿으로 사용자 메시지 하나를 렌더링하지 못했습니다. 템플릿의 조건문과 예외 처리를 확인해 주세요.",
+        "채팅 템플릿이 사용자 메시지 하나로 된 대화를 처리하지 못했습니다. 템플릿의 조건문과 예외 처리를 확인해 주세요.",
         "The chat template cannot render a single user message. Check its conditionals and raised exceptions.",
     ),
     FailureCode.NO_IMAGE_INPUT: Text(
         "이미지를 입력받지 못하는 모델입니다. 비전-언어 모델을 제출해 주세요.",
-        "The model cannot take images. Submit a vision-language model.",
+        "The model does not accept images. Submit a vision-language model.",
     ),
     FailureCode.NAN_LOGITS: Text(
         "모델이 NaN을 출력했습니다. 가중치와 정밀도를 확인해 주세요.",
@@ -57,28 +57,28 @@ FAILURES: dict[FailureCode, Text] = {
         "Loading took too long for a model of this size. Check that the sizes in config.json match the weights.",
     ),
     FailureCode.OUT_OF_MEMORY: Text(
-        "평가 서버의 메모리가 모자랐습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
-        "The evaluator ran out of memory. You need not do anything; we will look into it.",
+        "평가 서버의 메모리가 모자랐습니다. 따로 하실 일은 없으며 저희가 확인하겠습니다.",
+        "The evaluation server ran out of memory. No action needed; we will look into it.",
     ),
     FailureCode.PROCESS_KILLED: Text(
-        "평가 프로세스가 중단되었습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
-        "The evaluation process was killed. You need not do anything; we will look into it.",
+        "평가 프로세스가 중단되었습니다. 따로 하실 일은 없으며 저희가 확인하겠습니다.",
+        "The evaluation process was killed. No action needed; we will look into it.",
     ),
     FailureCode.WORKER_LOST: Text(
-        "평가 서버와의 연결이 여러 번 끊겼습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
-        "Contact with the evaluator was lost several times. You need not do anything; we will look into it.",
+        "평가 서버와의 연결이 여러 번 끊겼습니다. 따로 하실 일은 없으며 저희가 확인하겠습니다.",
+        "The connection to the evaluation server was lost several times. No action needed; we will look into it.",
     ),
     FailureCode.HUB_UNAVAILABLE: Text(
-        "허브에서 모델을 받지 못했습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
-        "The model could not be fetched from the Hub. You need not do anything; we will look into it.",
+        "허깅페이스 허브에서 모델을 받지 못했습니다. 따로 하실 일은 없으며 저희가 확인하겠습니다.",
+        "The model could not be downloaded from the Hugging Face Hub. No action needed; we will look into it.",
     ),
     FailureCode.BENCHMARK_INVALID: Text(
-        "벤치마크 데이터에 문제가 있습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
-        "The benchmark data has an error. You need not do anything; we will look into it.",
+        "벤치마크 데이터에 문제가 있습니다. 따로 하실 일은 없으며 저희가 확인하겠습니다.",
+        "There is an error in the benchmark data. No action needed; we will look into it.",
     ),
     FailureCode.API_REFUSED: Text(
-        "모델 서버가 저희 요청을 거절했습니다. 주소·키·모델 이름은 저희가 확인합니다.",
-        "The model's server refused our requests. We will check its address, key and model name.",
+        "모델 서버가 저희 요청을 거절했습니다. 주소·키·모델 이름을 저희가 확인하겠습니다.",
+        "The model server refused our requests. We will check its address, key and model name.",
     ),
     FailureCode.BUDGET_SPENT: Text(
         "이 평가에 정해진 요청·토큰·비용 한도에 도달했습니다. 지금까지 받은 답변은 보관됩니다.",
@@ -89,23 +89,23 @@ FAILURES: dict[FailureCode, Text] = {
         "The evaluation did not finish within the time limit. Submit a smaller model or a lower precision.",
     ),
     FailureCode.WITHHELD: Text(
-        "결과에 비공개 테스트 세트의 일부가 들어 있어 게시하지 않았습니다. 저희가 확인합니다.",
-        "The result contained text of the private test set and was not published. We will look into it.",
+        "결과에 비공개 테스트 세트의 일부가 들어 있어 게시하지 않았습니다. 저희가 확인하겠습니다.",
+        "The result contained text from the private test set, so it was not published. We will look into it.",
     ),
     FailureCode.SERVER_FAILED: Text(
-        "모델 서버를 시작하지 못했거나 서버에 연결할 수 없습니다. 저희가 확인합니다.",
-        "The model's server could not be started or reached. We will look into it.",
+        "모델 서버를 시작하지 못했거나 서버에 연결할 수 없습니다. 저희가 확인하겠습니다.",
+        "The model server could not be started or reached. We will look into it.",
     ),
     FailureCode.INCOMPLETE: Text(
-        "모델 서버가 일부 질문에 답하지 못했습니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
-        "The model's server left some questions without an answer. No action needed; we will look into it.",
+        "모델 서버가 일부 질문에 답하지 못했습니다. 따로 하실 일은 없으며 저희가 확인하겠습니다.",
+        "The model server did not answer some of the questions. No action needed; we will look into it.",
     ),
     FailureCode.LAUNCH_FAILED: Text(
-        "평가를 실행할 장비를 얻지 못했습니다. 저희가 확인합니다.",
-        "No machine could be had to run the evaluation. We will look into it.",
+        "평가를 실행할 장비를 배정받지 못했습니다. 저희가 확인하겠습니다.",
+        "No machine was available to run the evaluation. We will look into it.",
     ),
     FailureCode.INTERNAL_ERROR: Text(
-        "내부 오류입니다. 제출자가 할 일은 없으며 저희가 확인합니다.",
-        "An internal error. You need not do anything; we will look into it.",
+        "내부 오류가 발생했습니다. 따로 하실 일은 없으며 저희가 확인하겠습니다.",
+        "An internal error occurred. No action needed; we will look into it.",
     ),
 }

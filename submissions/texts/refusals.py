@@ -54,23 +54,23 @@ class RefusalCode(StrEnum):
 REFUSALS: dict[RefusalCode, Text] = {
     RefusalCode.MALFORMED_ID: Text(
         "올바른 모델 ID가 아닙니다. 영문자·숫자·`.`·`_`·`-`만 써서 `owner/name` 형식으로 입력해 주세요.",
-        "This is not a model ID. Use the form `owner/name` with ASCII letters, digits, `.`, `_` and `-`.",
+        "This is not a valid model ID. Use the form `owner/name` with ASCII letters, digits, `.`, `_` and `-`.",
     ),
     RefusalCode.NOT_FOUND: Text(
-        "허브에 이런 공개 모델이 없습니다. 철자를 확인하고, 비공개라면 공개로 바꾼 뒤 다시 제출해 주세요.",
-        "The Hub has no such public model. Check the spelling; if it is private, make it public and submit again.",
+        "허깅페이스 허브에서 이 ID의 공개 모델을 찾을 수 없습니다. 철자를 확인하고, 비공개라면 공개로 바꾼 뒤 다시 제출해 주세요.",
+        "No public model with this ID was found on the Hugging Face Hub. Check the spelling; if the model is private, make it public and submit again.",
     ),
     RefusalCode.REVISION_NOT_FOUND: Text(
         "모델은 있지만 이 리비전은 없습니다. 브랜치·태그·커밋 이름을 확인하거나 비워 두세요.",
         "The model exists but this revision does not. Check the branch, tag or commit, or leave it empty.",
     ),
     RefusalCode.GATED: Text(
-        "접근 승인이 필요한(gated) 모델이라 평가 서버가 받을 수 없습니다. 승인 요구를 해제한 뒤 제출해 주세요.",
-        "This model is gated, so the evaluator cannot fetch it. Remove the gate, then submit.",
+        "접근 승인이 필요한(gated) 모델이라 평가 서버가 내려받을 수 없습니다. 접근 승인 설정을 해제한 뒤 제출해 주세요.",
+        "This model is gated, so the evaluation server cannot download it. Turn off gated access, then submit again.",
     ),
     RefusalCode.NO_CONFIG: Text(
         "읽을 수 있는 config.json이 없습니다. transformers 형식으로 저장한 모델을 올려 주세요.",
-        "There is no readable config.json. Upload the model in the format that transformers saves.",
+        "No readable config.json was found. Upload the model in the format that transformers saves.",
     ),
     RefusalCode.BROKEN_JSON: Text(
         "표시된 JSON 파일을 읽을 수 없습니다. 파일을 고치거나 지우고 다시 올려 주세요.",
@@ -78,11 +78,11 @@ REFUSALS: dict[RefusalCode, Text] = {
     ),
     RefusalCode.OUTSIDE_LINK: Text(
         "모델 폴더에 폴더 밖을 가리키는 링크가 있습니다. 링크 대신 파일을 넣어 주세요.",
-        "A link in the model's folder leads out of it. Put the file itself there.",
+        "The model folder contains a link that points outside it. Replace the link with the file itself.",
     ),
     RefusalCode.CONFIG_SIZES: Text(
-        "설정 파일의 층 수나 크기가 safetensors 가중치보다 훨씬 크거나 지나치게 큽니다. 가중치와 맞는 설정 파일을 올려 주세요.",
-        "A size in the configuration far exceeds the safetensors weights or any sensible bound. Upload the configuration that belongs to these weights.",
+        "설정 파일에 적힌 층 수나 크기가 safetensors 가중치보다 훨씬 크거나 비정상적으로 큽니다. 가중치와 맞는 설정 파일을 올려 주세요.",
+        "A size in the configuration is far larger than the safetensors weights, or unreasonably large. Upload the configuration that belongs to these weights.",
     ),
     RefusalCode.NO_WEIGHTS: Text(
         "safetensors 가중치가 없습니다. `save_pretrained(safe_serialization=True)`로 저장해 올려 주세요.",
@@ -97,8 +97,8 @@ REFUSALS: dict[RefusalCode, Text] = {
         "A configuration file has a setting that loads code from elsewhere. Remove the setting named here and upload again.",
     ),
     RefusalCode.NO_CODE: Text(
-        "이 저장소에는 실행할 파이썬 파일이 없습니다. 승인할 것이 없습니다.",
-        "The repository has no Python files to run. There is nothing to approve.",
+        "이 저장소에는 실행할 파이썬 파일이 없어 승인할 것이 없습니다.",
+        "The repository has no Python files to run, so there is nothing to approve.",
     ),
     RefusalCode.NO_BASE: Text(
         "어댑터의 베이스 모델을 찾을 수 없습니다. adapter_config.json의 base_model_name_or_path에 공개 모델 ID(`owner/name`)를 적어 주세요.",
@@ -110,11 +110,11 @@ REFUSALS: dict[RefusalCode, Text] = {
     ),
     RefusalCode.PICKLE_ONLY: Text(
         "pickle 가중치(.bin, .pt)만 있습니다. 안전하지 않아 불러오지 않으니 `save_pretrained(safe_serialization=True)`로 저장해 올려 주세요.",
-        "The repository has pickled weights (.bin, .pt) only, which are not loaded for safety. Save with `save_pretrained(safe_serialization=True)` and upload those.",
+        "The repository has only pickled weights (.bin, .pt), which are not loaded for security reasons. Save with `save_pretrained(safe_serialization=True)` and upload those.",
     ),
     RefusalCode.GGUF_ONLY: Text(
         "GGUF 가중치만 있습니다. 원본 safetensors 모델의 ID로 제출해 주세요.",
-        "The repository has GGUF weights only. Submit the model it was converted from, in safetensors.",
+        "The repository has only GGUF weights. Submit the original model in safetensors format.",
     ),
     RefusalCode.MISSING_SHARD: Text(
         "인덱스에 있는 safetensors 샤드가 저장소에 없습니다. 빠진 파일을 올려 주세요.",
@@ -122,14 +122,14 @@ REFUSALS: dict[RefusalCode, Text] = {
     ),
     RefusalCode.QUANTIZATION: Text(
         "평가 서버에서 실행할 수 없는 양자화 방식입니다. 표시된 방식 중 하나로 양자화하거나 양자화하지 않은 가중치를 제출해 주세요.",
-        "The evaluator cannot run this quantisation method. Use one of those listed, or submit the unquantised weights.",
+        "The evaluation server cannot run this quantisation method. Use one of the methods listed, or submit unquantised weights.",
     ),
     RefusalCode.DEVICE_MEMORY: Text(
         "평가 서버의 메모리(GPU 등)에 올릴 수 없는 크기의 모델입니다. 더 작은 모델이나 더 낮은 정밀도로 제출해 주세요.",
-        "The model needs more device memory than the evaluator has. Submit a smaller model or a lower precision.",
+        "The model needs more device memory (such as GPU memory) than the evaluation server has. Submit a smaller model or a lower precision.",
     ),
     RefusalCode.NOT_EXTRACTIVE: Text(
-        "이 아키텍처는 추출형 질의응답을 지원하지 않습니다. BERT 계열 인코더나 생성형 모델로 제출해 주세요.",
+        "이 아키텍처로는 추출형 질의응답을 할 수 없습니다. BERT 계열 인코더나 생성형 모델을 제출해 주세요.",
         "Extractive question answering is not supported for this architecture. Submit an encoder such as BERT, or a generative model.",
     ),
     RefusalCode.NOT_CHAT: Text(
@@ -145,7 +145,7 @@ REFUSALS: dict[RefusalCode, Text] = {
         "There is no image processor configuration. Upload the files that `processor.save_pretrained()` writes.",
     ),
     RefusalCode.TEMPLATE_FAILS: Text(
-        "채팅 템플릿으로 사용자 메시지 하나를 렌더링하지 못했습니다. 표시된 오류를 고쳐 주세요.",
+        "채팅 템플릿이 사용자 메시지 하나로 된 대화를 처리하지 못했습니다. 표시된 오류를 고쳐 주세요.",
         "The chat template fails on a single user message. Fix the error shown.",
     ),
     RefusalCode.TEMPLATE_DROPS_IMAGE: Text(
@@ -157,36 +157,36 @@ REFUSALS: dict[RefusalCode, Text] = {
         "The chat template drops the question. It must render the content of the user message.",
     ),
     RefusalCode.NO_THINKING_SWITCH: Text(
-        "이 모델의 채팅 템플릿이나 API는 이 추론 모드를 지원하지 않습니다. 표시된 모드를 고르거나 ‘모델 기본값’으로 두고 제출해 주세요.",
-        "This model's chat template or API cannot be asked for this thinking mode. Choose one of those listed, or leave it at “Model default”.",
+        "이 모델의 채팅 템플릿이나 API는 이 사고 모드를 지원하지 않습니다. 표시된 모드를 고르거나 ‘모델 기본값’으로 두고 제출해 주세요.",
+        "This model's chat template or API does not support this thinking mode. Choose one of the modes listed, or leave it at “Model default”.",
     ),
     RefusalCode.NO_IMAGE_INPUT: Text(
-        "이미지를 입력받지 않는 모델입니다. 이 벤치마크에는 비전-언어 모델이 필요합니다.",
-        "This model takes no images. This benchmark needs a vision-language model.",
+        "이미지를 입력받지 못하는 모델입니다. 이 벤치마크에는 비전-언어 모델이 필요합니다.",
+        "This model does not accept images. This benchmark needs a vision-language model.",
     ),
     RefusalCode.ENGINE_INPUTS: Text(
         "이 유형의 모델을 실행하는 엔진은 이 벤치마크를 지원하지 않습니다. 추출형 질의응답 모델은 KorQuAD 2.0에 제출해 주세요.",
         "The engine for this type of model does not support this benchmark. Submit extractive question-answering models to KorQuAD 2.0.",
     ),
     RefusalCode.HUB_UNREACHABLE: Text(
-        "지금 허브에 연결할 수 없습니다. 저희 쪽 문제일 수 있으니 잠시 뒤 다시 시도해 주세요.",
-        "The Hub cannot be reached right now. The cause may be on our side; try again later.",
+        "지금 허깅페이스 허브에 연결할 수 없습니다. 저희 쪽 문제일 수 있으니 잠시 뒤 다시 시도해 주세요.",
+        "The Hugging Face Hub cannot be reached right now. The problem may be on our side; try again later.",
     ),
     RefusalCode.NO_LICENSE: Text(
         "모델 카드에 라이선스가 없습니다. README.md 헤더(YAML 메타데이터)에 `license:`를 적어 주세요.",
-        "The model card names no licence. Add `license:` to the front matter of README.md.",
+        "The model card does not state a licence. Add `license:` to the YAML metadata at the top of README.md.",
     ),
     RefusalCode.BROKEN_WEIGHTS: Text(
         "safetensors 파일의 헤더를 읽을 수 없거나 파일이 잘려 있습니다. 파일이 손상되지 않았는지 확인하고 다시 올려 주세요.",
-        "A safetensors file is cut off, or its header cannot be read. Check that the file is not damaged and upload it again.",
+        "A safetensors file is truncated, or its header cannot be read. Check that the file is not corrupted and upload it again.",
     ),
     RefusalCode.TOO_LARGE: Text(
-        "평가 서버가 받을 수 있는 크기를 넘습니다. 필요 없는 파일을 지우거나 더 작은 모델을 제출해 주세요.",
-        "The repository is larger than the evaluator accepts. Remove unneeded files, or submit a smaller model.",
+        "저장소의 전체 크기가 평가 서버의 한도를 넘습니다. 필요 없는 파일을 지우거나 더 작은 모델을 제출해 주세요.",
+        "The repository is larger than the evaluation server accepts. Remove unneeded files, or submit a smaller model.",
     ),
     RefusalCode.UNSUPPORTED: Text(
         "평가 서버의 transformers 버전이 지원하지 않는 아키텍처입니다. 지원되는 아키텍처로 변환해 제출해 주세요.",
-        "The evaluator's version of transformers does not support this architecture. Convert the model to a supported one.",
+        "The evaluation server's version of transformers does not support this architecture. Convert the model to a supported one.",
     ),
     RefusalCode.NO_TEMPLATE: Text(
         "쓸 수 있는 채팅 템플릿이 없습니다. 문법에 맞는 chat_template.jinja를 올려 주세요.",
@@ -202,11 +202,11 @@ REFUSALS: dict[RefusalCode, Text] = {
     ),
     RefusalCode.SUBMITTED: Text(
         "이미 접수된 제출입니다. 대기열에서 상태를 확인하세요. 새 커밋이나 다른 정밀도는 다시 제출할 수 있습니다.",
-        "This was submitted before; see the queue for its status. A new commit or another precision can be submitted.",
+        "This has already been submitted; see the queue for its status. You can submit a new commit or another precision.",
     ),
     RefusalCode.QUOTA_SPENT: Text(
         "이 벤치마크의 제출 횟수를 다 썼습니다. 표시된 시각 이후에 다시 제출해 주세요.",
-        "You have used all your submissions to this benchmark. Submit again after the time shown.",
+        "You have used all your submissions to this benchmark. You can submit again after the time shown.",
     ),
     RefusalCode.SIGN_IN: Text(
         "제출하려면 먼저 허깅페이스 계정으로 로그인하세요.",

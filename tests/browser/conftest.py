@@ -3,7 +3,10 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -12,8 +15,9 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog,
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import Kind, chart_data, charts_of
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.edition.build import Edition, build
+from leaderboard.views.location import LANGUAGE_FOLDERS
 from leaderboard.views.texts import Language, text
-from leaderboard.web.language import ADDRESSES
 from scripts.chromium import CHROMIUM, launch
 from scripts.support.evaluated import evaluated, submit_in_every_status
 from scripts.support.records import request_numbered
@@ -26,7 +30,7 @@ from submissions.store.open import open_store
 from tests.conftest import environment_of, settings_in
 
 WIDTHS = (1400, 390)
-VIEWS = [(language, width) for language in ADDRESSES for width in WIDTHS]
+VIEWS = [(language, width) for language in LANGUAGE_FOLDERS for width in WIDTHS]
 
 
 def seen_in(language: Language, width: int, widths: Sequence[int] = WIDTHS) -> pytest.MarkDecorator:
@@ -84,7 +88,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def context(browser: Browser) -> BrowserContext:
-    """Return one context for all tests, so that Gradio's scripts are cached."""
+    """Return one context for all tests, so that plotly.js is cached."""
     return browser.new_context(locale="ko-KR")
 
 
@@ -139,9 +143,11 @@ class Seen:
     def t(self, key: str, **fields: object) -> str:
         return text(key, self.language, **fields)
 
-    def open(self, query: str) -> None:
-        self.page.goto(f"{self.site.address}{ADDRESSES[self.language]}?{query}")
-        self.page.wait_for_function("window.hannunReady")
+    def open(self, path: str) -> None:
+        self.page.goto(self.url(path))
+
+    def url(self, path: str) -> str:
+        return f"{self.site.address}/{LANGUAGE_FOLDERS[self.language]}{path}"
 
     def query(self) -> dict[str, str]:
         return {name: values[0] for name, values in parse_qs(urlsplit(self.page.url).query).items()}
@@ -179,6 +185,28 @@ def seen(request: pytest.FixtureRequest, site: Site, page: Page) -> Seen:
     language, width = request.param
     page.set_viewport_size({"width": width, "height": 900})
     return Seen(site, page, language, width)
+
+
+@pytest.fixture(scope="package")
+def edition(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of the same board as files, below a folder of a plain file server."""
+    folder = tmp_path_factory.mktemp("edition")
+    site.board.refresh()
+    build(site.board, folder / "hannun", Edition())
+    handler = partial(QuietHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/hannun"
+        server.shutdown()
+        thread.join()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """A file server that logs nothing."""
+
+    def log_message(self, *_: object) -> None:
+        pass
 
 
 def drawn_charts(board: LiveBoard, benchmark: str) -> list[Kind]:

@@ -1,6 +1,5 @@
 """Test the whole way in Chromium on the running app: board → submission → evaluation → row → JSON."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from leaderboard.views.render import milliseconds
@@ -14,26 +13,26 @@ EVALUATION_TIMEOUT = 180_000  # ms: loading torch, a tiny model and 45 questions
 
 def test_submission_is_evaluated_end_to_end(page: Page, environment: dict[str, str], settings: Settings) -> None:
     with running_app(environment) as address:
-        page.goto(f"{address}/?tab=ko-vqa")
-        first = page.locator("#board-ko-vqa tbody tr").first
+        page.goto(f"{address}/ko-vqa")
+        first = page.locator("tbody tr").first
         expect(first).to_contain_text("Gemini-3-pro")
         expect(first.locator("td.em")).to_contain_text("92.60")
-        expect(page.locator("#board-ko-vqa tbody tr")).to_have_count(23)
+        expect(page.locator("tbody tr")).to_have_count(23)
 
-        page.get_by_role("tab", name="제출").click()
-        page.locator("#model-id input, #model-id textarea").fill("tiny/image-text")
+        page.get_by_role("link", name="제출", exact=True).click()
+        page.locator("#model-id").fill("tiny/image-text")
         page.locator("#benchmarks").get_by_label("KO-VQA").check()
         page.locator("#submit").click()
         expect(page.locator("#outcome li.ok")).to_contain_text("접수되었습니다")
 
-        page.get_by_role("tab", name="대기열").click()
-        row = page.locator("#queue tbody tr", has_text="tiny/image-text")
+        page.get_by_role("link", name="대기열").click()
+        row = page.locator("tbody tr", has_text="tiny/image-text")
         expect(row.locator(".hn-status")).to_have_text("실행 중", timeout=EVALUATION_TIMEOUT)
         expect(row.locator(".hn-status")).to_have_text("완료", timeout=EVALUATION_TIMEOUT)
         key = row.get_attribute("data-key")
 
-        page.get_by_role("tab", name="KO-VQA").click()
-        shown = page.locator(f'#board-ko-vqa tr[data-key="{key}"]')
+        page.get_by_role("link", name="KO-VQA").first.click()
+        shown = page.locator(f'tr[data-key="{key}"]')
         expect(shown).to_contain_text("tiny/image-text", timeout=30_000)
         expect(shown.locator(".hn-chip")).to_have_text("샘플")
         cells = {name: shown.locator(f"td.{name}").inner_text().split()[0] for name in ("em", "f1", "latency")}
@@ -51,50 +50,23 @@ def test_submission_is_evaluated_end_to_end(page: Page, environment: dict[str, s
 
 
 def test_submit_form_shows_refusals_and_queues_nothing(page: Page, empty_board: EmptyBoard) -> None:
-    page.goto(f"{empty_board.address}/en/")
-    page.get_by_role("tab", name="Submit").click()
+    page.goto(f"{empty_board.address}/en/submit")
     for model, message in (
-        ("<img src=x onerror=alert(1)>/x", "not a model ID"),
+        ("<img src=x onerror=alert(1)>/x", "not a valid model ID"),
         ("tiny/extractive", "does not support this benchmark"),
     ):
-        page.locator("#model-id input, #model-id textarea").fill(model)
+        page.locator("#model-id").fill(model)
         page.locator("#benchmarks").get_by_label("KO-VDC").check()
         page.locator("#submit").click()
         expect(page.locator("#outcome li.refused")).to_contain_text(message)
-    page.get_by_role("tab", name="Queue").click()
+    page.get_by_role("link", name="Queue").click()
     expect(page.locator("#queue")).to_contain_text("Nothing has been submitted yet")
     assert not [p for p in open_store(empty_board.settings.store).snapshot().files if p.startswith("requests/")]
 
 
-def test_table_search_sort_and_language_switch(page: Page, empty_board: EmptyBoard) -> None:
-    page.goto(empty_board.address)
-    page.get_by_role("tab", name="KorQuAD 2.0").click()
-    table = page.locator("#board-korquad-2")
-    expect(table.locator("tbody tr").first).to_contain_text("EXAONE")
-    table.get_by_role("button", name="모델").click()
-    expect(table.locator("tbody tr").first).to_contain_text("anonymous-baseline")
-    page.get_by_label("모델·기관 검색").locator("visible=true").fill("samsung")
-    expect(table.locator("tbody tr")).to_have_count(3)
-    page.get_by_label("모델·기관 검색").locator("visible=true").fill("<b>없는 모델</b>")
-    expect(table).to_contain_text("일치하는 모델이 없습니다")
-    page.get_by_role("link", name="Read this page in English").click()
-    expect(table).to_contain_text("No models match")
-    page.get_by_label("Search models").locator("visible=true").fill("")
-    expect(table.locator("thead")).to_contain_text("Date")
-
-
-@pytest.mark.parametrize("path", ["/", "/en/"])
-def test_phone_page_does_not_scroll_sideways(page: Page, empty_board: EmptyBoard, path: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{empty_board.address}{path}?tab=ko-vqa")
-    expect(page.locator("#board-ko-vqa tbody tr").first).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    expect(page.locator("#board-ko-vqa tbody tr").first.locator("td.em")).to_be_in_viewport()
-
-
 def test_phone_shows_submission_outcome(page: Page, empty_board: EmptyBoard) -> None:
     page.set_viewport_size({"width": 390, "height": 600})
-    page.goto(f"{empty_board.address}/en/?tab=submit")
-    page.locator("#model-id").locator("input, textarea").fill("owner/none")
+    page.goto(f"{empty_board.address}/en/submit")
+    page.locator("#model-id").fill("owner/none")
     page.locator("#submit").click()
     expect(page.locator("#outcome li").first).to_be_in_viewport(timeout=60_000)

@@ -95,7 +95,7 @@ def test_hybrid_model_has_row_per_thinking_mode(
 ) -> None:
     build(zoo_settings, "qwen3")
     default = submitted(capsys, "zoo/qwen3")
-    assert "submitted before" in refused(capsys, "zoo/qwen3", "--thinking", "on"), "this is the default mode"
+    assert "already been submitted" in refused(capsys, "zoo/qwen3", "--thinking", "on"), "this is the default mode"
     off = submitted(capsys, "zoo/qwen3", "--thinking", "off")
     rows = evaluated(zoo_settings, store)
     (on_row, on_result), (off_row, off_result) = rows[default], rows[off]

@@ -103,7 +103,7 @@ def test_run_real_models_in_separate_process(
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--model", "no such folder", "--benchmark", "ko-vqa"], "not a model ID"),
+        (["--model", "no such folder", "--benchmark", "ko-vqa"], "not a valid model ID"),
         (["--model", "tiny/extractive", "--benchmark", "ko-vqa"], "(korquad-2)"),
         (["--model", "tiny/image-text", "--benchmark", "ko-vqa", "--engine", "extractive"], "only korquad-2"),
         (["--model", "tiny/extractive", "--benchmark", "korquad-2", "--data", "/nowhere"], "/nowhere"),

@@ -6,7 +6,6 @@ import re
 import signal
 from datetime import UTC, datetime, timedelta
 
-import gradio as gr
 import pytest
 
 from app import main
@@ -14,13 +13,16 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import REGISTRY
 from leaderboard.data.columns import choice_keys, columns_of
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.query import Query
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.requests import queue_json
-from leaderboard.pages.queue import queue_tab
+from leaderboard.pages.page import versions
+from leaderboard.pages.queue import QUEUE
 from leaderboard.pages.submit import Line
+from leaderboard.views.location import Location
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.views.render import render
-from leaderboard.views.texts import TEXTS, Language
+from leaderboard.views.texts import TEXTS, Language, text
 from leaderboard.web.auth import ANYONE
 from scripts.support.records import Make, claimed, result_of
 from submissions.checks.submit import Submission, SubmissionService, can_be_submitted
@@ -42,17 +44,21 @@ def test_texts_exist_in_both_languages() -> None:
     for key, words in TEXTS.items():
         assert words.ko.strip() and words.en.strip(), key
         assert set(re.findall(r"{\w+}", words.ko)) == set(re.findall(r"{\w+}", words.en)), key
-        if key not in ("title", "switch", "switch_label"):
+        if key not in ("title", "other_language", "read_in_other_language"):
             assert not re.search("[가-힣]", words.en), key
     for benchmark in BENCHMARKS.values():
         assert benchmark.card.summary.ko and benchmark.card.summary.en
 
 
-def board_html(row: RankedRow, language: Language, unreadable: int) -> str:
+def board_html(row: RankedRow, language: Language) -> str:
     """Render a table of one row with every column."""
-    context = {"name": "korquad-2", "rows": [row], "columns": columns_of("korquad-2", [row], choice_keys())}
-    context |= {"version": "v", "filters": "", "sort": "f1"}
-    return render("board.html", language, unreadable=unreadable, found=1, total=1, **context)
+    context: dict[str, object] = {
+        "name": "korquad-2",
+        "rows": [row],
+        "columns": columns_of("korquad-2", [row], choice_keys()),
+    }
+    context |= {"here": Location(language, "korquad-2"), "query": Query(sort="f1"), "found": 1}
+    return render("board_table.html", language, **context)
 
 
 def test_queue_tab_shows_silent_worker(
@@ -62,21 +68,19 @@ def test_queue_tab_shows_silent_worker(
     queue, board, now = Queue(store, heartbeats=heartbeats), LiveBoard(store, heartbeats), datetime.now(UTC)
     queue.submit(make_request())
     running = claimed(queue, now)
-    with gr.Blocks():
-        tab = queue_tab(board, "en")
-    versions = set()
+    seen = set()
     for ago, message in (
-        (timedelta(0), "running inference 3 / 9"),
-        (timedelta(minutes=6), "No sign of the evaluation"),
+        (timedelta(0), f"{text('stage_infer', 'en')} 3 / 9"),
+        (timedelta(minutes=6), "has not responded since"),
     ):
         queue.heartbeat(running, now - ago, Progress(stage=Stage.INFER, done=3, total=9))
         board.refresh()
-        shown = " ".join(tab.show(None).split())
-        assert (message in shown) and ("No sign" in shown) == bool(ago)
+        shown = " ".join(str(QUEUE.write(board, Location("en", "queue"), "")).split())
+        assert (message in shown) and ("has not responded" in shown) == bool(ago)
         (public,) = queue_json(board)
         assert public["silent_since"] == ((now - ago).isoformat() if ago else None)
-        versions.add(board.queue_version)
-    assert len(versions) == 2
+        seen.add(versions(board)["queue"])
+    assert len(seen) == 2
 
 
 def test_queue_version_changes_when_worker_falls_silent(
@@ -103,11 +107,11 @@ def test_render_escapes_record_fields(make_request: Make) -> None:
         provenance={"kind": "reported", "source": EVIL, "source_url": "https://example.org/x"},
     )
     row = RankedRow(1, board_row(result, "p", "b"))
-    html = board_html(row, "ko", unreadable=0)
+    html = board_html(row, "ko")
     assert "<img" not in html and html.count("&lt;img src=x") >= 4
     evil = Check(CheckName.SIZE, RefusalCode.TOO_LARGE, EVIL)
     words = {"check_names": {CheckName.SIZE: Text(EVIL, EVIL)}, "refusals": {RefusalCode.TOO_LARGE: Text(EVIL, EVIL)}}
-    outcome = render("outcome.html", "en", lines=[Line(False, EVIL)], checks=[evil], **words)
+    outcome = render("outcome.html", "en", here=Location("en"), lines=[Line(False, EVIL)], checks=[evil], **words)
     assert "<img" not in outcome
 
 
@@ -116,18 +120,17 @@ def test_board_scores_have_two_decimals_and_no_nan(make_request: Make) -> None:
         results={"korquad-2": {"em": 33.33333333333333, "f1": None}}, latency=None
     )
     row = RankedRow(None, board_row(result, "p", "b"))
-    html = board_html(row, "en", unreadable=2)
+    html = board_html(row, "en")
     assert ">33.33<" in html and ">–<" in html and "nan" not in html.lower() and ">None<" not in html
-    assert "2 unreadable records" in html
 
 
 def test_board_row_shows_requested_revision(make_request: Make) -> None:
     result = result_of(make_request())
-    newest = board_html(RankedRow(1, board_row(result, "p", "b")), "en", unreadable=0)
+    newest = board_html(RankedRow(1, board_row(result, "p", "b")), "en")
     config = result.config.model_copy(update={"requested_revision": "experiment-7"})
-    named = board_html(RankedRow(1, board_row(result.evolve(config=config), "p", "b")), "en", unreadable=0)
-    assert "experiment-7" in named and "not at the newest commit of main" in named
-    assert "not at the newest commit of main" not in newest
+    named = board_html(RankedRow(1, board_row(result.evolve(config=config), "p", "b")), "en")
+    assert "experiment-7" in named and "not the latest commit on main" in named
+    assert "not the latest commit on main" not in newest
 
 
 @pytest.fixture
@@ -148,15 +151,15 @@ def test_submit_queues_accepted_requests(queue: Queue, settings: Settings) -> No
     lines = submit_form(queue, settings, " https://huggingface.co/tiny/image-text/ ", ["ko-vqa", "ko-vdc"])
     assert lines == [(True, "Accepted · position 1 in the queue"), (True, "Accepted · position 2 in the queue")]
     ((ok, message),) = submit_form(queue, settings, "tiny/image-text", ["ko-vqa"])
-    assert not ok and message.startswith("This was submitted before")
+    assert not ok and message.startswith("This has already been submitted")
     assert len(queue.rows()) == 2
 
 
 @pytest.mark.parametrize(
     ("model", "benchmarks", "expected"),
     [
-        ("", ["ko-vqa"], "not a model ID"),
-        (EVIL, ["ko-vqa"], "not a model ID"),
+        ("", ["ko-vqa"], "not a valid model ID"),
+        (EVIL, ["ko-vqa"], "not a valid model ID"),
         ("tiny/extractive", [], "at least one"),
         ("tiny/extractive", ["ko-vqa"], "does not support this benchmark"),
     ],
@@ -181,7 +184,7 @@ def test_check_reports_everything_and_queues_nothing(queue: Queue, settings: Set
 
 def test_main_disables_gc_only_while_building_app(monkeypatch: pytest.MonkeyPatch) -> None:
     states: list[bool] = []
-    monkeypatch.setattr("leaderboard.pages.application.build_app", lambda _: states.append(gc.isenabled()))
+    monkeypatch.setattr("leaderboard.web.application.build_app", lambda _: states.append(gc.isenabled()))
     monkeypatch.setattr("uvicorn.run", lambda *_, **__: states.append(gc.isenabled()))
     monkeypatch.setattr(logging.root, "handlers", [])
     monkeypatch.setenv("HANNUN_WORKER", "off")

@@ -5,6 +5,7 @@ import csv
 import io
 import itertools
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
 from evaluator.__main__ import main as evaluator
-from leaderboard.pages.application import build_app
+from leaderboard.web.application import build_app
 from leaderboard.web.language import preferred_language
 from scripts.support.evaluated import submit_in_every_status
 from scripts.support.hub.server import serve
@@ -221,8 +222,8 @@ def test_only_embed_page_can_be_framed_anywhere(http: httpx.Client) -> None:
     embedded = http.get("/embed/ko-vqa?n=3&lang=en")
     assert "frame-ancestors *" in embedded.headers["content-security-policy"]
     assert embedded.text.count("<tr>") == 4 and "<script" not in embedded.text
-    page = http.get("/?tab=ko-vqa").headers["content-security-policy"]
-    assert "frame-ancestors 'self' https://huggingface.co" in page
+    page = http.get("/ko-vqa").headers["content-security-policy"]
+    assert "frame-ancestors 'self' https://huggingface.co" in page and "unsafe" not in page
 
 
 def test_mcp_tools_are_read_only(address: str, requests: dict[str, EvalRequest]) -> None:
@@ -265,15 +266,70 @@ def test_preferred_follows_accept_language(accepted: str, language: str) -> None
 def test_first_visit_redirects_by_language_and_links_do_not(http: httpx.Client) -> None:
     english = {"Accept-Language": "en-US,en;q=0.9"}
     assert http.get("/", headers=english).headers["location"] == "/en/"
-    assert "한눈 Hannun" in http.get("/?tab=ko-vqa", headers=english).text
+    assert "한눈 Hannun" in http.get("/ko-vqa", headers=english).text
     assert "한눈 Hannun" in http.get("/?lang=ko", headers=english).text
     assert http.get("/", headers={"Accept-Language": "ko"}).status_code == 200
     assert http.get("/en").headers["location"] == "/en/"
     assert http.get("/en?tab=ko-vqa&q=%EB%9D%BC").headers["location"] == "/en/?tab=ko-vqa&q=%EB%9D%BC"
+    assert http.get("/en/?tab=ko-vqa&q=%EB%9D%BC").headers["location"] == "/en/ko-vqa?q=%EB%9D%BC"
+
+
+def test_pages_have_etag_and_head_for_search_engines(http: httpx.Client) -> None:
+    titles = set()
+    for path in ("/?lang=ko", "/en/", "/ko-vqa", "/en/ko-vqa", "/models/o/done", "/compare", "/record", "/queue"):
+        first = http.get(path)
+        head = first.text.partition("</head>")[0]
+        titles.add(re.search("<title>(.+)</title>", head)[1])  # type: ignore[index]
+        assert all(f'hreflang="{language}"' in head for language in ("ko", "en", "x-default")), path
+        canonical = re.search('rel="canonical" href="([^"]+)"', head)
+        assert canonical and http.get(canonical[1]).status_code == 200
+        assert http.get(path, headers={"If-None-Match": first.headers["etag"]}).status_code == 304
+    assert len(titles) == 8, "titles differ"
+
+
+def test_page_does_not_repeat_headers_of_visitors(http: httpx.Client) -> None:
+    evil = {"X-Forwarded-Prefix": "/evil", "X-Gradio-Server": "http://evil.example", "Cookie": "access-token=evil"}
+    assert "evil" not in http.get("/ko-vqa?deep_link=evil&evil", headers=evil).text
+    assert "evil" in http.get("/ko-vqa", headers={"Host": "evil.example"}).text, "the canonical address"
+    assert "evil" not in http.get("/ko-vqa").text
+
+
+def test_addresses_are_forgiving(http: httpx.Client) -> None:
+    assert http.get("/ko-vqa/").headers["location"] == "/ko-vqa"
+    assert http.get("/en/models/o/done/?x=1").headers["location"] == "/en/models/o/done?x=1"
+    assert (
+        http.get("/?lang=en").headers["location"] == "/en/"
+        and http.get("/en/?lang=ko").headers["location"] == "/?lang=ko"
+    )
+    assert 'rel="canonical" href="' + str(http.base_url).rstrip("/") + '/record"' in http.get("/record?name=abc").text
+    for method in ("POST", "PUT", "DELETE"):
+        answer = http.request(method, "/ko-vqa")
+        assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
+def test_feeds_differ_and_refuse_unknown_names(http: httpx.Client) -> None:
+    addresses = ("/feed.xml", "/feed.xml?lang=en", "/feed.xml?benchmark=ko-vqa", "/feed.xml?model=o/done")
+    feeds = [ElementTree.fromstring(http.get(address).content) for address in addresses]
+    assert (
+        len({feed.findtext(f"{ATOM}id") for feed in feeds})
+        == len({feed.findtext(f"{ATOM}title") for feed in feeds})
+        == 4
+    )
+    for name in ("benchmark", "model", "organisation"):
+        assert http.get(f"/feed.xml?{name}=none").status_code == 404
 
 
 def test_favicon_is_the_board_icon(http: httpx.Client) -> None:
     icon = http.get("/favicon.ico")
     assert icon.headers["content-type"] == "image/svg+xml" and icon.content == (ASSETS / "icon.svg").read_bytes()
-    (listed,) = http.get("/manifest.json").json()["icons"]
-    assert http.get(listed["src"]).content == icon.content
+
+
+def test_assets_are_kept_by_browsers_until_they_change(http: httpx.Client) -> None:
+    links = re.findall('(?:href|src|data-plotly)="(/assets/[^"]+)"', http.get("/ko-vqa").text)
+    assert len(set(links)) == 4  # style, script, icon, plotly.js
+    for link in links:
+        answer = http.get(link)
+        assert answer.status_code == 200 and "immutable" in answer.headers["cache-control"]
+        assert http.get(link, headers={"Accept-Encoding": "identity"}).content == answer.content
+    assert http.get("/assets/..%2fapp.py").status_code == 404
+    assert "immutable" not in http.get("/assets/style.css?v=old").headers["cache-control"]

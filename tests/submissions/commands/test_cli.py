@@ -26,7 +26,7 @@ def test_commands_submit_list_show_requeue_reindex(capsys: pytest.CaptureFixture
     for wrong, message in (
         (["requeue", keys[0]], "is pending"),
         (["show", "0" * 32], "no request"),
-        (["submit", "tiny/image-text", "--benchmark", "ko-vqa"], "submitted before"),
+        (["submit", "tiny/image-text", "--benchmark", "ko-vqa"], "already been submitted"),
     ):
         assert main(wrong) == 2
         assert message in capsys.readouterr().err

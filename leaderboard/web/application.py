@@ -1,34 +1,35 @@
-"""The web application: routes for programs, and the pages in both languages."""
+"""The web application: pages, data, the submission form, monitoring, and Gradio's API for programs."""
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
 
-import gradio as gr
 import uvicorn
-from fastapi import APIRouter, FastAPI
-from fastapi.routing import APIRoute
+from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 
 from evaluator.engines.registry import REGISTRY
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.pages.layout import STYLE, THEME, build_page
+from leaderboard.web.assets import asset_routes
 from leaderboard.web.auth import Visitors
-from leaderboard.web.gradio_api import limit_tools
-from leaderboard.web.gradio_sessions import install_stateless_sessions
-from leaderboard.web.language import ADDRESSES, LanguageRedirectMiddleware
+from leaderboard.web.data_routes import data_routes
+from leaderboard.web.late_app import LateApp
 from leaderboard.web.operations import operations
-from leaderboard.web.page_cache import PageCacheMiddleware
+from leaderboard.web.page_routes import OtherPaths, page_routes
 from leaderboard.web.protocol import BoundedHttpProtocol
-from leaderboard.web.routes import routes
+from leaderboard.web.responses import allow_head
 from leaderboard.web.security import SecurityMiddleware
+from leaderboard.web.submit_routes import submit_routes
 from submissions.checks.submit import SubmissionService
-from submissions.config.paths import ASSETS
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.store.open import open_store
 from submissions.texts.errors import SettingsError
 
-ICON = ASSETS / "icon.svg"
 # Only the Hub's proxies, which have private addresses, connect to a Space directly. Visitors connect through them.
 SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
 MAX_CONNECTIONS = 2000  # open connections or requests; above it the answer is 503
@@ -65,45 +66,46 @@ def build_app(settings: Settings) -> FastAPI:
     board = LiveBoard(store, Heartbeats(settings))
     service = SubmissionService(Queue(store, settings.lease, settings.max_attempts), settings, REGISTRY)
     visitors = Visitors(settings.auth)
-    app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None)
+    api = LateApp(partial(_gradio_app, board, service, visitors))
 
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        api.start()
+        yield
+        await api.stop()
+
+    app = FastAPI(title="Hannun", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
+    if visitors.sign_in:
+        from gradio.oauth import attach_oauth  # takes seconds
+
+        attach_oauth(app)
     # A request passes the middleware added last first.
     app.add_middleware(SecurityMiddleware)
-    app.add_middleware(GZipMiddleware, minimum_size=1000)
-    app.add_middleware(PageCacheMiddleware)
-    app.add_middleware(LanguageRedirectMiddleware)
-
-    for router in (routes(board, STYLE), operations(board, settings.work_dir)):
-        _allow_head(router)
-        app.include_router(router)
-    # The longer path is mounted first, since the app mounted at the root takes all other paths.
-    for language, address in sorted(ADDRESSES.items(), key=lambda pair: -len(pair[1])):
-        page = build_page(board, service, visitors, language)
-        gr.mount_gradio_app(
-            app,
-            page,
-            path=address.rstrip("/") or "/",
-            theme=THEME,
-            head=f"<style>{STYLE}</style>",
-            footer_links=[],
-            show_error=False,
-            ssr_mode=False,
-            allowed_paths=[],
-            favicon_path=str(ICON) if language == "ko" else None,  # browsers request it at the root
-            run_history=False,
-            mcp_server=language == "ko",  # one server is enough; False, because None would read an environment variable
-        )
-        install_stateless_sessions(app, page)
-        if language == "ko":
-            limit_tools(page)
+    app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
+    for router in (
+        data_routes(board),
+        operations(board, settings.work_dir),
+        asset_routes(),
+        page_routes(board),
+        submit_routes(board, service, visitors),
+    ):
+        app.include_router(allow_head(router))
+    app.router.routes.append(OtherPaths(board))
+    app.add_exception_handler(Exception, internal_error)
+    app.mount("/", api)
     return app
 
 
-def _allow_head(router: APIRouter) -> None:
-    """Allow HEAD on all routes, for monitors and `curl -I`. FastAPI, unlike Starlette, does not add it to GET."""
-    for route in router.routes:
-        if isinstance(route, APIRoute):
-            route.methods = {*(route.methods or ()), "HEAD"}
+def _gradio_app(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> FastAPI:
+    """Import Gradio, which takes seconds, and return the application with its API."""
+    from leaderboard.web.gradio_api import gradio_app
+
+    return gradio_app(board, service, visitors)
+
+
+def internal_error(request: Request, error: Exception) -> Response:
+    """Return the answer to a request that failed unexpectedly. The server logs the error."""
+    return PlainTextResponse("internal error; nothing was changed", 500)
 
 
 def serve(app: FastAPI, settings: Settings) -> None:

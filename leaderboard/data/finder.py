@@ -1,0 +1,79 @@
+"""Find models by what they are good at, their size, and what their licence allows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.card import Skill
+from leaderboard.data.licences import Commercial, commercial_use
+from leaderboard.data.models import ModelRow
+from leaderboard.data.query import SIZES, Weights, clean_words, find, known_values, size_of
+from leaderboard.data.skills import SKILLS
+from leaderboard.data.view import View
+
+OVERALL = "overall"
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Which models to list, and in which order."""
+
+    words: str = ""
+    order: str = OVERALL  # or a benchmark, or a skill
+    weights: tuple[Weights, ...] = ()  # empty: all
+    commercial: tuple[Commercial, ...] = ()
+    sizes: tuple[str, ...] = ()  # keys of SIZES
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, str]) -> "Finder":
+        """Build a finder from the untrusted parameters of a URL. Unknown values are ignored."""
+        order = params.get("sort", OVERALL)
+        return cls(
+            words=clean_words(params.get("q")),
+            order=order if order in (*BENCHMARKS, *SKILLS) else OVERALL,
+            weights=known_values(params.get("weights"), get_args(Weights)),
+            commercial=known_values(params.get("commercial"), get_args(Commercial)),
+            sizes=known_values(params.get("size"), tuple(SIZES)),
+        )
+
+    def filters(self) -> dict[str, str]:
+        """Return the filters as parameters of a URL, which the tables and charts of benchmarks understand too."""
+        given = {
+            **{"q": self.words, "weights": ",".join(self.weights)},
+            **{"commercial": ",".join(self.commercial), "size": ",".join(self.sizes)},
+        }
+        return {name: value for name, value in given.items() if value}
+
+    def params(self) -> dict[str, str]:
+        """Return the filters and the order as parameters of a URL."""
+        return self.filters() | ({"sort": self.order} if self.order != OVERALL else {})
+
+    @property
+    def skill(self) -> Skill | None:
+        return next((skill for skill in SKILLS if skill == self.order), None)
+
+
+def find_models(view: View, finder: Finder) -> list[ModelRow]:
+    """Return the models that the finder describes, best first."""
+    found = [model for model in find(view.models, finder.words) if _fits(model, finder)]
+    if finder.order in BENCHMARKS:
+        return sorted(found, key=lambda model: _benchmark_order(model, finder.order))
+    if finder.skill:
+        scores = view.skill_scores(finder.skill)
+        return sorted(found, key=lambda model: -scores.get(model.model, -1.0))
+    return found
+
+
+def _fits(model: ModelRow, finder: Finder) -> bool:
+    if finder.weights and model.weights not in finder.weights:
+        return False
+    if finder.commercial and commercial_use(model.license) not in finder.commercial:
+        return False
+    return not finder.sizes or size_of(model.params) in finder.sizes
+
+
+def _benchmark_order(model: ModelRow, benchmark: str) -> tuple[bool, float]:
+    cell = model.cells.get(benchmark)
+    score = cell.row.score if cell else None
+    return cell is None or cell.rank is None, -(score or 0.0)

@@ -1,0 +1,31 @@
+"""The page that is shown if there is nothing at an address."""
+
+from urllib.parse import unquote
+
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.query import find
+from leaderboard.pages import model, queue
+from leaderboard.pages.page import render_page
+from leaderboard.views.location import Location
+from leaderboard.views.texts import text
+
+MAX_SUGGESTIONS = 12  # models with a similar name
+
+
+def missing(board: LiveBoard, here: Location) -> str:
+    hint, similar = text("page_missing_hint", here.language), []
+    if here.path.startswith(queue.FOLDER):
+        hint = text("request_unknown", here.language)
+    elif here.path.startswith(model.FOLDER):
+        name = unquote(here.path.removeprefix(model.FOLDER))[: model.MAX_NAME_LENGTH]
+        hint = text("model_unknown", here.language, name=name)
+        similar = find(board.view().models, name.rpartition("/")[2].partition("-")[0])
+    return render_page(
+        board,
+        here,
+        "",
+        "missing.html",
+        title=text("page_missing", here.language),
+        description=hint,
+        similar=similar[:MAX_SUGGESTIONS],
+    )

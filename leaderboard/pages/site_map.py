@@ -1,0 +1,22 @@
+"""Which page is at which address."""
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.pages import benchmark, compare, explorer, model, overview, queue, record
+from leaderboard.pages.page import Page
+
+
+def pages() -> dict[str, Page]:
+    """Return the pages by their path without language."""
+    return {
+        "": overview.PAGE,
+        **dict.fromkeys(BENCHMARKS, benchmark.PAGE),
+        **{f"{explorer.FOLDER}{name}": explorer.PAGE for name in BENCHMARKS},
+        "models": model.MODELS,
+        "compare": compare.PAGE,
+        "record": record.PAGE,
+        "queue": queue.QUEUE,
+    }
+
+
+# Pages of one model or request each, by the beginning of the path.
+FOLDERS: dict[str, Page] = {model.FOLDER: model.MODEL, queue.FOLDER: queue.REQUEST}

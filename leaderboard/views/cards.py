@@ -1,0 +1,72 @@
+"""Draw the pictures that previews of links show (Open Graph). Their text is in English: a host may have no Korean font."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from PIL import Image, ImageDraw, ImageFont
+
+SIZE = WIDTH, HEIGHT = 1200, 630  # pixels, https://ogp.me
+MARGIN, ROW = 72, 66
+MAX_BARS = 6
+INK, QUIET, ACCENT, REST, PAPER = "#16202e", "#5b6675", "#1d4ed8", "#e3e7ed", "#ffffff"
+FONTS = ("NotoSansKR-Regular.otf", "NotoSansCJK-Regular.ttc", "NanumGothic.ttf")  # used if installed
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A line of a card: a name and a score in percent."""
+
+    name: str
+    score: float
+    note: str = ""
+
+
+@lru_cache(maxsize=200)
+def draw_card(title: str, bars: tuple[Bar, ...], subtitle: str = "") -> bytes:
+    """Return a PNG of 1200 × 630 pixels with a title and up to MAX_BARS bars. The same content is drawn once."""
+    image = Image.new("RGB", SIZE, PAPER)
+    draw = ImageDraw.Draw(image)
+    draw.ellipse((MARGIN, 56, MARGIN + 64, 92), outline=ACCENT, width=5)
+    draw.ellipse((MARGIN + 24, 66, MARGIN + 40, 82), fill=ACCENT)
+    draw.text((MARGIN + 84, 74), "Hannun · Korean VLM leaderboard", QUIET, _font(28), anchor="lm")
+    draw.text((MARGIN, 150), _fitted(title, WIDTH - 2 * MARGIN, 52), INK, _font(52), anchor="lm")
+    if subtitle:
+        draw.text((MARGIN, 200), _fitted(subtitle, WIDTH - 2 * MARGIN, 26), QUIET, _font(26), anchor="lm")
+    _draw_bars(draw, bars[:MAX_BARS])
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
+
+
+def _draw_bars(draw: ImageDraw.ImageDraw, bars: Sequence[Bar]) -> None:
+    left, right = MARGIN + 420, WIDTH - MARGIN - 190
+    for number, bar in enumerate(bars):
+        middle = 262 + ROW * number
+        draw.text((MARGIN, middle), _fitted(bar.name, 400, 28), INK, _font(28), anchor="lm")
+        draw.rectangle((left, middle - 12, right, middle + 12), fill=REST)
+        end = left + (right - left) * min(max(bar.score, 0.0), 100.0) / 100
+        draw.rectangle((left, middle - 12, end, middle + 12), fill=ACCENT)
+        draw.text((right + 20, middle), f"{bar.score:.1f} {bar.note}".strip(), INK, _font(28), anchor="lm")
+
+
+def _fitted(text: str, width: int, size: int) -> str:
+    """Return a text, shortened to a width in pixels."""
+    font = _font(size)
+    if font.getlength(text) <= width:
+        return text
+    while text and font.getlength(f"{text}…") > width:
+        text = text[:-1]
+    return f"{text}…"
+
+
+@lru_cache(maxsize=16)
+def _font(size: int) -> Font:
+    for name in FONTS:
+        try:
+            return ImageFont.truetype(name, size)
+        except OSError:
+            continue
+    return ImageFont.load_default(size)

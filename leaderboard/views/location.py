@@ -1,0 +1,101 @@
+"""The address of a page, and the links from it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote, urlencode
+
+from leaderboard.views.texts import Language
+from submissions.config.paths import ASSETS
+
+Theme = Literal["light", "dark"]
+LANGUAGE_FOLDERS: dict[Language, str] = {"ko": "", "en": "en/"}  # of the pages in each language
+CHOSEN: dict[Language, dict[str, object]] = {
+    "ko": {"lang": "ko"},
+    "en": {},
+}  # parameters that keep `/` from being redirected to the browser's language
+
+
+@dataclass(frozen=True)
+class Location:
+    """The address of a page on the live board.
+
+    `path` is the same in both languages and has no leading slash: "" for the overview, "ko-vqa", "models/OWNER/NAME".
+    """
+
+    language: Language
+    path: str = ""
+    params: tuple[tuple[str, str], ...] = ()  # of the query string
+    origin: str = ""  # scheme and host, for addresses that other sites and programs read
+    theme: Theme | None = None  # set by `?__theme=dark`, as on a Space; None: as the browser prefers
+
+    is_static = False  # whether the pages are files, see leaderboard.edition
+
+    def has(self, path: str) -> bool:
+        """Return whether there is a page at a path that some editions of the board leave out."""
+        return True
+
+    def link(self, path: str, /, **params: object) -> str:
+        """Return the link to a page. Parameters that are empty or None are left out."""
+        query = dict(params)
+        if self.theme:
+            query["__theme"] = self.theme
+        if not path:
+            query = CHOSEN[self.language] | query
+        return f"/{LANGUAGE_FOLDERS[self.language]}{quote(path)}{_query(query)}"
+
+    def changed(self, **params: object) -> str:
+        """Return the link to this page with other parameters. None removes one."""
+        return self.link(self.path, **{**dict(self.params), **params})
+
+    def in_language(self, language: Language) -> str:
+        """Return the link to this page in a language."""
+        return replace(self, language=language).changed()
+
+    def file(self, path: str, /, **params: object) -> str:
+        """Return the link to a file with data, such as "boards/ko-vqa.csv"."""
+        return f"/{quote(path)}{_query(params)}"
+
+    def asset(self, name: str) -> str:
+        """Return the link to a file that pages load. It changes with the content, so that browsers may keep the file."""
+        return f"/assets/{name}?v={asset_version(name)}"
+
+    def canonical(self, language: Language | None = None) -> str:
+        """Return the public address of this page without parameters."""
+        return f"{self.origin}/{LANGUAGE_FOLDERS[language or self.language]}{quote(self.path)}"
+
+    def public_file(self, path: str, /, **params: object) -> str:
+        """Return the public address of a file with data."""
+        return f"{self.origin}/{quote(path)}{_query(params)}"
+
+    def card(self, name: str, **params: object) -> str:
+        """Return the public address of a preview picture."""
+        return self.public_file(f"cards/{name}.png", **params)
+
+    def at(self, path: str) -> "Location":
+        """Return the location of another page in the same language."""
+        return replace(self, path=path, params=())
+
+
+def _query(params: Mapping[str, object]) -> str:
+    given = {name: value for name, value in params.items() if value not in (None, "")}
+    return f"?{urlencode(given, safe=',/')}" if given else ""
+
+
+def asset_path(name: str) -> Path:
+    """Return the path of a file that pages load: those in assets/, and plotly.js of the installed package."""
+    if name != "plotly.js":
+        return ASSETS / name
+    package = find_spec("plotly")
+    assert package is not None and package.submodule_search_locations
+    return Path(package.submodule_search_locations[0], "package_data/plotly.min.js")
+
+
+@cache
+def asset_version(name: str) -> str:
+    """Return a short text that changes with the content of a file that pages load."""
+    return sha256(asset_path(name).read_bytes()).hexdigest()[:10]

@@ -1,0 +1,186 @@
+"""Routes for programs: tables, charts, results, requests, the feed, and a table to embed in other pages."""
+
+from mimetypes import guess_type
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from evaluator.benchmarks import BENCHMARKS
+from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Data, Kind, chart_data, charts_of, overview_data
+from leaderboard.data.explorer import public_file
+from leaderboard.data.export import FORMATS, rows_to_csv
+from leaderboard.data.finder import Finder, find_models
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.query import Query, select
+from leaderboard.data.record import record_json
+from leaderboard.data.requests import queue_json, request_json
+from leaderboard.formats import RESULT_FORMATS
+from leaderboard.pages.feed import feed, feed_of_request
+from leaderboard.pages.page import versions
+from leaderboard.pages.share import badge, benchmark_card, comparison_card, model_card, overview_card
+from leaderboard.pages.site_files import site_map
+from leaderboard.views.figures import figure_json
+from leaderboard.views.render import render
+from leaderboard.views.texts import Language
+from leaderboard.web.page_routes import location_of
+from leaderboard.web.responses import HTML, JSON, revalidated, revalidated_content, to_json
+from submissions.records.result import EvalResult
+
+ATOM, SVG = "application/atom+xml; charset=utf-8", "image/svg+xml"
+STATEMENT = "intoto"  # the format in a result's URL that returns its signed statement
+EMBED_ROWS, MAX_EMBED_ROWS = 10, 999  # rows of an embedded table: default and maximum
+
+
+def data_routes(board: LiveBoard) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/version")
+    def version() -> Response:
+        counts, since = board.fresh_view().counts, board.stale_since
+        state: dict[str, Any] = {str(live): known for live, known in versions(board).items()} | {"counts": counts}
+        state["out_of_reach_since"] = since.isoformat() if since and board.reached else "never" if since else None
+        return Response(to_json(state), media_type=JSON, headers={"Cache-Control": "no-store"})
+
+    @router.get("/results/{name}.json")
+    def result(request: Request, name: str) -> Response:
+        key, _, file_format = name.partition(".")
+        content = board.result_json(key)
+        if content is None or file_format not in ("", STATEMENT, *RESULT_FORMATS):
+            raise HTTPException(404, f"no such result; formats are {', '.join((STATEMENT, *RESULT_FORMATS))}")
+        if file_format == STATEMENT:
+            if (content := board.statement(key)) is None:
+                raise HTTPException(404, "this result is not signed")
+        elif file_format:
+            content = to_json(RESULT_FORMATS[file_format](EvalResult.model_validate_json(content)))
+        return revalidated_content(request, content, JSON, f"{name}.json")
+
+    @router.get("/boards/{name}.{kind}")
+    def table(request: Request, name: str, kind: str) -> Response:
+        view = board.fresh_view()
+        if name not in view.boards or kind not in FORMATS:
+            raise HTTPException(404, f"no such table; available: {', '.join(view.boards)} as {', '.join(FORMATS)}")
+        media_type, write = FORMATS[kind]
+        wanted = Query.from_params(request.query_params)
+        return revalidated(
+            request,
+            view.version,
+            media_type,
+            lambda: write(select(view.boards[name], wanted), name),
+            f"hannun-{name}.{kind}",
+        )
+
+    @router.get("/charts/{name}/{kind}.{form}")
+    def chart(request: Request, name: str, kind: str, form: str, lang: str = "ko") -> Response:
+        view = board.fresh_view()
+        kinds = [OVERVIEW] if name == "overview" else charts_of(name) if name in view.boards else []
+        if not kinds:
+            raise HTTPException(404, f"no such benchmark; available: {', '.join(('overview', *view.boards))}")
+        if kind not in kinds:
+            raise HTTPException(404, f"no such chart; available: {', '.join(kinds)}")
+        known: Kind = next(one for one in kinds if one == kind)
+
+        def data() -> Data:
+            if known == OVERVIEW:
+                return overview_data(find_models(view, Finder.from_params(request.query_params)))
+            return chart_data(known, select(view.boards[name], Query.from_params(request.query_params)))
+
+        if form == "json":  # a Plotly figure, drawn by the page
+            language = _language(lang)
+            tag = f"{view.version}-{language}"
+            return revalidated(request, tag, JSON, lambda: figure_json(known, data(), BENCHMARKS.get(name), language))
+        if form != "csv":
+            raise HTTPException(404, "a chart is available as csv, and as json for Plotly")
+        file_name = f"hannun-{name}-{kind}.csv"
+        return revalidated(
+            request, view.version, "text/csv; charset=utf-8", lambda: rows_to_csv(data(), COLUMNS[known]), file_name
+        )
+
+    @router.get("/queue.json")
+    def queue(request: Request) -> Response:
+        content = to_json(queue_json(board))
+        return revalidated_content(request, content, JSON)
+
+    @router.get("/record.json")
+    def record(request: Request) -> Response:
+        view = board.fresh_view()
+
+        def write() -> bytes:
+            return to_json(record_json(view.boards, view.retired, view.commitments))
+
+        return revalidated(request, view.version, JSON, write, "hannun-record.json")
+
+    @router.get("/requests/{key}.json")
+    def one_request(request: Request, key: str) -> Response:
+        found = request_json(board, key)
+        if found is None:
+            raise HTTPException(404, "no such request; /queue.json has the newest")
+        content = to_json(found)
+        return revalidated_content(request, content, JSON)
+
+    @router.get("/feed.xml")
+    def newest(
+        request: Request, lang: str = "ko", benchmark: str = "", model: str = "", organisation: str = ""
+    ) -> Response:
+        view, here = board.fresh_view(), location_of(request, _language(lang), "")
+        owners = {name.partition("/")[0] for name in view.rows_by_model} | {m.organisation for m in view.models}
+        known = (benchmark, view.boards), (model, view.rows_by_model), (organisation, owners)
+        if any(given and given not in names for given, names in known):
+            raise HTTPException(404, "no results of that benchmark, model or organisation")
+        return revalidated(request, view.version, ATOM, lambda: feed(view, here, benchmark, model, organisation))
+
+    @router.get("/requests/{key}.xml")
+    def request_feed(request: Request, key: str, lang: str = "ko") -> Response:
+        row = board.fresh_view().request(key)
+        if row is None:
+            raise HTTPException(404, "no such request; /queue.json has the newest")
+        content = feed_of_request(row, location_of(request, _language(lang), f"requests/{key}"))
+        return revalidated_content(request, content, ATOM)
+
+    @router.get("/badge/{model:path}/{benchmark}.svg")
+    def badge_of(request: Request, model: str, benchmark: str) -> Response:
+        content = badge(board.fresh_view(), model, benchmark) if benchmark in BENCHMARKS else None
+        if content is None:
+            raise HTTPException(404, f"no such result; benchmarks are {', '.join(BENCHMARKS)}")
+        return revalidated_content(request, content, SVG)
+
+    @router.get("/cards/{name:path}.png")
+    def card(request: Request, name: str, models: str = "") -> Response:
+        view = board.fresh_view()
+        if name in view.boards:
+            content: bytes | None = benchmark_card(view, name)
+        elif name == "compare":
+            content = comparison_card(view, models)
+        else:
+            content = overview_card(view) if name == "overview" else model_card(view, name.removeprefix("models/"))
+        if content is None:
+            raise HTTPException(404, "no such picture")
+        return revalidated_content(request, content, "image/png")
+
+    @router.get("/samples/{name}/{path:path}")
+    def sample(request: Request, name: str, path: str) -> Response:
+        content = public_file(name, path) if name in BENCHMARKS else None
+        if content is None:
+            raise HTTPException(404, "no such picture of a public item")
+        media_type = guess_type(path)[0] or "application/octet-stream"
+        return revalidated_content(request, content, media_type)
+
+    @router.get("/sitemap.xml")
+    def search_engines(request: Request) -> Response:
+        view, here = board.fresh_view(), location_of(request, "ko", "")
+        return revalidated(request, view.version, "application/xml", lambda: site_map(view, here))
+
+    @router.get("/embed/{name}")
+    def embed(request: Request, name: str, lang: str = "ko", n: str = "") -> Response:
+        view, here = board.fresh_view(), location_of(request, _language(lang), "")
+        if name not in view.boards:
+            raise HTTPException(404, f"no such table; available: {', '.join(view.boards)}")
+        shown = min(int(n), MAX_EMBED_ROWS) if n.isascii() and n.isdigit() and len(n) < 10 else EMBED_ROWS
+        rows = [r for r in view.boards[name] if r.rank][:shown]
+        content = render("embed.html", here.language, here=here, rows=rows, name=name).encode()
+        return revalidated_content(request, content, HTML)
+
+    return router
+
+
+def _language(name: str) -> Language:
+    return "en" if name == "en" else "ko"

@@ -1,0 +1,48 @@
+"""An application that is made after the server has started, because that takes seconds."""
+
+import asyncio
+from collections.abc import Callable
+
+import anyio.to_thread
+from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
+
+
+class LateApp:
+    """Makes an application in another thread and passes requests on to it. Requests that come earlier wait.
+
+    The application's lifespan is entered and left by one task, as its task groups require.
+    """
+
+    def __init__(self, make: Callable[[], FastAPI]) -> None:
+        self._make = make
+        self._ready: asyncio.Future[FastAPI] | None = None
+        self._stopping = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> asyncio.Future[FastAPI]:
+        """Start making the application, unless that has begun. Must be called in the server's event loop."""
+        if self._ready is None:
+            self._ready = asyncio.get_running_loop().create_future()
+            self._task = asyncio.create_task(self._run(self._ready))
+        return self._ready
+
+    async def stop(self) -> None:
+        """End the application's lifespan."""
+        self._stopping.set()
+        if self._task:
+            await asyncio.wait([self._task])
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = await asyncio.shield(self.start())
+        await app(scope, receive, send)
+
+    async def _run(self, ready: "asyncio.Future[FastAPI]") -> None:
+        try:
+            app = await anyio.to_thread.run_sync(self._make)
+        except Exception as error:
+            ready.set_exception(error)
+            raise
+        async with app.router.lifespan_context(app):
+            ready.set_result(app)
+            await self._stopping.wait()

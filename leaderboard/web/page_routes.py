@@ -1,0 +1,143 @@
+"""Routes of the pages in both languages."""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import get_args
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
+
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.pages import model, queue
+from leaderboard.pages.missing import missing
+from leaderboard.pages.page import Page, versions
+from leaderboard.pages.site_map import FOLDERS, pages
+from leaderboard.views.location import LANGUAGE_FOLDERS, Location, Theme
+from leaderboard.views.texts import Language
+from leaderboard.web.language import preferred_language
+from leaderboard.web.responses import HTML, revalidated_content
+
+CACHED_PAGES = 64  # addresses whose HTML is kept until the board changes
+MAX_VALUE_LENGTH = 1000  # characters of a parameter; the rest is ignored
+# What gradio_client, plain HTTP calls and MCP clients need. Gradio has many more: uploads, a proxy, files of the server.
+GRADIO_PATHS = re.compile(
+    r"/config|/gradio_api/(info|openapi\.json|app_id|startup-events|heartbeat/\w+|queue/(join|data)"
+    r"|call/(v2/)?\w+|call/\w+/\w+|reset|cancel|mcp)/?|/(login/(huggingface|callback)|logout)"
+)
+# Parameters that named the page when all pages had one address. On a Space's own page they still do.
+OLD_PARAMS = {"model": model.FOLDER, "request": queue.FOLDER}
+
+
+def page_routes(board: LiveBoard) -> APIRouter:
+    """Return the routes of all pages that only read."""
+    router = APIRouter()
+
+    @lru_cache(maxsize=CACHED_PAGES)
+    def content_of(page: Page, here: Location, version: str) -> bytes | None:
+        """Return a page, or None if there is nothing at this location."""
+        html = page.write(board, here, version)
+        return None if html is None else html.encode()
+
+    def respond(request: Request, page: Page, here: Location) -> Response:
+        content = content_of(page, here, versions(board)[page.live])
+        if content is None:
+            return missing_page(board, request)
+        return revalidated_content(request, content, HTML)
+
+    def fixed(page: Page, language: Language, path: str) -> Callable[..., Response]:
+        def answer(request: Request) -> Response:
+            if not path and (address := _redirect(request, language)):
+                return RedirectResponse(address, 302, {"Vary": "Accept-Language", "Cache-Control": "no-store"})
+            return respond(request, page, location_of(request, language, path, page.params))
+
+        return answer
+
+    def named(page: Page, language: Language, path: str) -> Callable[..., Response]:
+        def answer(request: Request) -> Response:
+            name = str(request.path_params["name"])
+            return respond(request, page, location_of(request, language, path + name, page.params))
+
+        return answer
+
+    for language, folder in LANGUAGE_FOLDERS.items():
+        for path, page in pages().items():
+            router.add_api_route(f"/{folder}{path}", fixed(page, language, path))
+        for path, page in FOLDERS.items():
+            router.add_api_route(f"/{folder}{path}{{name:path}}", named(page, language, path))
+
+    @router.get("/en")
+    def add_slash(request: Request) -> Response:
+        return RedirectResponse(f"/en/?{request.url.query}".rstrip("?"), 308)
+
+    return router
+
+
+def location_of(request: Request, language: Language, path: str, params: tuple[str, ...] = ()) -> Location:
+    """Return the location that a request asks for, with those of the parameters that the page understands.
+
+    The values of a parameter that is given several times are joined by commas.
+    """
+    given = request.query_params
+    known = {name: ",".join(given.getlist(name))[:MAX_VALUE_LENGTH] for name in params if name in given}
+    theme: Theme | None = next((theme for theme in get_args(Theme) if theme == given.get("__theme")), None)
+    return Location(language, path, tuple(known.items()), str(request.base_url).rstrip("/"), theme)
+
+
+def language_of(path: str) -> Language:
+    """Return the language of a page by the path of its address."""
+    return "en" if f"{path}/".startswith(f"/{LANGUAGE_FOLDERS['en']}") else "ko"
+
+
+def missing_page(board: LiveBoard, request: Request) -> Response:
+    """Return the page that says that there is no page, in the language of the address, with a way on."""
+    if request.method not in ("GET", "HEAD"):
+        return PlainTextResponse("method not allowed", 405, {"Allow": "GET, HEAD"})
+    if request.url.path.endswith("/") and request.url.path.strip("/") not in ("", "en"):
+        address = "/" + request.url.path.strip("/")
+        return RedirectResponse(f"{address}?{request.url.query}".rstrip("?"), 308)
+    language = language_of(request.url.path)
+    path = request.url.path.removeprefix("/").removeprefix(LANGUAGE_FOLDERS[language])
+    html = missing(board, location_of(request, language, path))
+    return Response(html, 404, media_type=HTML)
+
+
+class OtherPaths(BaseRoute):
+    """Answers all paths that no route before it matches and that are not needed for Gradio's API."""
+
+    def __init__(self, board: LiveBoard) -> None:
+        self._board = board
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope["type"] != "http" or GRADIO_PATHS.fullmatch(scope["path"]):
+            return Match.NONE, {}
+        return Match.FULL, {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await missing_page(self._board, Request(scope))(scope, receive, send)
+
+
+def _redirect(request: Request, language: Language) -> str | None:
+    """Return where a request for the overview is redirected to: an old address, or the browser's language."""
+    params = dict(request.query_params)
+    chosen = params.pop("lang", None)
+    wanted: Language = "ko" if chosen == "ko" else "en" if chosen == "en" else language
+    here = location_of(request, wanted, "")
+    params.pop("__theme", None)
+    tab = params.pop("tab", "")
+    for name, folder in OLD_PARAMS.items():
+        if name in params:
+            return here.link(folder + params[name])
+    if "compare" in params:
+        return here.link("compare", models=params["compare"])
+    if tab == "model":
+        return here.link("models")
+    if tab and (tab in pages() or tab == "submit"):
+        return here.link(tab, **params)
+    if wanted != language:
+        return here.link("", **params)
+    if not request.url.query and language != preferred_language(request.headers.get("accept-language", "")):
+        return here.in_language("en") if language == "ko" else None
+    return None

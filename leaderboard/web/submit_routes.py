@@ -1,0 +1,88 @@
+"""Routes of the submission form. It works without JavaScript; with it, only the outcome is replaced."""
+
+import time
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+from urllib.parse import quote
+
+import anyio
+from fastapi import APIRouter, Request, Response
+from starlette.exceptions import HTTPException
+
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.pages.submit import Line, SignIn, outcome_lines, refused, report_line, submit_page
+from leaderboard.views.location import LANGUAGE_FOLDERS, Location
+from leaderboard.views.texts import Language, text
+from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
+from leaderboard.web.page_routes import location_of
+from leaderboard.web.responses import HTML
+from submissions.checks.submit import Submission, SubmissionService
+from submissions.queue.quota import Submitter
+from submissions.records.check import Check
+from submissions.texts.errors import StoreError
+from submissions.texts.refusals import RefusalCode
+
+MAX_FIELDS = 200  # of a form
+Result = tuple[list[Line], tuple[Check, ...]]
+
+
+def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visitors) -> APIRouter:
+    router = APIRouter()
+    slots = anyio.CapacityLimiter(CHECKS_AT_ONCE)  # requests that wait for a slot occupy no thread
+
+    def sign_in(request: Request, here: Location) -> SignIn:
+        who = visitors.submitter(_claims(request)) if visitors.sign_in else None
+        path = "/logout" if who else "/login/huggingface"
+        link = f"{path}?_target_url={quote(here.link('submit'))}"
+        return SignIn(visitors.sign_in, who.name if who else None, link)
+
+    def check(form: Submission, submitter: Submitter | None, here: Location) -> Result:
+        try:
+            report = service.check(form, submitter)
+        except StoreError:
+            return [Line(False, text("store_busy", here.language))], ()
+        return [report_line(report, form, here)], tuple(report.checks)
+
+    def submit(form: Submission, submitter: Submitter | None, here: Location) -> Result:
+        if submitter is None:
+            return [refused(RefusalCode.SIGN_IN, here)], ()
+        outcomes, report = service.submit(form, submitter)
+        board.expect_change()
+        return outcome_lines(outcomes, here), tuple(report.checks) if report else ()
+
+    def add(language: Language, folder: str) -> None:
+        @router.get(f"/{folder}submit")
+        def form(request: Request) -> Response:
+            here = location_of(request, language, "submit")
+            html = submit_page(board, here, sign_in(request, here))
+            return Response(html, media_type=HTML, headers={"Cache-Control": "no-store"})
+
+        @router.post(f"/{folder}submit")
+        async def answer(request: Request) -> Response:
+            here = location_of(request, language, "submit")
+            try:
+                fields = await request.form(max_files=0, max_fields=MAX_FIELDS)
+            except HTTPException:
+                line = Line(False, text("form_invalid", language))
+                return Response(submit_page(board, here, sign_in(request, here), lines=[line]), 400, media_type=HTML)
+            values: list[Any] = [fields.get(name) for name in ("revision", "precision", "thinking", "share")]
+            form = Submission.parse(fields.get("model"), fields.getlist("benchmarks"), *values)
+            submitter = visitors.submitter(_claims(request))
+            act = submit if fields.get("action") == "submit" else check
+            if not visitors.within_rate_limit(request.client, submitter):
+                result: Result = [refused(RefusalCode.TOO_OFTEN, here)], ()
+            else:
+                result = await anyio.to_thread.run_sync(act, form, submitter, here, limiter=slots)
+            html = submit_page(board, here, sign_in(request, here), form, *result)
+            return Response(html, media_type=HTML, headers={"Cache-Control": "no-store"})
+
+    for language, folder in LANGUAGE_FOLDERS.items():
+        add(language, folder)
+    return router
+
+
+def _claims(request: Request) -> Mapping[str, Any] | None:
+    """Return what the Hub said about the visitor who is signed in, or None if nobody is."""
+    info = request.scope.get("session", {}).get("oauth_info")
+    return info["userinfo"] if info and info.get("expires_at", inf) > time.time() else None

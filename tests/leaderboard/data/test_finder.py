@@ -1,0 +1,86 @@
+"""Test finding models by skill, size and licence."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from leaderboard.data.finder import Finder, find_models
+from leaderboard.data.licences import commercial_use, licence_of
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.query import Query, select
+from scripts.support.evaluated import evaluated
+from scripts.support.records import Make
+from submissions.config.paths import ASSETS
+from submissions.store.base import Store
+
+
+@pytest.mark.parametrize(
+    ("licence", "commercial"),
+    [
+        ("apache-2.0", "yes"),
+        ("Apache-2.0", "yes"),
+        ("gemma", "conditions"),
+        ("cc-by-nc-4.0", "no"),
+        ("apache-2.0, cc-by-nc-4.0", "no"),
+        ("apache-2.0, house-rules", None),
+        ("other", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_commercial_use_is_the_strictest_known(licence: str | None, commercial: str | None) -> None:
+    assert commercial_use(licence) == commercial
+
+
+def test_every_licence_has_a_source() -> None:
+    for name in json.loads((ASSETS / "licences.json").read_bytes()):
+        licence = licence_of(name)
+        assert name == name.lower() and licence and licence.source.startswith("https://"), name
+
+
+@pytest.fixture
+def board(store: Store) -> Iterator[LiveBoard]:
+    yield LiveBoard(store)
+
+
+def test_finder_combines_weights_licence_size_and_skill(board: LiveBoard) -> None:
+    view = board.view()
+    finder = Finder.from_params(
+        {"weights": "open", "commercial": "yes", "size": "0-2,2-4,4-8", "sort": "charts", "q": "<b>", "by": "x"}
+    )
+    assert (finder.skill, finder.weights, finder.words) == ("charts", ("open",), "<b>")
+    found = find_models(
+        view, Finder(order="charts", weights=("open",), commercial=("yes",), sizes=("0-2", "2-4", "4-8"))
+    )
+    assert found and all(m.weights == "open" and m.params and m.params < 9e9 for m in found)
+    assert {commercial_use(m.license) for m in found} == {"yes"}
+    scores = [view.skill_scores("charts").get(m.model, -1.0) for m in found]
+    assert scores == sorted(scores, reverse=True) and scores[0] > 50
+    assert view.skill_scores("tables") == {}, "no ranked result has its scores on tables"
+
+
+def test_skill_is_averaged_over_the_parts_that_need_it(board: LiveBoard, store: Store, make_request: Make) -> None:
+    for model, scores in (("a/one", (90.0, 10.0)), ("b/two", (50.0, 50.0)), ("c/three", (10.0, 40.0))):
+        parts = {
+            f"{length}/table": {"n": 10, "scores": {"f1": f1}}
+            for length, f1 in zip(("short", "long"), scores, strict=True)
+        }
+        result = evaluated(make_request(model_id=model, benchmark="korquad-2"), 60.0, breakdown={"length_form": parts})
+        store.commit({result.path: result.to_bytes()}, store.head(), "a result")
+    found = board.refresh().skill_scores("tables")
+    assert found == {"a/one": 50.0, "b/two": 75.0, "c/three": 25.0}
+
+
+def test_unknown_finder_values_are_ignored() -> None:
+    evil = dict.fromkeys(("q", "sort", "weights", "commercial", "size"), "<script>,,overall")
+    finder = Finder.from_params(evil)
+    assert (finder.order, finder.weights, finder.commercial, finder.sizes) == ("overall", (), (), ())
+    assert finder.params() == {"q": "<script>,,overall"}
+
+
+def test_table_is_filtered_by_commercial_use(board: LiveBoard) -> None:
+    rows = board.view().boards["infochartqa"]
+    found = select(rows, Query.from_params({"commercial": "yes,conditions"}))
+    assert found and {commercial_use(r.row.license) for r in found} <= {"yes", "conditions"}
+    assert len(found) < len(rows)
