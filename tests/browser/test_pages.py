@@ -23,7 +23,7 @@ MAX_TABS = 150  # presses of the Tab key to reach any element of a page
 
 @DESKTOP
 def test_overview_lists_each_model_once_and_recent_changes(seen: Seen) -> None:
-    seen.open("?lang=ko")
+    seen.open("")
     page, rows = seen.page, seen.page.locator("#rows tbody tr")
     expect(page.locator(".hn-card")).to_have_count(len(BENCHMARKS))
     expect(page.locator(".hn-card svg")).to_have_count(len(BENCHMARKS))

@@ -1,5 +1,6 @@
 """Test that a board stops in time on a signal, whatever is connected or running."""
 
+import contextlib
 import os
 import random
 import re
@@ -11,7 +12,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -53,15 +53,11 @@ def test_board_stops_in_time_on_sigterm(tmp_path: Path, models_dir: Path, silent
     """Stop at random moments, with open streams and with model checks that wait for a silent Hub."""
     rng, stop_seconds = random.Random(20), []
     environment = environment_of(settings_in(tmp_path, models_dir)) | {"HF_ENDPOINT": silent_hub}
-    for number in range(STOPS):
+    for _ in range(STOPS):
         worker = rng.choice(["on", "off"])
         with serving(["app.py"], {**environment, "HANNUN_WORKER": worker, "HANNUN_MODELS_DIR": ""}) as server:
-            functions = httpx.get(f"{server.address}/config").json()["dependencies"]
-            check = next(f for f in functions if len(f["inputs"]) == 5 and f["targets"])
-            for session in range(rng.randint(1, 5)):
-                threading.Thread(
-                    target=_hold_open, args=(server.address, check, f"{number}-{session}"), daemon=True
-                ).start()
+            for hold_open in rng.choices([_check_in_form, _submit_with_gradio], k=rng.randint(1, 5)):
+                threading.Thread(target=hold_open, args=(server.address,), daemon=True).start()
             time.sleep(rng.uniform(0, 2))  # the moment of the stop
             server.process.send_signal(signal.SIGTERM)
             began = time.monotonic()
@@ -119,14 +115,17 @@ def test_stopped_board_returns_request_to_queue(tmp_path: Path, models_dir: Path
     assert queue.get(outcome.key).status == "pending"
 
 
-def _hold_open(address: str, function: dict[str, Any], session: str) -> None:
-    """Do what a visitor's page does: start a check and keep the stream of its events open."""
-    event = {"data": ["owner/name", ["ko-vqa"], "", "auto", "auto"], "fn_index": function["id"]}
-    try:
-        httpx.post(f"{address}/gradio_api/queue/join", json={**event, "session_hash": session}, timeout=5)
-        stream = f"{address}/gradio_api/queue/data?session_hash={session}"
-        with httpx.stream("GET", stream, timeout=60) as response:
+def _check_in_form(address: str) -> None:
+    """Start a check as the submission form does, and wait for its page."""
+    with contextlib.suppress(httpx.HTTPError):  # the board has stopped
+        httpx.post(f"{address}/submit", data={"model": "owner/name", "benchmarks": "ko-vqa"}, timeout=60)
+
+
+def _submit_with_gradio(address: str) -> None:
+    """Submit as gradio_client does, and keep the stream of the call's events open."""
+    call = f"{address}/gradio_api/call/submit"
+    with contextlib.suppress(httpx.HTTPError):  # the board has stopped
+        event = httpx.post(call, json={"data": ["owner/name", ["ko-vqa"]]}, timeout=60).json()["event_id"]
+        with httpx.stream("GET", f"{call}/{event}", timeout=60) as response:
             for _ in response.iter_raw():
                 pass
-    except httpx.HTTPError:
-        pass  # the board has stopped
