@@ -1,6 +1,6 @@
 """The data of a benchmark's charts, as flat rows that can also be downloaded."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from math import inf
@@ -43,7 +43,7 @@ def chart_data(kind: Kind, rows: Sequence[RankedRow]) -> Data:
     return _DATA[kind](rows)
 
 
-def has_data(kind: Kind, rows: Sequence[RankedRow]) -> bool:
+def has_data(kind: Kind, rows: Iterable[RankedRow]) -> bool:
     """Return whether a chart of these rows has anything to show, without computing it."""
     if kind in AGAINST:
         return any(_is_plotted(r, AGAINST[kind]) for r in rows)
@@ -55,7 +55,7 @@ def has_data(kind: Kind, rows: Sequence[RankedRow]) -> bool:
         case "parts":
             return any(r.row.packed_breakdown != "{}" for r in rows)
         case _:
-            return bool(chart_data(kind, rows[:MAX_SEARCHED]))
+            return bool(chart_data(kind, list(islice(rows, MAX_SEARCHED))))
 
 
 def _is_plotted(ranked: RankedRow, field: str) -> bool:

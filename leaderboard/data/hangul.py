@@ -12,11 +12,15 @@ _FIRST_CHOSEONG, _LAST_CHOSEONG = 0x1100, 0x1112  # modern initial consonants
 
 def to_jamo(text: str) -> str:
     """Return the text with case and width folded and Korean syllables split into letters."""
+    if text.isascii():
+        return text.casefold()
     return "".join(map(_as_choseong, unicodedata.normalize("NFKD", text.casefold())))
 
 
 def choseong(text: str) -> str:
     """Replace each Korean syllable by its initial consonant and keep other characters."""
+    if text.isascii():
+        return text.casefold()
     return "".join(
         unicodedata.normalize("NFD", character)[0] if "가" <= character <= "힣" else character
         for character in unicodedata.normalize("NFKC", text.casefold())

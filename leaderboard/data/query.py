@@ -85,20 +85,30 @@ N = TypeVar("N", bound=Named)
 
 
 def select(rows: Sequence[RankedRow], query: Query) -> list[RankedRow]:
-    """Return the rows that match the query, in its sort order; "score" keeps the ranking's. Ignores `query.shown`."""
+    """Return the rows that match the query's words and filters, in the given order."""
     tests = [_test(word) for word in query.words.split()]
     if query.weights or query.sizes or query.verified or query.thinking or query.reproduced or query.commercial:
         tests.append(lambda row: _fits(row, query))
-    found = [r for r in rows if all(test(r.row) for test in tests)] if tests else list(rows)
+    found = list(rows)
+    for test in tests:
+        found = [r for r in found if test(r.row)]
+    return found
+
+
+def sort_rows(rows: Sequence[RankedRow], key: str) -> list[RankedRow]:
+    """Return the rows of a benchmark by the column with a key. A column that it does not have keeps the ranking."""
     columns = sortable(rows[0].row.benchmark) if rows else []
-    column = next((column for column in columns if column.key == query.sort), None)
-    return sorted(found, key=lambda r: _order(r.row, column)) if column else found
+    column = next((column for column in columns if column.key == key), None)
+    return sorted(rows, key=lambda r: _order(r.row, column)) if column else list(rows)
 
 
 def find(named: Sequence[N], words: str | None) -> list[N]:
     """Return the models whose name or maker contains all of the words."""
     tests = [_name_test(word) for word in clean_words(words).split()]
-    return [one for one in named if all(test(one) for test in tests)]
+    found = list(named)
+    for test in tests:
+        found = [one for one in found if test(one)]
+    return found
 
 
 def clean_words(words: object) -> str:
@@ -145,8 +155,8 @@ def _name_test(word: str) -> Callable[[Named], bool]:
     choseong = is_choseong(wanted)
 
     def test(named: Named) -> bool:
-        name = searchable(named.model, named.organisation)
-        return wanted in _jamo(name) or (choseong and wanted in _choseong(name))
+        letters, initials = _letters(named.model, named.organisation)
+        return wanted in letters or (choseong and wanted in initials)
 
     return test
 
@@ -177,6 +187,7 @@ def search_words(model: str, organisation: str | None) -> str:
     return name if initials == name else f"{name} {initials}"
 
 
+@lru_cache(maxsize=10_000)
 def size_of(params: int | None) -> str | None:
     """Return the range that a number of parameters is in, a key of SIZES."""
     return None if params is None else next(size for size, (low, high) in SIZES.items() if low <= params < high)
@@ -188,5 +199,7 @@ def _jamo(text: str) -> str:
 
 
 @lru_cache(maxsize=100_000)
-def _choseong(text: str) -> str:
-    return choseong(text)
+def _letters(model: str, organisation: str | None) -> tuple[str, str]:
+    """Return the letters of all spellings of a name, and their initial consonants."""
+    name = searchable(model, organisation)
+    return to_jamo(name), choseong(name)

@@ -6,12 +6,15 @@ from functools import cached_property
 
 from evaluator.benchmarks.card import Skill
 from leaderboard.data.breakdown import BucketKey, parts_of
-from leaderboard.data.models import ModelRow, Summary
+from leaderboard.data.chart_data import Kind, charts_of, has_data
+from leaderboard.data.models import ModelRow, Summary, shared_benchmarks
+from leaderboard.data.query import Query, select, sort_rows
 from leaderboard.data.ranking import Boards, RankedRow
 from leaderboard.data.skills import skill_scores
 from leaderboard.data.standing import Standings
 from submissions.records.index_rows import BoardRow, QueueRow
 from submissions.records.operator import Commitment, Retirement
+from submissions.records.options import Inputs
 from submissions.store.base import Snapshot
 from submissions.store.index import Unreadable
 
@@ -32,6 +35,8 @@ class View:
     retired: list[Retirement] = field(default_factory=list)
     commitments: list[Commitment] = field(default_factory=list)  # by quarter
     _skills: dict[Skill, dict[str, float]] = field(default_factory=dict)
+    _sorted: dict[tuple[str, str], list[RankedRow]] = field(default_factory=dict)  # by benchmark and sort key
+    _charts: dict[str, list[Kind]] = field(default_factory=dict)  # by benchmark
     _parts: dict[tuple[str, str, str], dict[BucketKey, list[float]]] = field(default_factory=dict)
 
     def parts(self, benchmark: str, split: str, headline: str) -> dict[BucketKey, list[float]]:
@@ -45,6 +50,20 @@ class View:
                         found.setdefault(part, []).append(own.score)
             self._parts[key] = {part: sorted(own) for part, own in found.items()}
         return self._parts[key]
+
+    def select(self, benchmark: str, query: Query) -> list[RankedRow]:
+        """Return the rows that match a query, in its order. Ignores `query.shown`."""
+        key = benchmark, query.sort
+        if key not in self._sorted:
+            self._sorted[key] = sort_rows(self.boards[benchmark], query.sort)
+        return select(self._sorted[key], query)
+
+    def charts(self, benchmark: str) -> list[Kind]:
+        """Return the charts of a benchmark that have data, if no row is filtered out."""
+        if benchmark not in self._charts:
+            rows = self.boards[benchmark]
+            self._charts[benchmark] = [kind for kind in charts_of(benchmark) if has_data(kind, rows)]
+        return self._charts[benchmark]
 
     def request(self, key: str) -> QueueRow | None:
         """Return the open or recent request with a key, or None if there is none."""
@@ -72,6 +91,10 @@ class View:
     @cached_property
     def models_by_name(self) -> dict[str, ModelRow]:
         return {model.model: model for model in self.models}
+
+    @cached_property
+    def shared_benchmarks(self) -> dict[Inputs, tuple[str, ...]]:
+        return shared_benchmarks(self.models)
 
     @cached_property
     def counts(self) -> dict[str, int]:

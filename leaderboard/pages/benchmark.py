@@ -1,15 +1,19 @@
 """The page of a benchmark: its table with search, filters and a choice of columns, and charts of the same rows."""
 
+from dataclasses import replace
+
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.chart_data import charts_of, has_data
 from leaderboard.data.columns import choices, columns_of, default_keys, sortable
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.query import ROWS_PER_PAGE, Query, select
+from leaderboard.data.query import ROWS_PER_PAGE, Query
+from leaderboard.data.view import View
 from leaderboard.pages.page import Page, render_page
 from leaderboard.pages.share import TABLE_ROWS
 from leaderboard.pages.structured_data import table_data
 from leaderboard.views.location import Location
 from leaderboard.views.render import render
+from leaderboard.views.table_cells import TableCells, table_cells
 from leaderboard.views.texts import translate
 
 # Parameters that a link from one benchmark to the next keeps.
@@ -18,7 +22,7 @@ SHARED_PARAMS = ("q", "weights", "commercial", "size", "verified", "thinking", "
 
 def benchmark(board: LiveBoard, here: Location, version: str) -> str:
     name, view, query = here.path, board.view(), Query.from_params(dict(here.params))
-    found = select(view.boards[name], query)
+    found = view.select(name, query)
     rows = found[: query.shown]
     card = BENCHMARKS[name].card
     return render_page(
@@ -39,11 +43,12 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         total=len(view.boards[name]),
         more=query.shown + ROWS_PER_PAGE,
         columns=columns_of(name, rows, query.columns, query.sort),
+        row_cells=_cells(view, here),
         choices=choices(name),
         chosen=default_keys(name) if query.columns is None else query.columns,
         default_columns=default_keys(name),
         sortable=sortable(name),
-        charts={kind: has_data(kind, found) for kind in charts_of(name)},
+        charts={kind: kind in view.charts(name) and has_data(kind, found) for kind in charts_of(name)},
         unreadable=len(view.unreadable),
     )
 
@@ -60,7 +65,12 @@ def table_rows(board: LiveBoard, here: Location) -> str:
         rows=rows,
         found=len(rows),
         columns=columns_of(name, rows, None),
+        row_cells=_cells(board.view(), here),
     )
+
+
+def _cells(view: View, here: Location) -> TableCells:
+    return table_cells(view.version, replace(here, params=(), origin=""))
 
 
 PAGE = Page(benchmark, (*SHARED_PARAMS, "sort", "columns", "n"))

@@ -1,12 +1,13 @@
 """The overview: a table of all models, a summary of each benchmark, charts, and recent rank changes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from leaderboard.data.chart_data import AGAINST, has_data
 from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.models import BINS, shared_benchmarks
-from leaderboard.data.query import ROWS_PER_PAGE, Query, page_size, select
+from leaderboard.data.models import BINS, ModelRow
+from leaderboard.data.query import ROWS_PER_PAGE, page_size
 from leaderboard.data.skills import known_skills
 from leaderboard.data.view import View
 from leaderboard.pages.page import Page, render_page
@@ -22,7 +23,7 @@ AXES = tuple(AGAINST)  # the charts to choose from
 def overview(board: LiveBoard, here: Location, version: str) -> str:
     params, view = dict(here.params), board.view()
     finder, shown = Finder.from_params(params), page_size(params.get("n"), FIRST_ROWS)
-    query = Query.from_params(finder.filters())
+    models = find_models(view, finder)
     axis = next((kind for kind in AXES if kind == params.get("by")), AXES[0])
     return render_page(
         board,
@@ -34,30 +35,34 @@ def overview(board: LiveBoard, here: Location, version: str) -> str:
         skills=known_skills(view.models),
         axes=AXES,
         axis=axis,
-        plotted={name: has_data(axis, select(rows, query)) for name, rows in view.boards.items()},
+        plotted={
+            name: axis in view.charts(name) and has_data(axis, (m.cells[name] for m in models if name in m.cells))
+            for name in view.boards
+        },
         counts=view.counts,
         summaries=view.summaries,
         bins=BINS,
         changes=board.changes()[:MAX_CHANGES],
         more=shown + ROWS_PER_PAGE,
-        **_table(view, finder, shown),
+        **_table(view, finder, models, shown),
     )
 
 
 def overview_rows(board: LiveBoard, here: Location) -> str:
     """Return the whole table, which a page that is a file loads when a visitor searches or sorts."""
     view = board.view()
-    return render("overview_table.html", here.language, here=here, **_table(view, Finder(), len(view.models)))
+    return render(
+        "overview_table.html", here.language, here=here, **_table(view, Finder(), view.models, len(view.models))
+    )
 
 
-def _table(view: View, finder: Finder, shown: int) -> dict[str, Any]:
-    """Return the values of the table of models."""
-    models = find_models(view, finder)
+def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -> dict[str, Any]:
+    """Return the values of the table of models, of which `shown` are listed."""
     return {
         "finder": finder,
         "skill_scores": view.skill_scores(finder.skill) if finder.skill else {},
         "models": models[:shown],
-        "shared": shared_benchmarks(view.models),
+        "shared": view.shared_benchmarks,
         "found": len(models),
     }
 

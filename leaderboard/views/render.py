@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.environment import TemplateModule
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.statistics.power import smallest_difference
@@ -101,6 +102,7 @@ def _environment(language: Language) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        auto_reload=False,  # otherwise every page looks up when its templates were changed
     )
     made.filters.update(
         score=_score,
@@ -143,6 +145,11 @@ def _environment(language: Language) -> Environment:
 
 
 _environments: dict[Language, Environment] = {language: _environment(language) for language in get_args(Language)}
+
+
+def macros(template: str, language: Language, **values: Any) -> TemplateModule:
+    """Return the macros of a template as functions. They see the given values."""
+    return _environments[language].get_template(template).make_module(values)
 
 
 def render(template: str, language: Language, **values: Any) -> str:

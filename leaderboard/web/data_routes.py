@@ -11,7 +11,7 @@ from leaderboard.data.explorer import public_file
 from leaderboard.data.export import FORMATS, rows_to_csv
 from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.query import Query, select
+from leaderboard.data.query import Query
 from leaderboard.data.record import record_json
 from leaderboard.data.requests import queue_json, request_json
 from leaderboard.formats import RESULT_FORMATS
@@ -65,7 +65,7 @@ def data_routes(board: LiveBoard) -> APIRouter:
             request,
             view.version,
             media_type,
-            lambda: write(select(view.boards[name], wanted), name),
+            lambda: write(view.select(name, wanted), name),
             f"hannun-{name}.{kind}",
         )
 
@@ -82,7 +82,7 @@ def data_routes(board: LiveBoard) -> APIRouter:
         def data() -> Data:
             if known == OVERVIEW:
                 return overview_data(find_models(view, Finder.from_params(request.query_params)))
-            return chart_data(known, select(view.boards[name], Query.from_params(request.query_params)))
+            return chart_data(known, view.select(name, Query.from_params(request.query_params)))
 
         if form == "json":  # a Plotly figure, drawn by the page
             language = _language(lang)

@@ -17,7 +17,7 @@ from mcp.types import ImageContent, TextContent
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.export import flat
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.query import ROWS_PER_PAGE, Query, clean_words, select
+from leaderboard.data.query import ROWS_PER_PAGE, Query, clean_words
 from leaderboard.data.requests import MAX_ROWS, queue_json, request_json
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.web.auth import CHECKS_AT_ONCE, Visitors
@@ -67,11 +67,11 @@ def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visit
             verified: only results evaluated by this leaderboard
             limit: number of rows, at most 1000
         """
-        boards = board.fresh_view().boards
-        _check_known("benchmark", [benchmark], list(boards))
+        view = board.fresh_view()
+        _check_known("benchmark", [benchmark], list(view.boards))
         if not isinstance(limit, int) or not 1 <= limit <= MAX_ROWS:
             raise _error(f"limit must be a whole number from 1 to {MAX_ROWS}")
-        found = select(boards[benchmark], Query(words=clean_words(search), verified=bool(verified)))
+        found = view.select(benchmark, Query(words=clean_words(search), verified=bool(verified)))
         return flat(found[:limit])
 
     def result(key: str) -> dict[str, Any]:

@@ -18,7 +18,8 @@ from leaderboard.pages.site_map import FOLDERS, pages
 from leaderboard.views.location import LANGUAGE_FOLDERS, Location, Theme
 from leaderboard.views.texts import Language
 from leaderboard.web.language import preferred_language
-from leaderboard.web.responses import HTML, revalidated_content
+from leaderboard.web.responses import HTML, revalidated
+from submissions.store.base import blob_id
 
 CACHED_PAGES = 64  # addresses whose HTML is kept until the board changes
 MAX_VALUE_LENGTH = 1000  # characters of a parameter; the rest is ignored
@@ -36,16 +37,17 @@ def page_routes(board: LiveBoard) -> APIRouter:
     router = APIRouter()
 
     @lru_cache(maxsize=CACHED_PAGES)
-    def content_of(page: Page, here: Location, version: str) -> bytes | None:
-        """Return a page, or None if there is nothing at this location."""
+    def content_of(page: Page, here: Location, version: str) -> tuple[str, bytes] | None:
+        """Return a page and its ETag, or None if there is nothing at this location."""
         html = page.write(board, here, version)
-        return None if html is None else html.encode()
+        return None if html is None else (blob_id(html.encode()), html.encode())
 
     def respond(request: Request, page: Page, here: Location) -> Response:
-        content = content_of(page, here, versions(board)[page.live])
-        if content is None:
+        found = content_of(page, here, versions(board)[page.live])
+        if found is None:
             return missing_page(board, request)
-        return revalidated_content(request, content, HTML)
+        tag, content = found
+        return revalidated(request, tag, HTML, lambda: content)
 
     def fixed(page: Page, language: Language, path: str) -> Callable[..., Response]:
         def answer(request: Request) -> Response:

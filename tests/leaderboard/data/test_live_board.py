@@ -12,7 +12,7 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.live_board import LiveBoard
-from leaderboard.data.query import Query, select
+from leaderboard.data.query import Query
 from leaderboard.data.rank_changes import RankChange, rank_changes
 from scripts.support.records import NOW, Make, published, unreachable
 from submissions.config.paths import PUBLISHED
@@ -33,7 +33,7 @@ def board(store: Store) -> LiveBoard:
 
 
 def names(board: LiveBoard, benchmark: str, **query: Any) -> list[str]:
-    return [r.row.model for r in select(board.refresh().boards[benchmark], Query(**query))]
+    return [r.row.model for r in board.refresh().select(benchmark, Query(**query))]
 
 
 def test_board_loads_published_results(board: LiveBoard) -> None:
@@ -128,7 +128,7 @@ def test_select_sorts_by_latency_score_date_and_name(board: LiveBoard, store: St
         published(store, make_request(model_id=model), latency={"protocol": "total/questions", "mean_ms": mean_ms})
 
     def sorted_by(key: str) -> list[BoardRow]:
-        return [r.row for r in select(board.refresh().boards["korquad-2"], Query(sort=key))]
+        return [r.row for r in board.refresh().select("korquad-2", Query(sort=key))]
 
     latencies = [r.latency_ms for r in sorted_by("latency")]
     assert latencies == [90.0, 900.0, *[None] * (len(latencies) - 2)]

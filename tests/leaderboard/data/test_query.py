@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.data.query import MAX_ROWS_PER_PAGE, ROWS_PER_PAGE, SIZES, Query, find, select
+from leaderboard.data.query import MAX_ROWS_PER_PAGE, ROWS_PER_PAGE, SIZES, Query, find, select, sort_rows
 from leaderboard.data.ranking import RankedRow
 from scripts.support.records import Make, result_of
 from submissions.records.index_rows import board_row
@@ -74,7 +74,8 @@ def test_search_finds_models(rows: list[RankedRow], words: str, found: list[str]
     ],
 )
 def test_select_filters_and_sorts(rows: list[RankedRow], asked: dict[str, Any], found: list[str]) -> None:
-    selected = [r.row.model for r in select(rows, Query(**asked))]
+    query = Query(**asked)
+    selected = [r.row.model for r in select(sort_rows(rows, query.sort), query)]
     assert selected == found if "sort" in asked else sorted(selected) == sorted(found)
 
 

@@ -22,6 +22,7 @@ from leaderboard.pages.submit import Line
 from leaderboard.views.location import Location
 from leaderboard.views.outcomes import outcome_message
 from leaderboard.views.render import render
+from leaderboard.views.table_cells import TableCells
 from leaderboard.views.texts import TEXTS, Language, text
 from leaderboard.web.auth import ANYONE
 from scripts.support.records import Make, claimed, result_of
@@ -57,7 +58,8 @@ def board_html(row: RankedRow, language: Language) -> str:
         "rows": [row],
         "columns": columns_of("korquad-2", [row], choice_keys()),
     }
-    context |= {"here": Location(language, "korquad-2"), "query": Query(sort="f1"), "found": 1}
+    here = Location(language, "korquad-2")
+    context |= {"here": here, "query": Query(sort="f1"), "found": 1, "row_cells": TableCells(here)}
     return render("board_table.html", language, **context)
 
 
