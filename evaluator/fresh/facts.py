@@ -1,55 +1,92 @@
-"""Generate the invented statistics of a figure, and of its twin with other numbers."""
+"""Generate the invented statistics of a figure, and of its twins with other numbers."""
 
 import hashlib
 import hmac
 import random
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import product
+from math import floor, log10
 from typing import Literal
 
-from evaluator.fresh.topics import BODIES, FOOTNOTES, ROUNDING, SOURCES, TOPICS, Topic
+from evaluator.fresh.topics import CITIES, DISTRICTS, SOURCES, TOPICS, Measure, Topic
 
-Layout = Literal["table", "merged", "bar", "grouped", "stacked", "line", "pie", "pictogram", "cards", "page"]
+Layout = Literal[
+    "table", "two_pages", "page", "cards", "bar", "grouped", "stacked", "area", "line", "dual", "log", "pie", "pictogram", "map"
+]  # fmt: skip
+# The order in which figures get their layout. In the charts, values are not printed.
 LAYOUTS: tuple[Layout, ...] = (
-    *("table", "merged", "bar", "grouped", "stacked"),
-    *("line", "pie", "pictogram", "cards", "page"),
+    *("table", "bar", "page", "line", "two_pages", "stacked", "table", "dual", "page", "pie"),
+    *("cards", "log", "stacked", "grouped", "page", "map", "two_pages", "area", "pictogram"),
 )
-ONE_PERIOD: tuple[Layout, ...] = ("bar", "pie", "pictogram", "cards")  # they show a single year
-WITH_TOTAL: tuple[Layout, ...] = ("table", "page")
-ICONS = 10  # maximum in a row of a pictogram
+TABLES: tuple[Layout, ...] = ("table", "two_pages")
+ONE_YEAR: tuple[Layout, ...] = ("bar", "log", "pie", "pictogram", "map", "cards")
+ICONS = 8  # at most in a row of a pictogram
+CLASSES = 5  # of a map
+DISTRICT_SHARE = 0.2  # largest value of a district, as a share of a city's
+BLANKS = 0.03  # share of the cells of a table that are unknown
+Cell = tuple[str, str, str, int]  # group, row, year, index of the measure
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A statistic of a public body. `values` has the shape (rows, years)."""
+    """A statistic of a public body. Tables have several districts (`groups`), other layouts only the body itself."""
 
     number: int
     layout: Layout
     topic: Topic
     body: str
     source: str
-    footnote: str | None
+    groups: tuple[str, ...]
     rows: tuple[str, ...]
     years: tuple[str, ...]
-    values: tuple[tuple[Decimal, ...], ...]
-    scanned: bool
-    style: int  # index of colours and markers
+    values: dict[Cell, Decimal]
+    blanks: frozenset[Cell]  # cells that show … instead of their value
+    excluded: str | None  # row that a footnote excludes from the subtotals
+    provisional: bool  # whether a footnote calls the last year provisional
+    absent: tuple[str, str]  # a row of the topic, or of another one, and a year that the figure does not have
+    style: int  # 0 to 7, for fonts, colours and arrangement
 
     @property
     def title(self) -> str:
-        return f"{self.body} {self.topic.subject}"
+        return f"{self.body} {self.topic.subject} 현황"
 
-    def value(self, row: str, year: str) -> Decimal:
-        return self.values[self.rows.index(row)][self.years.index(year)]
+    def value(self, group: str, row: str, year: str, measure: int = 0) -> Decimal | None:
+        """Return a value in its printed unit, or None if it is unknown."""
+        cell = group, row, year, measure
+        return None if cell in self.blanks else self.values[cell]
 
-    def column(self, year: str) -> dict[str, Decimal]:
-        return {row: self.value(row, year) for row in self.rows}
+    def column(self, group: str, year: str, measure: int = 0) -> dict[str, Decimal] | None:
+        """Return the values of all rows of a group, or None if one is unknown."""
+        found = {row: self.value(group, row, year, measure) for row in self.rows}
+        known = {row: value for row, value in found.items() if value is not None}
+        return known if len(known) == len(found) else None
 
-    def series(self, row: str) -> dict[str, Decimal]:
-        return {year: self.value(row, year) for year in self.years}
+    def series(self, group: str, row: str, measure: int = 0) -> dict[str, Decimal] | None:
+        """Return the values of all years, or None if one is unknown."""
+        found = {year: self.value(group, row, year, measure) for year in self.years}
+        known = {year: value for year, value in found.items() if value is not None}
+        return known if len(known) == len(found) else None
 
-    def total(self, year: str) -> Decimal:
-        return sum(self.column(year).values(), Decimal())
+    def subtotal(self, group: str, year: str, measure: int = 0) -> Decimal | None:
+        """Return the printed subtotal, without the excluded row, or None if a value is unknown."""
+        values = [self.value(group, row, year, measure) for row in self.rows if row != self.excluded]
+        known = [value for value in values if value is not None]
+        return sum(known, Decimal()) if len(known) == len(values) else None
+
+    @property
+    def axis(self) -> "Axis":
+        """The scale that the first measure is drawn on."""
+        return axis_of(self, 0)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The scale of a chart, in printed units."""
+
+    step: Decimal  # between labelled ticks
+    low: Decimal
+    high: Decimal
 
 
 def random_of(seed: str, *path: object) -> random.Random:
@@ -59,59 +96,109 @@ def random_of(seed: str, *path: object) -> random.Random:
 
 
 def facts_of(seed: str, number: int, variant: str) -> Facts:
-    """Return the statistic of figure `number`. Variants of the same number differ only in their values."""
+    """Return the statistic of figure `number`. Variants of the same number differ only in values and unknown cells."""
     shape = random_of(seed, number, "shape")
     layout = LAYOUTS[number % len(LAYOUTS)]
-    topic = shape.choice(TOPICS)
-    body = shape.choice(BODIES)
-    most = 4 if layout in ("stacked", "grouped", "line") else 5
-    drawn = shape.sample(topic.rows, min(len(topic.rows), shape.randint(4 if layout in ONE_PERIOD else 3, most)))
-    rows = tuple(sorted(drawn, key=topic.rows.index))  # ages and schools have a natural order
-    if layout == "line":
-        rows = rows[:3]
-    first = shape.randint(2014, 2021)
-    years = 1 if layout in ONE_PERIOD else shape.randint(3, 5)
-    notes = (*FOOTNOTES, ROUNDING) if layout in WITH_TOTAL else FOOTNOTES
-    footnote = shape.choice(notes) if shape.random() < 0.4 else None
-    source = shape.choice(SOURCES).format(body=body)
+    of_districts = layout in (*TABLES, "map")
+    topic = shape.choice([topic for topic in TOPICS if not (of_districts and topic.city_wide)])
+    body, is_table = shape.choice(CITIES), layout in TABLES
+    fewest = {"dual": 1, "line": 2, "area": 3, "page": 3}.get(layout, 4)
+    most = {"dual": 1, "line": 3, "page": 4}.get(layout, 5)
+    drawn = shape.sample(topic.rows, min(len(topic.rows), shape.randint(fewest, most)))
+    rows = tuple(sorted(drawn, key=topic.rows.index))
+    groups = {"table": shape.randint(3, 5), "two_pages": shape.randint(6, 8), "map": 12}.get(layout, 0)
+    first, years = (
+        shape.randint(2013, 2019),
+        1 if layout in ONE_YEAR else shape.randint(2, 3) if is_table else shape.randint(5, 7),
+    )
+    if layout in ("grouped", "stacked", "page"):
+        years = shape.randint(3, 4)
+    if layout == "map":
+        rows = rows[:1]
+    others = [row for other in TOPICS for row in other.rows if row not in topic.rows]
+    unlike = [row for row in topic.rows if row not in rows and not any(row in one or one in row for one in rows)]
+    missing = unlike or others
+    absent = shape.choice(missing), f"{first + years + shape.randint(0, 2)}년"
+    named = tuple(shape.sample(DISTRICTS, groups)) or (body,)
+    spans = tuple(f"{first + n}년" for n in range(years))
+    numbers = random_of(seed, number, "values", variant)
+    values = _values(numbers, topic, layout, named, rows, spans)
     return Facts(
         number=number,
         layout=layout,
         topic=topic,
         body=body,
-        source=source,
-        footnote=footnote,
+        source=shape.choice(SOURCES).format(body=body),
+        groups=named,
         rows=rows,
-        years=tuple(f"{first + n}년" for n in range(years)),
-        values=_values(random_of(seed, number, "values", variant), topic, len(rows), years, layout),
-        scanned=shape.random() < 0.25,
-        style=shape.randrange(4),
+        years=spans,
+        values=values,
+        blanks=frozenset(cell for cell in values if numbers.random() < BLANKS) if is_table else frozenset(),
+        excluded=shape.choice(rows) if is_table and shape.random() < 0.6 else None,
+        provisional=years > 1 and shape.random() < 0.4,
+        absent=absent,
+        style=shape.randrange(8),
     )
 
 
 def _values(
-    numbers: random.Random, topic: Topic, rows: int, years: int, layout: Layout
-) -> tuple[tuple[Decimal, ...], ...]:
-    """Return distinct values of similar size that change by up to a fifth from year to year, shape (rows, years)."""
-    step = Decimal(1).scaleb(-topic.decimals)
-    largest = numbers.uniform(topic.low * 4, topic.high) if topic.high > topic.low * 4 else topic.high
-    if layout == "pictogram":
-        return tuple((Decimal(n),) for n in numbers.sample(range(2, ICONS + 1), rows))
+    numbers: random.Random,
+    topic: Topic,
+    layout: Layout,
+    groups: tuple[str, ...],
+    rows: tuple[str, ...],
+    years: tuple[str, ...],
+) -> dict[Cell, Decimal]:
+    first, second = topic.measures
+    high = first.high * DISTRICT_SHARE if len(groups) > 1 else first.high
+    top = first.low * (high / first.low) ** numbers.uniform(0.55, 1.0)
+    jitter = (0.75, 1.33) if layout == "dual" else (0.95, 1.05)  # two lines in one chart must not be parallel
+    found: dict[Cell, Decimal] = {}
     seen: set[Decimal] = set()
-    found = []
-    for _ in range(rows):
-        level = numbers.uniform(0.25, 1.0) * largest
-        series = []
-        for _ in range(years):
-            while (value := Decimal(level).quantize(step)) in seen:
-                level *= 1.013
+    for group, row in product(groups, rows):
+        spread = numbers.uniform(-2.6, 0) if layout == "log" else log10(numbers.uniform(0.22, 1.0))
+        level, ratio = max(first.low, top * 10**spread), numbers.uniform(second.low, second.high)
+        for year in years:
+            while (value := _rounded(level, first)) in seen:
+                level *= 1.017
             seen.add(value)
-            series.append(value)
-            level = max(topic.low, level * numbers.uniform(0.82, 1.19))
-        found.append(tuple(series))
-    return tuple(found)
+            if layout == "pictogram":
+                value = Decimal(numbers.randint(3, 2 * ICONS)) / 2 * icon_value(topic)
+            found[group, row, year, 0] = value
+            own = min(max(ratio * numbers.uniform(*jitter), second.low), second.high)
+            found[group, row, year, 1] = _rounded(float(value) * own, second)
+            level = max(first.low, level * numbers.uniform(0.78, 1.27))
+    return found
 
 
-def format_value(value: Decimal) -> str:
-    """Return a value as a document prints it, such as 1,234.5."""
-    return f"{value:,}"
+def _rounded(value: float, measure: Measure) -> Decimal:
+    return max(Decimal(value), Decimal(1)).quantize(Decimal(1).scaleb(-measure.decimals))
+
+
+def icon_value(topic: Topic) -> int:
+    """Return the value of one icon of a pictogram in printed units, a round number."""
+    per_icon = topic.measures[0].high / ICONS / 2
+    size = 10 ** max(0, floor(log10(per_icon)))
+    return int(max(2, per_icon // size * size))
+
+
+def axis_of(facts: Facts, measure: int) -> Axis:
+    """Return the scale of a measure: four to six labelled ticks at round numbers."""
+    own = [value for (*_, index), value in facts.values.items() if index == measure]
+    if facts.layout in ("stacked", "area"):
+        top = max(sum(facts.values[facts.groups[0], row, year, measure] for row in facts.rows) for year in facts.years)
+    else:
+        top = max(own)
+    low = Decimal()
+    step = _round_step(Decimal(top) / 5)
+    if facts.layout == "line" and min(own) > top * Decimal("0.5"):
+        step = _round_step((top - min(own)) / 4)
+        low = min(own) // step * step - step
+    high = (top // step + (2 if top % step > step * Decimal("0.9") else 1)) * step
+    return Axis(step, low, high)
+
+
+def _round_step(least: Decimal) -> Decimal:
+    """Return the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least this large."""
+    size = Decimal(1).scaleb(least.adjusted())
+    return next(size * factor for factor in map(Decimal, ("1", "2", "2.5", "5", "10")) if size * factor >= least)

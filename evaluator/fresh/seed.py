@@ -14,14 +14,14 @@ from filelock import FileLock
 
 from evaluator.core.errors import DataError
 from evaluator.fresh.draw import draw_set, set_hash
-from evaluator.fresh.figures import FONTS
+from evaluator.fresh.fonts import FONTS
 from submissions.config.settings import Settings
 from submissions.records.operator import Commitment
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.open import open_private_store, open_store
 from submissions.texts.errors import SettingsError
 
-LIBRARIES = ("matplotlib", "pillow", "numpy")
+LIBRARIES = ("matplotlib", "typst", "pillow", "numpy", "scipy")
 SEED_BYTES = 32
 
 
@@ -137,6 +137,6 @@ def seed_hash(seed: str) -> str:
 def generator_hash() -> str:
     """Return the SHA-256 of the drawing code and the fonts."""
     digest = hashlib.sha256("".join(FONTS.values()).encode())
-    for name in ("topics", "facts", "questions", "plots", "figures", "scan", "draw"):
+    for name in ("korean", "topics", "facts", "fonts", "charts", "pages", "questions", "claims", "degrade", "draw"):
         digest.update((Path(__file__).parent / f"{name}.py").read_bytes())
     return digest.hexdigest()

@@ -1,1 +1,1 @@
-"""A rule-based reader of ko-fresh for `make demo`. Its rules know how the figures are laid out."""
+"""Rules that answer ko-fresh from the printed values of a figure, for `make demo` and as a baseline."""

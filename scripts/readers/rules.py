@@ -1,152 +1,126 @@
-"""Answer questions from the numbers and words on a page, with rules that know the layouts of ko-fresh."""
+"""Answer questions of ko-fresh with rules over the printed values of a figure, which are given without a reading error.
+
+The rules cannot read values that are not printed. There they answer with a name of the figure or with 알 수 없음.
+"""
 
 import re
-from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Decimal, DivisionByZero, InvalidOperation
 
-from evaluator.fresh.topics import TOPICS, Topic
-from scripts.readers.text import Number, Page
+from evaluator.benchmarks.scoring.readings import UNANSWERABLE
+from evaluator.fresh.korean import base_unit, multiplier, spoken
+from evaluator.fresh.pages import punctual_share
+from scripts.readers.printed import Printed
 
-UNKNOWN = "모름"
-YEAR = re.compile(r"(20\d\d년)")
-SAME_LINE, SAME_COLUMN = 14, 60  # pixels
 LETTERS = "ABCD"
+Names = tuple[str, ...]
 
 
-def answer(page: Page, text: str) -> str:
-    """Return the answer to a prompt of ko-fresh, or UNKNOWN if no rule can read the page."""
+def answer(printed: Printed, text: str) -> str:
+    """Return the answer to a prompt of ko-fresh."""
     if "질문: " in text:
-        question = text.partition("질문: ")[2].partition("\n")[0]
-        return _question(page, question)
+        return f"정답: {_question(printed, text.partition('질문: ')[2].strip())}"
     choices: list[tuple[str, str]] = re.findall(r"^([ABCD])\. (.+)$", text, re.MULTILINE)
-    held = {letter: _claim(page, choice) for letter, choice in choices}
+    held = {letter: _claim(printed, choice) for letter, choice in choices}
     known = [letter for letter, value in held.items() if value]
-    open_ones = [letter for letter, value in held.items() if value is None]
-    return (known or open_ones or list(LETTERS))[0]
+    unknown = [letter for letter, value in held.items() if value is None]
+    return f"정답: {(known or unknown or list(LETTERS))[0]}"
 
 
-def _topic(words: str) -> tuple[Topic, list[str]] | None:
-    """Return the topic of a text and the rows it names, in their order, or None."""
-    best: tuple[int, Topic, list[str]] | None = None
-    for topic in TOPICS:
-        if topic.measure not in words:
-            continue
-        rows, left = [], words.replace(topic.measure, "＃")
-        for row in sorted(topic.rows, key=len, reverse=True):
-            if row in left:
-                rows.append((left.index(row), row))
-                left = left.replace(row, "＿" * len(row))
-        if best is None or len(rows) > best[0]:
-            best = len(rows), topic, [row for _, row in sorted(rows)]
-    return (best[1], best[2]) if best else None
+def _in_order(names: Names, text: str) -> list[str]:
+    """Return the names that a text has, in their order. Longer names are found first."""
+    places: dict[str, int] = {}
+    for name in sorted(names, key=len, reverse=True):
+        if name in text:
+            places[name] = text.index(name)
+            text = text.replace(name, "＿" * len(name))
+    return sorted(places, key=lambda name: places[name])
 
 
-def _question(page: Page, question: str) -> str:
-    known = _topic(question)
-    if known is None:
-        return UNKNOWN
-    topic, rows = known
-    years = YEAR.findall(question)
-    year = years[0] if years else None
-    shown = [row for row in topic.rows if page.word(row)]
-    unit = topic.unit
+def _question(printed: Printed, text: str) -> str:
+    facts, (first, second) = printed.facts, printed.facts.topic.measures
+    index = 1 if second.name in text else 0
+    measure = facts.topic.measures[index]
+    rows = _in_order(facts.rows, text.replace(first.name, "＃").replace(second.name, "＃"))
+    groups, years = _in_order(facts.groups, text) or [facts.groups[0]], _in_order(facts.years, text)
+    asked_years = re.findall(r"\d{4}년", text)
+    if len(asked_years) > len(years):
+        return UNANSWERABLE
+    year, group = (years or [facts.years[-1]])[0], groups[0]
+
+    def value(group: str, row: str, year: str, index: int = index) -> Decimal:
+        found = printed.cells[group, row, year, index]
+        if found is None:
+            raise LookupError
+        return found
+
     try:
-        if "해는 몇 년" in question:
-            series = {y: read(page, topic, rows[0], y) for y in _years(page)}
-            return (max if "많았던" in question else min)(series, key=lambda y: series[y])
-        if "은 항목의" in question:
-            values = [read(page, topic, row, year) for row in shown]
-            return f"{(max if '가장 많은' in question else min)(values):,} {unit}"
-        first = read(page, topic, rows[0], year)
-        if "몇 %" in question:
-            total = sum((read(page, topic, row, year) for row in shown), Decimal())
-            return f"{(100 * first / total).quantize(Decimal('0.1'), ROUND_HALF_UP)}%"
-        if topic.converted and "바꾸어" in question:
-            return f"{first * topic.converted[1]:,.0f} {topic.converted[0]}"
-        if "합하면" in question:
-            return f"{first + read(page, topic, rows[1], year):,} {unit}"
-        if "차이는" in question and len(years) == 2:
-            return f"{abs(first - read(page, topic, rows[0], years[1])):,} {unit}"
-        if "차이는" in question:
-            return f"{abs(first - read(page, topic, rows[1], year)):,} {unit}"
-        return f"{first:,} {unit}"
-    except (LookupError, ValueError, ArithmeticError):
-        return UNKNOWN
+        if "기한 내" in text:
+            return f"{punctual_share(facts)}%"
+        if "무엇입니까" in text or "어디입니까" in text:
+            return _named(printed, text, group, year)
+        if "해는 몇 년" in text:
+            series = {y: value(group, rows[0], y) for y in facts.years}
+            return (max if "많았던" in text else min)(series, key=lambda y: series[y])
+        if "모두 몇 곳" in text:
+            pairs = [(value(g, rows[0], year), value(g, rows[1], year)) for g in facts.groups]
+            return f"{sum(a > b for a, b in pairs)}곳"
+        if "늘었습니까" in text:
+            old, new = (value(group, rows[0], y) for y in years)
+            return _percent(100 * (new - old) / old)
+        if "소계에서" in text and "비율" in text:
+            counted = [value(group, row, year) for row in facts.rows if row != facts.excluded]
+            return _percent(100 * value(group, rows[0], year) / sum(counted))
+        if "소계에서 제외된" in text:
+            return spoken(sum((value(group, row, year) for row in facts.rows), Decimal()), measure.unit)
+        if "전년도" in text:
+            before = value(group, rows[0], year) / (1 + printed.growth[rows[0]] / 100)
+            return spoken(before.quantize(Decimal(1)), measure.unit)
+        if per := re.search(r"1\S+당", text):
+            little = 0 if text.index(first.name) < per.start() else 1
+            below, above = facts.topic.measures[little], facts.topic.measures[1 - little]
+            ratio = value(group, rows[0], year, 1 - little) * multiplier(above.unit)
+            ratio /= value(group, rows[0], year, little) * multiplier(below.unit)
+            return f"{ratio.quantize(Decimal('0.1'), ROUND_HALF_UP):,}{base_unit(above.unit)}"
+        if "합하면" in text:
+            return spoken(value(group, rows[0], year) + value(group, rows[1], year), measure.unit)
+        if "차이가" in text and len(rows) == 2:
+            return spoken(abs(value(group, rows[0], year) - value(group, rows[1], year)), measure.unit)
+        if "차이가" in text:
+            return spoken(abs(value(groups[0], rows[0], year) - value(groups[1], rows[0], year)), measure.unit)
+        return spoken(value(group, rows[0], year), measure.unit)
+    except (LookupError, ValueError, DivisionByZero, InvalidOperation):
+        return UNANSWERABLE
 
 
-def _claim(page: Page, text: str) -> bool | None:
-    """Return whether a description is true, or None if it cannot be read."""
-    known = _topic(text)
-    if known is None or not known[1]:
+def _named(printed: Printed, text: str, group: str, year: str) -> str:
+    """Return the row at a place in descending order, or the first name if no values are printed."""
+    facts = printed.facts
+    column = {row: printed.cells.get((group, row, year, 0)) for row in facts.rows}
+    known = {row: value for row, value in column.items() if value is not None}
+    if not known:
+        return (_in_order(facts.groups, text) if "어디" in text else list(facts.rows))[0]
+    order = sorted(known, key=lambda row: -known[row])
+    return order[1 if "두 번째" in text else -1 if "적은" in text else 0]
+
+
+def _claim(printed: Printed, text: str) -> bool | None:
+    """Return whether a description is true, or None if its values are not printed."""
+    facts = printed.facts
+    words = text.replace(facts.topic.measures[0].name, "＃")
+    groups, rows, years = (_in_order(names, words) for names in (facts.groups, facts.rows, facts.years))
+    group = (groups or [facts.groups[0]])[0]
+    cells = [(group, row, year, 0) for row in rows for year in years]
+    values = [printed.cells.get(cell) for cell in cells]
+    if "가장" in text and rows and years:
+        column = {row: printed.cells.get((group, row, years[0], 0)) for row in facts.rows}
+        known = {row: value for row, value in column.items() if value is not None}
+        return (max if "많았다" in text else min)(known, key=lambda row: known[row]) == rows[0] if known else None
+    if len(values) != 2 or values[0] is None or values[1] is None:
         return None
-    topic, rows = known
-    years = YEAR.findall(text)
-    shown = [row for row in topic.rows if page.word(row)]
-    try:
-        own = read(page, topic, rows[0], years[0])
-        if "보다 많았다" in text:
-            return own > read(page, topic, rows[1], years[0])
-        if text.startswith(f"{years[0]}에는"):
-            values = [read(page, topic, row, years[0]) for row in shown]
-            return own == (max(values) if "많았다" in text else min(values))
-        if "가장 많았다" in text:
-            return own == max(read(page, topic, rows[0], year) for year in _years(page))
-        return (read(page, topic, rows[0], years[1]) > own) == ("늘었다" in text)
-    except (LookupError, ValueError, ArithmeticError):
-        return None
+    if "보다 많았다" in text:
+        return values[0] > values[1]
+    return (values[1] > values[0]) == ("늘었다" in text)
 
 
-def _years(page: Page) -> list[str]:
-    return [year for year in (f"{n}년" for n in range(2014, 2026)) if page.word(year)]
-
-
-def read(page: Page, topic: Topic, row: str, year: str | None) -> Decimal:
-    """Return the value of a row in a year. Raises LookupError if no rule finds it on the page."""
-    labels = page.word(row)
-    if not labels:
-        raise LookupError(row)
-    if (per_icon := _icon_value(page)) is not None:
-        return _icons(page, labels[0]) * per_icon
-    heads = page.word(year) if year else []
-    # In a table, the number is on the line of the label and below the year.
-    for x, y in labels:
-        cells = [n for n in page.numbers if abs(n.y - y) < SAME_LINE and n.x > x + 20]
-        for head_x, head_y in heads:
-            own = [n for n in cells if head_y < y and abs(n.x - head_x) < SAME_COLUMN]
-            if own:
-                return min(own, key=lambda n: abs(n.x - head_x)).value
-    # In figures of a single year, it is above, below or next to the label.
-    rules: tuple[Callable[[Number, float, float], bool], ...] = (
-        lambda n, x, y: abs(n.y - y) < SAME_LINE and n.x > x + 30,  # a horizontal bar
-        lambda n, x, y: abs(n.x - x) < 30 and 8 < n.y - y < 34,  # a slice of a pie
-        lambda n, x, y: abs(n.x - x) < 40 and 34 <= n.y - y < 95,  # a card
-        lambda n, x, y: abs(n.x - x) < 30 and n.y < y - 20,  # a vertical bar
-    )
-    for rule in rules:
-        for x, y in labels:
-            own = [n for n in page.numbers if rule(n, x, y)]
-            if own:
-                return min(own, key=lambda n: abs(n.y - y)).value
-    raise LookupError(row)
-
-
-def _icon_value(page: Page) -> Decimal | None:
-    """Return the value of an icon of a pictogram, which the legend gives, or None."""
-    for x, y in page.word("표식"):
-        beside = [n for n in page.numbers if abs(n.y - y) < SAME_LINE and n.x > x + 60]
-        if beside:
-            return min(beside, key=lambda n: n.x).value
-    return None
-
-
-def _icons(page: Page, label: tuple[float, float]) -> Decimal:
-    """Return the number of dark blocks to the right of a label. Raises LookupError if there are none."""
-    from scipy import ndimage
-
-    x, y = (int(place) for place in label)
-    strip = page.grey[max(0, y - 14) : y + 14, x + 20 :] < 160
-    labels, _ = ndimage.label(strip)
-    blocks = [b for b in ndimage.find_objects(labels) if b[0].stop - b[0].start >= 12 and b[1].stop - b[1].start >= 12]
-    if not blocks:
-        raise LookupError("icons")
-    return Decimal(len(blocks))
+def _percent(value: Decimal) -> str:
+    return f"{value.quantize(Decimal('0.1'), ROUND_HALF_UP)}%"

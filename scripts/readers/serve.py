@@ -1,46 +1,47 @@
-"""Serve the reader through an OpenAI-compatible API, like a provider's model."""
+"""Serve the rules through an OpenAI-compatible API, like a provider's model."""
 
 import base64
-import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse
-from PIL import Image
 
-from scripts.readers.rules import UNKNOWN, answer
-from scripts.readers.text import Classifier, Page
+from evaluator.fresh.draw import image_names, pairs_of
+from scripts.readers.printed import Printed, printed_on
+from scripts.readers.rules import answer
 from scripts.support.hub.server import serve
 
-CACHED_PAGES = 64  # each page has several questions
+
+def printed_by_picture(seed: str, n: int, folder: Path) -> dict[str, Printed]:
+    """Return what each picture of a drawn set prints, by the SHA-256 of its file."""
+    found = {}
+    for pair in pairs_of(seed, n):
+        for place, facts in enumerate(pair.facts):
+            printed = printed_on(facts)
+            for version in pair.versions:
+                for name in image_names(seed, facts, place, version):
+                    found[sha256((folder / "images" / name).read_bytes()).hexdigest()] = printed
+    return found
 
 
 @contextmanager
-def reader_server(classify: Classifier) -> Iterator[str]:
-    """Run a server that answers with the reader, and yield its base URL."""
+def reader_server(printed: Mapping[str, Printed]) -> Iterator[str]:
+    """Run a server that answers with the rules, and yield its base URL."""
     app = FastAPI()
-    images: dict[str, bytes] = {}
-
-    @lru_cache(maxsize=CACHED_PAGES)
-    def page(digest: str) -> Page:
-        return Page.of(Image.open(io.BytesIO(images[digest])), classify)
 
     @app.post("/v1/chat/completions")
     def complete(body: dict[str, Any]) -> JSONResponse:
         parts = body["messages"][-1]["content"]
         parts = [{"type": "text", "text": parts}] if isinstance(parts, str) else parts
         text = "".join(part["text"] for part in parts if part["type"] == "text")
-        reply = UNKNOWN
-        for part in parts:
-            if part["type"] == "image_url":
-                content = base64.b64decode(part["image_url"]["url"].partition(",")[2])
-                digest = sha256(content).hexdigest()
-                images[digest] = content
-                reply = answer(page(digest), text)
+        urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+        digests = [sha256(base64.b64decode(url.partition(",")[2])).hexdigest() for url in urls]
+        known = [printed[digest] for digest in digests if digest in printed]
+        reply = answer(known[0], text) if known else "정답: 알 수 없음"
         message = {"role": "assistant", "content": reply}
         usage = {"prompt_tokens": len(text), "completion_tokens": len(reply), "total_tokens": len(text) + len(reply)}
         choice = {"index": 0, "finish_reason": "stop", "message": message}

@@ -105,7 +105,7 @@ def strict_f1(question: str, gold: str, output: str) -> float:
         return 1.0
     wanted = quantities(gold)
     if not wanted:
-        return float(_folded(gold) == _folded(output))
+        return float(folded(gold) == folded(output))
     stated = quantities(output)
     if not stated or _is_unsure(output, gold):
         return 0.0
@@ -411,5 +411,5 @@ def _is_among(quantity: Quantity, others: Sequence[Quantity]) -> bool:
     return False
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum())

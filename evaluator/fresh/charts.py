@@ -1,0 +1,277 @@
+"""Draw the charts of ko-fresh with matplotlib. Values are not printed: they are read from axes and areas."""
+
+import itertools
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, fontManager
+from matplotlib.patches import Patch, Polygon, Wedge
+from PIL import Image
+from scipy.spatial import Voronoi
+
+from evaluator.fresh.facts import CLASSES, Axis, Facts, Layout, axis_of, icon_value, random_of
+from evaluator.fresh.fonts import font_files
+from evaluator.fresh.korean import printed
+
+PPI = 110  # pixels per inch of all pages
+WIDTH = 6.3  # inches of a chart
+PALETTES = (
+    ("#1f4e79", "#c55a11", "#548235", "#a48a2a", "#7030a0", "#a61c28"),
+    ("#4c78a8", "#f2a33a", "#72a55a", "#d1605e", "#9a86b8", "#5b6573"),
+    ("#264653", "#2a9d8f", "#e9c46a", "#e76f51", "#8d6a9f", "#577590"),
+    ("#2b2b2b", "#8f8f8f", "#d9d9d9", "#5e5e5e", "#b5b5b5", "#eeeeee"),  # greys, told apart by hatches
+)
+HATCHES = ("", "///", "...", "xxx", "---", "\\\\\\")
+MARKERS, DASHES = "os^Dv", ("-", "--", ":", "-.", "-")
+INK, GRID = "#222222", "#c9c9c9"
+MAP_COLOURS = ("#eef3f8", "#c6d7ea", "#8fb4d6", "#4a84b8", "#174a7c")
+
+
+def chart(facts: Facts, layout: Layout | None = None, measure: int = 0, height: float = 3.9) -> Image.Image:
+    """Return the chart of a statistic, WIDTH inches wide. `layout` replaces the layout of the figure."""
+    with mpl.rc_context():
+        mpl.rcdefaults()  # ignore the user's matplotlibrc
+        mpl.rc("font", family=_font_name(), size=9.5)
+        mpl.rc("axes", unicode_minus=False, edgecolor="#777777")
+        mpl.rc("hatch", linewidth=0.7)
+        figure = Figure(figsize=(WIDTH, height), dpi=PPI, facecolor="white", layout="constrained")
+        _CHARTS[layout or facts.layout](figure, facts, measure)
+        canvas: Any = FigureCanvasAgg(figure)
+        canvas.draw()
+        return Image.frombytes("RGBA", canvas.get_width_height(), bytes(canvas.buffer_rgba())).convert("RGB")
+
+
+def _font_name() -> str:
+    regular, *others = font_files()
+    for file in (regular, *others):
+        fontManager.addfont(str(file))
+    return FontProperties(fname=str(regular)).get_name()
+
+
+def _paint(facts: Facts, number: int) -> dict[str, Any]:
+    """Return the colour and pattern of a row."""
+    grey = facts.style % 4 == 3
+    return {
+        "facecolor": PALETTES[facts.style % 4][number],
+        "hatch": HATCHES[number] if grey or facts.style >= 6 else "",
+        "edgecolor": "#333333" if grey else "white",
+        "linewidth": 0.6,
+    }
+
+
+def _value_axis(axes: Any, scale: Axis, *, horizontal: bool = False, sparse: bool = False) -> None:
+    """Draw a linear scale with grid lines. If `sparse`, only every second tick has a label."""
+    ticks = [scale.low + scale.step * n for n in range(int((scale.high - scale.low) / scale.step) + 1)]
+    skipped = 2 if sparse and len(ticks) > 4 else 1
+    labels = ["" if n % skipped else printed(_plain(tick)) for n, tick in enumerate(ticks)]
+    own = axes.xaxis if horizontal else axes.yaxis
+    own.set_ticks([float(tick) for tick in ticks], labels)
+    (axes.set_xlim if horizontal else axes.set_ylim)(float(scale.low), float(scale.high))
+    own.grid(visible=True, color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def _plain(value: Decimal) -> Decimal:
+    return value.quantize(Decimal(1)) if value == int(value) else value.normalize()
+
+
+def _legend(figure: Figure, handles: list[Any], names: list[str], *, right: bool = False) -> None:
+    columns = 1 if right else min(5, len(names))
+    figure.legend(
+        handles, names, loc="outside right center" if right else "outside lower center", ncols=columns, frameon=False
+    )
+
+
+def _bar(figure: Figure, facts: Facts, measure: int) -> None:
+    axes = figure.add_subplot()
+    values = [float(facts.values[facts.groups[0], row, facts.years[0], measure]) for row in facts.rows]
+    horizontal = facts.style % 2 == 1
+    draw = axes.barh if horizontal else axes.bar
+    paint = _paint(facts, 0)
+    draw(facts.rows, values, 0.55, color=paint["facecolor"])
+    if horizontal:
+        axes.invert_yaxis()
+    _value_axis(axes, axis_of(facts, measure), horizontal=horizontal, sparse=facts.style >= 4)
+
+
+def _grouped(figure: Figure, facts: Facts, measure: int) -> None:
+    axes, width = figure.add_subplot(), 0.8 / len(facts.rows)
+    bars = []
+    for number, row in enumerate(facts.rows):
+        places = [year + (number - (len(facts.rows) - 1) / 2) * width for year in range(len(facts.years))]
+        heights = [float(facts.values[facts.groups[0], row, year, measure]) for year in facts.years]
+        bars.append(axes.bar(places, heights, width * 0.9, **_paint(facts, number)))
+    axes.set_xticks(range(len(facts.years)), facts.years)
+    _value_axis(axes, axis_of(facts, measure), sparse=facts.style >= 4)
+    _legend(figure, bars, list(facts.rows))
+
+
+def _stacked(figure: Figure, facts: Facts, measure: int) -> None:
+    axes, bottoms, bars = figure.add_subplot(), np.zeros(len(facts.years)), []
+    for number, row in enumerate(facts.rows):
+        heights = np.array([float(facts.values[facts.groups[0], row, year, measure]) for year in facts.years])
+        bars.append(axes.bar(facts.years, heights, 0.55, bottom=bottoms, **_paint(facts, number)))
+        bottoms = bottoms + heights
+    _value_axis(axes, axis_of(facts, measure), sparse=facts.style >= 4)
+    _legend(figure, bars, list(facts.rows))
+
+
+def _area(figure: Figure, facts: Facts, measure: int) -> None:
+    axes = figure.add_subplot()
+    heights = [[float(facts.values[facts.groups[0], row, year, measure]) for year in facts.years] for row in facts.rows]
+    drawn = axes.stackplot(range(len(facts.years)), heights, colors=PALETTES[facts.style % 3])
+    axes.set_xticks(range(len(facts.years)), facts.years)
+    axes.margins(x=0)
+    _value_axis(axes, axis_of(facts, measure), sparse=facts.style >= 4)
+    _legend(figure, drawn, list(facts.rows))
+
+
+def _line(figure: Figure, facts: Facts, measure: int) -> None:
+    axes, lines = figure.add_subplot(), []
+    for number, row in enumerate(facts.rows):
+        heights = [float(facts.values[facts.groups[0], row, year, measure]) for year in facts.years]
+        colour = "#333333" if facts.style % 4 == 3 else PALETTES[facts.style % 4][number]
+        dash = DASHES[number] if facts.style >= 4 else "-"
+        lines += axes.plot(facts.years, heights, color=colour, marker=MARKERS[number], linestyle=dash, linewidth=1.8)
+    _value_axis(axes, axis_of(facts, measure), sparse=facts.style >= 4)
+    _legend(figure, lines, list(facts.rows))
+
+
+def _dual(figure: Figure, facts: Facts, measure: int) -> None:
+    left, (first, second) = figure.add_subplot(), facts.topic.measures
+    (row,), (group,) = facts.rows, facts.groups
+    bars = left.bar(
+        facts.years, [float(facts.values[group, row, year, 0]) for year in facts.years], 0.5, color="#9db8d2"
+    )
+    _value_axis(left, axis_of(facts, 0))
+    right = left.twinx()
+    heights = [float(facts.values[group, row, year, 1]) for year in facts.years]
+    (line,) = right.plot(facts.years, heights, color="#a33b20", marker="o", linewidth=1.8)
+    _value_axis(right, axis_of(facts, 1))
+    right.grid(visible=False)
+    right.spines["right"].set_visible(True)
+    left.set_ylabel(f"{first.name} ({first.unit})")
+    right.set_ylabel(f"{second.name} ({second.unit})")
+    _legend(figure, [bars, line], [f"{first.name}(왼쪽)", f"{second.name}(오른쪽)"])
+
+
+def _log(figure: Figure, facts: Facts, measure: int) -> None:
+    axes = figure.add_subplot()
+    values = [float(facts.values[facts.groups[0], row, facts.years[0], measure]) for row in facts.rows]
+    axes.set_yscale("log")
+    axes.plot(facts.rows, values, linestyle="", marker="o", markersize=9, color=PALETTES[facts.style % 4][0])
+    low, high = np.floor(np.log10(min(values))), np.ceil(np.log10(max(values)) + 0.05)
+    axes.set_ylim(10**low, 10**high)
+    axes.set_yticks(
+        [10**n for n in np.arange(low, high + 1)], [printed(Decimal(10) ** int(n)) for n in np.arange(low, high + 1)]
+    )
+    axes.yaxis.grid(visible=True, which="both", color=GRID, linewidth=0.5)
+    axes.yaxis.set_minor_formatter("")
+    axes.set_axisbelow(True)
+    axes.margins(x=0.12)
+
+
+def _pie(figure: Figure, facts: Facts, measure: int) -> None:
+    axes = figure.add_subplot()
+    values = [float(facts.values[facts.groups[0], row, facts.years[0], measure]) for row in facts.rows]
+    start, wedges = 90.0, []
+    for number, value in enumerate(values):
+        end = start - 360 * value / sum(values)
+        ring = {"width": 0.45} if facts.style % 2 else {}
+        wedges.append(axes.add_patch(Wedge((0, 0), 1, end, start, **ring, **_paint(facts, number))))
+        start = end
+    for tenth in range(20):  # a scale of 5 % around the pie
+        angle = np.pi / 2 - tenth * np.pi / 10
+        inner, outer = 1.03, 1.07 if tenth % 2 else 1.1
+        axes.plot(
+            [inner * np.cos(angle), outer * np.cos(angle)],
+            [inner * np.sin(angle), outer * np.sin(angle)],
+            color="#777777",
+            linewidth=0.8,
+        )
+        if tenth % 5 == 0:
+            axes.text(1.22 * np.cos(angle), 1.2 * np.sin(angle), f"{5 * tenth}%", ha="center", va="center", fontsize=9)
+    axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4), aspect="equal")
+    axes.axis("off")
+    _legend(figure, wedges, list(facts.rows), right=True)
+
+
+def _pictogram(figure: Figure, facts: Facts, measure: int) -> None:
+    axes = figure.add_subplot()
+    for number, row in enumerate(facts.rows):
+        icons = facts.values[facts.groups[0], row, facts.years[0], measure] / icon_value(facts.topic)
+        for n in range(int(icons)):
+            axes.add_patch(Wedge((n + 0.5, -number), 0.36, 0, 360, facecolor=PALETTES[facts.style % 4][0]))
+        if icons % 1:
+            axes.add_patch(Wedge((int(icons) + 0.5, -number), 0.36, 90, 270, facecolor=PALETTES[facts.style % 4][0]))
+    axes.set_yticks([-n for n in range(len(facts.rows))], facts.rows)
+    axes.set(xlim=(0, 10), ylim=(-len(facts.rows) + 0.4, 0.6), aspect="equal")
+    axes.set_xticks([])
+    axes.tick_params(length=0)
+    for side in ("top", "right", "bottom", "left"):
+        axes.spines[side].set_visible(False)
+
+
+def _map(figure: Figure, facts: Facts, measure: int) -> None:
+    """Draw districts as the cells of a Voronoi diagram, shaded by class."""
+    axes = figure.add_subplot()
+    places = district_places(facts)
+    mirrored = [
+        places,
+        *(places * [sx, 1] + [ox, 0] for sx, ox in ((-1, 0), (-1, 8))),
+        *(places * [1, sy] + [0, oy] for sy, oy in ((-1, 0), (-1, 6))),
+    ]
+    cells = Voronoi(np.concatenate(mirrored))
+    bounds = class_bounds(facts)
+    for number, group in enumerate(facts.groups):
+        corners = cells.vertices[cells.regions[cells.point_region[number]]]
+        value = facts.values[group, facts.rows[0], facts.years[0], measure]
+        level = sum(value >= bound for bound in bounds)
+        axes.add_patch(Polygon(corners, facecolor=MAP_COLOURS[level], edgecolor="#555555", linewidth=0.9))
+        x, y = places[number]
+        axes.text(x, y, group, ha="center", va="center", fontsize=9, color="white" if level > 2 else INK)
+    axes.set(xlim=(-0.05, 4.05), ylim=(-0.05, 3.05), aspect="equal")
+    axes.axis("off")
+    shades = [Patch(facecolor=MAP_COLOURS[n], edgecolor="#555555") for n in range(CLASSES)]
+    _legend(figure, shades, class_names(facts), right=True)
+
+
+def district_places(facts: Facts) -> Any:
+    """Return the centres of twelve districts on a field of 4 × 3, shape (12, 2)."""
+    shifts = random_of(facts.body, *facts.groups)
+    grid = [(x + 0.5, y + 0.5) for y in range(3) for x in range(4)]
+    return np.array([(x + shifts.uniform(-0.2, 0.2), y + shifts.uniform(-0.22, 0.22)) for x, y in grid])
+
+
+def class_bounds(facts: Facts) -> list[Decimal]:
+    """Return the lower bounds of all classes of a map but the first."""
+    step = axis_of(facts, 0).step
+    return [step * n for n in range(1, CLASSES)]
+
+
+def class_names(facts: Facts) -> list[str]:
+    """Return the classes of a map as its legend shows them, from low to high."""
+    bounds = [printed(_plain(bound)) for bound in class_bounds(facts)]
+    between = [f"{low} 이상 {high} 미만" for low, high in itertools.pairwise(bounds)]
+    return [f"{bounds[0]} 미만", *between, f"{bounds[-1]} 이상"]
+
+
+_CHARTS: dict[Layout, Callable[[Figure, Facts, int], None]] = {
+    "bar": _bar,
+    "grouped": _grouped,
+    "stacked": _stacked,
+    "area": _area,
+    "line": _line,
+    "dual": _dual,
+    "log": _log,
+    "pie": _pie,
+    "pictogram": _pictogram,
+    "map": _map,
+}

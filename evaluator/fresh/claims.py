@@ -1,0 +1,114 @@
+"""Generate four descriptions of a figure, of which one is true.
+
+Four variants of a figure are drawn alike: the figure, its twin, and two that are never shown. Each description is true of
+exactly one of them, so whoever sees only the descriptions cannot do better than 25 %.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import combinations, product
+
+from evaluator.fresh.facts import Facts
+from evaluator.fresh.korean import subject_marker, topic_marker
+from evaluator.fresh.questions import class_of, differ
+
+MAX_TRIED = 400  # claims, in random order
+
+
+@dataclass(frozen=True)
+class Claim:
+    text: str
+    holds: Callable[[Facts], bool | None]  # None if the values are unknown or too close to compare by eye
+
+
+def claims(facts: Facts) -> list[Claim]:
+    """Return all claims, true or false, about figures with these districts, rows and years."""
+    if facts.layout == "dual":
+        return list(_of_a_series(facts))
+    if facts.layout == "map":
+        return list(_between_districts(facts))
+    return [*_of_a_year(facts), *_of_a_series(facts), *_of_extremes(facts)]
+
+
+def _more(facts: Facts, a: Decimal | None, b: Decimal | None) -> bool | None:
+    """Return whether a > b, or None if that cannot be told."""
+    if a is None or b is None or not differ(facts, a, b):
+        return None
+    return a > b
+
+
+def _of_a_year(facts: Facts) -> Iterator[Claim]:
+    measure = facts.topic.measures[0].name
+    for group, year in product(facts.groups, facts.years):
+        where = f"{group}에서 " if len(facts.groups) > 1 else ""
+        for a, b in ((a, b) for pair in combinations(facts.rows, 2) for a, b in (pair, pair[::-1])):
+
+            def compared(own: Facts, group: str = group, year: str = year, a: str = a, b: str = b) -> bool | None:
+                return _more(own, own.value(group, a, year), own.value(group, b, year))
+
+            yield Claim(f"{year} {where}{a}의 {measure}{subject_marker(measure)} {b}보다 많았다.", compared)
+
+
+def _of_a_series(facts: Facts) -> Iterator[Claim]:
+    measure = facts.topic.measures[0].name
+    for group, row in product(facts.groups, facts.rows):
+        where = f"{group} " if len(facts.groups) > 1 else ""
+        for a, b in combinations(facts.years, 2):
+            for word, sign in (("늘었다", 1), ("줄었다", -1)):
+
+                def changed(
+                    own: Facts, group: str = group, row: str = row, a: str = a, b: str = b, sign: int = sign
+                ) -> bool | None:
+                    grew = _more(own, own.value(group, row, b), own.value(group, row, a))
+                    return None if grew is None else grew == (sign > 0)
+
+                yield Claim(f"{where}{row}의 {measure}{topic_marker(measure)} {a}보다 {b}에 {word}.", changed)
+
+
+def _of_extremes(facts: Facts) -> Iterator[Claim]:
+    measure = facts.topic.measures[0].name
+    for group, year, row in product(facts.groups, facts.years, facts.rows):
+        where = f"{group}에서 " if len(facts.groups) > 1 else ""
+        for word, sign in (("많았다", 1), ("적었다", -1)):
+
+            def first(
+                own: Facts, group: str = group, year: str = year, row: str = row, sign: int = sign
+            ) -> bool | None:
+                others = [own.value(group, one, year) for one in own.rows if one != row]
+                compared = [_more(own, own.value(group, row, year), other) for other in others]
+                return None if None in compared else all(more == (sign > 0) for more in compared)
+
+            yield Claim(f"{year} {where}{row}의 {measure}{subject_marker(measure)} 가장 {word}.", first)
+
+
+def _between_districts(facts: Facts) -> Iterator[Claim]:
+    measure = facts.topic.measures[0].name
+    for a, b in ((a, b) for pair in combinations(facts.groups, 2) for a, b in (pair, pair[::-1])):
+
+        def compared(own: Facts, a: str = a, b: str = b) -> bool | None:
+            return _more_class(own, a, b)
+
+        yield Claim(f"{a}{topic_marker(a)} {b}보다 {measure}{subject_marker(measure)} 많은 구간에 속한다.", compared)
+
+
+def _more_class(facts: Facts, a: str, b: str) -> bool:
+    return class_of(facts, a) > class_of(facts, b)
+
+
+def choose_claims(variants: Sequence[Facts], chooser: random.Random) -> list[str] | None:
+    """Return four descriptions, each true of the variant at its place only, or None if there are none.
+
+    Variants are treated alike, so nothing about the descriptions reveals which one is true of the figure.
+    """
+    shuffled = claims(variants[0])
+    chooser.shuffle(shuffled)
+    found: dict[int, str] = {}
+    for claim in shuffled[:MAX_TRIED]:
+        held = [claim.holds(variant) for variant in variants]
+        if None not in held and sum(map(bool, held)) == 1:
+            found.setdefault(held.index(True), claim.text)
+        if len(found) == len(variants):
+            return [found[place] for place in range(len(variants))]
+    return None
