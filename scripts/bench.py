@@ -21,6 +21,7 @@ from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
 from evaluator.statistics.intervals import mean_interval
 from scripts.bench_board import board_rows
 from scripts.bench_engines import Row, engine_rows
+from scripts.bench_fresh import fresh_rows
 from scripts.bench_overhead import overhead_rows
 from scripts.bench_sandbox import sandbox_cost
 from scripts.bench_scale import scale_rows
@@ -41,7 +42,7 @@ RESULTS = 1000
 
 def main() -> None:
     parts = {"scoring": scoring, "engines": engines, "overhead": overhead, "board": board, "scale": scale}
-    parts["statistics"] = statistics
+    parts |= {"statistics": statistics, "fresh": fresh}
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"any of {', '.join(parts)} (default: all)")
     for name in parser.parse_args().parts or parts:
@@ -114,6 +115,14 @@ def statistics() -> None:
     table = Table("what", "measured", "expected", title="paired tests on generated boards")
     for row in statistics_rows():
         table.add_row(*row)
+    Console().print(table)
+
+
+def fresh() -> None:
+    table = Table("what", "measured", "aim", title="KO-FRESH")
+    with tempfile.TemporaryDirectory() as folder:
+        for row in fresh_rows(Path(folder)):
+            table.add_row(row.what, row.ours, row.target)
     Console().print(table)
 
 

@@ -28,6 +28,15 @@ class ScoreColumn:
 
 
 @dataclass(frozen=True)
+class Baseline:
+    """A score that no model earned, measured by this project: `make bench PARTS=fresh` prints those of ko-fresh."""
+
+    kind: Literal["human", "baseline", "blind"]
+    title: Text
+    score: float  # percent
+
+
+@dataclass(frozen=True)
 class Card:
     """The description of a benchmark that the board shows."""
 
@@ -45,6 +54,8 @@ class Card:
     columns: tuple[ScoreColumn, ...] = ()
     # The parts (axis and bucket, None: the whole) that need a skill. The overview ranks models by skill.
     skills: Mapping[Skill, tuple[tuple[str, str] | None, ...]] = field(default_factory=dict)
+    baselines: tuple[Baseline, ...] = ()
+    ladder: str | None = None  # axis whose first bucket is clean and whose others are degraded copies of the same items
     histogram: Axis | None = None  # counts of each answer, if only a few are possible; its title is the chart's
     histogram_note: Text | None = None  # how to read that chart
     data_terms: Text | None = None  # who owns the test set, and what they allow

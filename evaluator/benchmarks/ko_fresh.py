@@ -10,12 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
-from evaluator.benchmarks.card import Axis, Card, ScoreColumn
+from evaluator.benchmarks.card import Axis, Baseline, Card, ScoreColumn
 from evaluator.benchmarks.metrics import EM, F1, Metric
 from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choice_order, choices_in, with_order_key
 from evaluator.benchmarks.scoring.final_answer import strict_f1
 from evaluator.benchmarks.scoring.readings import (
-    UNANSWERABLE,
     abstains,
     final_text,
     is_name,
@@ -24,6 +23,7 @@ from evaluator.benchmarks.scoring.readings import (
     reading_of,
 )
 from evaluator.core.data_types import Answer, Item, Prompt, Score
+from evaluator.fresh.korean import UNANSWERABLE
 from submissions.texts.text import Text
 
 VERSION = "2026Q4.3"  # the quarter of the test set, then the version of prompts and scoring rules
@@ -110,7 +110,7 @@ class KoFresh(Benchmark):
             on_hub=False,
         ),
         Metric(
-            "attempts",
+            "attempt_rate",
             Text("답변 시도", "Attempts"),
             hint=Text(
                 "답할 수 있는 질문에 '알 수 없음'이라고 답하지 않은 비율입니다.",
@@ -163,7 +163,15 @@ class KoFresh(Benchmark):
             "charts": (("reading", "marks"),),
         },
         hub_task="ko_fresh",
-        chance=6.25,  # one item in four has four choices
+        chance=5.5,  # a fifth of the items have four choices
+        ladder="version",
+        baselines=(
+            Baseline("human", Text("사람 (92문항)", "A person (92 items)"), 100.0),
+            Baseline("baseline", Text("적힌 값만 오류 없이 읽는 규칙", "Rules that read all printed values"), 57.5),
+            Baseline(
+                "blind", Text("이미지 없이 '알 수 없음'만 답하기", "Always 알 수 없음, without the picture"), 12.2
+            ),
+        ),
         columns=tuple(ScoreColumn(title, "reading", name) for name, title in READINGS.items()),
     )
 
@@ -205,7 +213,7 @@ class KoFresh(Benchmark):
         declined = abstains(output)
         if gold in tuple(LETTERS):
             right = float(asserted_letter(output) == gold)
-            return Score(item.id, {"em": right, "f1": right, "attempts": float(not declined)}, answer.status)
+            return Score(item.id, {"em": right, "f1": right, "attempt_rate": float(not declined)}, answer.status)
         if gold == UNANSWERABLE:
             right = float(declined)
             return Score(item.id, {"em": right, "f1": right, "abstains": right}, answer.status)
@@ -217,7 +225,7 @@ class KoFresh(Benchmark):
             f1 = float(matches_name(gold, output))
         else:
             f1 = strict_f1(item.question, gold, final_text(output))
-        return Score(item.id, {"em": float(f1 == 1.0), "f1": f1, "attempts": float(not declined)}, answer.status)
+        return Score(item.id, {"em": float(f1 == 1.0), "f1": f1, "attempt_rate": float(not declined)}, answer.status)
 
     def gold_output(self, item: Item) -> str | None:
         return gold_answer(item).partition(" (±")[0]

@@ -12,7 +12,7 @@ from itertools import combinations, product
 
 from evaluator.fresh.facts import Facts
 from evaluator.fresh.korean import subject_marker, topic_marker
-from evaluator.fresh.questions import class_of, differ
+from evaluator.fresh.question import class_of, differ
 
 MAX_TRIED = 400  # claims, in random order
 

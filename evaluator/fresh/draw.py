@@ -19,7 +19,8 @@ from evaluator.fresh.claims import choose_claims
 from evaluator.fresh.degrade import DEGRADED, SUFFIXES, Version, degraded
 from evaluator.fresh.facts import LAYOUTS, Facts, Layout, facts_of, random_of
 from evaluator.fresh.pages import pages
-from evaluator.fresh.questions import Kind, choose_questions
+from evaluator.fresh.question import Kind
+from evaluator.fresh.questions import choose_questions
 
 N = 2000  # questions in a quarter's set, including twins and degraded copies
 QUESTIONS_PER_FIGURE = 3  # besides the four descriptions

@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+UNANSWERABLE = "알 수 없음"  # the answer to a question that a figure cannot answer
 MULTIPLIERS = {"천": 1000, "백만": 10**6, "억": 10**8}  # of printed units, such as 천 명
 _LARGE = (("조", 10**12), ("억", 10**8), ("만", 10**4))
 

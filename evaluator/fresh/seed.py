@@ -137,6 +137,20 @@ def seed_hash(seed: str) -> str:
 def generator_hash() -> str:
     """Return the SHA-256 of the drawing code and the fonts."""
     digest = hashlib.sha256("".join(FONTS.values()).encode())
-    for name in ("korean", "topics", "facts", "fonts", "charts", "pages", "questions", "claims", "degrade", "draw"):
+    for name in (
+        "korean",
+        "topics",
+        "facts",
+        "fonts",
+        "charts",
+        "pages",
+        "question",
+        "table_questions",
+        "chart_questions",
+        "questions",
+        "claims",
+        "degrade",
+        "draw",
+    ):
         digest.update((Path(__file__).parent / f"{name}.py").read_bytes())
     return digest.hexdigest()

@@ -2,7 +2,10 @@
 
 from typing import NamedTuple
 
+from evaluator.benchmarks import BENCHMARKS
 from submissions.records.index_rows import BoardRow
+
+BIG_LOSS = 10.0  # points
 
 
 class BucketKey(NamedTuple):
@@ -15,6 +18,26 @@ class Part(NamedTuple):
 
     score: float  # headline score, in percent
     n: int | None
+
+
+def ladder_of(row: BoardRow) -> dict[str, float]:
+    """Return the scores of a row by step of the degradation ladder, from clean to worst; empty if there are none."""
+    card = BENCHMARKS[row.benchmark].card
+    axis = next((axis for axis in card.axes if axis.name == card.ladder), None)
+    parts = row.breakdown.get(axis.name, {}) if axis else {}
+    scores = {step: parts[step].score for step in (axis.buckets if axis else ()) if step in parts}
+    known = {step: score for step, score in scores.items() if score is not None}
+    return known if len(known) > 1 else {}
+
+
+def first_big_loss(row: BoardRow) -> str | None:
+    """Return the first step at which a row loses more than BIG_LOSS points against the clean pictures.
+
+    It is "" if there is none, and None if the row has no ladder.
+    """
+    losses = {step: row.metrics.get(f"loss_{step}") for step in ladder_of(row)}
+    known = {step: loss for step, loss in losses.items() if loss is not None}
+    return next((step for step, loss in known.items() if loss > BIG_LOSS), "") if known else None
 
 
 def parts_of(row: BoardRow) -> dict[BucketKey, Part]:

@@ -7,13 +7,13 @@ from math import inf
 from typing import Any, Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.breakdown import parts_of
+from leaderboard.data.breakdown import ladder_of, parts_of
 from leaderboard.data.models import ModelRow
 from leaderboard.data.ranking import RankedRow
 from leaderboard.data.significance import paired_verdicts
 from submissions.records.index_rows import BoardRow
 
-Kind = Literal["size", "speed", "cost", "parts", "wins", "time", "letters", "benchmarks"]
+Kind = Literal["size", "speed", "cost", "parts", "wins", "time", "letters", "ladder", "benchmarks"]
 Data = list[dict[str, Any]]
 COLUMNS: dict[Kind, tuple[str, ...]] = {
     "size": ("model", "score", "weights", "params", "front"),
@@ -24,18 +24,21 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     "parts": ("model", "split", "axis", "bucket", "score", "n"),
     "time": ("date", "model", "score", "state_of_the_art"),
     "letters": ("model", "letter", "n", "percent"),
+    "ladder": ("model", "step", "score", "lost", "low", "high"),
 }
 # The fields of BoardRow that charts of scores are plotted against.
 AGAINST: dict[Kind, str] = {"size": "params", "speed": "latency_ms", "cost": "usd_per_1000"}
 MAX_HEATMAP_MODELS, MAX_HISTOGRAM_MODELS, MAX_WINS_MODELS, MAX_OVERVIEW_MODELS = 15, 5, 12, 25
+MAX_LADDER_MODELS = 5
 MAX_SEARCHED = 200  # rows in which a histogram is looked for
 OVERVIEW: Kind = "benchmarks"  # the only chart that belongs to no benchmark
 
 
 def charts_of(benchmark: str) -> list[Kind]:
-    """Return the kinds of chart of a benchmark. Only benchmarks whose card declares a histogram have "letters"."""
-    has_letters = BENCHMARKS[benchmark].card.histogram is not None
-    return [kind for kind in get_args(Kind) if kind != OVERVIEW and (kind != "letters" or has_letters)]
+    """Return the kinds of chart of a benchmark. "letters" and "ladder" are only for benchmarks whose card declares them."""
+    card = BENCHMARKS[benchmark].card
+    declared = {"letters": card.histogram is not None, "ladder": card.ladder is not None, OVERVIEW: False}
+    return [kind for kind in get_args(Kind) if declared.get(kind, True)]
 
 
 def chart_data(kind: Kind, rows: Sequence[RankedRow]) -> Data:
@@ -154,6 +157,19 @@ def _histogram(rows: Sequence[RankedRow]) -> Data:
     return data
 
 
+def _ladder(rows: Sequence[RankedRow]) -> Data:
+    """Return the scores of the best models on each step of the ladder, and what they lost against the clean pictures.
+
+    The loss is a mean over pairs of items, with its 95 % interval, in points.
+    """
+    data: Data = []
+    for row in (r.row for r in islice((r for r in rows if ladder_of(r.row)), MAX_LADDER_MODELS)):
+        for step, score in ladder_of(row).items():
+            lost, (low, high) = row.metrics.get(f"loss_{step}"), row.intervals.get(f"loss_{step}", (None, None))
+            data.append({"model": row.model, "step": step, "score": score, "lost": lost, "low": low, "high": high})
+    return data
+
+
 def _answers(ranked: RankedRow) -> dict[str, int]:
     histogram = BENCHMARKS[ranked.row.benchmark].card.histogram
     counted = ranked.row.breakdown.get(histogram.name, {}) if histogram else {}
@@ -168,4 +184,5 @@ _DATA: dict[Kind, Callable[[Sequence[RankedRow]], Data]] = {
     "parts": _parts,
     "time": _time,
     "letters": _histogram,
+    "ladder": _ladder,
 }

@@ -11,11 +11,13 @@ from typing import Any, Literal
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from evaluator.benchmarks.metrics import Metric
+from leaderboard.data.breakdown import BIG_LOSS, first_big_loss
 from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import BoardRow
 from submissions.texts.text import Text
 
 Order = Literal["ascending", "descending"]
+LADDER = "ladder"  # key of the column of the degradation ladder
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Column:
         """Return the value to show and sort by, or None if it is unknown. Scores are in percent."""
         if self.metric:
             return row.metrics.get(self.metric)
+        if self.key == LADDER:
+            return first_big_loss(row)
         if self.part:
             axis, bucket = self.part
             found = row.breakdown.get(axis, {}).get(bucket)
@@ -178,6 +182,16 @@ RUN_COLUMNS = (
 )
 RANK = "score"  # the sort key of the ranking itself
 RANK_LABEL = Text("순위", "Rank")
+LADDER_COLUMN = Column(
+    LADDER,
+    Text("처음 무너지는 화질", "Fails first on"),
+    cell="ladder",
+    numeric=False,
+    hint=Text(
+        f"원본 이미지보다 점수가 {BIG_LOSS:g}점 넘게 떨어지는 첫 단계입니다. 단계 순서: 스캔, 사진, 팩스, 72dpi, 두 번 압축",
+        f"The first kind of degraded picture on which the model loses more than {BIG_LOSS:g} points against the clean one.",
+    ),
+)
 
 
 def metric_columns(benchmark: str) -> Sequence[Column]:
@@ -188,7 +202,8 @@ def metric_columns(benchmark: str) -> Sequence[Column]:
 @cache  # every request reads them
 def _metric_columns(benchmark: Benchmark) -> Sequence[Column]:
     ranking = (benchmark.card.headline, benchmark.card.reported_headline)
-    return tuple(_metric_column(metric, optional=metric.name not in ranking) for metric in benchmark.metrics)
+    columns = [_metric_column(metric, optional=metric.name not in ranking) for metric in benchmark.metrics]
+    return (*columns, LADDER_COLUMN) if benchmark.card.ladder else tuple(columns)
 
 
 def _metric_column(metric: Metric, *, optional: bool) -> Column:

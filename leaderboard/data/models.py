@@ -31,7 +31,7 @@ class ModelRow:
 @dataclass(frozen=True)
 class Reference:
     kind: ReferenceKind
-    label: str  # display name; empty for chance
+    label: str  # display name; empty for chance and what the card declares
     score: float  # percent
 
 
@@ -115,6 +115,8 @@ def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
             kind = "human" if row.role == "human" else "baseline"
         if kind and score is not None:
             best.setdefault(kind, Reference(kind, row.model, score))  # rows are sorted best first
+    for known in card.baselines:
+        best.setdefault(known.kind, Reference(known.kind, "", known.score))
     if card.chance is not None:
         best["chance"] = Reference("chance", "", card.chance)
     return sorted(best.values(), key=lambda reference: -reference.score)

@@ -33,6 +33,14 @@ CHART_TEXTS: dict[str, Text] = {
     "score_by_cost": Text("비용", "cost"),
     "chart_parts": Text("영역별 점수", "Scores by category"),
     "chart_parts_hint": Text("상위 모델의 영역별 점수 (0–100)", "Top models by category (0–100)"),
+    "chart_ladder": Text("화질이 떨어질 때의 점수", "Scores on degraded pictures"),
+    "chart_ladder_hint": Text(
+        "같은 질문을 원본과 스캔·사진·팩스·저해상도·재압축 이미지로 물은 점수입니다. 점에 마우스를 올리면 원본보다 잃은 점수와 95% 신뢰 구간이 나옵니다.",
+        "The same questions about clean, scanned, photographed, faxed, small and recompressed pictures. Hover for the loss against the clean ones, with its 95% interval.",
+    ),
+    "ladder_holds": Text("없음", "none"),
+    "ladder_lost": Text("잃은 점수", "lost"),
+    "baselines": Text("기준선(EM):", "Baselines (EM):"),
     "chart_time": Text("점수 추이", "Score over time"),
     "chart_time_hint": Text(
         "모델이 출시된 달을 기준으로 하며, 알 수 없으면 결과의 날짜를 씁니다. 점선은 그때까지의 최고 점수입니다.",

@@ -206,6 +206,28 @@ def _histogram(made: Any, data: Data, benchmark: Benchmark, language: Language) 
     made.update_yaxes(title=text("axis_percent", language), zeroline=False)
 
 
+def _ladder(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
+    for number, model in enumerate(dict.fromkeys(p["model"] for p in data)):
+        own = [p for p in data if p["model"] == model]
+        lost = [
+            ""
+            if p["lost"] is None
+            else f"{text('ladder_lost', language)} {p['lost']:.1f} ({p['low']:.1f}–{p['high']:.1f})"
+            for p in own
+        ]
+        made.add_scatter(
+            mode="lines+markers",
+            name=_escape(model),
+            x=[translate(benchmark.card.bucket_title(p["step"]), language) for p in own],
+            y=[p["score"] for p in own],
+            customdata=lost,
+            hovertemplate="%{x}: %{y:.1f}<br>%{customdata}<extra></extra>",
+            line={"color": BARS[number]},
+        )
+    made.update_xaxes(type="category")
+    made.update_yaxes(title=f"{headline_title(benchmark, language)} (%)", zeroline=False)
+
+
 def _add_line(made: Any, x: list[Any], y: list[float], name: str, shape: str = "linear") -> None:
     line = {"color": FRONT, "width": 2, "dash": "dot", "shape": shape}
     made.add_scatter(mode="lines", x=x, y=y, name=name, line=line, hoverinfo="skip")
@@ -234,4 +256,5 @@ _FIGURES: dict[Kind, Callable[[Any, Data, Benchmark, Language], None]] = {
     "parts": _heatmap,
     "time": _timeline,
     "letters": _histogram,
+    "ladder": _ladder,
 }

@@ -6,8 +6,7 @@ The rules cannot read values that are not printed. There they answer with a name
 import re
 from decimal import ROUND_HALF_UP, Decimal, DivisionByZero, InvalidOperation
 
-from evaluator.benchmarks.scoring.readings import UNANSWERABLE
-from evaluator.fresh.korean import base_unit, multiplier, spoken
+from evaluator.fresh.korean import UNANSWERABLE, base_unit, multiplier, spoken
 from evaluator.fresh.pages import punctual_share
 from scripts.readers.printed import Printed
 

@@ -11,7 +11,6 @@ from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folde
 from evaluator.benchmarks.scoring.quantities import Quantity, quantities
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
-UNANSWERABLE = "알 수 없음"
 _MARKED = re.compile(r"정답\W{0,6}?[:：]\W*?(?=[\w△▲▼(\\-])([^\n]+)")
 _UNKNOWN = re.compile(
     r"(?:알|확인할|판단할|구할|계산할)\s?수(?:가|는)?\s?없|모릅니다|모르겠|모름|알려지지 않|제시되지 않|나와 있지 않"

@@ -12,11 +12,10 @@ from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.ko_fresh import KINDS, LAYOUTS, VERSIONS, gold_answer
-from evaluator.benchmarks.scoring.readings import UNANSWERABLE
 from evaluator.core.data_types import Answer, Item
 from evaluator.fresh.draw import Pair, Row, draw_set, is_on_ladder, pair_of, pairs_of, set_hash, shuffled_rows
 from evaluator.fresh.facts import Facts, facts_of
-from evaluator.fresh.korean import spoken
+from evaluator.fresh.korean import UNANSWERABLE, spoken
 from evaluator.fresh.pages import pages
 from scripts.readers.printed import Printed, printed_on
 from scripts.readers.rules import answer

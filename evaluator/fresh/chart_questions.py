@@ -1,0 +1,156 @@
+"""Questions about charts, whose values are read from axes and areas."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from itertools import combinations, pairwise, product
+
+from evaluator.fresh.facts import Facts
+from evaluator.fresh.korean import (
+    and_marker,
+    base_unit,
+    object_marker,
+    spoken,
+    subject_marker,
+    topic_marker,
+)
+from evaluator.fresh.question import Question, about, class_of, differ, place_of, tolerance
+
+
+def estimates(facts: Facts) -> Iterator[Question]:
+    measures = (0, 1) if facts.layout == "dual" else (1,) if facts.layout == "page" else (0,)
+    for row, year, measure in product(facts.rows, facts.years, measures):
+
+        def answer(own: Facts, row: str = row, year: str = year, measure: int = measure) -> str:
+            value = own.values[own.groups[0], row, year, measure]
+            return about(value, tolerance(own, value, measure), own.topic.measures[measure])
+
+        name = f"{row}의 {facts.topic.measures[measure].name}"
+        when = f"{year} " if len(facts.years) > 1 else ""
+        yield Question(
+            "estimate",
+            f"{when}{name}{topic_marker(name)} 약 몇 {base_unit(facts.topic.measures[measure].unit)}입니까?",
+            answer,
+        )
+
+
+def totals(facts: Facts) -> Iterator[Question]:
+    """Ask for the height of a whole stack."""
+    measure = facts.topic.measures[0]
+    for year in facts.years:
+
+        def answer(own: Facts, year: str = year) -> str:
+            total = sum((own.values[own.groups[0], row, year, 0] for row in own.rows), Decimal())
+            return about(total, tolerance(own, total), measure)
+
+        text = f"{year} 모든 {facts.topic.head}의 {measure.name}{object_marker(measure.name)} 합하면 약 몇 {base_unit(measure.unit)}입니까?"
+        yield Question("sum", text, answer)
+
+
+def gaps(facts: Facts) -> Iterator[Question]:
+    measure = facts.topic.measures[0]
+    for year, (a, b) in product(facts.years, combinations(facts.rows, 2)):
+
+        def answer(own: Facts, year: str = year, a: str = a, b: str = b) -> str | None:
+            x, y = (own.values[own.groups[0], row, year, 0] for row in (a, b))
+            margin = tolerance(own, max(x, y)) * Decimal("1.5")
+            return about(abs(x - y), margin, measure) if abs(x - y) > 2 * margin else None
+
+        when = f"{year} " if len(facts.years) > 1 else ""
+        text = f"{when}{a}{and_marker(a)} {b}의 {measure.name}{topic_marker(measure.name)} 약 몇 {base_unit(measure.unit)} 차이가 납니까?"
+        yield Question("difference", text, answer)
+
+
+def chart_shares(facts: Facts) -> Iterator[Question]:
+    for row in facts.rows:
+
+        def answer(own: Facts, row: str = row) -> str | None:
+            column = own.column(own.groups[0], own.years[0]) or {}
+            share = 100 * column[row] / sum(column.values())
+            return f"{round(share)}% (±3%)" if share > 6 else None
+
+        name = facts.topic.measures[0].name
+        yield Question("share", f"전체 {name}에서 {row}{subject_marker(row)} 차지하는 비율은 약 몇 %입니까?", answer)
+
+
+def trends(facts: Facts) -> Iterator[Question]:
+    """Ask for the year of an extreme, or in how many years a value fell."""
+    measure = facts.topic.measures[0].name
+    for row in facts.rows:
+        for words, place in (("많았던", 0), ("적었던", -1)):
+
+            def year_of(own: Facts, row: str = row, place: int = place) -> str | None:
+                series = own.series(own.groups[0], row)
+                return place_of(own, series, place) if series else None
+
+            yield Question(
+                "trend", f"{row}의 {measure}{subject_marker(measure)} 가장 {words} 해는 몇 년입니까?", year_of
+            )
+        if len(facts.years) >= 5 and facts.layout in ("line", "dual"):
+
+            def falls(own: Facts, row: str = row) -> str | None:
+                series = own.series(own.groups[0], row)
+                steps = list(pairwise(series.values())) if series else []
+                clear = all(differ(own, a, b) for a, b in steps)
+                return f"{sum(b < a for a, b in steps)}개" if clear else None
+
+            yield Question(
+                "trend",
+                f"{facts.years[1]}부터 {facts.years[-1]}까지 {row}의 {measure}{subject_marker(measure)} 전년보다 줄어든 해는 모두 몇 개입니까?",
+                falls,
+            )
+
+
+def crosses(facts: Facts) -> Iterator[Question]:
+    """Ask for the value in one figure of the row that another figure singles out."""
+    first, second = facts.topic.measures
+    for year, (word, place) in product(facts.years, (("많은", 0), ("적은", -1))):
+
+        def from_chart(own: Facts, year: str = year, place: int = place) -> str | None:
+            column = own.column(own.groups[0], year, 1)
+            row = place_of(own, column, place, 1) if column else None
+            value = own.value(own.groups[0], row, year, 0) if row else None
+            return spoken(value, first.unit) if value is not None else None
+
+        text = f"{year}에 {second.name}{subject_marker(second.name)} 가장 {word} {facts.topic.head}의 같은 해 {first.name}{topic_marker(first.name)} 몇 {base_unit(first.unit)}입니까?"
+        yield Question("cross", text, from_chart)
+
+
+def axes(facts: Facts) -> Iterator[Question]:
+    """Ask for one measure in the year that the other singles out."""
+    first, second = facts.topic.measures
+    (row,), (group,) = facts.rows, facts.groups
+    for word, place in (("많았던", 0), ("적었던", -1)):
+
+        def answer(own: Facts, place: int = place) -> str | None:
+            series = own.series(group, row, 1)
+            year = place_of(own, series, place, 1) if series else None
+            if year is None:
+                return None
+            value = own.values[group, row, year, 0]
+            return about(value, tolerance(own, value), first)
+
+        text = f"{second.name}{subject_marker(second.name)} 가장 {word} 해의 {first.name}{topic_marker(first.name)} 약 몇 {base_unit(first.unit)}입니까?"
+        yield Question("cross", text, answer)
+
+
+def classes(facts: Facts) -> Iterator[Question]:
+    """Ask how many districts of a map are in a class, or in a class and above."""
+    for number, place in enumerate(("가장 낮은", "두 번째로 낮은", "가운데", "두 번째로 높은", "가장 높은")):
+
+        def inside(own: Facts, number: int = number) -> str | None:
+            n = sum(class_of(own, group) == number for group in own.groups)
+            return f"{n}곳" if n else None  # "the highest" could also mean the highest one that occurs
+
+        yield Question("count", f"{place} 구간에 속하는 구·군은 모두 몇 곳입니까?", inside)
+    for a, b in combinations(facts.groups, 2):
+
+        def higher(own: Facts, a: str = a, b: str = b) -> str | None:
+            first, second = class_of(own, a), class_of(own, b)
+            return None if first == second else a if first > second else b
+
+        name = facts.topic.measures[0].name
+        yield Question(
+            "largest",
+            f"{a}{and_marker(a)} {b} 가운데 {name}{subject_marker(name)} 더 많은 구간에 속하는 곳은 어디입니까?",
+            higher,
+        )

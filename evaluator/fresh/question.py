@@ -1,0 +1,87 @@
+"""What all questions share: their type, their wording, and how exactly a person can read a figure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Literal
+
+from evaluator.fresh.charts import class_bounds
+from evaluator.fresh.facts import TABLES, Facts, axis_of
+from evaluator.fresh.korean import (
+    base_unit,
+    spoken,
+    topic_marker,
+)
+from evaluator.fresh.topics import Measure
+
+Kind = Literal[
+    "lookup", "estimate", "largest", "rank", "sum", "difference", "growth", "per", "share", "count", "trend", "cross",
+    "footnote", "unanswerable", "description",
+]  # fmt: skip
+# What a person can read from a chart, in steps of the labelled ticks, or as a share of the value or of the whole.
+READABLE_STEP, READABLE_LOG, READABLE_PIE = Decimal("0.2"), Decimal("0.12"), Decimal("0.02")
+EXACT = {*TABLES, "page", "cards", "pictogram"}  # layouts whose first measure is read exactly
+
+
+@dataclass(frozen=True)
+class Question:
+    kind: Kind
+    text: str
+    answer: Callable[[Facts], str | None]  # None if the figure has no single answer
+
+
+def tolerance(facts: Facts, value: Decimal, measure: int = 0) -> Decimal:
+    """Return how far a reading may be from a value of a chart, in printed units."""
+    if facts.layout == "log":
+        return READABLE_LOG * value
+    if facts.layout == "pie":
+        return READABLE_PIE * sum(facts.values[facts.groups[0], row, facts.years[0], 0] for row in facts.rows)
+    factor = Decimal("1.5") if facts.layout in ("stacked", "area") else Decimal(1)  # two edges are read
+    return READABLE_STEP * factor * axis_of(facts, measure).step
+
+
+def differ(facts: Facts, a: Decimal, b: Decimal, measure: int = 0) -> bool:
+    """Return whether two values can be told apart in the figure."""
+    if facts.layout in EXACT and (facts.layout != "page" or measure == 0):
+        return a != b
+    return abs(a - b) > tolerance(facts, max(a, b), measure) / 2
+
+
+def about(value: Decimal, margin: Decimal, measure: Measure) -> str:
+    """Return an answer with a tolerance, both rounded to what can be read."""
+    size = max(Decimal(1).scaleb(margin.adjusted() - 1), Decimal(1).scaleb(-measure.decimals))
+    rounded, allowed = ((x / size).quantize(Decimal(1), ROUND_HALF_UP) * size for x in (value, margin))
+    return f"{spoken(rounded, measure.unit)} (±{spoken(allowed, measure.unit)})"
+
+
+def percent(value: Decimal) -> str | None:
+    """Return a percentage with one decimal, or None if it is close to where rounding goes the other way."""
+    near_half = abs(abs(value) * 10 % 1 - Decimal("0.5")) < Decimal("0.02")
+    return None if near_half else f"{value.quantize(Decimal('0.1'), ROUND_HALF_UP)}%"
+
+
+def named(facts: Facts, group: str, row: str, year: str, measure: int) -> str:
+    where = f"{group} " if len(facts.groups) > 1 else ""
+    return f"{year} {where}{row}의 {facts.topic.measures[measure].name}"
+
+
+def how_many(facts: Facts, name: str, measure: int, ending: str = "입니까?") -> str:
+    return f"{name}{topic_marker(name)} 몇 {base_unit(facts.topic.measures[measure].unit)}{ending}"
+
+
+def place_of(facts: Facts, column: dict[str, Decimal], place: int, measure: int = 0) -> str | None:
+    """Return the name at a place in descending order, or None if a neighbour is too close to tell."""
+    order = sorted(column, key=lambda name: -column[name])
+    chosen = order[place]
+    others = [other for other in order if other != chosen]
+    return chosen if all(differ(facts, column[chosen], column[other], measure) for other in others) else None
+
+
+def in_words(facts: Facts, values: list[Decimal | None], combine: Callable[[list[Decimal]], Decimal]) -> str | None:
+    known = [value for value in values if value is not None]
+    return spoken(combine(known), facts.topic.measures[0].unit) if len(known) == len(values) else None
+
+
+def class_of(facts: Facts, group: str) -> int:
+    value = facts.values[group, facts.rows[0], facts.years[0], 0]
+    return sum(value >= bound for bound in class_bounds(facts))

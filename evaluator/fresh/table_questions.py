@@ -1,0 +1,212 @@
+"""Questions about printed values: tables, cards, pictograms and the text of reports."""
+
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import combinations, pairwise, product
+
+from evaluator.fresh.facts import Facts
+from evaluator.fresh.korean import (
+    UNANSWERABLE,
+    and_marker,
+    base_unit,
+    multiplier,
+    object_marker,
+    spoken,
+    subject_marker,
+    topic_marker,
+)
+from evaluator.fresh.pages import growth, punctual_share
+from evaluator.fresh.question import (
+    Kind,
+    Question,
+    about,
+    how_many,
+    in_words,
+    named,
+    percent,
+    place_of,
+)
+
+
+def lookups(facts: Facts) -> Iterator[Question]:
+    measures = (0,) if facts.layout in ("page", "cards", "pictogram") else (0, 1)
+    for group, row, year, measure in product(facts.groups, facts.rows, facts.years, measures):
+
+        def answer(
+            own: Facts, group: str = group, row: str = row, year: str = year, measure: int = measure
+        ) -> str | None:
+            value = own.value(group, row, year, measure)
+            return None if value is None else spoken(value, own.topic.measures[measure].unit)
+
+        yield Question("lookup", how_many(facts, named(facts, group, row, year, measure), measure), answer)
+
+
+def unknown(facts: Facts) -> Iterator[Question]:
+    """Ask for cells that show … here. The twin usually shows a value there."""
+    for group, row, year, measure in sorted(facts.blanks):
+
+        def answer(own: Facts, group: str = group, row: str = row, year: str = year, measure: int = measure) -> str:
+            value = own.value(group, row, year, measure)
+            return UNANSWERABLE if value is None else spoken(value, own.topic.measures[measure].unit)
+
+        yield Question("unanswerable", how_many(facts, named(facts, group, row, year, measure), measure), answer)
+
+
+def ranks(facts: Facts) -> Iterator[Question]:
+    """Ask for the largest, the smallest or the second largest row of a group, by name."""
+    head = facts.topic.head
+    asked: tuple[tuple[Kind, str, int], ...] = (
+        ("largest", "가장 많은", 0),
+        ("largest", "가장 적은", -1),
+        ("rank", "두 번째로 많은", 1),
+    )
+    for group, year, (kind, words, place) in product(facts.groups, facts.years, asked):
+
+        def answer(own: Facts, group: str = group, year: str = year, place: int = place) -> str | None:
+            column = own.column(group, year)
+            return place_of(own, column, place) if column else None
+
+        where = f"{group}에서 " if len(facts.groups) > 1 else ""
+        when = "" if facts.layout in ("bar", "log", "pie", "pictogram", "cards") else f"{year} "
+        name = facts.topic.measures[0].name
+        text = f"{when}{where}{name}{subject_marker(name)} {words} {head}{topic_marker(head)} 무엇입니까?"
+        if len(facts.rows) > 2 and (kind == "largest" or facts.layout != "area"):
+            yield Question(kind, text, answer)
+
+
+def sums(facts: Facts) -> Iterator[Question]:
+    for year, (a, b) in product(facts.years, combinations(facts.rows, 2)):
+        group = facts.groups[0]
+        when = f"{year} " if len(facts.years) > 1 else ""
+
+        def answer(own: Facts, year: str = year, a: str = a, b: str = b, group: str = group) -> str | None:
+            return in_words(own, [own.value(group, a, year), own.value(group, b, year)], lambda pair: pair[0] + pair[1])
+
+        where = f"{group} " if len(facts.groups) > 1 else ""
+        measure = facts.topic.measures[0]
+        text = f"{when}{where}{a}{and_marker(a)} {b}의 {measure.name}{object_marker(measure.name)} 합하면 몇 {base_unit(measure.unit)}입니까?"
+        yield Question("sum", text, answer)
+
+
+def differences(facts: Facts) -> Iterator[Question]:
+    """Ask for differences: between districts in tables, between rows elsewhere."""
+    measure = facts.topic.measures[0]
+
+    def between(a: tuple[str, str, str], b: tuple[str, str, str], text: str) -> Question:
+        def answer(own: Facts) -> str | None:
+            return in_words(own, [own.value(*a), own.value(*b)], lambda pair: abs(pair[0] - pair[1]))
+
+        return Question("difference", f"{text} 몇 {base_unit(measure.unit)} 차이가 납니까?", answer)
+
+    for year, row in product(facts.years, facts.rows):
+        for a, b in combinations(facts.groups, 2):
+            name = f"{year} {row}의 {measure.name}"
+            yield between((a, row, year), (b, row, year), f"{name}{topic_marker(name)} {a}{and_marker(a)} {b} 사이에")
+    if len(facts.groups) == 1:
+        for year, (a, b) in product(facts.years, combinations(facts.rows, 2)):
+            when = f"{year} " if len(facts.years) > 1 else ""
+            where = facts.groups[0]
+            yield between(
+                (where, a, year),
+                (where, b, year),
+                f"{when}{a}{and_marker(a)} {b}의 {measure.name}{topic_marker(measure.name)}",
+            )
+
+
+def growths(facts: Facts) -> Iterator[Question]:
+    measure = facts.topic.measures[0].name
+    for group, row in product(facts.groups, facts.rows):
+        for before, after in pairwise(facts.years):
+
+            def answer(
+                own: Facts, group: str = group, row: str = row, before: str = before, after: str = after
+            ) -> str | None:
+                old, new = own.value(group, row, before), own.value(group, row, after)
+                return percent(100 * (new - old) / old) if old and new and new > old * Decimal("1.005") else None
+
+            where = f"{group} " if len(facts.groups) > 1 else ""
+            text = f"{where}{row}의 {measure}{topic_marker(measure)} {before}에 비해 {after}에 몇 % 늘었습니까? 소수점 아래 첫째 자리까지 반올림하십시오."
+            yield Question("growth", text, answer)
+
+
+def per(facts: Facts) -> Iterator[Question]:
+    """Ask how much of one measure there is for one unit of the other."""
+    small, large = sorted((0, 1), key=lambda index: facts.topic.base_size(index))
+    little, big = (facts.topic.measures[index] for index in (small, large))
+    for group, row, year in product(facts.groups, facts.rows, facts.years):
+
+        def answer(own: Facts, group: str = group, row: str = row, year: str = year) -> str | None:
+            a, b = own.value(group, row, year, large), own.value(group, row, year, small)
+            if not a or not b:
+                return None
+            ratio = a * multiplier(big.unit) / (b * multiplier(little.unit))
+            close = abs(ratio * 10 % 1 - Decimal("0.5")) < Decimal("0.02")
+            return None if close else f"{ratio.quantize(Decimal('0.1'), ROUND_HALF_UP):,}{base_unit(big.unit)}"
+
+        where = f"{group} " if len(facts.groups) > 1 else ""
+        text = (
+            f"{year} {where}{row}의 {little.name} 1{base_unit(little.unit)}당 {big.name}{topic_marker(big.name)} 몇 {base_unit(big.unit)}입니까? "
+            "소수점 아래 첫째 자리까지 반올림하십시오."
+        )
+        yield Question("per", text, answer)
+
+
+def shares(facts: Facts) -> Iterator[Question]:
+    for group, row, year in product(facts.groups, facts.rows, facts.years):
+        if row == facts.excluded:
+            continue
+
+        def answer(own: Facts, group: str = group, row: str = row, year: str = year) -> str | None:
+            value, total = own.value(group, row, year), own.subtotal(group, year)
+            return percent(100 * value / total) if value and total else None
+
+        measure = facts.topic.measures[0].name
+        text = f"{year} {group} {measure} 소계에서 {row}{subject_marker(row)} 차지하는 비율은 몇 %입니까? 소수점 아래 첫째 자리까지 반올림하십시오."
+        yield Question("share", text, answer)
+
+
+def counts(facts: Facts) -> Iterator[Question]:
+    """Ask in how many districts one row exceeds another, which needs the whole table."""
+    measure = facts.topic.measures[0].name
+    for year, (a, b) in product(facts.years, combinations(facts.rows, 2)):
+
+        def answer(own: Facts, year: str = year, a: str = a, b: str = b) -> str | None:
+            pairs = [(own.value(group, a, year), own.value(group, b, year)) for group in own.groups]
+            known = [(x, y) for x, y in pairs if x is not None and y is not None]
+            return f"{sum(x > y for x, y in known)}곳" if len(known) == len(pairs) else None
+
+        yield Question(
+            "count", f"{year}에 {a}의 {measure}{subject_marker(measure)} {b}보다 많은 구·군은 모두 몇 곳입니까?", answer
+        )
+
+
+def footnotes(facts: Facts) -> Iterator[Question]:
+    if not facts.excluded:
+        return
+    measure = facts.topic.measures[0]
+    for group, year in product(facts.groups, facts.years):
+
+        def answer(own: Facts, group: str = group, year: str = year) -> str | None:
+            assert own.excluded
+            total, left_out = own.subtotal(group, year), own.value(group, own.excluded, year)
+            return spoken(total + left_out, measure.unit) if total and left_out else None
+
+        text = f"주석에 따라 소계에서 제외된 항목까지 모두 더하면, {year} {group}의 {measure.name}{topic_marker(measure.name)} 몇 {base_unit(measure.unit)}입니까?"
+        yield Question("footnote", text, answer)
+
+
+def text_facts(facts: Facts) -> Iterator[Question]:
+    yield Question("lookup", "기한 내 자료를 제출한 부서는 몇 %입니까?", lambda own: f"{punctual_share(own)}%")
+
+
+def years_before(facts: Facts) -> Iterator[Question]:
+    """Ask for the value of the year before, from a value and its change."""
+    measure = facts.topic.measures[0]
+    for row in facts.rows:
+
+        def answer(own: Facts, row: str = row) -> str:
+            value = own.values[own.groups[0], row, own.years[0], 0] / (1 + growth(own, row) / 100)
+            return about(value, value * Decimal("0.006"), measure)
+
+        text = f"{row}의 전년도 {measure.name}{topic_marker(measure.name)} 약 몇 {base_unit(measure.unit)}입니까? 전년 대비 증감률로 계산하십시오."
+        yield Question("growth", text, answer)

@@ -1,0 +1,128 @@
+"""KO-FRESH rows of `make bench`: drawing a set, what solvers without a model get, and whether two seeds rank alike."""
+
+import random
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import torch
+from scipy.stats import spearmanr
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.data_types import Answer, Item, Score
+from evaluator.fresh.draw import N, draw_set, pair_of, pairs_of
+from evaluator.fresh.facts import Facts
+from evaluator.fresh.korean import UNANSWERABLE
+from scripts.bench_board import Measured
+from scripts.readers.printed import Printed, printed_on
+from scripts.readers.rules import answer
+
+BENCHMARK = BENCHMARKS["ko-fresh"]
+SEEDS = ("first", "second")
+READERS = 24  # simulated ones, whose rankings on two sets are compared
+BLIND_FIGURES = 1500  # to train and to test the chooser of descriptions on
+Choices = tuple[list[str], Facts]
+
+
+def fresh_rows(folder: Path) -> Iterator[Measured]:
+    started = time.perf_counter()
+    draw_set("bench", folder / "set", N)
+    taken = time.perf_counter() - started
+    size = sum(path.stat().st_size for path in (folder / "set").rglob("*") if path.is_file()) / 1e6
+    shutil.rmtree(folder / "set")
+    yield Measured(f"a set of {N:,} questions, drawn", f"{taken:.0f} s", "", "≤ 300 s")
+    yield Measured("  its size", f"{size:.0f} MB", "", "≤ 600 MB")
+    items, printed = items_of(SEEDS[0])
+    rules = scores(items, lambda item: answer(printed[item.id], BENCHMARK.prompts(item)[0].text))
+    yield Measured("rules that read all printed values", _percent(rules), "", "≤ 60 %")
+    marks = [score for item, score in zip(items, rules, strict=True) if item.buckets["reading"] == "marks"]
+    yield Measured("  of the values without labels", _percent(marks), "", "≤ 30 %")
+    constant = scores(items, lambda item: "정답: A" if item.choices else f"정답: {UNANSWERABLE}")
+    yield Measured("always 알 수 없음, and A of the descriptions", _percent(constant), "", "")
+    yield Measured("a trained chooser that sees descriptions only", f"{100 * chooser():.1f} %", "", "25 ± 2 %")
+    yield Measured(f"rank correlation of {READERS} simulated readers on two seeds", f"{rank_correlation():.3f}", "", "")
+
+
+def items_of(seed: str) -> tuple[list[Item], dict[str, Printed]]:
+    """Return the items of a set without their pictures, and what the picture of each prints."""
+    items, printed = [], {}
+    for pair in pairs_of(seed, N):
+        for facts, rows in zip(pair.facts, pair.rows, strict=True):
+            for row in rows:
+                buckets = {axis.name: row[axis.name] for axis in BENCHMARK.card.axes}
+                question = "" if row["choices"] else row["question"]
+                items.append(Item(row["id"], question, row["answer"], choices=tuple(row["choices"]), buckets=buckets))
+                printed[row["id"]] = printed_on(facts)
+    return BENCHMARK.complete(items), printed
+
+
+def scores(items: Sequence[Item], solve: Callable[[Item], str]) -> list[Score]:
+    return BENCHMARK.score(items, [[Answer(item.id, solve(item), "ok", 0.0)] for item in items])
+
+
+def rank_correlation() -> float:
+    """Return Spearman's correlation of the scores of simulated readers on two sets.
+
+    A reader gets each kind of question right with its own probability, and loses some of it on degraded pictures.
+    """
+    rng = random.Random(1)
+    kinds, versions = (axis.buckets for axis in BENCHMARK.card.axes if axis.name in ("kind", "version"))
+    found: list[list[float]] = [[], []]
+    sets = [items_of(seed)[0] for seed in SEEDS]
+    for _ in range(READERS):
+        ability = rng.uniform(0.2, 0.8)
+        right = {kind: min(1.0, max(0.0, ability + rng.gauss(0, 0.15))) for kind in kinds}
+        kept = {version: 1.0 if version == "clean" else rng.uniform(0.5, 1.0) for version in versions}
+        for place, items in enumerate(sets):
+            hits = [rng.random() < right[i.buckets["kind"]] * kept[i.buckets["version"]] for i in items]
+            found[place].append(sum(hits) / len(hits))
+    return float(spearmanr(*found).statistic)
+
+
+def chooser() -> float:
+    """Train a small network to choose the true description by the words of all four. Return its share on other figures."""
+    train, test = (torch.tensor([features(*one) for one in choices(seed)]) for seed in SEEDS)
+    mean, spread = train.mean((0, 1)), train.std((0, 1)) + 1e-6
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(train.shape[2], 32), torch.nn.ReLU(), torch.nn.Linear(32, 1))
+    optimizer = torch.optim.Adam(net.parameters(), 1e-2, weight_decay=1e-3)
+    for _ in range(300):
+        logits = net((train - mean) / spread).squeeze(-1)
+        loss = torch.nn.functional.cross_entropy(logits, torch.zeros(len(train), dtype=torch.long))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    logits = net((test - mean) / spread).squeeze(-1).double()
+    logits = logits + 1e-6 * torch.rand(
+        logits.shape, generator=torch.Generator().manual_seed(1)
+    )  # equal ones by chance
+    return float((logits.argmax(1) == 0).float().mean())
+
+
+def choices(seed: str) -> Iterator[Choices]:
+    """Yield the four descriptions of figures, the true one first."""
+    for number in range(BLIND_FIGURES):
+        pair = pair_of(seed, number)
+        for facts, rows in zip(pair.facts, pair.rows, strict=True):
+            yield from ((row["choices"], facts) for row in rows if row["choices"] and row["version"] == "clean")
+
+
+def features(four: list[str], facts: Facts) -> list[list[float]]:
+    """Return numbers about each description: its words and places, and what it shares with the others."""
+    found = []
+    for text in four:
+        years = [n for n, year in enumerate(facts.years) if year in text] or [0]
+        rows = [n for n, row in enumerate(facts.rows) if row in text] or [0]
+        own = [*(float(word in text) for word in ("늘었다", "줄었다", "보다", "가장", "적었다")), len(text)]
+        own += [len(years), min(years), max(years), max(years) - min(years), len(rows), min(rows), max(rows)]
+        others = [other for other in four if other is not text]
+        for names in (facts.rows, facts.years, facts.groups):
+            own.append(sum(any(name in text and name in other for name in names) for other in others))
+        own += [sum(text[:8] == other[:8] for other in others), sum(text[-4:] == other[-4:] for other in others)]
+        found.append([float(one) for one in own])
+    return found
+
+
+def _percent(own: Sequence[Score]) -> str:
+    return f"{100 * sum(score.values['em'] for score in own) / len(own):.1f} %"

@@ -1,0 +1,83 @@
+"""Test KO-FRESH's rules for readings of charts, names, unanswerable questions and degraded copies."""
+
+import pytest
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.data_types import Answer, Item
+from submissions.config.paths import SAMPLES
+
+BENCHMARK = BENCHMARKS["ko-fresh"]
+ASKED = "2020년 아파트의 주택 수는 약 몇 호입니까?"
+
+
+def em(gold: str, output: str, question: str = ASKED) -> float:
+    return BENCHMARK.score_item(Item("x", question, gold), [Answer("x", output, "ok", 0.1)]).values["em"]
+
+
+@pytest.mark.parametrize(
+    ("gold", "output", "right"),
+    [
+        ("347건 (±12건)", "정답: 350건", True),
+        ("347건 (±12건)", "정답: 약 359건입니다.", True),
+        ("347건 (±12건)", "정답: 360건", False),
+        ("347건 (±12건)", "정답: 335~358건", True),
+        ("347건 (±12건)", "정답: 300~358건", False),
+        ("347건 (±12건)", "정답: 350명", False),
+        ("347건 (±12건)", "정답: 350", True),
+        ("347건 (±12건)", "2019년은 200건, 2021년은 500건이므로\n정답: 345건", True),
+        ("347건 (±12건)", "340건, 345건, 350건", False),
+        ("24만 8,000명 (±6,000명)", "정답: 25만 명", True),
+        ("24만 8,000명 (±6,000명)", "정답: 250천 명", True),
+        ("24만 8,000명 (±6,000명)", "정답: 25만 건", False),
+        ("24% (±3%)", "**정답: 약 25%**", True),
+        ("347건 (±12건)", "정답: 알 수 없음", False),
+        ("알 수 없음", "정답: 알 수 없음", True),
+        ("알 수 없음", "이미지에는 2020년 자료가 없습니다.\n\n정답: 알 수 없습니다.", True),
+        ("알 수 없음", "이미지에서 확인할 수 없습니다.", True),
+        ("알 수 없음", "정답: 300건", False),
+        ("알 수 없음", "정답: 알 수 없음 (아마 300건)", False),
+        ("알 수 없음", "", False),
+        ("아파트", "정답: 아파트", True),
+        ("아파트", "가장 많은 유형은 아파트입니다.", True),
+        ("아파트", "아파트와 오피스텔을 비교했다.\n정답: 아파트입니다", True),
+        ("아파트", "정답: 아파트, 오피스텔", False),
+        ("아파트", "정답: 아파트 또는 오피스텔", False),
+        ("아파트", "정답: 오피스텔", False),
+        ("아파트", "아파트보다 오피스텔이 많습니다.", False),
+        ("34만 2,100명", "정답: 342.1천 명", True),
+        ("34만 2,100명", "정답: 342,100명", True),
+        ("34만 2,100명", "정답: 34만 명", False),
+    ],
+)
+def test_score_item_judges_answers(gold: str, output: str, *, right: bool) -> None:
+    assert em(gold, output) == float(right)
+
+
+def test_score_counts_abstentions_apart() -> None:
+    items = [Item("a", ASKED, "알 수 없음"), Item("b", ASKED, "347건 (±12건)"), Item("c", ASKED, "아파트")]
+    answers = [Answer(item.id, "정답: 알 수 없음", "ok", 0.1) for item in items[:2]]
+    answers.append(Answer("c", "정답: 아파트", "ok", 0.1))
+    values = BENCHMARK.aggregate(BENCHMARK.score(items, [[answer] for answer in answers]))
+    assert (values["abstains"], values["attempt_rate"]) == (1.0, 0.5)
+
+
+def test_score_compares_degraded_copy_with_clean_picture() -> None:
+    buckets = {"version": "clean"}
+    items = [
+        Item("f-sum-a", ASKED, "아파트", buckets=buckets),
+        Item("f-sum-a-fax", ASKED, "아파트", buckets={"version": "fax"}),
+        Item("f-sum-a-scan", ASKED, "아파트", buckets={"version": "scan"}),
+        Item("g-sum-a-fax", ASKED, "아파트", buckets={"version": "fax"}),  # without a clean picture, as with --limit
+    ]
+    replies = ("아파트", "오피스텔", "아파트", "아파트")
+    answers = [[Answer(i.id, f"정답: {reply}", "ok", 0.1)] for i, reply in zip(items, replies, strict=True)]
+    clean, fax, scan, alone = (score.values for score in BENCHMARK.score(items, answers))
+    assert (fax["loss_fax"], scan["loss_scan"]) == (1.0, 0.0)
+    assert not [name for values in (clean, alone) for name in values if name.startswith("loss_")]
+
+
+def test_gold_outputs_of_samples_are_right() -> None:
+    for item in BENCHMARK.load(SAMPLES / "ko-fresh"):
+        (prompt,) = BENCHMARK.prompts(item)
+        for output in (f"정답: {BENCHMARK.gold_output(item)}", str(BENCHMARK.gold_output(item))):
+            assert BENCHMARK.score_item(item, [Answer(item.id, output, "ok", 0.1)]).values["em"] == 1.0, prompt.text
