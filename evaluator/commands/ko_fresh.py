@@ -30,7 +30,7 @@ def main(args: argparse.Namespace) -> int:
             found = []
         else:
             public = _commitment(args.commitment)
-            whole, found = public.set_sha256, differences(public, args.out, show)
+            whole, found = str(public.set_sha256), differences(public, args.out, show)
             for remark in other_versions(public):
                 print(f"note: {remark}")
     print("\n".join(found) or f"{args.out}: {whole}")

@@ -5,6 +5,7 @@ the seed in `seeds/QUARTER`, the public store has a `Commitment`.
 """
 
 import hashlib
+import hmac
 import secrets
 from collections.abc import Callable
 from importlib.metadata import version
@@ -13,31 +14,57 @@ from pathlib import Path
 from filelock import FileLock
 
 from evaluator.core.errors import DataError
+from evaluator.fresh.beacon import LEAD, QUICKNET, fetch_signature, randomness
 from evaluator.fresh.draw import draw_set, set_hash
 from evaluator.fresh.fonts import FONTS
 from submissions.config.settings import Settings
-from submissions.records.operator import Commitment
+from submissions.records.operator import BeaconRound, Commitment
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.open import open_private_store, open_store
 from submissions.texts.errors import SettingsError
 
 LIBRARIES = ("matplotlib", "typst", "pillow", "numpy", "scipy")
 SEED_BYTES = 32
+CHAIN = QUICKNET
 
 
 def drawn_set(quarter: str, settings: Settings) -> tuple[Path, str]:
     """Return the folder and the hash of this installation's set of a quarter.
 
     The set is drawn at the first call. Its hash is published before this returns. Raises SettingsError if another seed or
-    set was committed to, DataError if the set cannot be drawn, and StoreError if a store fails.
+    set was committed to, DataError if the set cannot be drawn, and StoreError if a store or the beacon fails.
     """
-    seed = seed_of(quarter, settings)
+    secret = seed_of(quarter, settings)
+    public = commit(quarter, secret, settings)
+    signature = _signature(public, settings)
+    seed = drawing_seed(secret, public.beacon, signature)
     folder = settings.work_dir / "fresh" / f"{quarter}-{seed_hash(seed)[:12]}-{settings.fresh_n}"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):
         whole = set_hash(folder) if folder.exists() else draw_set(seed, folder, settings.fresh_n)
-    commit(quarter, seed, whole, settings)
+    commit(quarter, secret, settings, whole, signature)
     return folder, whole
+
+
+def drawing_seed(secret: str, beacon: BeaconRound | None, signature: str | None) -> str:
+    """Return the seed that a set is drawn from: the secret, or its HMAC of the round's randomness if there is a beacon.
+
+    Raises DataError if the signature of the round does not verify.
+    """
+    if beacon is None:
+        return secret
+    if signature is None:
+        raise DataError(f"drand round {beacon.number} has no signature")
+    return hmac.new(secret.encode(), randomness(beacon.number, signature, CHAIN), hashlib.sha256).hexdigest()
+
+
+def _signature(public: Commitment, settings: Settings) -> str | None:
+    """Return the signature of the round that a commitment names, which is fetched if it is not public there yet."""
+    if public.beacon is None or public.beacon.signature:
+        return public.beacon.signature if public.beacon else None
+    if settings.fresh_beacon is None:
+        raise SettingsError(f"{public.quarter} needs drand round {public.beacon.number}: set HANNUN_FRESH_BEACON")
+    return fetch_signature(settings.fresh_beacon, public.beacon.number, CHAIN)
 
 
 def seed_of(quarter: str, settings: Settings) -> str:
@@ -49,34 +76,43 @@ def seed_of(quarter: str, settings: Settings) -> str:
     return private.read(path).decode()
 
 
-def commit(quarter: str, seed: str, whole: str, settings: Settings) -> None:
-    """Publish the hashes of a seed and its set unless they are public already.
+def commit(
+    quarter: str, secret: str, settings: Settings, whole: str | None = None, signature: str | None = None
+) -> Commitment:
+    """Publish the hash of a secret, or add the hash of its set and the signature of its round. Return what is public.
 
-    Raises SettingsError if other hashes are public, and StoreError if the store fails.
+    Raises SettingsError if another secret or set is public, and StoreError if the store fails.
     """
     store = open_store(settings.store, settings)
+    now = store.now()
+    beacon = BeaconRound(chain=CHAIN.hash, number=CHAIN.round_after(now + LEAD)) if settings.fresh_beacon else None
     made = Commitment(
         quarter=quarter,
         n=settings.fresh_n,
-        seed_sha256=seed_hash(seed),
+        seed_sha256=seed_hash(secret),
         generator_sha256=generator_hash(),
-        set_sha256=whole,
         libraries={name: version(name) for name in LIBRARIES},
-        committed_at=store.now(),
+        committed_at=now,
+        beacon=beacon,
     )
 
-    def decide(snapshot: Snapshot) -> tuple[Changes, str, None]:
+    def decide(snapshot: Snapshot) -> tuple[Changes, str, Commitment]:
         if made.path not in snapshot.files:
-            return {made.path: made.to_bytes()}, f"Commit to the set of {quarter}", None
+            return {made.path: made.to_bytes()}, f"Commit to the seed of {quarter}", made
         public = Commitment.model_validate_json(store.read(made.path, snapshot.head))
-        if (public.seed_sha256, public.set_sha256) != (made.seed_sha256, made.set_sha256):
+        same_set = whole is None or public.set_sha256 in (None, whole)
+        if (public.seed_sha256, public.n) != (made.seed_sha256, made.n) or not same_set:
             raise SettingsError(
                 f"another set of {quarter} was committed to: HANNUN_FRESH_SEED, HANNUN_FRESH_N and the code in "
                 "evaluator/fresh must not change until the next quarter"
             )
-        return {}, "", None
+        if whole is None or public.set_sha256:
+            return {}, "", public
+        signed = public.beacon.evolve(signature=signature) if public.beacon else None
+        complete = public.evolve(set_sha256=whole, beacon=signed)
+        return {complete.path: complete.to_bytes()}, f"Commit to the set of {quarter}", complete
 
-    transact(store, decide)
+    return transact(store, decide)
 
 
 def reveal(quarter: str, settings: Settings) -> Commitment:
@@ -109,13 +145,17 @@ def differences(
 ) -> list[str]:
     """Draw the set of a revealed seed into a new folder and return the differences from the commitment.
 
-    Raises DataError if the seed is not revealed or the set cannot be drawn.
+    Raises DataError if the seed is not revealed, its round's signature does not verify, or the set cannot be drawn.
     """
     if public.seed is None:
         raise DataError(f"the seed of {public.quarter} is not revealed yet")
     if seed_hash(public.seed) != public.seed_sha256:
         return ["the seed has another hash than was published before"]
-    if draw_set(public.seed, folder, public.n, on_progress) == public.set_sha256:
+    beacon = public.beacon
+    if beacon and CHAIN.time_of(beacon.number) <= public.committed_at:
+        return [f"drand round {beacon.number} was public before the commitment"]
+    seed = drawing_seed(public.seed, beacon, beacon.signature if beacon else None)
+    if draw_set(seed, folder, public.n, on_progress) == public.set_sha256:
         return []
     return ["the set has another hash than was published before"]
 

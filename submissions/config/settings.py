@@ -163,6 +163,8 @@ class Settings(BaseSettings):
     embeddings: EmbeddingServer | None = None  # for benchmarks that score the similarity of texts
     # Seed of the ko-fresh test set. Its hash is public, so it must not be guessable. Generated once if not set.
     fresh_seed: SecretStr | None = None
+    # Address of a drand server, such as https://api.drand.sh. If set, the seed also depends on a future round.
+    fresh_beacon: Annotated[str, Field(pattern=r"^https?://")] | None = None
     fresh_n: int = Field(default=2000, ge=8, le=100_000, multiple_of=2)  # questions in the ko-fresh test set
     signing_key: SecretStr | None = None  # PEM of an Ed25519 key; if set, results are published with a signed statement
     details_key: SecretStr | None = None  # HMAC key of the item ids in the private details

@@ -35,17 +35,27 @@ class Retirement(Record):
         return f"retired/{key[:2]}/{key}.json"
 
 
+class BeaconRound(Record):
+    """A round of drand whose randomness enters a seed. The signature is added when the round is published."""
+
+    chain: Digest
+    number: int = Field(ge=1)
+    signature: Annotated[str, Field(pattern=r"^[0-9a-f]{96}$")] | None = None
+
+
 class Commitment(Record):
     """A commitment to a generated test set, published at `fresh/` before any model is evaluated on it.
 
-    The seed is added when it is revealed.
+    With a beacon it is published in two steps: first the hash of the operator's secret and the number of a future round, then
+    the round's signature and the hash of the set. The secret is added when it is revealed.
     """
 
     quarter: Annotated[str, Field(pattern=r"^\d{4}Q[1-4]$")]
     n: int = Field(ge=1)
-    seed_sha256: Digest
+    seed_sha256: Digest  # of the operator's secret, which is the seed itself if there is no beacon
     generator_sha256: Digest  # of the generator code and its fonts
-    set_sha256: Digest  # of all files in the set, see evaluator.fresh.draw
+    set_sha256: Digest | None = None  # of all files in the set, see evaluator.fresh.draw
+    beacon: BeaconRound | None = None
     libraries: dict[Label, Label]
     committed_at: Time
     seed: Label | None = None

@@ -139,7 +139,7 @@ def test_ko_fresh_command_draws_reveals_and_verifies(
     assert "not revealed" in capsys.readouterr().err
     assert evaluator(["ko-fresh", "reveal", QUARTER, "--yes"]) == 0
     assert evaluator(["ko-fresh", "verify", QUARTER, "--out", str(tmp_path / "v")]) == 0
-    assert commitment(store, QUARTER).set_sha256 in capsys.readouterr().out
+    assert str(commitment(store, QUARTER).set_sha256) in capsys.readouterr().out
     file = tmp_path / "commitment.json"
     file.write_bytes(commitment(store, QUARTER).evolve(set_sha256="0" * 64).to_bytes())
     shutil.rmtree(tmp_path / "v")
