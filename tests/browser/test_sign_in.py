@@ -88,12 +88,14 @@ def test_submit_rejects_forged_identity(space: str, settings: Settings) -> None:
     cookies = [f"session={TimestampSigner(key).sign(payload).decode()}" for key in keys]
     for cookie in ("", "session=kim", *cookies):
         headers = {"Cookie": cookie, "X-Forwarded-User": "kim", "Authorization": "kim"}
-        answer = httpx.post(f"{space}/submit?username=kim", data=fields | {"username": "kim"}, headers=headers)
+        answer = httpx.post(
+            f"{space}/submit?username=kim", data=fields | {"username": "kim"}, headers=headers, timeout=60
+        )
         assert answer.status_code == 200 and "hn-outcome" in answer.text and 'class="ok"' not in answer.text
     assert requests_in(settings) == []
     # A forged callback of the provider gets a redirect, not a traceback.
     for query in ("", "?state=x&code=y&_nb_redirects=many", "?error=access_denied&state=x"):
-        answer = httpx.get(f"{space}/login/callback{query}")
+        answer = httpx.get(f"{space}/login/callback{query}", timeout=60)
         assert answer.is_redirect and "evil" not in answer.headers["location"], (query, answer.text)
 
 

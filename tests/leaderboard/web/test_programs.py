@@ -57,7 +57,7 @@ def address(settings: Settings, requests: dict[str, EvalRequest]) -> Iterator[st
 
 @pytest.fixture
 def http(address: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=address) as client:
+    with httpx.Client(base_url=address, timeout=60) as client:  # Gradio is loaded after the start
         yield client
 
 
