@@ -72,7 +72,7 @@ READINGS = {
     "marks": Text("적히지 않은 값", "Values without labels"),
 }
 VERSIONS = {
-    "clean": Text("원본", "Clean"),
+    "clean": Text("원본 화질", "Clean"),
     "scan": Text("스캔", "Scanned"),
     "photo": Text("사진", "Photographed"),
     "fax": Text("팩스", "Faxed"),
@@ -150,13 +150,13 @@ class KoFresh(Benchmark):
             Axis("twin", Text("원본·쌍둥이 문항", "Original or twin"), TWINS),
         ),
         summary=Text(
-            "분기마다 비밀 시드로 새로 만드는 가상의 통계 자료를 읽고, 수와 단위로 답하거나 맞는 설명을 고릅니다. 누구도 미리 볼 수 없고, 시드를 공개한 뒤에는 누구나 같은 문항을 다시 생성해 확인할 수 있습니다.",
-            "Invented statistics, regenerated each quarter from a secret seed: answer with a number and unit, or choose the correct description. Nobody can have seen them before, and once the seed is revealed, anyone can regenerate and check them.",
+            "분기마다 새로 만드는 가상의 통계표·보고서·차트·지도를 읽습니다. 차트에는 값이 적혀 있지 않아 눈금에서 읽어야 하고, 자료만으로 알 수 없는 질문도 있으며, 일부는 스캔·사진·팩스처럼 화질을 낮춘 이미지로 다시 묻습니다. 누구도 미리 볼 수 없고, 시드를 공개한 뒤에는 누구나 같은 문항을 다시 생성해 확인할 수 있습니다.",
+            "Invented tables, reports, charts and maps, regenerated each quarter. Charts show no values, which must be read from their scales; some questions cannot be answered; some pictures are asked about again scanned, photographed or faxed. Nobody can have seen them before, and once the seed is revealed, anyone can regenerate and check them.",
         ),
         source_url=None,
         access=Text(
-            "운영자의 시드로 생성하고, 시드의 해시를 평가 전에 공개합니다. 시드를 공개하기 전에는 아무도 문항을 볼 수 없습니다. 다만 생성 코드가 공개되어 있어 비슷한 문항으로 학습할 수는 있습니다.",
-            "Generated from the operator's seed, whose hash is published before any evaluation. Nobody sees the set until the seed is revealed. The generator code is public, so models can be trained on similar items.",
+            "운영자의 비밀 값과 그 뒤에 나온 공개 난수(drand)로 생성하고, 해시를 평가 전에 공개합니다. 시드를 공개하기 전에는 운영자의 평가 장비만 문항을 읽으며, API 모델은 첫 평가 때 제공사가 이미지와 질문을 보게 됩니다. 또한 생성 코드가 공개되어 있어 비슷한 문항으로 학습할 수는 있습니다.",
+            "Generated from the operator's secret and public randomness (drand) that came later; hashes are published before any evaluation. Until the seed is revealed only the operator's worker reads the set, and providers of API models see pictures and questions at their first run. The generator code is public, so models can be trained on similar items.",
         ),
         skills={
             "tables": tuple(("layout", layout) for layout in ("table", "two_pages")),

@@ -18,6 +18,7 @@ ACCENT, OTHER, FRONT = "#3b74e8", "#8a94a3", "#d97706"  # visible on white and o
 BARS = (ACCENT, FRONT, "#2a9d6f", "#a35bc9", OTHER)
 PATTERNS = ("", "/", ".", "x", "-")  # for visitors who cannot distinguish the colours
 SYMBOLS = (("open", "circle", ACCENT), ("closed", "diamond", OTHER), (None, "x", OTHER))  # by weights
+MAX_PRINTED_PARTS = 24  # columns of a heat map whose values are printed; with more of them they overlap
 MAX_POINTS = 1000  # only the best models are drawn
 LABEL_DISTANCE = 0.25  # smallest distance between two labels on a front, as a share of the axis
 TICKS = {
@@ -125,7 +126,7 @@ def _heatmap(made: Any, data: Data, benchmark: Benchmark, language: Language) ->
         z=[[known.get((model, *bucket)) for bucket in buckets] for model in models],
         x=[_escape(translate(benchmark.card.bucket_title(bucket), language)) for _, bucket in buckets],
         y=_labels(models),
-        **SCORES,
+        **(SCORES if len(buckets) <= MAX_PRINTED_PARTS else SCORES | {"texttemplate": ""}),
     )
     _use_names_as_axes(made, len(models))
 
