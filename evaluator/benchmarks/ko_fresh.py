@@ -193,9 +193,7 @@ class KoFresh(Benchmark):
     def prompts(self, item: Item) -> list[Prompt]:
         if not item.choices:
             return [Prompt(item.id, QUESTION.format(question=item.question), item.images, question=item.question)]
-        lines = "\n".join(
-            f"{letter}. {item.choices[n]}" for letter, n in zip(LETTERS, choice_order(item, 0), strict=True)
-        )
+        lines = "\n".join(f"{letter}. {item.choices[n]}" for letter, n in zip(LETTERS, _order(item), strict=True))
         return [Prompt(item.id, DESCRIPTION.format(choices=lines), item.images)]
 
     def score(self, items: Sequence[Item], answers: Sequence[Sequence[Answer]]) -> list[Score]:
@@ -233,7 +231,7 @@ class KoFresh(Benchmark):
 
 def _with_loss(score: Score, version: str, em: Mapping[str, float]) -> Score:
     """Return the score of an item with what was lost against the clean picture. `em` has the scores by id."""
-    original = em.get(score.id.removesuffix(f"-{version}"))
+    original = em.get(_clean_id(score.id, version))
     if version == "clean" or original is None:
         return score
     return replace(score, values={**score.values, f"loss_{version}": original - score.values["em"]})
@@ -244,7 +242,17 @@ def gold_answer(item: Item) -> str:
 
     Items for `python -m evaluator score` have no choices; their answer is already the letter.
     """
-    return LETTERS[choice_order(item, 0).index(0)] if item.choices else item.answer
+    return LETTERS[_order(item).index(0)] if item.choices else item.answer
+
+
+def _order(item: Item) -> list[int]:
+    """Return the index of the description at each letter. It is the same for all versions of a picture."""
+    return choice_order(replace(item, id=_clean_id(item.id, item.buckets.get("version", "clean"))), 0)
+
+
+def _clean_id(item_id: str, version: str) -> str:
+    """Return the id of the same question about the clean picture."""
+    return item_id.removesuffix(f"-{version}")
 
 
 BENCHMARK = KoFresh()

@@ -146,7 +146,8 @@ def second_reading(pair: Pair, place: int, row: Row) -> float:
 
 def item_of(row: Row) -> Item:
     question = "" if row["choices"] else row["question"]
-    return Item(row["id"], question, row["answer"], choices=tuple(row["choices"]))
+    buckets = {"version": row["version"]}
+    return Item(row["id"], question, row["answer"], choices=tuple(row["choices"]), buckets=buckets)
 
 
 @pytest.mark.parametrize("number", range(FIGURES))
@@ -178,6 +179,10 @@ def test_ladder_asks_same_questions_in_all_versions() -> None:
         version: [(row["question"], row["answer"], row["pair"]) for row in rows] for version, rows in asked.items()
     }
     assert len(words["clean"]) >= 3 and all(own == words["clean"] for own in words.values())
+    rows = [row for own in asked.values() for row in own]
+    items = BENCHMARKS["ko-fresh"].complete([item_of(row) for row in rows])
+    letters = {(item.buckets["version"], row["pair"]): gold_answer(item) for item, row in zip(items, rows, strict=True)}
+    assert all(letter == letters["clean", pair] for (_, pair), letter in letters.items()), "and offers the same letters"
 
 
 def test_pages_are_the_same_bytes_each_time() -> None:
