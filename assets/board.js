@@ -166,6 +166,7 @@ document.addEventListener("click", async event => {
     const sort = link.dataset.sort;
     const menu = document.querySelector("form[data-query] select[name=sort]");
     if (sort && menu) menu.value = sort;
+    clearTimeout(typing); // a search that was typed just before must not replace what was clicked
     await show(link.getAttribute("href"), "push");
     if (!sort && !isStatic) restore();
     return;
@@ -219,7 +220,7 @@ if (isStatic) {
   }
 }
 
-window.addEventListener("popstate", () => { restore(); show(location.href, ""); });
+window.addEventListener("popstate", () => { clearTimeout(typing); restore(); show(location.href, ""); });
 
 // Look for a new version of what is shown. The server answers in about 100 bytes.
 let failures = 0;

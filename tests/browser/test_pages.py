@@ -102,6 +102,25 @@ def test_model_page_shows_results_and_downloads(seen: Seen) -> None:
 
 
 @DESKTOP
+def test_click_just_after_typing_is_not_replaced_by_the_search(seen: Seen) -> None:
+    page = seen.page
+    page.clock.install()
+    seen.open("compare")
+    page.evaluate("""() => {
+        const field = document.querySelector("[name=q]");
+        field.value = "o/alpha";
+        field.dispatchEvent(new Event("input", {bubbles: true}));
+        document.querySelector('a[data-show][href*="models="]').click();
+    }""")
+    chosen = page.locator(".hn-chosen")
+    expect(chosen).to_be_visible()
+    page.clock.run_for(1000)  # the search would start
+    page.wait_for_load_state("networkidle")
+    expect(chosen).to_be_visible()
+    assert "models" in seen.query() and "q" not in seen.query()
+
+
+@DESKTOP
 def test_compare_page_adds_and_removes_models(seen: Seen) -> None:
     seen.open("compare")
     page = seen.page
