@@ -134,7 +134,7 @@ def axes(facts: Facts) -> Iterator[Question]:
 
 
 def classes(facts: Facts) -> Iterator[Question]:
-    """Ask how many districts of a map are in a class, or in a class and above."""
+    """Ask how many districts of a map are in a class, and which of two is in a higher one."""
     for number, place in enumerate(("가장 낮은", "두 번째로 낮은", "가운데", "두 번째로 높은", "가장 높은")):
 
         def inside(own: Facts, number: int = number) -> str | None:

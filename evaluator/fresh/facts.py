@@ -44,7 +44,7 @@ class Facts:
     blanks: frozenset[Cell]  # cells that show … instead of their value
     excluded: str | None  # row that a footnote excludes from the subtotals
     provisional: bool  # whether a footnote calls the last year provisional
-    absent: tuple[str, str]  # a row of the topic, or of another one, and a year that the figure does not have
+    absent: tuple[str | None, str]  # a row of the topic, if there is one, and a year that the figure does not have
     style: int  # 0 to 7, for fonts, colours and arrangement
 
     @property
@@ -115,10 +115,8 @@ def facts_of(seed: str, number: int, variant: str) -> Facts:
         years = shape.randint(3, 4)
     if layout == "map":
         rows = rows[:1]
-    others = [row for other in TOPICS for row in other.rows if row not in topic.rows]
     unlike = [row for row in topic.rows if row not in rows and not any(row in one or one in row for one in rows)]
-    missing = unlike or others
-    absent = shape.choice(missing), f"{first + years + shape.randint(0, 2)}년"
+    absent = shape.choice(unlike) if unlike else None, f"{first + years + shape.randint(0, 2)}년"
     named = tuple(shape.sample(DISTRICTS, groups)) or (body,)
     spans = tuple(f"{first + n}년" for n in range(years))
     numbers = random_of(seed, number, "values", variant)

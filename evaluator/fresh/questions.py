@@ -48,7 +48,7 @@ def _absent(facts: Facts) -> Iterator[Question]:
     row, year = facts.absent
     measure = facts.topic.measures[0]
     group = facts.groups[0]
-    asked = [(facts.rows[0], year), (row, facts.years[-1])]
+    asked = [(facts.rows[0], year), *([(row, facts.years[-1])] if row else [])]
     if facts.layout == "map":
         asked.append((facts.rows[0], facts.years[0]))
     about = "" if facts.layout in EXACT else "약 "

@@ -130,25 +130,29 @@ def growths(facts: Facts) -> Iterator[Question]:
 
 
 def per(facts: Facts) -> Iterator[Question]:
-    """Ask how much of one measure there is for one unit of the other."""
-    small, large = sorted((0, 1), key=lambda index: facts.topic.base_size(index))
+    """Ask how much of one measure there is for one unit of the other, or which share of it if the units are the same."""
+    small, large = sorted((0, 1), key=facts.topic.base_size)
     little, big = (facts.topic.measures[index] for index in (small, large))
+    is_share = base_unit(little.unit) == base_unit(big.unit)
     for group, row, year in product(facts.groups, facts.rows, facts.years):
 
         def answer(own: Facts, group: str = group, row: str = row, year: str = year) -> str | None:
             a, b = own.value(group, row, year, large), own.value(group, row, year, small)
             if not a or not b:
                 return None
+            if is_share:
+                return percent(100 * b * multiplier(little.unit) / (a * multiplier(big.unit)))
             ratio = a * multiplier(big.unit) / (b * multiplier(little.unit))
             close = abs(ratio * 10 % 1 - Decimal("0.5")) < Decimal("0.02")
             return None if close else f"{ratio.quantize(Decimal('0.1'), ROUND_HALF_UP):,}{base_unit(big.unit)}"
 
-        where = f"{group} " if len(facts.groups) > 1 else ""
-        text = (
-            f"{year} {where}{row}의 {little.name} 1{base_unit(little.unit)}당 {big.name}{topic_marker(big.name)} 몇 {base_unit(big.unit)}입니까? "
-            "소수점 아래 첫째 자리까지 반올림하십시오."
-        )
-        yield Question("per", text, answer)
+        where = f"{year} {group} " if len(facts.groups) > 1 else f"{year} "
+        if is_share:
+            text = f"{where}{row}의 {little.name}{topic_marker(little.name)} {big.name}의 몇 %입니까?"
+        else:
+            unit = f"{little.name.removesuffix(' 수')} 1{base_unit(little.unit)}당"
+            text = f"{where}{row}의 {unit} {big.name}{topic_marker(big.name)} 몇 {base_unit(big.unit)}입니까?"
+        yield Question("per", f"{text} 소수점 아래 첫째 자리까지 반올림하십시오.", answer)
 
 
 def shares(facts: Facts) -> Iterator[Question]:

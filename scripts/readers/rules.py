@@ -74,8 +74,13 @@ def _question(printed: Printed, text: str) -> str:
         if "전년도" in text:
             before = value(group, rows[0], year) / (1 + printed.growth[rows[0]] / 100)
             return spoken(before.quantize(Decimal(1)), measure.unit)
+        if "의 몇 %입니까" in text:
+            part, whole = (0, 1) if text.index(first.name) < text.index(second.name) else (1, 0)
+            below, above = (facts.topic.measures[n] for n in (part, whole))
+            share = value(group, rows[0], year, part) * multiplier(below.unit)
+            return _percent(100 * share / (value(group, rows[0], year, whole) * multiplier(above.unit)))
         if per := re.search(r"1\S+당", text):
-            little = 0 if text.index(first.name) < per.start() else 1
+            little = 0 if first.name.removesuffix(" 수") in text[: per.start()] else 1
             below, above = facts.topic.measures[little], facts.topic.measures[1 - little]
             ratio = value(group, rows[0], year, 1 - little) * multiplier(above.unit)
             ratio /= value(group, rows[0], year, little) * multiplier(below.unit)
