@@ -13,14 +13,15 @@ from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
 from evaluator.benchmarks.card import Axis, Baseline, Card, ScoreColumn
 from evaluator.benchmarks.metrics import EM, F1, Metric
 from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choice_order, choices_in, with_order_key
-from evaluator.benchmarks.scoring.final_answer import strict_f1
 from evaluator.benchmarks.scoring.readings import (
     abstains,
-    final_text,
+    hesitates,
     is_name,
     matches_name,
     matches_reading,
+    quantity_f1,
     reading_of,
+    visible,
 )
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.fresh.korean import UNANSWERABLE
@@ -166,7 +167,7 @@ class KoFresh(Benchmark):
         chance=5.5,  # a fifth of the items have four choices
         ladder="version",
         baselines=(
-            Baseline("human", Text("사람 (92문항)", "A person (92 items)"), 100.0),
+            Baseline("human", Text("사람 (146문항)", "Persons (146 items)"), 100.0),
             Baseline("baseline", Text("적힌 값만 오류 없이 읽는 규칙", "Rules that read all printed values"), 57.5),
             Baseline(
                 "blind", Text("이미지 없이 '알 수 없음'만 답하기", "Always 알 수 없음, without the picture"), 12.2
@@ -208,21 +209,21 @@ class KoFresh(Benchmark):
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers
         gold, output = gold_answer(item), answer.text
-        declined = abstains(output)
+        declined = abstains(item.question, output)
         if gold in tuple(LETTERS):
-            right = float(asserted_letter(output) == gold)
+            right = float(asserted_letter(visible(output)) == gold)
             return Score(item.id, {"em": right, "f1": right, "attempt_rate": float(not declined)}, answer.status)
         if gold == UNANSWERABLE:
             right = float(declined)
             return Score(item.id, {"em": right, "f1": right, "abstains": right}, answer.status)
-        if declined:
+        if hesitates(output):
             f1 = 0.0
         elif reading := reading_of(gold):
             f1 = float(matches_reading(item.question, reading, output))
         elif is_name(gold):
-            f1 = float(matches_name(gold, output))
+            f1 = float(matches_name(item.question, gold, output))
         else:
-            f1 = strict_f1(item.question, gold, final_text(output))
+            f1 = quantity_f1(item.question, gold, output)
         return Score(item.id, {"em": float(f1 == 1.0), "f1": f1, "attempt_rate": float(not declined)}, answer.status)
 
     def gold_output(self, item: Item) -> str | None:

@@ -7,16 +7,32 @@ import re
 from decimal import Decimal
 from typing import NamedTuple
 
-from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded
-from evaluator.benchmarks.scoring.quantities import Quantity, quantities
+from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1
+from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
-_MARKED = re.compile(r"정답\W{0,6}?[:：]\W*?(?=[\w△▲▼(\\-])([^\n]+)")
+_TOKENS = re.compile(r"<\|[^|<>]*\|>|</?(?:answer|b|strong|u|i|em|s)>", re.IGNORECASE)
+_MARKED = re.compile(
+    r"(?<![가-힣A-Za-z])(?:정답|(?:최종 )?답변|답|(?:final )?answer)\W{0,6}?[:：]\W*?(?=[\w△▲▼①-⑳(\\$-])([^\n]+)",
+    re.IGNORECASE,
+)
 _UNKNOWN = re.compile(
-    r"(?:알|확인할|판단할|구할|계산할)\s?수(?:가|는)?\s?없|모릅니다|모르겠|모름|알려지지 않|제시되지 않|나와 있지 않"
+    r"(?:알|확인할|판단할|구할|계산할|답할)\s?수(?:가|는)?\s?없(?!으면)(?!(?:음|는 것)(?:은|이) 아[니님])|모릅니다|모르겠|모름|알려지지 않|제시되지 않"
+    r"|나와 있지 않|(?:정보|자료|데이터)(?:가|는)?(?: \S+)? ?없|(?:확인|파악|판단) ?불가|\bunknown\b|cannot be (?:determined|known)",
+    re.IGNORECASE,
 )
 _ENDING = re.compile(r"(?:입니다|이다|임|이에요|예요|요)$")
+_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|[①-⑳])\s+")
+_NESTED = re.compile(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}")  # inside of \boxed{}
+_EITHER = re.compile(r"또는|혹은|아니면|\bor\b", re.IGNORECASE)
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
+_REMARK = re.compile(r"\s*[(\[]|\s*[,:/–-]\s*(?:약\s*)?\d")  # what follows a name: its value, or a remark in brackets
+_BOUND = re.compile(r"이상|이하|미만|초과|넘|최대|최소|적어도|많아야|아님|아니")
 _TOLERANCE = re.compile(r"(.+) \(±(.+)\)")
+_OWN_ERROR = re.compile(r"\s*±\s*[\d,.]+\S*")
+_SHRANK, _GREW = re.compile(r"감소|줄었|줄어|하락"), re.compile(r"증가|늘었|늘어|상승")
+_COUNTS = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9, "열": 10}
+_COUNTED = re.compile(rf"(?<![가-힣])({'|'.join(_COUNTS)})\s?(곳|군데|개)(?![가-힣])")
 
 
 class Reading(NamedTuple):
@@ -26,17 +42,31 @@ class Reading(NamedTuple):
     margin: Quantity
 
 
-def final_text(output: str) -> str:
-    """Return what follows the last `정답:` of an output, or the whole output without its reasoning."""
+def visible(output: str) -> str:
+    """Return an output without its reasoning, also if that was cut off, and without tokens and tags around the answer."""
     output = after_thinking(output)
+    return "" if output.lstrip().startswith("<think>") else _TOKENS.sub("", output)
+
+
+def final_text(output: str) -> str:
+    """Return what follows the last `정답:` of an output, or the whole output. Native Korean counts become digits."""
+    output = visible(output)
     marked = _MARKED.findall(output)
-    return (marked[-1] if marked else output).strip(" *_`.\"'“”\t\n")
+    text = (marked[-1] if marked else output).strip(" *_`.\"'“”\t\n")
+    return _COUNTED.sub(lambda m: f"{_COUNTS[m[1]]}{'곳' if m[2] == '군데' else m[2]}", text)
 
 
-def abstains(output: str) -> bool:
-    """Return whether an output says that the question cannot be answered, and asserts no number."""
+def hesitates(output: str) -> bool:
+    """Return whether an output says that the question cannot be answered, whatever else it says."""
+    return bool(_UNKNOWN.search(final_text(output)))
+
+
+def abstains(question: str, output: str) -> bool:
+    """Return whether an output says that the question cannot be answered, and gives no quantity but those of the question."""
     text = final_text(output)
-    return bool(_UNKNOWN.search(text)) and not re.search(r"\d", _UNKNOWN.sub("", text) if text != output else "")
+    asked = quantities(question)
+    given = [one for one in quantities(text) if one.unit != "년" and one not in asked]
+    return hesitates(output) and not given
 
 
 def is_name(gold: str) -> bool:
@@ -44,15 +74,28 @@ def is_name(gold: str) -> bool:
     return not quantities(gold)
 
 
-def matches_name(gold: str, output: str) -> bool:
-    """Return whether an output gives exactly this name: 아파트, 아파트입니다, 가장 많은 유형은 아파트입니다."""
-    text = final_text(output)
-    sentence = [line for line in re.split(r"\n|(?<=다)\.\s", text) if line.strip()][-1:] or [""]
-    given, wanted = _ENDING.sub("", folded(sentence[0])), folded(gold)
+def matches_name(question: str, gold: str, output: str) -> bool:
+    """Return whether an output gives exactly this name: 아파트, 아파트입니다, 가장 많은 유형은 아파트입니다, 아파트 (350호)."""
+    text = _NESTED.sub(r"\1", _LIST_MARK.sub("", final_text(output)))
+    text = plain(text).strip()
+    if _EITHER.search(text):
+        return False
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) > 1 and _LIST_MARK.match(lines[-1]):
+        return False  # a list of names
+    line = _LIST_MARK.sub("", lines[-1]).strip(" *_`\"'“”") if lines else ""
+    sentence = re.split(r"(?<=[다요])\.\s", line)[0]
+    superlative = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|두 번째로)\s(많|적)", sentence)
+    if superlative:
+        return superlative[1] in question
+    given, wanted = _ENDING.sub("", folded(_REMARK.split(sentence)[0])), folded(gold)
     if given == wanted:
         return True
     before = given.removesuffix(wanted)
-    return before != given and before[-1] in "은는" and not re.search(r"[,/]|또는|혹은", sentence[0])
+    if before == given or before[-1] not in "은는":
+        return False
+    words = sentence[: sentence.rfind(gold.split()[0])].split()  # of the question, so that no other name is among them
+    return all(word[:2] in question for word in words)
 
 
 def reading_of(gold: str) -> Reading | None:
@@ -64,9 +107,29 @@ def reading_of(gold: str) -> Reading | None:
 def matches_reading(question: str, reading: Reading, output: str) -> bool:
     """Return whether all quantities that an output asserts are within the tolerance. There must be one or two."""
     value, margin = reading
-    asserted = asserted_quantities(final_text(output), question, quantities(question), [value])
+    text = re.sub(r"(?<=\d)\s?[-–]\s?(?=\d)", "~", _OWN_ERROR.sub("", _without_brackets(final_text(output))))
+    if _EITHER.search(text) or _BOUND.search(text):
+        return False
+    asserted = asserted_quantities(text, question, quantities(question), [value])
     near = [
         abs(Decimal(one.value) - value.value) <= margin.value and Quantity(value.value, one.unit).agrees(value)
         for one in asserted
     ]
     return 1 <= len(near) <= 2 and all(near)
+
+
+def quantity_f1(question: str, gold: str, output: str) -> float:
+    """Return `strict_f1` of the final answer without remarks in brackets. A change in the other direction earns nothing."""
+    text = final_text(output)
+    if ("늘었습니까" in question and _SHRANK.search(text)) or ("줄었습니까" in question and _GREW.search(text)):
+        return 0.0
+    return max(
+        strict_f1(question, gold, text),
+        0.0 if _EITHER.search(text) else strict_f1(question, gold, _without_brackets(text)),
+    )
+
+
+def _without_brackets(text: str) -> str:
+    """Return a text without remarks in brackets, unless they have its only quantity."""
+    without = _BRACKETS.sub("", text)
+    return without if quantities(without) else text

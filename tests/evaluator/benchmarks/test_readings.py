@@ -37,13 +37,6 @@ def em(gold: str, output: str, question: str = ASKED) -> float:
         ("알 수 없음", "정답: 300건", False),
         ("알 수 없음", "정답: 알 수 없음 (아마 300건)", False),
         ("알 수 없음", "", False),
-        ("아파트", "정답: 아파트", True),
-        ("아파트", "가장 많은 유형은 아파트입니다.", True),
-        ("아파트", "아파트와 오피스텔을 비교했다.\n정답: 아파트입니다", True),
-        ("아파트", "정답: 아파트, 오피스텔", False),
-        ("아파트", "정답: 아파트 또는 오피스텔", False),
-        ("아파트", "정답: 오피스텔", False),
-        ("아파트", "아파트보다 오피스텔이 많습니다.", False),
         ("34만 2,100명", "정답: 342.1천 명", True),
         ("34만 2,100명", "정답: 342,100명", True),
         ("34만 2,100명", "정답: 34만 명", False),
@@ -51,6 +44,94 @@ def em(gold: str, output: str, question: str = ASKED) -> float:
 )
 def test_score_item_judges_answers(gold: str, output: str, *, right: bool) -> None:
     assert em(gold, output) == float(right)
+
+
+NAMED = "주택 수가 가장 많은 유형은 무엇입니까?"
+GREW = "하랑구 연립주택의 주택 수는 2017년에 비해 2018년에 몇 % 늘었습니까?"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        *(
+            "정답: 아파트",
+            "가장 많은 유형은 아파트입니다.",
+            "아파트와 오피스텔을 비교했다.\n정답: 아파트입니다",
+            "답: 아파트",
+            "Answer: 아파트",
+        ),
+        *(
+            "정답: \\boxed{아파트}",
+            "정답: $\\boxed{\\text{아파트}}$",
+            "**정답: 아파트**",
+            "<answer>아파트</answer>",
+            "정답: ① 아파트",
+        ),
+        *("정답: <|begin_of_box|>아파트<|end_of_box|>", "정답: 아파트 <|im_end|>", "정답: 1. 아파트"),
+        *(
+            "정답: 아파트 (12,345호)",
+            "정답: 아파트, 5,000호",
+            "정답: 아파트: 5,000호",
+            "아파트(가장 많음)",
+            "정답: 아파트가 가장 많습니다.",
+        ),
+        "정답: 아파트입니다. 5,000호로 가장 많습니다.",
+    ],
+)
+def test_name_is_right_in_common_wordings(output: str) -> None:
+    assert em("아파트", output, NAMED) == 1.0
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        *(
+            "정답: 오피스텔",
+            "정답: 아파트, 오피스텔",
+            "정답: 아파트 또는 오피스텔",
+            "아파트보다 오피스텔이 많습니다.",
+            "정답: 아파트가 가장 적습니다.",
+        ),
+        *(
+            "- 단독주택\n- 오피스텔\n- 아파트",
+            "정답: 단독주택 다음은 아파트",
+            "정답: 단독주택입니다. 두 번째는 아파트",
+            "정답: 가장 적은 유형은 아파트",
+        ),
+        *("정답: 가장 많은 것은 단독주택이고 그다음은 아파트", "<think>정답: 아파트", "", NAMED),
+    ],
+)
+def test_name_is_wrong_with_other_names(output: str) -> None:
+    assert em("아파트", output, NAMED) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "output", "right"),
+    [
+        (ASKED, "알 수 없음", "정답: 알 수 없음 (2018년 자료 없음)", True),
+        (ASKED, "알 수 없음", "정답: 2020년 아파트의 주택 수는 알 수 없습니다.", True),
+        (ASKED, "알 수 없음", "정답: 제공된 그래프는 2014년까지만 있어 알 수 없습니다.", True),
+        (ASKED, "알 수 없음", "정답: 확인 불가", True),
+        (ASKED, "알 수 없음", "정답: 알 수 없는 것은 아님", False),
+        (ASKED, "347건 (±12건)", "정답: 알 수 없음 (약 350건으로 추정)", False),
+        (ASKED, "347건 (±12건)", "정답: 모르겠지만 350건", False),
+        (ASKED, "347건 (±12건)", "정답: 약 350건 (300과 400의 중간)", True),
+        (ASKED, "347건 (±12건)", "정답: 340-350건", True),
+        (ASKED, "347건 (±12건)", "정답: 350 ± 10건", True),
+        (ASKED, "347건 (±12건)", "정답: 350건 이상", False),
+        (ASKED, "347건 (±12건)", "정답: 최대 350건", False),
+        (ASKED, "347건 (±12건)", "정답: 약 340건 또는 350건", False),
+        (ASKED, "347건 (±12건)", "<think>350건", False),
+        ("다솜구와 별솔구 사이에 몇 명 차이가 납니까?", "86명", "정답: 86명 (다솜구 450명, 별솔구 364명)", True),
+        ("모두 몇 곳입니까?", "3곳", "정답: 세 곳", True),
+        ("모두 몇 곳입니까?", "3곳", "정답: 네 군데", False),
+        (GREW, "23.1%", "정답: 23.1% 증가", True),
+        (GREW, "23.1%", "정답: 23.1% 감소", False),
+        (GREW, "23.1%", "정답: 23.1% (4,270개)", True),
+    ],
+)
+def test_score_item_reads_remarks_and_hedges(question: str, gold: str, output: str, *, right: bool) -> None:
+    assert em(gold, output, question) == float(right)
 
 
 def test_score_counts_abstentions_apart() -> None:
