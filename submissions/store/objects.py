@@ -3,9 +3,10 @@
 import struct
 import time
 import zlib
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
 from dulwich.errors import ChecksumMismatch, FileFormatException
 from dulwich.file import FileLocked
@@ -16,7 +17,9 @@ from dulwich.pack import Pack
 OBJECTS_PER_PACK = 10_000  # they are in memory at the same time
 REPACK_ABOVE = 8  # packs; the weekly upkeep leaves fewer as they are
 MAX_PACKS = 32  # more are merged, because reading opens every pack
+MAX_LOOKUPS = 100  # of an object, while packs change
 GROWTH = 2  # a pack is not merged if it is more than this many times as large as all smaller packs together
+T = TypeVar("T")
 # Exceptions that dulwich and zlib raise for damaged objects.
 DAMAGE = (FileFormatException, ChecksumMismatch, zlib.error, struct.error, EOFError, BufferError, AssertionError)
 
@@ -24,19 +27,42 @@ DAMAGE = (FileFormatException, ChecksumMismatch, zlib.error, struct.error, EOFEr
 class ObjectReader(DiskObjectStore):
     """An object store that finds objects while another process packs them.
 
-    dulwich searches the packs first and then the loose files. If an object is packed between the two steps, it is in
-    neither place. A second look-up lists the packs again and finds it.
+    dulwich searches the packs first and then the loose files. If an object is packed between the two steps, or its pack is
+    merged with others, it is in neither place. Another look-up lists the packs again and finds it. On a busy host packs can
+    change again meanwhile, so an object only counts as missing after a look-up during which the packs stayed the same.
     """
 
     def get_raw(self, name: RawObjectID | ObjectID) -> tuple[int, bytes]:
         """Return the type number and the content of an object. Raises KeyError if it does not exist."""
-        try:
-            return super().get_raw(name)
-        except KeyError:
-            return super().get_raw(name)
+        find = super().get_raw
+        return self.look_up(lambda: find(name))
 
     def __contains__(self, sha: ObjectID) -> bool:
-        return super().__contains__(sha) or super().__contains__(sha)
+        contains = super().__contains__
+
+        def find() -> bool:
+            if not contains(sha):
+                raise KeyError(sha)
+            return True
+
+        try:
+            return self.look_up(find)
+        except KeyError:
+            return False
+
+    def look_up(self, find: Callable[[], T]) -> T:
+        """Return what `find` returns, and repeat it at least once if it raises KeyError, and while the packs change."""
+        for number in range(MAX_LOOKUPS):
+            before = self._pack_names()
+            try:
+                return find()
+            except KeyError:
+                if number == MAX_LOOKUPS - 1 or (number and self._pack_names() == before):
+                    raise
+        raise AssertionError  # the last look-up returns or raises
+
+    def _pack_names(self) -> list[str]:
+        return sorted(path.name for path in Path(self.pack_dir).glob("pack-*"))
 
 
 class ObjectWriter:

@@ -19,7 +19,7 @@ from submissions.store import git as git_store
 from submissions.store.base import blob_id
 from submissions.store.git import GitStore
 from submissions.store.mirror import Mirror
-from submissions.store.objects import REPACK_ABOVE
+from submissions.store.objects import REPACK_ABOVE, ObjectReader
 from submissions.store.open import open_store
 
 READERS, SECONDS = 15, 20.0
@@ -137,6 +137,31 @@ def test_snapshot_fetches_emptied_mirror_again(step: str, hub: object, monkeypat
     assert getattr(Mirror, step) is real, "the mirror was emptied"
     with pytest.raises(KeyError):
         reader.read("missing.json", head)
+
+
+@pytest.mark.parametrize("changes", [0, 1, 5])
+def test_look_up_is_repeated_while_packs_change(tmp_path: Path, changes: int) -> None:
+    """Check that an object that moves at each look-up is found, and that a missing one is looked up twice only."""
+    store = GitStore(tmp_path / "store.git")
+    looked: list[int] = []
+    store.commit({"a.json": b"1"}, store.head(), "a")
+    with store.repository.open_objects() as objects:
+        assert isinstance(objects, ObjectReader)
+
+        def find() -> str:
+            looked.append(len(looked))
+            if len(looked) <= changes:
+                Path(objects.pack_dir, f"pack-{len(looked):040x}.pack").touch()
+            if changes and len(looked) == changes + 1:
+                return "found"
+            raise KeyError
+
+        if changes:
+            assert objects.look_up(find) == "found"
+        else:
+            with pytest.raises(KeyError):
+                objects.look_up(find)
+            assert len(looked) == 2
 
 
 @pytest.mark.faults
