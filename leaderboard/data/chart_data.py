@@ -165,7 +165,8 @@ def _ladder(rows: Sequence[RankedRow]) -> Data:
     data: Data = []
     for row in (r.row for r in islice((r for r in rows if ladder_of(r.row)), MAX_LADDER_MODELS)):
         for step, score in ladder_of(row).items():
-            lost, (low, high) = row.metrics.get(f"loss_{step}"), row.intervals.get(f"loss_{step}", (None, None))
+            low, high = row.intervals.get(f"loss_{step}", (None, None))
+            lost = None if low is None else row.metrics.get(f"loss_{step}")
             data.append({"model": row.model, "step": step, "score": score, "lost": lost, "low": low, "high": high})
     return data
 

@@ -1,5 +1,7 @@
 """Test the degradation ladder on the board: the chart's data, and the column of the first step that costs much."""
 
+from dataclasses import replace
+
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
@@ -54,6 +56,14 @@ def test_chart_of_ladder_has_paired_losses_with_intervals(make_request: Make) ->
     assert (data[2]["low"], data[2]["high"]) == (26.0, 34.0)
     drawn = figure_json("ladder", data, BENCHMARKS["ko-fresh"], "en").decode()
     assert VERSIONS["fax"].en in drawn and "26.0" in drawn
+
+
+def test_chart_of_ladder_without_intervals_shows_scores(make_request: Make) -> None:
+    ranked = row(make_request, {"fax": 30.0})
+    without = RankedRow(1, replace(ranked.row, intervals={}))
+    data = chart_data("ladder", [without])
+    assert [point["lost"] for point in data] == [None, None]
+    assert b"30" in figure_json("ladder", data, BENCHMARKS["ko-fresh"], "ko")
 
 
 def test_only_benchmarks_with_a_ladder_show_it(make_request: Make) -> None:
