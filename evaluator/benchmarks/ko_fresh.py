@@ -167,7 +167,6 @@ class KoFresh(Benchmark):
         chance=5.5,  # a fifth of the items have four choices
         ladder="version",
         baselines=(
-            Baseline("human", Text("사람 (146문항)", "Persons (146 items)"), 100.0),
             Baseline("baseline", Text("적힌 값만 오류 없이 읽는 규칙", "Rules that read all printed values"), 57.5),
             Baseline(
                 "blind", Text("이미지 없이 '알 수 없음'만 답하기", "Always 알 수 없음, without the picture"), 12.2
