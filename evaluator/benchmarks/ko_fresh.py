@@ -81,7 +81,6 @@ VERSIONS = {
     "jpeg": Text("두 번 압축", "Compressed twice"),
 }
 TWINS = {"original": Text("원본", "Original"), "twin": Text("쌍둥이", "Twin")}
-LADDER = tuple(f"loss_{version}" for version in VERSIONS if version != "clean")
 
 
 def twins_right(scores: Sequence[Score], name: str) -> float | None:
@@ -167,10 +166,8 @@ class KoFresh(Benchmark):
         chance=5.5,  # a fifth of the items have four choices
         ladder="version",
         baselines=(
-            Baseline("baseline", Text("적힌 값만 오류 없이 읽는 규칙", "Rules that read all printed values"), 57.5),
-            Baseline(
-                "blind", Text("이미지 없이 '알 수 없음'만 답하기", "Always 알 수 없음, without the picture"), 12.2
-            ),
+            Baseline("baseline", Text("적힌 값만 오류 없이 읽는 규칙", "Rules that read all printed values"), 57.9),
+            Baseline("blind", Text("이미지 없이 '알 수 없음'만 답하기", "Always declining, without the picture"), 12.6),
         ),
         columns=tuple(ScoreColumn(title, "reading", name) for name, title in READINGS.items()),
     )

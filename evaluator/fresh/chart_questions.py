@@ -25,7 +25,7 @@ def estimates(facts: Facts) -> Iterator[Question]:
             return about(value, tolerance(own, value, measure), own.topic.measures[measure])
 
         name = f"{row}의 {facts.topic.measures[measure].name}"
-        when = f"{year} " if len(facts.years) > 1 else ""
+        when = facts.when(year)
         yield Question(
             "estimate",
             f"{when}{name}{topic_marker(name)} 약 몇 {base_unit(facts.topic.measures[measure].unit)}입니까?",
@@ -55,7 +55,7 @@ def gaps(facts: Facts) -> Iterator[Question]:
             margin = tolerance(own, max(x, y)) * Decimal("1.5")
             return about(abs(x - y), margin, measure) if abs(x - y) > 2 * margin else None
 
-        when = f"{year} " if len(facts.years) > 1 else ""
+        when = facts.when(year)
         text = f"{when}{a}{and_marker(a)} {b}의 {measure.name}{topic_marker(measure.name)} 약 몇 {base_unit(measure.unit)} 차이가 납니까?"
         yield Question("difference", text, answer)
 

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch, Polygon, Wedge
 from PIL import Image
 from scipy.spatial import Voronoi
 
-from evaluator.fresh.facts import CLASSES, Axis, Facts, Layout, axis_of, icon_value, random_of
+from evaluator.fresh.facts import CLASSES, Axis, Facts, Layout, icon_value, random_of
 from evaluator.fresh.fonts import font_files
 from evaluator.fresh.korean import printed
 
@@ -98,7 +98,7 @@ def _bar(figure: Figure, facts: Facts, measure: int) -> None:
     draw(facts.rows, values, 0.55, color=paint["facecolor"])
     if horizontal:
         axes.invert_yaxis()
-    _value_axis(axes, axis_of(facts, measure), horizontal=horizontal, sparse=facts.style >= 4)
+    _value_axis(axes, facts.axes[measure], horizontal=horizontal, sparse=facts.style >= 4)
 
 
 def _grouped(figure: Figure, facts: Facts, measure: int) -> None:
@@ -109,7 +109,7 @@ def _grouped(figure: Figure, facts: Facts, measure: int) -> None:
         heights = [float(facts.values[facts.groups[0], row, year, measure]) for year in facts.years]
         bars.append(axes.bar(places, heights, width * 0.9, **_paint(facts, number)))
     axes.set_xticks(range(len(facts.years)), facts.years)
-    _value_axis(axes, axis_of(facts, measure), sparse=facts.style >= 4)
+    _value_axis(axes, facts.axes[measure], sparse=facts.style >= 4)
     _legend(figure, bars, list(facts.rows))
 
 
@@ -119,7 +119,7 @@ def _stacked(figure: Figure, facts: Facts, measure: int) -> None:
         heights = np.array([float(facts.values[facts.groups[0], row, year, measure]) for year in facts.years])
         bars.append(axes.bar(facts.years, heights, 0.55, bottom=bottoms, **_paint(facts, number)))
         bottoms = bottoms + heights
-    _value_axis(axes, axis_of(facts, measure), sparse=facts.style >= 4)
+    _value_axis(axes, facts.axes[measure], sparse=facts.style >= 4)
     _legend(figure, bars, list(facts.rows))
 
 
@@ -129,7 +129,7 @@ def _area(figure: Figure, facts: Facts, measure: int) -> None:
     drawn = axes.stackplot(range(len(facts.years)), heights, colors=PALETTES[facts.style % 3])
     axes.set_xticks(range(len(facts.years)), facts.years)
     axes.margins(x=0)
-    _value_axis(axes, axis_of(facts, measure), sparse=facts.style >= 4)
+    _value_axis(axes, facts.axes[measure], sparse=facts.style >= 4)
     _legend(figure, drawn, list(facts.rows))
 
 
@@ -140,7 +140,7 @@ def _line(figure: Figure, facts: Facts, measure: int) -> None:
         colour = "#333333" if facts.style % 4 == 3 else PALETTES[facts.style % 4][number]
         dash = DASHES[number] if facts.style >= 4 else "-"
         lines += axes.plot(facts.years, heights, color=colour, marker=MARKERS[number], linestyle=dash, linewidth=1.8)
-    _value_axis(axes, axis_of(facts, measure), sparse=facts.style >= 4)
+    _value_axis(axes, facts.axes[measure], sparse=facts.style >= 4)
     _legend(figure, lines, list(facts.rows))
 
 
@@ -150,11 +150,11 @@ def _dual(figure: Figure, facts: Facts, measure: int) -> None:
     bars = left.bar(
         facts.years, [float(facts.values[group, row, year, 0]) for year in facts.years], 0.5, color="#9db8d2"
     )
-    _value_axis(left, axis_of(facts, 0))
+    _value_axis(left, facts.axes[0])
     right = left.twinx()
     heights = [float(facts.values[group, row, year, 1]) for year in facts.years]
     (line,) = right.plot(facts.years, heights, color="#a33b20", marker="o", linewidth=1.8)
-    _value_axis(right, axis_of(facts, 1))
+    _value_axis(right, facts.axes[1])
     right.grid(visible=False)
     right.spines["right"].set_visible(True)
     left.set_ylabel(f"{first.name} ({first.unit})")
@@ -252,7 +252,7 @@ def district_places(facts: Facts) -> Any:
 
 def class_bounds(facts: Facts) -> list[Decimal]:
     """Return the lower bounds of all classes of a map but the first."""
-    step = axis_of(facts, 0).step
+    step = facts.axes[0].step
     return [step * n for n in range(1, CLASSES)]
 
 

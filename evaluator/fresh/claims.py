@@ -42,7 +42,7 @@ def _more(facts: Facts, a: Decimal | None, b: Decimal | None) -> bool | None:
 def _of_a_year(facts: Facts) -> Iterator[Claim]:
     measure = facts.topic.measures[0].name
     for group, year in product(facts.groups, facts.years):
-        where = f"{group}에서 " if len(facts.groups) > 1 else ""
+        where = facts.where(group, "에서")
         for a, b in ((a, b) for pair in combinations(facts.rows, 2) for a, b in (pair, pair[::-1])):
 
             def compared(own: Facts, group: str = group, year: str = year, a: str = a, b: str = b) -> bool | None:
@@ -54,7 +54,7 @@ def _of_a_year(facts: Facts) -> Iterator[Claim]:
 def _of_a_series(facts: Facts) -> Iterator[Claim]:
     measure = facts.topic.measures[0].name
     for group, row in product(facts.groups, facts.rows):
-        where = f"{group} " if len(facts.groups) > 1 else ""
+        where = facts.where(group)
         for a, b in combinations(facts.years, 2):
             for word, sign in (("늘었다", 1), ("줄었다", -1)):
 
@@ -70,7 +70,7 @@ def _of_a_series(facts: Facts) -> Iterator[Claim]:
 def _of_extremes(facts: Facts) -> Iterator[Claim]:
     measure = facts.topic.measures[0].name
     for group, year, row in product(facts.groups, facts.years, facts.rows):
-        where = f"{group}에서 " if len(facts.groups) > 1 else ""
+        where = facts.where(group, "에서")
         for word, sign in (("많았다", 1), ("적었다", -1)):
 
             def first(

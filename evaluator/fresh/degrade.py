@@ -11,6 +11,8 @@ from typing import Literal
 import numpy as np
 from PIL import Image, ImageFilter
 
+from evaluator.fresh.charts import PPI
+
 Version = Literal["clean", "scan", "photo", "fax", "72dpi", "jpeg"]
 
 
@@ -40,15 +42,15 @@ def _photo(image: Image.Image, chance: random.Random) -> bytes:
 
 
 def _fax(image: Image.Image, chance: random.Random) -> bytes:
-    """Reduce to black and white pixels at 100 dpi, with a slant and specks."""
+    """Reduce to black and white pixels, with a slant and specks."""
     grey = image.convert("L").rotate(chance.uniform(-1.0, 1.0), Image.Resampling.BICUBIC, fillcolor=255)
     pixels = np.asarray(grey, dtype=np.int32) + _noise(chance, (grey.height, grey.width), 30)
-    return _png(Image.fromarray(np.where(pixels > 170, 255, 0).astype(np.uint8)).convert("1"))
+    return png(Image.fromarray(np.where(pixels > 170, 255, 0).astype(np.uint8)).convert("1"))
 
 
 def _small(image: Image.Image, chance: random.Random) -> bytes:
-    """Reduce from 110 to 72 dpi."""
-    return _png(image.resize((image.width * 72 // 110, image.height * 72 // 110), Image.Resampling.BILINEAR))
+    """Reduce to 72 dpi."""
+    return png(image.resize((image.width * 72 // PPI, image.height * 72 // PPI), Image.Resampling.BILINEAR))
 
 
 def _compressed_twice(image: Image.Image, chance: random.Random) -> bytes:
@@ -76,7 +78,8 @@ def _jpeg(image: Image.Image, quality: int) -> bytes:
     return buffer.getvalue()
 
 
-def _png(image: Image.Image) -> bytes:
+def png(image: Image.Image) -> bytes:
+    """Return an image as a PNG file."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG")
     return buffer.getvalue()

@@ -5,6 +5,7 @@ import hmac
 import random
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from itertools import product
 from math import floor, log10
 from typing import Literal
@@ -74,10 +75,18 @@ class Facts:
         known = [value for value in values if value is not None]
         return sum(known, Decimal()) if len(known) == len(values) else None
 
-    @property
-    def axis(self) -> "Axis":
-        """The scale that the first measure is drawn on."""
-        return axis_of(self, 0)
+    @cached_property
+    def axes(self) -> "tuple[Axis, Axis]":
+        """The scales that the two measures are drawn on. Thousands of comparisons by eye depend on them."""
+        return _axis(self, 0), _axis(self, 1)
+
+    def when(self, year: str) -> str:
+        """Return a year and a space, or nothing if the figure has a single year."""
+        return f"{year} " if len(self.years) > 1 else ""
+
+    def where(self, group: str, particle: str = "") -> str:
+        """Return a district, a particle and a space, or nothing if the figure has no districts."""
+        return f"{group}{particle} " if len(self.groups) > 1 else ""
 
 
 @dataclass(frozen=True)
@@ -180,7 +189,7 @@ def icon_value(topic: Topic) -> int:
     return int(max(2, per_icon // size * size))
 
 
-def axis_of(facts: Facts, measure: int) -> Axis:
+def _axis(facts: Facts, measure: int) -> Axis:
     """Return the scale of a measure: four to six labelled ticks at round numbers."""
     own = [value for (*_, index), value in facts.values.items() if index == measure]
     if facts.layout in ("stacked", "area"):

@@ -46,8 +46,8 @@ def multiplier(unit: str) -> int:
 
 
 def printed(value: Decimal) -> str:
-    """Return a value as a document prints it: 1,234.5, or △12 for a decrease."""
-    return f"{value:,}" if value >= 0 else f"△{-value:,}"
+    """Return a value as a document prints it: 1,234.5."""
+    return f"{value:,}"
 
 
 def spoken(value: Decimal, unit: str) -> str:

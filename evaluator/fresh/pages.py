@@ -10,6 +10,7 @@ from typing import Any
 from PIL import Image
 
 from evaluator.fresh.charts import PPI, chart
+from evaluator.fresh.degrade import png
 from evaluator.fresh.facts import TABLES, Facts, Layout, icon_value
 from evaluator.fresh.fonts import font_files
 from evaluator.fresh.korean import printed, spoken, topic_marker
@@ -40,9 +41,7 @@ def _stacked(above: bytes, picture: Image.Image, below: bytes) -> bytes:
     for part in parts:
         page.paste(part, ((page.width - part.width) // 2, top))
         top += part.height
-    buffer = io.BytesIO()
-    page.save(buffer, "PNG")
-    return buffer.getvalue()
+    return png(page)
 
 
 @cache

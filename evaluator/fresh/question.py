@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
 from evaluator.fresh.charts import class_bounds
-from evaluator.fresh.facts import TABLES, Facts, axis_of
+from evaluator.fresh.facts import TABLES, Facts
 from evaluator.fresh.korean import (
     base_unit,
     spoken,
@@ -37,7 +37,7 @@ def tolerance(facts: Facts, value: Decimal, measure: int = 0) -> Decimal:
     if facts.layout == "pie":
         return READABLE_PIE * sum(facts.values[facts.groups[0], row, facts.years[0], 0] for row in facts.rows)
     factor = Decimal("1.5") if facts.layout in ("stacked", "area") else Decimal(1)  # two edges are read
-    return READABLE_STEP * factor * axis_of(facts, measure).step
+    return READABLE_STEP * factor * facts.axes[measure].step
 
 
 def differ(facts: Facts, a: Decimal, b: Decimal, measure: int = 0) -> bool:
@@ -61,12 +61,11 @@ def percent(value: Decimal) -> str | None:
 
 
 def named(facts: Facts, group: str, row: str, year: str, measure: int) -> str:
-    where = f"{group} " if len(facts.groups) > 1 else ""
-    return f"{year} {where}{row}의 {facts.topic.measures[measure].name}"
+    return f"{year} {facts.where(group)}{row}의 {facts.topic.measures[measure].name}"
 
 
-def how_many(facts: Facts, name: str, measure: int, ending: str = "입니까?") -> str:
-    return f"{name}{topic_marker(name)} 몇 {base_unit(facts.topic.measures[measure].unit)}{ending}"
+def how_many(facts: Facts, name: str, measure: int) -> str:
+    return f"{name}{topic_marker(name)} 몇 {base_unit(facts.topic.measures[measure].unit)}입니까?"
 
 
 def place_of(facts: Facts, column: dict[str, Decimal], place: int, measure: int = 0) -> str | None:

@@ -10,15 +10,8 @@ from collections.abc import Callable, Iterator
 from evaluator.fresh import chart_questions as chart
 from evaluator.fresh import table_questions as table
 from evaluator.fresh.facts import Facts, Layout
-from evaluator.fresh.korean import (
-    UNANSWERABLE,
-    base_unit,
-    topic_marker,
-)
-from evaluator.fresh.question import (
-    EXACT,
-    Question,
-)
+from evaluator.fresh.korean import UNANSWERABLE, base_unit, topic_marker
+from evaluator.fresh.question import EXACT, Question
 
 _GENERATORS: dict[Layout, tuple[Callable[[Facts], Iterator[Question]], ...]] = {
     "table": (table.lookups, table.unknown, table.ranks, table.differences, table.growths, table.per, table.shares, table.counts, table.footnotes),
@@ -53,7 +46,7 @@ def _absent(facts: Facts) -> Iterator[Question]:
         asked.append((facts.rows[0], facts.years[0]))
     about = "" if facts.layout in EXACT else "약 "
     for one, when in asked:
-        name = f"{when} {group} {one}의 {measure.name}" if len(facts.groups) > 1 else f"{when} {one}의 {measure.name}"
+        name = f"{when} {facts.where(group)}{one}의 {measure.name}"
         text = f"{name}{topic_marker(name)} {about}몇 {base_unit(measure.unit)}입니까?"
         yield Question("unanswerable", text, lambda own: UNANSWERABLE)
 

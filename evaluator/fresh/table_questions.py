@@ -66,8 +66,8 @@ def ranks(facts: Facts) -> Iterator[Question]:
             column = own.column(group, year)
             return place_of(own, column, place) if column else None
 
-        where = f"{group}에서 " if len(facts.groups) > 1 else ""
-        when = "" if facts.layout in ("bar", "log", "pie", "pictogram", "cards") else f"{year} "
+        where = facts.where(group, "에서")
+        when = facts.when(year)
         name = facts.topic.measures[0].name
         text = f"{when}{where}{name}{subject_marker(name)} {words} {head}{topic_marker(head)} 무엇입니까?"
         if len(facts.rows) > 2 and (kind == "largest" or facts.layout != "area"):
@@ -77,12 +77,12 @@ def ranks(facts: Facts) -> Iterator[Question]:
 def sums(facts: Facts) -> Iterator[Question]:
     for year, (a, b) in product(facts.years, combinations(facts.rows, 2)):
         group = facts.groups[0]
-        when = f"{year} " if len(facts.years) > 1 else ""
+        when = facts.when(year)
 
         def answer(own: Facts, year: str = year, a: str = a, b: str = b, group: str = group) -> str | None:
             return in_words(own, [own.value(group, a, year), own.value(group, b, year)], lambda pair: pair[0] + pair[1])
 
-        where = f"{group} " if len(facts.groups) > 1 else ""
+        where = facts.where(group)
         measure = facts.topic.measures[0]
         text = f"{when}{where}{a}{and_marker(a)} {b}의 {measure.name}{object_marker(measure.name)} 합하면 몇 {base_unit(measure.unit)}입니까?"
         yield Question("sum", text, answer)
@@ -104,7 +104,7 @@ def differences(facts: Facts) -> Iterator[Question]:
             yield between((a, row, year), (b, row, year), f"{name}{topic_marker(name)} {a}{and_marker(a)} {b} 사이에")
     if len(facts.groups) == 1:
         for year, (a, b) in product(facts.years, combinations(facts.rows, 2)):
-            when = f"{year} " if len(facts.years) > 1 else ""
+            when = facts.when(year)
             where = facts.groups[0]
             yield between(
                 (where, a, year),
@@ -124,7 +124,7 @@ def growths(facts: Facts) -> Iterator[Question]:
                 old, new = own.value(group, row, before), own.value(group, row, after)
                 return percent(100 * (new - old) / old) if old and new and new > old * Decimal("1.005") else None
 
-            where = f"{group} " if len(facts.groups) > 1 else ""
+            where = facts.where(group)
             text = f"{where}{row}의 {measure}{topic_marker(measure)} {before}에 비해 {after}에 몇 % 늘었습니까? 소수점 아래 첫째 자리까지 반올림하십시오."
             yield Question("growth", text, answer)
 
@@ -146,7 +146,7 @@ def per(facts: Facts) -> Iterator[Question]:
             close = abs(ratio * 10 % 1 - Decimal("0.5")) < Decimal("0.02")
             return None if close else f"{ratio.quantize(Decimal('0.1'), ROUND_HALF_UP):,}{base_unit(big.unit)}"
 
-        where = f"{year} {group} " if len(facts.groups) > 1 else f"{year} "
+        where = f"{year} {facts.where(group)}"
         if is_share:
             text = f"{where}{row}의 {little.name}{topic_marker(little.name)} {big.name}의 몇 %입니까?"
         else:

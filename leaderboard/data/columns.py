@@ -3,7 +3,7 @@
 One entry defines how a column is shown, sorted and chosen, its key in URLs, and its fields in exported files.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -17,7 +17,6 @@ from submissions.records.index_rows import BoardRow
 from submissions.texts.text import Text
 
 Order = Literal["ascending", "descending"]
-LADDER = "ladder"  # key of the column of the degradation ladder
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,7 @@ class Column:
     cell: str = ""  # the macro of cells.html that renders it
     metric: str = ""
     part: tuple[str, str] | None = None  # axis, bucket
+    compute: Callable[[BoardRow], Any] | None = None  # for a value that is none of these
     order: Order | None = None  # sort order; None: the table cannot be sorted by this column
     order_label: Text | None = None
     hint: Text | None = None
@@ -44,8 +44,8 @@ class Column:
         """Return the value to show and sort by, or None if it is unknown. Scores are in percent."""
         if self.metric:
             return row.metrics.get(self.metric)
-        if self.key == LADDER:
-            return first_big_loss(row)
+        if self.compute:
+            return self.compute(row)
         if self.part:
             axis, bucket = self.part
             found = row.breakdown.get(axis, {}).get(bucket)
@@ -183,9 +183,10 @@ RUN_COLUMNS = (
 RANK = "score"  # the sort key of the ranking itself
 RANK_LABEL = Text("순위", "Rank")
 LADDER_COLUMN = Column(
-    LADDER,
+    "ladder",
     Text("처음 무너지는 화질", "Fails first on"),
     cell="ladder",
+    compute=first_big_loss,
     numeric=False,
     hint=Text(
         f"원본 이미지보다 점수가 {BIG_LOSS:g}점 넘게 떨어지는 첫 단계입니다. 단계 순서: 스캔, 사진, 팩스, 72dpi, 두 번 압축",
