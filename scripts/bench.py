@@ -19,9 +19,10 @@ from evaluator.benchmarks.scoring import chart_answers, final_answer, strict_cha
 from evaluator.benchmarks.scoring.choices import asserted_letter
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
 from evaluator.statistics.intervals import mean_interval
-from scripts.bench_board import board_rows
+from scripts.bench_board import Measured, board_rows
 from scripts.bench_engines import Row, engine_rows
 from scripts.bench_fresh import fresh_rows
+from scripts.bench_memory import memory_rows
 from scripts.bench_overhead import overhead_rows
 from scripts.bench_sandbox import sandbox_cost
 from scripts.bench_scale import scale_rows
@@ -42,7 +43,7 @@ RESULTS = 1000
 
 def main() -> None:
     parts = {"scoring": scoring, "engines": engines, "overhead": overhead, "board": board, "scale": scale}
-    parts |= {"statistics": statistics, "fresh": fresh}
+    parts |= {"statistics": statistics, "fresh": fresh, "memory": memory}
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("parts", nargs="*", help=f"any of {', '.join(parts)} (default: all)")
     for name in parser.parse_args().parts or parts:
@@ -119,9 +120,17 @@ def statistics() -> None:
 
 
 def fresh() -> None:
-    table = Table("what", "measured", "aim", title="KO-FRESH")
+    _measured("KO-FRESH", fresh_rows)
+
+
+def memory() -> None:
+    _measured("the memory metric of KO-FRESH", memory_rows)
+
+
+def _measured(title: str, rows: Callable[[Path], Iterator[Measured]]) -> None:
+    table = Table("what", "measured", "aim", title=title)
     with tempfile.TemporaryDirectory() as folder:
-        for row in fresh_rows(Path(folder)):
+        for row in rows(Path(folder)):
             table.add_row(row.what, row.ours, row.target)
     Console().print(table)
 

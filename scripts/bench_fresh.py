@@ -11,9 +11,10 @@ from scipy.stats import spearmanr
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Answer, Item, Score
-from evaluator.fresh.draw import N, draw_set, pair_of, pairs_of
+from evaluator.fresh.draw import N, draw_set
 from evaluator.fresh.facts import Facts
 from evaluator.fresh.korean import UNANSWERABLE
+from evaluator.fresh.pairs import pair_of, pairs_of
 from scripts.bench_board import Measured
 from scripts.readers.printed import Printed, printed_on
 from scripts.readers.rules import answer

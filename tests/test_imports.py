@@ -22,6 +22,7 @@ ALLOWED = {
         "evaluator.benchmarks",
         "evaluator.core",
         "evaluator.engines.registry",
+        "evaluator.formats",
         "evaluator.statistics",
         "submissions",
     ),
@@ -34,16 +35,18 @@ ROOMS = {
         "statistics",
         "fresh",
         "benchmarks",
+        "formats",
         "engines",
         "sandbox",
         "hub",
         "datasets",
         "job",
         "results",
+        "opened",
         "worker",
         "commands",
     ],
-    "leaderboard": ["data", "formats", "views", "pages", "edition", "web"],
+    "leaderboard": ["data", "views", "pages", "edition", "web"],
 }
 
 

@@ -27,7 +27,7 @@ from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.fresh.korean import UNANSWERABLE
 from submissions.texts.text import Text
 
-VERSION = "2026Q4.3"  # the quarter of the test set, then the version of prompts and scoring rules
+VERSION = "2026Q4.4"  # the quarter of the test set, then the version of prompts and scoring rules
 
 QUESTION = (
     "이미지를 보고 질문에 답하십시오. 이미지만으로는 알 수 없으면 '알 수 없음'이라고 답하십시오. 눈금에서 읽는 값은 어림값으로 답하십시오. "
@@ -80,7 +80,11 @@ VERSIONS = {
     "72dpi": Text("저해상도(72dpi)", "72 dpi"),
     "jpeg": Text("두 번 압축", "Compressed twice"),
 }
-TWINS = {"original": Text("원본", "Original"), "twin": Text("쌍둥이", "Twin")}
+TWINS = {
+    "original": Text("원본", "Original"),
+    "twin": Text("쌍둥이", "Twin"),
+    "variant": Text("공개 문항의 수치를 바꾼 문항", "Published item with other numbers"),
+}
 
 
 def twins_right(scores: Sequence[Score], name: str) -> float | None:
@@ -121,6 +125,16 @@ class KoFresh(Benchmark):
         ),
         Metric(
             "twins_right", Text("쌍둥이 문항 모두 정답", "Both twins correct"), twins_right, on_hub=False, column=False
+        ),
+        Metric(
+            "memory",
+            Text("암기", "Memory"),
+            lowest=-100.0,
+            hint=Text(
+                "공개된 문항의 수치를 바꾸어 다시 물었을 때, 이제는 틀린 옛 정답을 말한 비율에서 공개한 적 없는 다른 수치의 정답을 말한 비율을 뺀 값입니다. 문항을 본 적 없는 모델은 평균 0이고, 구간이 0보다 크면 공개 문항을 외운 것입니다.",
+                "Published items are asked again with other numbers: share of answers that repeat a published answer, which is wrong now, minus the share that give the answer for numbers that were never published. It is 0 on average for a model that has not seen the items. An interval above 0 means that it has memorised them.",
+            ),
+            on_hub=False,
         ),
         *(
             Metric(
@@ -185,6 +199,7 @@ class KoFresh(Benchmark):
             choices=choices,
             buckets={axis.name: text_in(row, axis.name) for axis in self.card.axes},
             cluster=text_in(row, "pair").partition("-")[0],
+            extra={name: tuple(row[name]) for name in ("published", "held_back") if row.get(name)},
         )
 
     def prompts(self, item: Item) -> list[Prompt]:
@@ -204,7 +219,17 @@ class KoFresh(Benchmark):
 
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers
-        gold, output = gold_answer(item), answer.text
+        score = self._score_text(item, gold_answer(item), answer)
+        if "published" not in item.extra:
+            return score
+        repeated, guessed = (
+            max(self._score_text(item, gold, answer).values["em"] for gold in item.extra[name])
+            for name in ("published", "held_back")
+        )
+        return replace(score, values={**score.values, "memory": repeated - guessed})
+
+    def _score_text(self, item: Item, gold: str, answer: Answer) -> Score:
+        output = answer.text
         declined = abstains(item.question, output)
         if gold in tuple(LETTERS):
             right = float(asserted_letter(visible(output)) == gold)

@@ -4,6 +4,7 @@ This module imports nothing heavy, so that `--help` is fast.
 """
 
 import argparse
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import ENGINES
 from evaluator.results.shard import parse_shard
 from submissions.config.durations import parse_duration
+from submissions.records.base import MODEL_ID
 from submissions.records.options import PRECISIONS, THINKING
 
 T = TypeVar("T")
@@ -57,13 +59,25 @@ def _add_ko_fresh(ko_fresh: argparse.ArgumentParser) -> None:
     draw.add_argument(
         "--n", type=_positive, default=2000, metavar="N", help="questions, twins included (default: 2000)"
     )
-    verify = steps.add_parser("verify", help="draw a revealed set again and compare it with its commitment")
-    verify.add_argument("commitment", help="a commitment file, or a quarter whose commitment is in the store: 2026Q4")
-    for step in (draw, verify):
-        step.add_argument("--out", required=True, type=_folder, help="a folder that does not exist yet")
-    reveal = steps.add_parser("reveal", help="publish the seed of a quarter; later results on its set are not ranked")
-    reveal.add_argument("quarter", help="for example 2026Q4")
+    collect = steps.add_parser("collect", help="write a quarter's set, results and answers to a folder, for yourself")
+    reveal = steps.add_parser(
+        "reveal", help="publish a quarter's seed, items and answers; later results on its set are not ranked"
+    )
+    for step in (collect, reveal):
+        step.add_argument("quarter", help="for example 2026Q4")
+    reveal.add_argument("--dataset", required=True, type=_dataset, metavar="OWNER/NAME", help="its name on the Hub")
+    reveal.add_argument("--push", action="store_true", help="create that dataset on the Hub")
     reveal.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    verify = steps.add_parser(
+        "verify", help="draw a revealed set again, score all answers again, and compare with what was published"
+    )
+    verify.add_argument(
+        "published", help="the folder of a published dataset, a commitment file, or a quarter of the store: 2026Q4"
+    )
+    for step in (draw, collect, reveal, verify):
+        step.add_argument("--out", required=True, type=_folder, help="a folder that does not exist yet")
+    statistics = steps.add_parser("statistics", help="difficulty and discrimination of the items in a collected folder")
+    statistics.add_argument("folder", type=_folder, help="a folder that `collect` or `reveal` has written")
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:
@@ -241,6 +255,12 @@ def _price(text: str) -> float:
 def _benchmark(text: str) -> str:
     if text not in BENCHMARKS:
         raise argparse.ArgumentTypeError(f"unknown benchmark {text!r}; available: {', '.join(BENCHMARKS)}")
+    return text
+
+
+def _dataset(text: str) -> str:
+    if not re.fullmatch(MODEL_ID, text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not OWNER/NAME")
     return text
 
 

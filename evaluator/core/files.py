@@ -39,6 +39,23 @@ def check_new_folder(folder: Path) -> None:
         raise DataError(f"{folder}: {error.strerror}") from None
 
 
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Yield a folder to fill, which becomes `folder` once the block ends without an error.
+
+    Raises DataError as `check_new_folder` does.
+    """
+    check_new_folder(folder)
+    partial = folder.with_name(f"{folder.name}.partial")
+    remove_path(partial)
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+        partial.rename(folder)
+    finally:
+        remove_path(partial)
+
+
 def remove_path(path: Path) -> None:
     """Remove a file or a whole folder, of any depth.
 

@@ -51,8 +51,12 @@ CONTEXT: dict[str, Any] = {
 }
 
 
-def croissant(benchmark: str, folder: Path, license_url: str, url: str, published: date) -> dict[str, Any]:
+def croissant(
+    benchmark: str, folder: Path, license_url: str, url: str, published: date, prefix: str = ""
+) -> dict[str, Any]:
     """Return the JSON-LD description of a folder of items. Its fields are the columns of the first row.
+
+    `prefix` is the folder's path in the dataset, ending with a slash, if the items are not at its top.
 
     Raises DataError if the folder has no items or an address is not a URL.
     """
@@ -80,12 +84,12 @@ def croissant(benchmark: str, folder: Path, license_url: str, url: str, publishe
                 "@type": "cr:FileObject",
                 "@id": file.name,
                 "name": file.name,
-                "contentUrl": file.name,
+                "contentUrl": f"{prefix}{file.name}",
                 "contentSize": f"{len(content)} B",
                 "encodingFormat": ENCODINGS[file.suffix],
                 "sha256": hashlib.sha256(content).hexdigest(),
             },
-            *_file_sets(first),
+            *_file_sets(first, prefix),
         ],
         "recordSet": [
             {
@@ -99,7 +103,7 @@ def croissant(benchmark: str, folder: Path, license_url: str, url: str, publishe
     }
 
 
-def _file_sets(row: Row) -> list[dict[str, Any]]:
+def _file_sets(row: Row, prefix: str) -> list[dict[str, Any]]:
     """Return the sets of files that rows name by relative path. The first row determines their folders."""
     named = {"images": (row.get("images") or [None])[0], "pages": row.get("page")}
     kinds = {"images": ["image/png", "image/jpeg"], "pages": "text/html"}
@@ -108,7 +112,7 @@ def _file_sets(row: Row) -> list[dict[str, Any]]:
             "@type": "cr:FileSet",
             "@id": name,
             "name": name,
-            "includes": f"{str(path).rpartition('/')[0]}/*".lstrip("/"),
+            "includes": f"{prefix}{str(path).rpartition('/')[0]}/*".lstrip("/"),
             "encodingFormat": kinds[name],
         }
         for name, path in named.items()

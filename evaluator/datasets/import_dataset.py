@@ -5,7 +5,6 @@ reasons. Files are named by a hash of their content, so equal images are one fil
 """
 
 import json
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from evaluator.benchmarks.base import Benchmark, Row, describe_row_error
 from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
 from evaluator.core.data_types import Answer, Item
 from evaluator.core.errors import DataError
-from evaluator.core.files import check_new_folder, write_content_addressed
+from evaluator.core.files import new_folder, write_content_addressed
 from evaluator.datasets.leak_check import CANARY
 from evaluator.hub.eval_results import benchmark_yaml
 
@@ -41,16 +40,8 @@ def import_dataset(
     `out` is created only once it is complete. `on_row` is called with the number of each row.
     Raises DataError if the source cannot be read or none of its rows can be used.
     """
-    check_new_folder(out)
-    partial = out.with_name(f"{out.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
-        imported = _write(benchmark, source, partial, on_row)
-        partial.rename(out)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return imported
+    with new_folder(out) as partial:
+        return _write(benchmark, source, partial, on_row)
 
 
 def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int], None]) -> Imported:

@@ -115,10 +115,10 @@ def commit(
     return transact(store, decide)
 
 
-def reveal(quarter: str, settings: Settings) -> Commitment:
-    """Publish the seed of a quarter.
+def reveal(quarter: str, settings: Settings, dataset: str | None = None) -> Commitment:
+    """Publish the seed of a quarter, and the name of the dataset with its items and answers.
 
-    Raises DataError if nothing was committed to or the seed is another one, and StoreError if the store fails.
+    What is published already is not changed. Raises DataError if nothing was committed to or the seed is another one, and StoreError if the store fails.
     """
     store, seed = open_store(settings.store, settings), seed_of(quarter, settings)
 
@@ -126,7 +126,9 @@ def reveal(quarter: str, settings: Settings) -> Commitment:
         public = commitment(store, quarter, snapshot)
         if public.seed_sha256 != seed_hash(seed):
             raise DataError(f"this seed is not the one that was committed to for {quarter}")
-        revealed = public.evolve(seed=seed, revealed_at=public.revealed_at or store.now())
+        revealed = public.evolve(
+            seed=seed, revealed_at=public.revealed_at or store.now(), dataset=public.dataset or dataset
+        )
         return {revealed.path: revealed.to_bytes()}, f"Reveal the seed of {quarter}", revealed
 
     return transact(store, decide)
@@ -177,20 +179,7 @@ def seed_hash(seed: str) -> str:
 def generator_hash() -> str:
     """Return the SHA-256 of the drawing code and the fonts."""
     digest = hashlib.sha256("".join(FONTS.values()).encode())
-    for name in (
-        "korean",
-        "topics",
-        "facts",
-        "fonts",
-        "charts",
-        "pages",
-        "question",
-        "table_questions",
-        "chart_questions",
-        "questions",
-        "claims",
-        "degrade",
-        "draw",
-    ):
-        digest.update((Path(__file__).parent / f"{name}.py").read_bytes())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        if path.stem not in ("beacon", "seed"):
+            digest.update(path.read_bytes())
     return digest.hexdigest()

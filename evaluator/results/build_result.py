@@ -78,12 +78,8 @@ def build_result(
     """Return the public record of a scored evaluation."""
     scores, answers, singly = scored.scores, list(scored.answers.values()), list(scored.singly.values())
     name, n = task.benchmark.name, len(scores)
-    counts = {status: sum(s.status == status for s in scores) for status in get_args(AnswerStatus)}
     seconds = [a.seconds for a in answers]
     benchmark = task.benchmark
-    metrics = benchmark.aggregate(scores)
-    steps = n if n >= ROUNDED_FROM else None
-    means = [metric.name for metric in benchmark.metrics if metric.is_mean and metric.name in metrics]
     api, remote = task.options.api, task.remote
     reasoning = _reasoning(benchmark, scores, answers)
     asked = task.request.requested_revision
@@ -109,21 +105,14 @@ def build_result(
             batch_size=environment["batch_size"],
             max_new_tokens=task.options.max_new_tokens,
         ),
-        results={name: {metric: _percent(value, steps) for metric, value in metrics.items()}},
         headline=benchmark.card.headline,
-        intervals={metric: _interval(benchmark, metric, items, scores, steps) for metric in means},
-        standard_errors={metric: _standard_error(metric, scores, steps) for metric in means},
         versions={name: benchmark.version},
         n_samples={name: {"original": dataset.n, "effective": n}},
         date=round(time.time(), 3),
         git_hash=git_hash(),
         total_evaluation_time_seconds=round(sum(seconds), 3),
         dataset=dataset,
-        breakdown={
-            **{axis: _breakdown(benchmark, axis, items, scores, rounded=bool(steps)) for axis in items[0].buckets},
-            **_histogram(benchmark, scores),
-        },
-        answers=AnswerCounts(**counts),
+        **scored_fields(benchmark, items, scores),
         inputs=_inputs(answers),
         latency=build_latency(task, answers, singly, environment),
         batch_invariance=invariance,
@@ -143,6 +132,23 @@ def build_result(
         else Provenance(kind="reported", source="python -m evaluator run"),
         reproduce=reproduce(task),
     )
+
+
+def scored_fields(benchmark: Benchmark, items: Sequence[Item], scores: Sequence[Score]) -> dict[str, Any]:
+    """Return the fields of a result that follow from its items and their scores alone."""
+    metrics, n = benchmark.aggregate(scores), len(scores)
+    steps = n if n >= ROUNDED_FROM else None
+    means = [metric.name for metric in benchmark.metrics if metric.is_mean and metric.name in metrics]
+    return {
+        "results": {benchmark.name: {metric: _percent(value, steps) for metric, value in metrics.items()}},
+        "intervals": {metric: _interval(benchmark, metric, items, scores, steps) for metric in means},
+        "standard_errors": {metric: _standard_error(metric, scores, steps) for metric in means},
+        "breakdown": {
+            **{axis: _breakdown(benchmark, axis, items, scores, rounded=bool(steps)) for axis in items[0].buckets},
+            **_histogram(benchmark, scores),
+        },
+        "answers": AnswerCounts(**{s: sum(one.status == s for one in scores) for s in get_args(AnswerStatus)}),
+    }
 
 
 def _reasoning(benchmark: Benchmark, scores: Sequence[Score], answers: Sequence[Answer]) -> Reasoning | None:

@@ -13,6 +13,7 @@ from evaluator.engines.load import engine_location
 from evaluator.job.folder import Job
 from evaluator.job.limited_process import run_limited
 from evaluator.job.process import OnProgress, run_inference
+from evaluator.results.answer_rows import answer_rows, answers_hash
 from evaluator.results.build_result import build_result, round_measures
 from evaluator.results.score_answers import ScoredAnswers, count_answers, keep_answers, score_answers
 from evaluator.results.task import Task, evenly_spaced, prompts_of
@@ -85,6 +86,8 @@ def evaluate(
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)
     result = build_result(task, items, scored, dataset, job.environment(), invariance, worker)
+    if task.benchmark.drawn:  # its answers are published when its seed is
+        result = result.evolve(answers_sha256=answers_hash(answer_rows(details)))
     return Evaluation(round_measures(result) if task.request.custom_code else result, details)
 
 
@@ -153,6 +156,7 @@ def _details(items: Sequence[Item], answers: Sequence[Sequence[Answer]], scores:
                 "id": item.id,
                 "answers": [answer.text for answer in item_answers],
                 **({"raw": raw} if any(raw) else {}),
+                **({"reasoned": True} if any(a.reasoning_tokens is not None for a in item_answers) else {}),
                 "status": score.status,
                 **score.values,
             }

@@ -5,6 +5,7 @@ import hmac
 import json
 import logging
 import secrets
+from collections.abc import Iterable
 
 from evaluator.core.errors import Details
 from evaluator.results.item_scores import ItemScores
@@ -22,11 +23,20 @@ def save_details(private: PrivateStore, key: str, details: Details, secret: byte
     The ids of items are replaced by their HMAC under `secret`, or under a key that is created once in the private store.
     """
     secret = secret or _create_or_read_key(private)
-    rows = [
-        {**row, "id": hmac.new(secret, str(row["id"]).encode(), hashlib.sha256).hexdigest()[:32]} for row in details
-    ]
+    rows = [{**row, "id": _hidden_id(str(row["id"]), secret)} for row in details]
     content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-    private.write(sharded(f"details/{key}.jsonl"), content)
+    private.write(_details_path(key), content)
+
+
+def read_details(private: PrivateStore, key: str, ids: Iterable[str], secret: bytes | None) -> Details | None:
+    """Return the scores and answers of the items with these ids, or None if some are missing. Raises StoreError."""
+    secret = secret or _create_or_read_key(private)
+    try:
+        rows = {row["id"]: row for row in map(json.loads, private.read(_details_path(key)).splitlines())}
+        return [{**rows[_hidden_id(item_id, secret)], "id": item_id} for item_id in ids]
+    except (KeyError, ValueError) as error:
+        log.info("%s has no details that can be read: %s", key, error)
+        return None
 
 
 def save_item_scores(private: PrivateStore, key: str, scores: ItemScores) -> None:
@@ -45,6 +55,14 @@ def read_item_scores(private: PrivateStore, key: str) -> ItemScores | None:
 
 def _scores_path(key: str) -> str:
     return sharded(f"scores/{key}.parquet")
+
+
+def _details_path(key: str) -> str:
+    return sharded(f"details/{key}.jsonl")
+
+
+def _hidden_id(item_id: str, secret: bytes) -> str:
+    return hmac.new(secret, item_id.encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def _create_or_read_key(private: PrivateStore) -> bytes:

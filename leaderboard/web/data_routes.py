@@ -14,7 +14,7 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query
 from leaderboard.data.record import record_json
 from leaderboard.data.requests import queue_json, request_json
-from leaderboard.formats import RESULT_FORMATS
+from evaluator.formats import RESULT_FORMATS
 from leaderboard.pages.feed import feed, feed_of_request
 from leaderboard.pages.page import versions
 from leaderboard.pages.share import badge, benchmark_card, comparison_card, model_card, overview_card

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse
 
-from evaluator.fresh.draw import image_names, pairs_of
+from evaluator.fresh.pairs import image_names, pairs_of
 from scripts.readers.printed import Printed, printed_on
 from scripts.readers.rules import answer
 from scripts.support.hub.server import serve

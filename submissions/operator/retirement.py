@@ -42,6 +42,12 @@ def reinstate(store: Store, key: str, now: datetime) -> None:
     transact(store, decide)
 
 
+def is_retired(store: Store, key: str, snapshot: Snapshot) -> bool:
+    """Return whether a result is retired now. Raises StoreError."""
+    known = _retirement(store, key, snapshot)
+    return known is not None and known.until is None
+
+
 def _retirement(store: Store, key: str, snapshot: Snapshot) -> Retirement | None:
     path = Retirement.path_of(key)
     return Retirement.model_validate_json(store.read(path, snapshot.head)) if path in snapshot.files else None

@@ -60,6 +60,7 @@ class Commitment(Record):
     committed_at: Time
     seed: Label | None = None
     revealed_at: Time | None = None
+    dataset: Label | None = None  # OWNER/NAME on the Hub, where items and answers were published with the seed
 
     @property
     def path(self) -> str:

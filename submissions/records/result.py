@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 from submissions.records.base import (
     MAX_PARAMS,
     Decoding,
+    Digest,
     Key,
     Label,
     Metric,
@@ -213,6 +214,7 @@ class EvalResult(Record):
     standard_errors: dict[MetricName, Percent] = Field(default_factory=dict)
     breakdown: dict[str, dict[str, Bucket]] = Field(default_factory=dict)
     answers: AnswerCounts | None = None
+    answers_sha256: Digest | None = None  # of all answers, which are published later (evaluator.results.answer_rows)
     inputs: Inputs | None = None
     latency: Latency | None = None
     batch_invariance: BatchInvariance | None = None

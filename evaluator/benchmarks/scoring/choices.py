@@ -77,7 +77,7 @@ def with_order_key(items: list[Item]) -> list[Item]:
     """
     whole = json.dumps([(item.id, item.choices) for item in items])
     key = hashlib.sha256(whole.encode()).hexdigest()
-    return [replace(item, extra={ORDER_KEY: key}) for item in items]
+    return [replace(item, extra={**item.extra, ORDER_KEY: key}) for item in items]
 
 
 def choice_order(item: Item, rotation: int) -> list[int]:

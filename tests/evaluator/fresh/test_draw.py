@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from decimal import Decimal
 from itertools import pairwise, product
 from pathlib import Path
@@ -13,10 +14,12 @@ from PIL import Image
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.ko_fresh import KINDS, LAYOUTS, VERSIONS, gold_answer
 from evaluator.core.data_types import Answer, Item
-from evaluator.fresh.draw import Pair, Row, draw_set, is_on_ladder, pair_of, pairs_of, set_hash, shuffled_rows
+from evaluator.fresh.draw import draw_set, set_hash, shuffled_rows
 from evaluator.fresh.facts import Facts, facts_of
 from evaluator.fresh.korean import UNANSWERABLE, spoken
+from evaluator.fresh.memory import memory_figures
 from evaluator.fresh.pages import pages
+from evaluator.fresh.pairs import Pair, Row, is_on_ladder, pair_of, pairs_of
 from scripts.readers.printed import Printed, printed_on
 from scripts.readers.rules import answer
 from submissions.config.paths import ROOT, SAMPLES
@@ -81,7 +84,7 @@ def test_draw_set_has_size_and_readable_images(tmp_path: Path) -> None:
     draw_set("size", tmp_path / "set", 200)
     items = BENCHMARKS["ko-fresh"].load(tmp_path / "set")
     assert len(items) == 200
-    assert sum(item.buckets["twin"] == "twin" for item in items) == 100
+    assert sum(item.buckets["twin"] == "twin" for item in items) == 95  # 10 are about published figures
     assert {item.buckets["version"] for item in items} == set(VERSIONS)
     for item in items:
         assert len(item.images) == (2 if item.buckets["layout"] == "two_pages" else 1)
@@ -199,3 +202,40 @@ def test_descriptions_are_true_of_one_variant_each(number: int) -> None:
     for texts in four:
         assert len(set(texts)) == 4
         assert texts[1] in [row["choices"][0] for row in pair.rows[1] if row["choices"]]
+
+
+def test_memory_items_ask_published_questions_about_other_numbers() -> None:
+    assert memory_figures("sample", 100) == []
+    published = {row["question"]: row["answer"] for pair in pairs_of("sample", 80) for row in pair.rows[0]}
+    twins = {row["question"]: row["answer"] for pair in pairs_of("sample", 80) for row in pair.rows[1]}
+    rows = [[row for figure in memory_figures(seed, 100) for row in figure.rows[0]] for seed in ("one", "two")]
+    for row in (*rows[0], *rows[1]):
+        assert row["published"] == [published[row["question"]], twins[row["question"]]]
+        answers = [*row["published"], *row["held_back"], row["answer"]]
+        assert len(set(answers)) == 5 and row["twin"] == "variant" and not row["choices"]
+    assert len(rows[0]) >= 10 and {row["question"] for row in rows[0]} & {row["question"] for row in rows[1]}
+    by_question = [{row["question"]: (row["answer"], *row["held_back"]) for row in own} for own in rows]
+    shared = by_question[0].keys() & by_question[1].keys()
+    assert not any(set(by_question[0][question]) == set(by_question[1][question]) for question in shared)
+
+
+def test_set_has_even_number_of_memory_items(tmp_path: Path) -> None:
+    draw_set("a secret", tmp_path / "set", 120)
+    items = BENCHMARKS["ko-fresh"].load(tmp_path / "set")
+    known = [item for item in items if item.buckets["twin"] == "variant"]
+    assert len(items) == 120 and len(known) == 6 == sum("published" in item.extra for item in items)
+
+
+def test_memory_is_difference_between_published_and_held_back_answers(tmp_path: Path) -> None:
+    draw_set("a secret", tmp_path / "set", 120)
+    bench = BENCHMARKS["ko-fresh"]
+    items = bench.load(tmp_path / "set")
+
+    def memory(answer: Callable[[Item], str]) -> float:
+        answered = [[Answer(item.id, f"정답: {answer(item).partition(' (±')[0]}", "ok", 0.0)] for item in items]
+        return bench.aggregate(bench.score(items, answered))["memory"]
+
+    # Not 1 and -1, because the tolerances of two readings may overlap.
+    assert memory(lambda item: item.extra.get("published", ("",))[0]) > 0.5
+    assert memory(lambda item: item.extra.get("held_back", ("", ""))[1]) < -0.5
+    assert memory(lambda item: "알 수 없음") == 0.0

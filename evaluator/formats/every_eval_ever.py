@@ -1,7 +1,7 @@
 """Convert results to the format of Every Eval Ever, version 0.3.0 (https://github.com/evaleval/every_eval_ever)."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluator.benchmarks import BENCHMARKS
@@ -33,6 +33,36 @@ def to_every_eval_ever(result: EvalResult) -> dict[str, Any]:
         },
         "model_info": _model(result),
         "evaluation_results": list(_metrics(result)),
+    }
+
+
+def instance_row(
+    aggregate: Mapping[str, Any],
+    result_id: str,
+    item_id: str,
+    prompt: str,
+    gold: str,
+    answer: str,
+    score: float,
+    images: Sequence[str],
+) -> dict[str, Any]:
+    """Return one answer as a row of the instance file of `aggregate`, for its metric `result_id`.
+
+    `score` is from 0 to 1, the row's score in percent. The format has no field for images.
+    """
+    return {
+        "schema_version": VERSION,
+        "evaluation_id": aggregate["evaluation_id"],
+        "model_id": aggregate["model_info"]["id"],
+        "evaluation_name": aggregate["evaluation_results"][0]["evaluation_name"],
+        "evaluation_result_id": result_id,
+        "sample_id": item_id,
+        "interaction_type": "single_turn",
+        "input": {"raw": prompt, "reference": [gold]},
+        "output": {"raw": [answer]},
+        "answer_attribution": [],
+        "evaluation": {"score": 100 * score, "is_correct": score == 1.0},
+        "metadata": {f"image_{number}": url for number, url in enumerate(images, 1)},
     }
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from leaderboard.formats.every_eval_ever import to_every_eval_ever
-from leaderboard.formats.inspect_log import to_inspect
-from leaderboard.formats.lm_eval import to_lm_eval
+from evaluator.formats.every_eval_ever import to_every_eval_ever
+from evaluator.formats.inspect_log import to_inspect
+from evaluator.formats.lm_eval import to_lm_eval
 from submissions.records.result import EvalResult
 
 # By the part of the URL between the key and `.json`: /results/KEY.lm-eval.json

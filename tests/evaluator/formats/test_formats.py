@@ -6,9 +6,9 @@ import jsonschema
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.formats import RESULT_FORMATS
-from leaderboard.formats.every_eval_ever import to_every_eval_ever
-from leaderboard.formats.inspect_log import to_inspect
+from evaluator.formats import RESULT_FORMATS
+from evaluator.formats.every_eval_ever import to_every_eval_ever
+from evaluator.formats.inspect_log import to_inspect
 from scripts.support.evaluated import evaluated
 from scripts.support.records import Make
 from submissions.config.paths import PUBLISHED, ROOT

@@ -1,6 +1,7 @@
-"""Convert results to Inspect logs without samples (https://inspect.aisi.org.uk/eval-logs.html, version 2 of the format)."""
+"""Convert results to Inspect logs (https://inspect.aisi.org.uk/eval-logs.html, version 2 of the format)."""
 
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,7 +9,7 @@ from submissions.records.result import EvalResult
 
 
 def to_inspect(result: EvalResult) -> dict[str, Any]:
-    """Return a result as an Inspect log. Scores are from 0 to 1, like Inspect's own metrics."""
+    """Return a result as an Inspect log without samples. Scores are from 0 to 1, like Inspect's own metrics."""
     moment = datetime.fromtimestamp(result.date or time.time(), UTC).isoformat()
     n = result.dataset.n or 0
     metrics = {
@@ -66,3 +67,21 @@ def _usage(result: EvalResult) -> dict[str, Any]:
         return {}
     used = {"input_tokens": cost.prompt_tokens, "output_tokens": cost.completion_tokens}
     return {result.config.model_name: {**used, "total_tokens": sum(used.values())}}
+
+
+def sample(
+    scorer: str, item_id: str, prompt: str, images: Sequence[str], gold: str, answer: str, score: float
+) -> dict[str, Any]:
+    """Return an answer as a sample of a log. `images` are addresses."""
+    pictures = [{"type": "image", "image": url} for url in images]
+    asked = {"role": "user", "content": [*pictures, {"type": "text", "text": prompt}]}
+    given = {"role": "assistant", "content": answer, "source": "generate"}
+    return {
+        "id": item_id,
+        "epoch": 1,
+        "input": [asked],
+        "target": gold,
+        "messages": [asked, given],
+        "output": {"choices": [{"message": given, "stop_reason": "stop"}]},
+        "scores": {scorer: {"value": score, "answer": answer}},
+    }

@@ -1,0 +1,124 @@
+"""Choose the figures, questions and answers of a set of ko-fresh, as rows of the documented schema."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+from evaluator.fresh.claims import choose_claims
+from evaluator.fresh.degrade import DEGRADED, SUFFIXES, Version
+from evaluator.fresh.facts import LAYOUTS, Facts, Layout, facts_of, random_of
+from evaluator.fresh.question import Kind
+from evaluator.fresh.questions import choose_questions
+
+QUESTIONS_PER_FIGURE = 3  # besides the four descriptions
+VARIANTS = ("a", "b", "c", "d")  # a figure, its twin, and two that are never shown (see claims.py)
+TWINS = ("original", "twin")
+# Layouts that lose nothing without colours are degraded, every fifth of them: a tenth of all figures.
+LADDER_LAYOUTS: tuple[Layout, ...] = ("table", "two_pages", "cards", "bar", "log", "dual", "pictogram")
+LADDER_EVERY, LADDER_FIRST = 5, 3
+PRINTED: tuple[Layout, ...] = ("table", "two_pages", "cards")  # layouts that print all values
+MARKS: tuple[Kind, ...] = ("estimate", "cross", "trend")  # questions about the chart of a page
+MAX_TRIES = 20  # to find values that allow four descriptions
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A figure and its twin, or a figure without one (see memory.py), each with its rows of `items.jsonl`."""
+
+    number: int
+    facts: tuple[Facts, ...]
+    rows: tuple[list[Row], ...]
+    versions: tuple[Version, ...]
+
+
+def pair_of(seed: str, number: int) -> Pair:
+    """Return figure `number`, its twin with other numbers, and the questions asked about both in the same words."""
+    for attempt in range(MAX_TRIES):
+        # All four are drawn again: if one was chosen to suit the others or the questions, it could be told from them.
+        variants = [facts_of(seed, number, f"{variant}{attempt}") for variant in VARIANTS]
+        if four := choose_claims(variants, random_of(seed, number, "descriptions", attempt)):
+            break
+    facts, twin = variants[:2]
+    asked = choose_questions(facts, twin, random_of(seed, number, "questions"), QUESTIONS_PER_FIGURE)
+    versions: tuple[Version, ...] = ("clean", *DEGRADED) if is_on_ladder(facts) else ("clean",)
+    first, second = (
+        [
+            row_of(seed, own, place, version, question.kind, text=question.text, answer=answers[place])
+            for question, *answers in asked
+            for version in versions
+        ]
+        + [
+            row_of(seed, own, place, version, "description", choices=_true_first(four, place))
+            for version in versions
+            if four
+        ]
+        for place, own in enumerate((facts, twin))
+    )
+    return Pair(number, (facts, twin), (first, second), versions)
+
+
+def is_on_ladder(facts: Facts) -> bool:
+    """Return whether a figure is asked about in all versions."""
+    return facts.layout in LADDER_LAYOUTS and sum(divmod(facts.number, len(LAYOUTS))) % LADDER_EVERY == LADDER_FIRST
+
+
+def row_of(
+    seed: str,
+    facts: Facts,
+    place: int,
+    version: Version,
+    kind: Kind,
+    *,
+    text: str = "",
+    answer: str = "",
+    choices: Sequence[str] = (),
+) -> Row:
+    """Return a row in the documented schema. `place` is 0 for the original and 1 for the twin."""
+    figure = _figure_name(seed, facts.number)
+    pair, copy = f"{figure}-{kind}", "" if version == "clean" else f"-{version}"
+    by_marks = kind in MARKS if facts.layout == "page" else facts.layout not in PRINTED
+    return {
+        "id": f"{pair}-{VARIANTS[place]}{copy}",
+        "question": text,
+        "answer": answer or choices[0],
+        "choices": list(choices),
+        "images": [f"images/{name}" for name in image_names(seed, facts, place, version)],
+        "kind": kind,
+        "layout": facts.layout,
+        "reading": "marks" if by_marks else "printed",
+        "version": version,
+        "twin": TWINS[place],
+        "pair": pair,
+    }
+
+
+def image_names(seed: str, facts: Facts, place: int, version: Version) -> list[str]:
+    """Return the names of the pages of a figure."""
+    stem, copy = f"{_figure_name(seed, facts.number)}{VARIANTS[place]}", "" if version == "clean" else f"-{version}"
+    pages_of = ("-1", "-2") if facts.layout == "two_pages" else ("",)
+    return [f"{stem}{page}{copy}.{SUFFIXES[version]}" for page in pages_of]
+
+
+def _figure_name(seed: str, number: int) -> str:
+    """Return the file name of a figure. It depends on the seed, so that it reveals nothing about the content."""
+    return f"{random_of(seed, number, 'name').getrandbits(40):010x}"
+
+
+def _true_first(four: list[str], place: int) -> list[str]:
+    """Return the descriptions with the true one first. `four` has the one that is true of the twin second."""
+    here, there, *nowhere = four
+    return [there, here, *nowhere] if place else four
+
+
+def pairs_of(seed: str, n: int) -> Iterator[Pair]:
+    """Yield pairs with `n` questions in total. The last figure and its twin lose the questions beyond `n`."""
+    left = n // 2
+    for number in count():
+        pair = pair_of(seed, number)
+        kept = len(pair.rows[0][:left])
+        yield replace(pair, rows=(pair.rows[0][:kept], pair.rows[1][:kept]))
+        left -= kept
+        if not left:
+            return

@@ -1,0 +1,196 @@
+"""Write the books of a revealed quarter as a dataset that other programs read, and upload it to the Hub.
+
+Besides the files of `evaluator.opened.books` it has
+
+- `README.md`: the dataset card, with each row as published and as recomputed from the answers,
+- `data/items.parquet`: one row a question, with its pictures, prompt and answer, for the Hub's viewer and for `eval.yaml`,
+- `eval.yaml`, with which `inspect eval hf/OWNER/NAME` runs (https://huggingface.co/docs/hub/eval-results),
+- `croissant.json` (https://docs.mlcommons.org/croissant/),
+- `every_eval_ever/`: each result and its answers as Every Eval Ever writes them,
+- `inspect/KEY.json`: each result and its answers as a log of Inspect.
+"""
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from httpx2 import HTTPError
+from huggingface_hub import HfApi, constants
+from huggingface_hub.errors import HfHubHTTPError
+
+from evaluator.core.data_types import Item, Prompt, Score
+from evaluator.core.errors import DataError
+from evaluator.datasets.croissant import croissant
+from evaluator.formats.every_eval_ever import instance_row, to_every_eval_ever
+from evaluator.formats.inspect_log import sample, to_inspect
+from evaluator.opened.books import SET, Books
+from evaluator.opened.card import dataset_card
+from evaluator.results.answer_rows import AnswerRow
+from submissions.records.result import EvalResult
+from submissions.texts.errors import StoreError
+
+LICENSE_URL = "https://creativecommons.org/publicdomain/zero/1.0/"
+ITEMS = "data/items.parquet"
+# The last line that begins with 정답. Inspect's own scorers compare its text and know no units and tolerances.
+FINAL_LINE = r"(?s:.*)정답\s*[:：]\s*([^\n]*\S)"
+
+
+def write_dataset(
+    books: Books, folder: Path, dataset: str, on_progress: Callable[[int, int], None] = lambda *_: None
+) -> None:
+    """Write the books and everything else to a folder that exists and is empty.
+
+    `dataset` is OWNER/NAME of the repository on the Hub, to which the files link. Raises DataError if the seed is not
+    revealed or an answer is missing.
+    """
+    if books.commitment.revealed_at is None:
+        raise DataError(f"{books.commitment.quarter} is not revealed yet")
+    books.save(folder)
+    (folder / "data").mkdir()
+    prompts = [books.benchmark.prompts(item)[0] for item in books.items]
+    pictures = [[_url(dataset, image) for image in item.images] for item in books.items]
+    _write_items(books, prompts, pictures, folder / ITEMS)
+    place = f"{constants.ENDPOINT}/datasets/{dataset}"
+    described = croissant("ko-fresh", folder / SET, LICENSE_URL, place, books.commitment.revealed_at.date(), f"{SET}/")
+    (folder / "croissant.json").write_text(_json(described), encoding="utf-8")
+    (folder / "eval.yaml").write_text(_eval_yaml(books), encoding="utf-8")
+    for number, result in enumerate(books.results, 1):
+        answers = {row.id: row for row in books.answers[result.request_key]}
+        rows = [
+            (item, prompt, own, answers[item.id], score)
+            for item, prompt, own, score in zip(
+                books.items, prompts, pictures, books.scores[result.request_key], strict=True
+            )
+        ]
+        _write_every_eval_ever(result, rows, folder / "every_eval_ever")
+        samples = [
+            sample(result.benchmark, item.id, prompt.text, own, _gold(books, item), row.answer, score.values["em"])
+            for item, prompt, own, row, score in rows
+        ]
+        (folder / "inspect").mkdir(exist_ok=True)
+        log = {**to_inspect(result), "samples": samples}
+        (folder / f"inspect/{result.request_key}.json").write_text(_json(log), encoding="utf-8")
+        on_progress(number, len(books.results))
+    (folder / "README.md").write_text(dataset_card(books, dataset, ITEMS), encoding="utf-8")
+
+
+def upload(folder: Path, dataset: str, token: str | None) -> str:
+    """Create a public dataset from a folder and return its URL.
+
+    Raises DataError if the dataset exists already, which is then not changed, and StoreError if the Hub fails.
+    """
+    api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or constants.ENDPOINT, token=token)
+    try:
+        place = api.create_repo(dataset, repo_type="dataset", private=False)
+        api.upload_folder(repo_id=dataset, repo_type="dataset", folder_path=folder, commit_message="Open the books")
+    except HfHubHTTPError as error:
+        status = error.response.status_code
+        if status == 409:
+            raise DataError(f"the dataset {dataset} exists already, and nothing in it was changed") from None
+        raise StoreError(
+            f"{dataset}: the Hub answers {status}; set a token in HANNUN_HUB_TOKEN that may create it"
+        ) from error
+    except HTTPError as error:
+        raise StoreError(f"{dataset}: {type(error).__name__}") from error
+    return str(place)
+
+
+def _url(dataset: str, image: Path) -> str:
+    return f"{constants.ENDPOINT}/datasets/{dataset}/resolve/main/{SET}/images/{image.name}"
+
+
+def _gold(books: Books, item: Item) -> str:
+    return books.benchmark.gold_output(item) or item.answer
+
+
+def _write_items(books: Books, prompts: list[Prompt], pictures: list[list[str]], file: Path) -> None:
+    from datasets import Dataset, Features, Image, List, Value
+
+    part = {"type": Value("string"), "text": Value("string"), "image": Value("string")}
+    columns = ("id", "question", "answer", "target", *books.items[0].buckets)
+    features = Features(
+        {
+            **{name: Value("string") for name in columns},
+            "choices": List(Value("string")),
+            "images": List(Image()),
+            "messages": List({"role": Value("string"), "content": List(part)}),
+        }
+    )
+    rows = [
+        {
+            "id": item.id,
+            "question": item.question,
+            "answer": item.answer,
+            "target": _gold(books, item),
+            "choices": list(item.choices),
+            "images": [{"bytes": path.read_bytes(), "path": path.name} for path in item.images],
+            "messages": [{"role": "user", "content": _content(prompt.text, own)}],
+            **item.buckets,
+        }
+        for item, prompt, own in zip(books.items, prompts, pictures, strict=True)
+    ]
+    Dataset.from_list(rows, features=features).to_parquet(file)
+
+
+def _content(text: str, pictures: list[str]) -> list[dict[str, str | None]]:
+    images: list[dict[str, str | None]] = [{"type": "image", "text": None, "image": url} for url in pictures]
+    return [*images, {"type": "text", "text": text, "image": None}]
+
+
+def _eval_yaml(books: Books) -> str:
+    card, quarter = books.benchmark.card, books.commitment.quarter
+    task = {
+        "id": f"{card.hub_task}_{quarter.lower()}",
+        "config": "items",
+        "split": "test",
+        "field_spec": {"input": "messages", "target": "target", "metadata": ["id", *books.items[0].buckets]},
+        "solvers": [{"name": "generate"}],
+        "scorers": [{"name": "pattern", "args": {"pattern": FINAL_LINE}}],
+    }
+    content = {
+        "name": f"{card.title} {quarter}",
+        "description": card.summary.en,
+        "evaluation_framework": "inspect-ai",
+        "tasks": [task],
+    }
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
+
+
+def _write_every_eval_ever(
+    result: EvalResult, rows: list[tuple[Item, Prompt, list[str], AnswerRow, Score]], folder: Path
+) -> None:
+    """Write a result and its answers to the files that the format prescribes, named by a UUID of the result's key."""
+    aggregate = to_every_eval_ever(result)
+    content = "".join(
+        json.dumps(
+            instance_row(
+                aggregate, f"{result.request_key}/em", item.id, prompt.text, item.answer, row.answer, score.values["em"],
+                own,
+            ),
+            ensure_ascii=False,
+        )
+        + "\n"
+        for item, prompt, own, row, score in rows
+    ).encode()  # fmt: skip
+    owner, _, name = result.config.model_name.rpartition("/")
+    stem = uuid.UUID(bytes=hashlib.sha256(result.request_key.encode()).digest()[:16], version=4)
+    place = Path("data") / result.benchmark / (owner or "unknown") / name
+    (folder / place).mkdir(parents=True, exist_ok=True)
+    (folder / place / f"{stem}_samples.jsonl").write_bytes(content)
+    aggregate["detailed_evaluation_results"] = {
+        "format": "jsonl",
+        "file_path": f"{(place / str(stem)).as_posix()}_samples.jsonl",
+        "hash_algorithm": "sha256",
+        "checksum": hashlib.sha256(content).hexdigest(),
+        "total_rows": len(rows),
+    }
+    (folder / place / f"{stem}.json").write_text(_json(aggregate), encoding="utf-8")
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"

@@ -1,0 +1,180 @@
+"""Test that a revealed quarter can be checked from the published files alone, and that changes to them are found."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from evaluator.__main__ import main as evaluator
+from evaluator.core.errors import DataError
+from evaluator.fresh.seed import commitment
+from evaluator.opened.books import open_books
+from evaluator.opened.item_statistics import item_statistics
+from evaluator.opened.recompute import book_differences
+from evaluator.worker.loop import Worker
+from scripts.support.engines import LetterEngine, use_engine
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
+from submissions.store.open import open_store
+from tests.evaluator.worker.test_loop import submit
+
+QUARTER, DATASET = "2026Q4", "hannun/ko-fresh-2026Q4"
+
+
+@pytest.fixture
+def fresh_settings(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Return settings of an installation where models were evaluated on a set of 40 questions."""
+    for name, value in (("STORE", settings.store), ("PRIVATE_STORE", settings.private_store), ("FRESH_N", "40")):
+        monkeypatch.setenv(f"HANNUN_{name}", value)
+    monkeypatch.setenv("HANNUN_WORK_DIR", str(settings.work_dir))
+    return settings.model_copy(update={"fresh_n": 40})
+
+
+@pytest.fixture
+def revealed(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return the folder of a revealed quarter with one result."""
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
+    use_engine(monkeypatch, LetterEngine)
+    submit(fresh_settings, "tiny/image-text", "ko-fresh")
+    assert Worker(fresh_settings).run_pending() == 1
+    folder = tmp_path / "books"
+    assert evaluator(["ko-fresh", "reveal", QUARTER, "--yes", "--dataset", DATASET, "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.mark.integration
+def test_revealed_quarter_is_verified_on_another_checkout(revealed: Path, tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    for part in ("evaluator", "submissions", "assets/samples"):
+        shutil.copytree(ROOT / part, checkout / part, ignore=shutil.ignore_patterns("__pycache__"))
+    published = tmp_path / "elsewhere/books"
+    shutil.copytree(revealed, published)
+    shutil.rmtree(revealed)
+    command = [
+        sys.executable,
+        "-m",
+        "evaluator",
+        "ko-fresh",
+        "verify",
+        str(published),
+        "--out",
+        str(tmp_path / "again"),
+    ]
+    done = subprocess.run(command, cwd=checkout, env={"HOME": str(tmp_path)}, capture_output=True, text=True)
+    assert (done.returncode, "1 results with 40 answers each" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+@pytest.mark.integration
+def test_verify_finds_changed_files(revealed: Path) -> None:
+    books = open_books(revealed)
+    assert book_differences(books) == []
+    key = books.results[0].request_key
+
+    def found() -> str:
+        return "\n".join(book_differences(open_books(revealed)))
+
+    def changed(path: str, change: Callable[[bytes], bytes]) -> str:
+        file = revealed / path
+        before = file.read_bytes()
+        file.write_bytes(change(before))
+        try:
+            return found()
+        finally:
+            file.write_bytes(before)
+
+    assert "set/ has another hash" in changed("set/items.jsonl", lambda b: b.replace(b"original", b"twin", 1))
+    record = f"results/{key}.json"
+    em = json.loads((revealed / record).read_bytes())["results"]["ko-fresh"]["em"]
+    assert "results differ" in changed(record, lambda b: b.replace(f'"em": {em}'.encode(), b'"em": 99.0', 1))
+    assert "no hash" in changed(record, lambda b: b.replace(b'"answers_sha256": "', b'"answers_sha": "'))
+    assert "another set" in changed(record, lambda b: b.replace(b'"revision": "', b'"revision": "0'))
+    assert "scoring rule" in changed(record, lambda b: b.replace(b"2026Q4.", b"2026Q4.9"))
+
+    def one_more_right(content: bytes) -> bytes:
+        rows = pq.read_table(pa.BufferReader(content)).to_pylist()
+        rows[0]["answer"] = "정답: 42"
+        sink = pa.BufferOutputStream()
+        pq.write_table(pa.Table.from_pylist(rows), sink)
+        return bytes(sink.getvalue())
+
+    assert "its answers have another hash" in changed("answers.parquet", one_more_right)
+    assert found() == ""
+
+
+@pytest.mark.integration
+def test_broken_books_are_one_line(revealed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answers = pq.read_table(revealed / "answers.parquet")
+    no_status = pa.BufferOutputStream()
+    pq.write_table(answers.drop_columns(["status"]), no_status)
+    for path, content, message in (
+        ("answers.parquet", b"not parquet", "answers.parquet"),
+        ("answers.parquet", no_status.getvalue().to_pybytes(), "answers.parquet"),
+        ("answers.parquet", None, "answers.parquet"),
+        ("commitment.json", b"{}", "a record is not valid"),
+        ("commitment.json", None, "commitment.json"),
+        ("set/items.jsonl", None, "contains neither"),
+    ):
+        broken = tmp_path / "broken"
+        shutil.copytree(revealed, broken)
+        (broken / path).unlink()
+        if content is not None:
+            (broken / path).write_bytes(content)
+        assert evaluator(["ko-fresh", "statistics", str(broken)]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert message in line
+        shutil.rmtree(broken)
+    pq.write_table(answers.slice(1), revealed / "answers.parquet")
+    with pytest.raises(DataError, match="no answer to"):
+        book_differences(open_books(revealed))
+
+
+@pytest.mark.integration
+def test_dataset_has_files_of_other_programs(revealed: Path) -> None:
+    spec = yaml.safe_load((revealed / "eval.yaml").read_text(encoding="utf-8"))
+    items = pq.read_table(revealed / "data/items.parquet").to_pylist()
+    (task,) = spec["tasks"]
+    assert spec["evaluation_framework"] == "inspect-ai" and len(items) == 40
+    assert {task["field_spec"]["input"], task["field_spec"]["target"]} <= items[0].keys()
+    parts = items[0]["messages"][0]["content"]
+    assert parts[0]["image"].startswith(f"https://huggingface.co/datasets/{DATASET}/resolve/main/set/images/")
+    assert parts[-1]["text"].endswith(items[0]["question"] or parts[-1]["text"][-3:])
+    (aggregate,) = (revealed / "every_eval_ever").rglob("*[0-9a-f].json")
+    made = json.loads(aggregate.read_bytes())
+    rows = [
+        json.loads(line)
+        for line in (revealed / "every_eval_ever" / made["detailed_evaluation_results"]["file_path"]).open()
+    ]
+    for schema, one in (("every_eval_ever", [made]), ("every_eval_ever_instance", rows)):
+        file = ROOT / f"tests/support/schemas/{schema}-0.3.0.json"
+        validator = jsonschema.Draft7Validator(json.loads(file.read_bytes()))
+        assert [error.message for row in one for error in validator.iter_errors(row)] == []
+    assert {row["evaluation_id"] for row in rows} == {made["evaluation_id"]} and len(rows) == 40
+    (log,) = (json.loads(path.read_bytes()) for path in (revealed / "inspect").glob("*.json"))
+    assert list(log)[-1] == "samples" and len(log["samples"]) == 40
+    shown = (revealed / "README.md").read_text(encoding="utf-8")
+    assert f"inspect eval hf/{DATASET}" in shown and "| tiny/image-text |" in shown
+
+
+@pytest.mark.integration
+def test_second_reveal_changes_nothing(
+    revealed: Path, fresh_settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = item_statistics(open_books(revealed))[0]
+    assert (whole.n, whole.discrimination) == (40, None) and whole.everybody + whole.nobody == 40
+    assert evaluator(["ko-fresh", "statistics", str(revealed)]) == 0
+    assert "description" in capsys.readouterr().out
+    public = commitment(open_store(fresh_settings.store), QUARTER)
+    again = ["ko-fresh", "reveal", QUARTER, "--yes", "--dataset", "another/name", "--out"]
+    assert evaluator([*again, str(revealed)]) == 2
+    assert "already exists" in capsys.readouterr().err
+    assert evaluator([*again, str(tmp_path / "b")]) == 0
+    assert "was revealed before" in capsys.readouterr().out
+    assert commitment(open_store(fresh_settings.store), QUARTER) == public and public.dataset == DATASET
