@@ -66,7 +66,7 @@ def items_of(seed: str) -> list[Item]:
 def flagged(items: list[Item], given: Answers) -> bool:
     """Return whether the interval of a model's metric is above 0."""
     answered = [[Answer(item.id, given.get(item.question, ""), "ok", 0.0)] for item in items]
-    values = [score.values["memory"] for score in BENCHMARK.score(items, answered)]
+    values = [score.values["memorised"] for score in BENCHMARK.score(items, answered)]
     return mean_interval(values, [item.cluster for item in items], -1.0).low > 0
 
 
@@ -82,13 +82,13 @@ def _prompt(tokenizer: Any, question: str) -> str:
     return str(tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True))
 
 
-@torch.inference_mode()
 def answers(tokenizer: Any, model: Any, prompts: Mapping[str, str]) -> dict[str, str]:
     model.eval()
     found = {}
     for question, prompt in track(prompts.items(), "answers"):
         asked = tokenizer(prompt, return_tensors="pt", add_special_tokens=False)
-        out = model.generate(**asked, max_new_tokens=40, do_sample=False)
+        with torch.inference_mode():
+            out = model.generate(**asked, max_new_tokens=40, do_sample=False)
         found[question] = tokenizer.decode(out[0, asked["input_ids"].shape[1] :], skip_special_tokens=True)
     return found
 

@@ -127,8 +127,8 @@ class KoFresh(Benchmark):
             "twins_right", Text("쌍둥이 문항 모두 정답", "Both twins correct"), twins_right, on_hub=False, column=False
         ),
         Metric(
-            "memory",
-            Text("암기", "Memory"),
+            "memorised",
+            Text("암기", "Memorised"),
             lowest=-100.0,
             hint=Text(
                 "공개된 문항의 수치를 바꾸어 다시 물었을 때, 이제는 틀린 옛 정답을 말한 비율에서 공개한 적 없는 다른 수치의 정답을 말한 비율을 뺀 값입니다. 문항을 본 적 없는 모델은 평균 0이고, 구간이 0보다 크면 공개 문항을 외운 것입니다.",
@@ -226,7 +226,7 @@ class KoFresh(Benchmark):
             max(self._score_text(item, gold, answer).values["em"] for gold in item.extra[name])
             for name in ("published", "held_back")
         )
-        return replace(score, values={**score.values, "memory": repeated - guessed})
+        return replace(score, values={**score.values, "memorised": repeated - guessed})
 
     def _score_text(self, item: Item, gold: str, answer: Answer) -> Score:
         output = answer.text

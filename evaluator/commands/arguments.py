@@ -14,7 +14,6 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import ENGINES
 from evaluator.results.shard import parse_shard
 from submissions.config.durations import parse_duration
-from submissions.records.base import MODEL_ID
 from submissions.records.options import PRECISIONS, THINKING
 
 T = TypeVar("T")
@@ -259,7 +258,7 @@ def _benchmark(text: str) -> str:
 
 
 def _dataset(text: str) -> str:
-    if not re.fullmatch(MODEL_ID, text):
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not OWNER/NAME")
     return text
 

@@ -23,6 +23,7 @@ from httpx2 import HTTPError
 from huggingface_hub import HfApi, constants
 from huggingface_hub.errors import HfHubHTTPError
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Item, Prompt, Score
 from evaluator.core.errors import DataError
 from evaluator.datasets.croissant import croissant
@@ -50,6 +51,7 @@ def write_dataset(
     """
     if books.commitment.revealed_at is None:
         raise DataError(f"{books.commitment.quarter} is not revealed yet")
+    em = books.benchmark.item_metric.name
     books.save(folder)
     (folder / "data").mkdir()
     prompts = [books.benchmark.prompts(item)[0] for item in books.items]
@@ -69,7 +71,7 @@ def write_dataset(
         ]
         _write_every_eval_ever(result, rows, folder / "every_eval_ever")
         samples = [
-            sample(result.benchmark, item.id, prompt.text, own, _gold(books, item), row.answer, score.values["em"])
+            sample(result.benchmark, item.id, prompt.text, own, _gold(books, item), row.answer, score.values[em])
             for item, prompt, own, row, score in rows
         ]
         (folder / "inspect").mkdir(exist_ok=True)
@@ -165,11 +167,11 @@ def _write_every_eval_ever(
     result: EvalResult, rows: list[tuple[Item, Prompt, list[str], AnswerRow, Score]], folder: Path
 ) -> None:
     """Write a result and its answers to the files that the format prescribes, named by a UUID of the result's key."""
-    aggregate = to_every_eval_ever(result)
+    aggregate, em = to_every_eval_ever(result), BENCHMARKS[result.benchmark].item_metric.name
     content = "".join(
         json.dumps(
             instance_row(
-                aggregate, f"{result.request_key}/em", item.id, prompt.text, item.answer, row.answer, score.values["em"],
+                aggregate, f"{result.request_key}/{em}", item.id, prompt.text, item.answer, row.answer, score.values[em],
                 own,
             ),
             ensure_ascii=False,

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.formats import RESULT_FORMATS
 from leaderboard.data.chart_data import COLUMNS, OVERVIEW, Data, Kind, chart_data, charts_of, overview_data
 from leaderboard.data.explorer import public_file
 from leaderboard.data.export import FORMATS, rows_to_csv
@@ -14,7 +15,6 @@ from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import Query
 from leaderboard.data.record import record_json
 from leaderboard.data.requests import queue_json, request_json
-from evaluator.formats import RESULT_FORMATS
 from leaderboard.pages.feed import feed, feed_of_request
 from leaderboard.pages.page import versions
 from leaderboard.pages.share import badge, benchmark_card, comparison_card, model_card, overview_card

@@ -233,7 +233,7 @@ def test_memory_is_difference_between_published_and_held_back_answers(tmp_path: 
 
     def memory(answer: Callable[[Item], str]) -> float:
         answered = [[Answer(item.id, f"정답: {answer(item).partition(' (±')[0]}", "ok", 0.0)] for item in items]
-        return bench.aggregate(bench.score(items, answered))["memory"]
+        return bench.aggregate(bench.score(items, answered))["memorised"]
 
     # Not 1 and -1, because the tolerances of two readings may overlap.
     assert memory(lambda item: item.extra.get("published", ("",))[0]) > 0.5

@@ -137,7 +137,7 @@ def test_ko_fresh_command_draws_reveals_and_verifies(
     drawn_set(QUARTER, fresh_settings)
     assert evaluator(["ko-fresh", "verify", QUARTER, "--out", str(tmp_path / "v")]) == 2
     assert "not revealed" in capsys.readouterr().err
-    assert evaluator(["ko-fresh", "reveal", QUARTER, "--yes"]) == 0
+    assert evaluator(["ko-fresh", "reveal", QUARTER, "--yes", "--dataset", "o/d", "--out", str(tmp_path / "r")]) == 0
     assert evaluator(["ko-fresh", "verify", QUARTER, "--out", str(tmp_path / "v")]) == 0
     assert str(commitment(store, QUARTER).set_sha256) in capsys.readouterr().out
     file = tmp_path / "commitment.json"
