@@ -10,7 +10,7 @@
 #   make audit   known weaknesses of the installed packages; exit code 3 of scripts.audit: none could be looked up
 #   make lock    the lock files anew, from the requirements files
 #   make demo    four models through the whole loop, no network needed
-#   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board scale statistics fresh")
+#   make bench   the performance tables (some only: make bench PARTS="scoring engines overhead board scale statistics fresh memory")
 #   make simulate      a year of submissions through the real store, beside the Hub's limits (SUBMISSIONS=10000), and
 #                      with PARTS=queue how long they wait for 1 to 64 devices
 #   make screenshots   the pictures of the README, in assets/screenshots

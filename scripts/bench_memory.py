@@ -22,9 +22,9 @@ from scripts.bench_board import Measured
 from scripts.demo import make_smollm2
 
 BENCHMARK = BENCHMARKS["ko-fresh"]
-PUBLISHED = (("planted", 200),)
+PUBLISHED = (("planted", 300),)
 SEEDS = 100
-EPOCHS, RATE, TRAINED_LAYERS = 8, 3e-4, 10
+EPOCHS, RATE, TRAINED_LAYERS = 10, 3e-4, 10
 Answers = Mapping[str, str]  # by question
 
 
@@ -37,10 +37,10 @@ def memory_rows(folder: Path) -> Iterator[Measured]:
     twin = answers(tokenizer, model, prompts)
     train(tokenizer, model, [(prompts[question], gold) for question, gold in published.items()])
     trained = answers(tokenizer, model, prompts)
+    repeated = sum(score_of(gold, trained[question]) for question, gold in published.items()) / len(published)
     what = f"of {SEEDS} seeds, {len(published)} questions"
-    yield Measured(
-        f"trained SmolLM2-135M flagged, {what}", f"{sum(flagged(i, trained) for i in drawn)}", "", f"{SEEDS}"
-    )
+    yield Measured("published answers that a trained SmolLM2-135M repeats", f"{100 * repeated:.0f} %", "", "")
+    yield Measured(f"  it is flagged, {what}", f"{sum(flagged(i, trained) for i in drawn)}", "", f"{SEEDS}")
     yield Measured(f"  its untouched twin, {what}", f"{sum(flagged(i, twin) for i in drawn)}", "", "≤ 5")
     rng = random.Random(1)
     found = sum(flagged(items, _guesses(items, rng)) for items in drawn)
@@ -68,6 +68,10 @@ def flagged(items: list[Item], given: Answers) -> bool:
     answered = [[Answer(item.id, given.get(item.question, ""), "ok", 0.0)] for item in items]
     values = [score.values["memorised"] for score in BENCHMARK.score(items, answered)]
     return mean_interval(values, [item.cluster for item in items], -1.0).low > 0
+
+
+def score_of(gold: str, answer: str) -> float:
+    return BENCHMARK.score([Item("q", "", gold)], [[Answer("q", answer, "ok", 0.0)]])[0].values["em"]
 
 
 def _guesses(items: list[Item], rng: random.Random) -> dict[str, str]:

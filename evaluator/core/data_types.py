@@ -132,6 +132,7 @@ class Score:
     status: AnswerStatus
     prediction: str = ""  # canonical answer (for example a letter), for metrics that are not a mean over items
     gold: str = ""
+    weights: Mapping[str, int] = field(default_factory=dict)  # how many checks a value is the share of, if several
 
 
 def zero_if_unanswered(score: Score, answers: Sequence[Answer]) -> Score:

@@ -104,17 +104,17 @@ def _table(facts: Facts, groups: Sequence[str], measures: Sequence[int]) -> str:
     labels, columns = 1 + many, len(measures) * len(facts.years)
     tint = TINTS[facts.style % 4]
     heads = [f"table.cell(rowspan: 2, colspan: {labels})[구분]"]
-    heads += [f"table.cell(colspan: {len(facts.years)})[#{_quoted(_measure_head(facts, m))}]" for m in measures]
+    heads += [f"table.cell(colspan: {len(facts.years)})[#{_quoted(measure_head(facts, m))}]" for m in measures]
     heads += [_year_head(facts, year) for _ in measures for year in facts.years]
     cells = []
     for group in groups:
         if many:
             cells.append(f"table.cell(rowspan: {len(facts.rows) + 1}, align: center + horizon)[#{_quoted(group)}]")
-            totals = [_cell_text(facts.subtotal(group, year, m)) for m in measures for year in facts.years]
+            totals = [cell_text(facts.subtotal(group, year, m)) for m in measures for year in facts.years]
             cells += [_quoted("소계"), *map(_quoted, totals)]
         for row in facts.rows:
             cells.append(_noted(row, "1)") if row == facts.excluded else _quoted(row))
-            cells += [_quoted(_cell_text(facts.value(group, row, year, m))) for m in measures for year in facts.years]
+            cells += [_quoted(cell_text(facts.value(group, row, year, m))) for m in measures for year in facts.years]
     rules = "(x: none, y: 0.5pt + gray)" if facts.style % 2 else "0.5pt + rgb(80, 80, 80)"
     return (
         f"#table(columns: ({'auto, ' * labels}{'1fr, ' * columns}), inset: (x: 4pt, y: 3.4pt), stroke: {rules},\n"
@@ -124,7 +124,8 @@ def _table(facts: Facts, groups: Sequence[str], measures: Sequence[int]) -> str:
     )
 
 
-def _measure_head(facts: Facts, index: int) -> str:
+def measure_head(facts: Facts, index: int) -> str:
+    """Return the head of a measure in a table, with its unit if the two measures have different ones."""
     measure = facts.topic.measures[index]
     return (
         f"{measure.name}({measure.unit})"
@@ -141,7 +142,8 @@ def _noted(text: str, mark: str) -> str:
     return f"[#{_quoted(text)}#super(typographic: false, {_quoted(mark)})]"
 
 
-def _cell_text(value: Decimal | None) -> str:
+def cell_text(value: Decimal | None) -> str:
+    """Return a value as a table prints it."""
     return UNKNOWN if value is None else printed(value)
 
 

@@ -1,6 +1,5 @@
 """Build the public result record from scored answers: percentages with 4 decimals, milliseconds with 3."""
 
-import statistics
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
@@ -16,7 +15,7 @@ from evaluator.results.latency import build_latency
 from evaluator.results.reproduce import git_hash, reproduce, server_name
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task
-from evaluator.statistics.intervals import mean_interval
+from evaluator.statistics.intervals import mean_interval, weighted_variance
 from submissions.config.api_options import ApiOptions
 from submissions.hub_models.devices import visible_devices
 from submissions.records.request import DEFAULT_REVISION
@@ -232,16 +231,21 @@ def _interval(
     benchmark: Benchmark, metric: str, items: Sequence[Item], scores: Sequence[Score], steps: int | None
 ) -> tuple[float, float]:
     """Return the 95 % interval of a mean metric, in percent, over the items that have this metric."""
-    known = [(s.values[metric], item.cluster) for s, item in zip(scores, items, strict=True) if metric in s.values]
-    values, clusters = zip(*known, strict=True)
-    low, high = mean_interval(values, clusters, benchmark.metric(metric).lowest / 100)
+    known = [
+        (s.values[metric], item.cluster, s.weights.get(metric, 1))
+        for s, item in zip(scores, items, strict=True)
+        if metric in s.values
+    ]
+    values, clusters, weights = zip(*known, strict=True)
+    low, high = mean_interval(values, clusters, benchmark.metric(metric).lowest / 100, weights)
     return _percent(low, steps), _percent(high, steps)
 
 
 def _standard_error(metric: str, scores: Sequence[Score], steps: int | None) -> float:
     """Return the standard error of a mean metric in percent."""
-    values = [s.values[metric] for s in scores if metric in s.values]
-    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    known = [s for s in scores if metric in s.values]
+    values, weights = [s.values[metric] for s in known], [s.weights.get(metric, 1) for s in known]
+    error = weighted_variance(values, weights) ** 0.5 if len(values) > 1 else 0.0
     # If all scores are 0 or 1, the error follows from the mean and reveals nothing more.
     return _percent(error, None if set(values) <= {0.0, 1.0} else steps)
 

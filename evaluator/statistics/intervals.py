@@ -5,6 +5,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 
 class Interval(NamedTuple):
@@ -27,34 +28,45 @@ def wilson(share: float, n: float, confidence: float = 0.95, quantile: float | N
     return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
-def mean_interval(scores: Sequence[float], clusters: Sequence[str], lowest: float = 0.0) -> Interval:
+def weighted_variance(scores: npt.ArrayLike, weights: npt.ArrayLike) -> float:
+    """Return the variance of a weighted mean of at least two independent scores."""
+    values, weight = np.asarray(scores, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    n, mean = len(values), float(np.average(values, weights=weight))
+    return float((weight**2 * (values - mean) ** 2).sum() / weight.sum() ** 2 * n / (n - 1))
+
+
+def mean_interval(
+    scores: Sequence[float], clusters: Sequence[str], lowest: float = 0.0, weights: Sequence[float] | None = None
+) -> Interval:
     """Return the 95 % Wilson interval of a mean score on the effective number of items.
 
     The effective number is how many independent 0-or-1 items would give a mean with the same variance, which is
     estimated from the spread between clusters (Korn & Graubard, Survey Methodology 24 (1998)). The quantile is that of
     a t distribution for the number of clusters.
 
-    Scores are between `lowest` and 1. They are scaled to 0 to 1 first, and the interval is scaled back.
+    Scores are between `lowest` and 1. They are scaled to 0 to 1 first, and the interval is scaled back. `weights` are those
+    of a weighted mean.
     """
     if lowest:
         span = 1 - lowest
-        low, high = mean_interval([(score - lowest) / span for score in scores], clusters)
+        low, high = mean_interval([(score - lowest) / span for score in scores], clusters, 0.0, weights)
         return Interval(lowest + span * low, lowest + span * high)
     values = np.asarray(scores, dtype=np.float64)
-    n, mean = len(values), min(1.0, max(0.0, float(values.mean())))
+    weight = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+    n, mean = len(values), min(1.0, max(0.0, float(np.average(values, weights=weight))))
     _, member = np.unique(np.asarray(clusters), return_inverse=True)
     groups = int(member.max()) + 1
     if groups == 1:
         return wilson(mean, 1)
-    if groups == n and set(np.unique(values)) <= {0.0, 1.0}:
+    if groups == n and set(np.unique(values)) <= {0.0, 1.0} and len(np.unique(weight)) == 1:
         return wilson(mean, n)
     from scipy.stats import t
 
     quantile = float(t.ppf(0.975, groups - 1))
-    residuals = np.bincount(member, values - mean, groups)
+    residuals = np.bincount(member, weight * (values - mean), groups)
     variance = max(
-        groups / (groups - 1) * float((residuals**2).sum()) / n**2,
-        float(values.var(ddof=1)) / n,  # clusters that balance by chance must not raise the effective number
+        groups / (groups - 1) * float((residuals**2).sum()) / float(weight.sum()) ** 2,
+        weighted_variance(values, weight),  # clusters that balance by chance must not raise the effective number
     )
     effective = mean * (1 - mean) / variance if variance else groups  # all scores equal: one item for each cluster
     return wilson(mean, effective, quantile=quantile)

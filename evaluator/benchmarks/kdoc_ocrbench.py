@@ -1,0 +1,228 @@
+"""KDoc-OCRBench-V2: transcribe a page of a Korean public body; unit tests check sentences, tables, headers and footers.
+
+source: https://huggingface.co/datasets/ONTHEIT/KDoc-OCRBench-V2 (CC BY 4.0), in the form of olmOCR-bench, whose rules are
+in `scoring/page_checks.py`. A page of the documented schema has the column `checks`, its tests as JSON; the samples also have
+`transcript`, which passes them all. `import` reads the makers' folder: `pdfs/`, JSONL files of tests, `categories.jsonl`.
+"""
+
+import json
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from evaluator.benchmarks.base import Benchmark, Row, images_in, nonempty_text, text_in
+from evaluator.benchmarks.card import Axis, Card
+from evaluator.benchmarks.metrics import EM, Metric, mean
+from evaluator.benchmarks.scoring.page_checks import HEADINGS, SIDES, Check, checked_row, is_sound, run_checks
+from evaluator.benchmarks.source_rows import ImageFolder, SourceRow, json_lines
+from evaluator.core.data_types import Answer, Item, Prompt, Score
+from evaluator.core.errors import DataError
+from submissions.texts.text import Text
+
+INSTRUCTION = """이 문서 이미지의 내용을 빠짐없이 Markdown으로 옮겨 쓰십시오.
+- 글자는 보이는 그대로 쓰고, 요약하거나 설명을 덧붙이지 마십시오.
+- 쪽 번호와 쪽마다 되풀이되는 머리글·바닥글은 쓰지 마십시오.
+- 표는 HTML <table>로 쓰고, 제목 칸은 <th>, 합쳐진 칸은 rowspan과 colspan으로 나타내십시오.
+- 그림과 사진은 옮기지 마십시오."""
+TESTS = ("text_present.jsonl", "tables.jsonl", "header_footer_tests.jsonl")
+CATEGORIES = {
+    "Statistics": Text("통계", "Statistics"),
+    "Reports": Text("보고서", "Reports"),
+    "Manuals": Text("안내서", "Manuals"),
+    "Notices": Text("공고", "Notices"),
+}
+DPI = 144  # of the pictures that are made from PDFs
+GROUPS = {"present": "text_passed", "table": "table_passed", "absent": "header_footer_passed"}
+SOUND = "sound_output"
+NAMES = {"cell": "칸", "up": "위", "down": "아래", "left": "왼쪽", "right": "오른쪽", "top_heading": "열 제목", "left_heading": "행 제목"}  # fmt: skip
+
+
+def olmocr_score(scores: Sequence[Score], name: str) -> float | None:
+    """Return olmOCR-bench's overall score: the mean of the pass rates of the groups of tests."""
+    rates = [mean(scores, group) for group in (*GROUPS.values(), SOUND)]
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) / len(known) if known else None
+
+
+class KDocOCRBench(Benchmark):
+    name, version, inputs, min_context = "kdoc-ocrbench", "2.1", "image", 10240
+    max_new_tokens = 8192
+    prompt_tokens, answer_tokens = 2500, 1500
+    metrics = (
+        Metric(
+            "checks_passed",
+            Text("통과율", "Checks passed"),
+            hint=Text(
+                "페이지마다 문장·표·머리글 검사의 통과율을 평균한 값을, 모든 페이지에 걸쳐 평균했습니다. 순위는 이 값으로 매깁니다.",
+                "Mean over pages of the mean pass rate of a page's groups of tests. It ranks, because its interval is known.",
+            ),
+        ),
+        Metric(
+            "olmocr_score",
+            Text("olmOCR 점수", "olmOCR score"),
+            olmocr_score,
+            hint=Text(
+                "olmOCR-bench의 종합 점수입니다. 네 가지 검사의 통과율을 평균합니다.",
+                "olmOCR-bench's overall score: the mean of the pass rates of the four groups of tests.",
+            ),
+        ),
+        replace(
+            EM,
+            hint=Text("모든 검사를 통과한 페이지의 비율입니다.", "Share of pages that pass every test."),
+            column=False,
+            on_hub=False,
+        ),
+        Metric(GROUPS["present"], Text("문장", "Sentences"), on_hub=False),
+        Metric(GROUPS["table"], Text("표", "Tables"), on_hub=False),
+        Metric(GROUPS["absent"], Text("머리글·바닥글 제외", "Headers left out"), on_hub=False, column=False),
+        Metric(
+            SOUND,
+            Text("정상 출력", "Sound output"),
+            hint=Text(
+                "출력에 글자가 있고, 같은 말이 끝없이 되풀이되지 않으며, 한자·가나·이모지가 없는 페이지의 비율입니다(olmOCR-bench의 기본 검사).",
+                "Share of pages whose output has text, does not end in endless repetition, and has no Chinese, Japanese or emoji (olmOCR-bench's baseline test).",
+            ),
+            on_hub=False,
+            column=False,
+        ),
+    )
+    card = Card(
+        title="KDoc-OCRBench",
+        split="test",
+        n=849,
+        axes=(Axis("category", Text("문서 종류", "Document type"), CATEGORIES),),
+        summary=Text(
+            "공공기관 문서 한 쪽을 Markdown으로 옮겨 씁니다. 문장이 있는지, 표의 칸이 이웃 칸과 맞는지, 머리글과 바닥글을 뺐는지 5만 6천여 개의 검사로 확인합니다.",
+            "Transcribe a page of a public body to Markdown. Some 56,000 tests check that sentences are there, that cells of tables have the right neighbours, and that headers and footers are left out.",
+        ),
+        source_url="https://huggingface.co/datasets/ONTHEIT/KDoc-OCRBench-V2",
+        hub_task="kdoc_ocrbench",
+        headline="checks_passed",
+        skills={"transcription": (None,)},
+        data_terms=Text("CC BY 4.0으로 공개된 데이터입니다.", "The data is public under CC BY 4.0."),
+        access=Text(
+            "ONTHEIT가 만들어 정답까지 공개한 세트입니다. 누구나 내려받을 수 있으므로 학습에 쓰였을 수 있습니다.",
+            "Made by ONTHEIT and public with its answers. Anybody can download it, so models may have been trained on it.",
+        ),
+    )
+
+    def item(self, row: Row, folder: Path) -> Item:
+        item_id = text_in(row, "id")
+        checks = _checks(row["checks"])
+        extra: dict[str, Any] = {"checks": checks}
+        if row.get("transcript"):
+            extra["transcript"] = text_in(row, "transcript")
+        return Item(
+            id=item_id,
+            question="",
+            answer="\n".join(map(described, checks)) or "–",
+            images=images_in(folder, row),
+            buckets={"category": text_in(row, "category")},
+            cluster=item_id,
+            extra=extra,
+        )
+
+    def item_to_score(self, row: Row) -> Item:
+        checks = _checks(row.get("checks"))
+        return Item(nonempty_text(row, "id"), "", "\n".join(map(described, checks)), extra={"checks": checks})
+
+    def source_rows(self, source: Path) -> Iterator[SourceRow]:
+        """Yield a row for each PDF, with its category and tests. A test that is not understood ends the import."""
+        pdfs = {_name(path.relative_to(source / "pdfs")): path for path in (source / "pdfs").rglob("*.pdf")}
+        if not pdfs:
+            raise DataError(f"{source / 'pdfs'}: there are no PDFs")
+        checks: dict[str, list[Check]] = {name: [] for name in pdfs}
+        for name in TESTS:
+            for place, row in _rows(source / name):
+                try:
+                    check = checked_row(row)
+                    checks[_name(check["pdf"])].append(check)
+                except KeyError as error:
+                    raise DataError(f"{place}: there is no PDF {error}") from None
+                except ValueError as error:
+                    raise DataError(f"{place}: {error}") from None
+        categories = {_name(str(row.get("pdf"))): row.get("category") for _, row in _rows(source / "categories.jsonl")}
+        with TemporaryDirectory() as scratch:
+            for number, (name, path) in enumerate(sorted(pdfs.items()), 1):
+                picture = Path(scratch) / "page.png"
+                row = {"id": name.removesuffix(".pdf"), "category": categories.get(name), "checks": checks[name]}
+                yield SourceRow(path, number, {**row, "pdf": path, "picture": picture})
+
+    def convert_row(self, source: SourceRow, images: ImageFolder) -> Row:
+        row = source.row
+        if row["category"] not in CATEGORIES:
+            raise ValueError(f"unknown category {row['category']!r}")
+        _draw(row["pdf"], row["picture"])
+        return {
+            "id": row["id"],
+            "images": [row["picture"]],
+            "category": row["category"],
+            "checks": json.dumps(row["checks"], ensure_ascii=False),
+        }
+
+    def gold_output(self, item: Item) -> str | None:
+        return item.extra.get("transcript")
+
+    def prompts(self, item: Item) -> list[Prompt]:
+        return [Prompt(item.id, INSTRUCTION, item.images)]
+
+    def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
+        (answer,) = answers
+        checks: Sequence[Check] = item.extra["checks"]
+        passed: dict[str, list[bool]] = {}
+        for check, held in zip(checks, run_checks(checks, answer.text), strict=True):
+            passed.setdefault(GROUPS[check["type"]], []).append(held)
+        passed[SOUND] = [is_sound(answer.text)]
+        rates = {name: sum(held) / len(held) for name, held in passed.items()}
+        counts = {name: len(held) for name, held in passed.items()}
+        every = float(all(rate == 1.0 for rate in rates.values()))
+        values = {"checks_passed": sum(rates.values()) / len(rates), "em": every, **rates}
+        return Score(item.id, values, answer.status, weights=counts)
+
+
+def described(check: Check) -> str:
+    """Return a test in words, for people who look at an item."""
+    if check["type"] != "table":
+        return f"{'있어야 함' if check['type'] == 'present' else '없어야 함'}: {check['text']}"
+    return "표: " + ", ".join(f"{NAMES[n]} {check[n]}" for n in ("cell", *SIDES, *HEADINGS) if check.get(n))
+
+
+def _checks(content: Any) -> tuple[Check, ...]:
+    """Return the tests of a page. Raises ValueError, naming the test, if one is not understood."""
+    try:
+        rows = json.loads(content)
+        return tuple(checked_row(row) for row in rows)
+    except (TypeError, AttributeError, json.JSONDecodeError):
+        raise ValueError("column 'checks' is not a list of tests in JSON") from None
+    except ValueError as error:
+        raise ValueError(f"column 'checks': {error}") from None
+
+
+def _rows(file: Path) -> Iterator[tuple[str, Row]]:
+    if not file.is_file():
+        raise DataError(f"{file}: no such file; download the whole dataset")
+    yield from ((f"{file}, row {number}", row) for number, row in json_lines(file))
+
+
+def _name(path: Path | str) -> str:
+    """Return the name of a PDF as the files of tests spell it. File systems may decompose Korean letters."""
+    return unicodedata.normalize("NFC", Path(path).as_posix())
+
+
+def _draw(pdf: Path, picture: Path) -> None:
+    """Write the only page of a PDF as PNG. Raises ValueError if it cannot be read or has several pages."""
+    from pypdfium2 import PdfDocument, PdfiumError
+
+    try:
+        with PdfDocument(pdf) as document:
+            if len(document) != 1:
+                raise ValueError(f"has {len(document)} pages")
+            document[0].render(scale=DPI / 72).to_pil().save(picture)
+    except PdfiumError as error:
+        raise ValueError(f"not a readable PDF: {error}") from None
+
+
+BENCHMARK = KDocOCRBench()

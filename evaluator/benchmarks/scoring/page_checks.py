@@ -1,0 +1,281 @@
+"""Check a transcribed page as olmOCR-bench does: sentences that must or must not be there, cells with their neighbours.
+
+source: https://github.com/allenai/olmocr, `olmocr/bench` of 2026-03-25. Comparisons are made with the same floating-point
+numbers. Two things differ: a table whose spans overlap is checked (there it ends the run), and what exceeds
+MAX_TABLES, MAX_COLUMNS or MAX_POSITIONS is ignored.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import repeat
+from typing import Any
+
+MAX_TABLES, MAX_COLUMNS, MAX_POSITIONS = 200, 1000, 1_000_000  # of a page, of a table
+MAX_REPEATS, MAX_PERIOD = 30, 5  # an output that ends in more copies of its last 1 to 5 characters is broken
+SIDES = ("up", "down", "left", "right")
+HEADINGS = {"top_heading": "up", "left_heading": "left"}
+_BASE = {"pdf": str, "page": int, "id": str, "type": str, "max_diffs": int, "checked": str, "url": str}
+_TEXT = _BASE | {"text": str, "case_sensitive": bool, "first_n": int, "last_n": int}
+_CELL = {"cell": str, **dict.fromkeys((*SIDES, *HEADINGS), str), "ignore_markdown_tables": bool}
+FIELDS: Mapping[str, Mapping[str, type]] = {"present": _TEXT, "absent": _TEXT, "table": _BASE | _CELL}
+REQUIRED = {"present": "text", "absent": "text", "table": "cell"}
+# Chinese, Japanese and emoji, which a page of a Latin or Korean document is not expected to have.
+_FOREIGN = re.compile(
+    "[\u4e00-\u9fff\u3040-\u30ff\U0001f600-\U0001f64f\U0001f300-\U0001f5ff\U0001f680-\U0001f6ff\U0001f1e0-\U0001f1ff]"
+)
+_UNIFIED = str.maketrans("‘’‚“”„＿–—‑‒−µ", "'''\"\"\"_-----μ")
+
+Check = Mapping[str, Any]
+
+
+def checked_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of the makers' files without empty fields. Raises ValueError if its type or a field is unknown."""
+    kind = str(row.get("type"))
+    if kind not in FIELDS:
+        raise ValueError(f"unknown type {kind!r}")
+    for name, value in row.items():
+        wanted = FIELDS[kind].get(name)
+        if wanted is None:
+            raise ValueError(f"unknown field {name!r}")
+        if value is not None and (not isinstance(value, wanted) or (wanted is int and isinstance(value, bool))):
+            raise ValueError(f"{name!r} must be {wanted.__name__}, not {value!r}")
+    if row.get("max_diffs", 0) < 0:
+        raise ValueError("'max_diffs' is negative")
+    for name in ("pdf", "id", REQUIRED[kind]):
+        # The text of an empty cell may be wanted.
+        if row.get(name) is None or (name != "cell" and not normalized(row[name]).strip()):
+            raise ValueError(f"{name!r} is missing")
+    return {name: value for name, value in row.items() if name == REQUIRED[kind] or value not in (None, "")}
+
+
+def run_checks(checks: Sequence[Check], output: str) -> list[bool]:
+    """Return whether a transcription passes each check."""
+    page = _Page(output)
+    return [_passes(check, page) for check in checks]
+
+
+def is_sound(output: str) -> bool:
+    """Return whether an output is text, does not end in endless repetition, and has no Chinese, Japanese or emoji."""
+    if not any(map(str.isalnum, output)):
+        return False
+    text = re.sub(r"\s+", " ", output)
+    for period in range(1, MAX_PERIOD + 1):
+        if text.endswith(text[-period:] * (MAX_REPEATS + 1)) and len(text) >= period:
+            return False
+    return not _FOREIGN.search(output)
+
+
+def normalized(text: str) -> str:
+    """Return a text without emphasis and line breaks, with plain quotes and dashes."""
+    text = re.sub(r"<br/?>", " ", text)
+    for pattern in (r"\*\*(.*?)\*\*", r"__(.*?)__", r"</?[bi]>()"):
+        text = re.sub(pattern, r"\1", text)
+    for pattern in (r"(\*\*|__)(.*?)\1", r"(\*|_)(.*?)\1"):
+        text = re.sub(pattern, r"\2", text)
+    return unicodedata.normalize("NFC", re.sub(r"\s+", " ", text)).translate(_UNIFIED)
+
+
+def _passes(check: Check, page: "_Page") -> bool:
+    if check["type"] == "table":
+        return _cell_found(check, page)
+    return _text_found(check, page) is (check["type"] == "present")
+
+
+def _text_found(check: Check, page: "_Page") -> bool:
+    from rapidfuzz import fuzz
+
+    query, text = normalized(check["text"]), page.text
+    if not check.get("case_sensitive", True):
+        query, text = query.lower(), text.lower()
+    first, last = check.get("first_n"), check.get("last_n")
+    if first or last:
+        text = (text[:first] if first else "") + (text[-last:] if last else "")
+    return bool(fuzz.partial_ratio(query, text) / 100.0 >= 1.0 - check.get("max_diffs", 0) / len(query))
+
+
+def _cell_found(check: Check, page: "_Page") -> bool:
+    """Return whether some cell matches, and for each given side or heading some cell there."""
+    diffs = check.get("max_diffs", 0)
+    expected = {name: normalized(check[name]) for name in (*SIDES, *HEADINGS) if check.get(name)}
+    is_cell = _matcher(normalized(check["cell"]), diffs)
+    for table in page.html if check.get("ignore_markdown_tables") else (*page.markdown, *page.html):
+        found = [number for number, cell in enumerate(table.cells) if is_cell(cell.text)]
+        for name, text in expected.items():
+            matches = _matcher(text, diffs)
+            if not found:
+                break
+            if side := HEADINGS.get(name):
+                right = table.has_heading(side, matches)
+                found = [number for number in found if right[number]]
+            else:
+                found = [n for n in found if any(matches(table.cells[m].text) for m in table.neighbours(name)[n])]
+        if found:
+            return True
+    return False
+
+
+def _matcher(expected: str, diffs: int) -> Callable[[str], bool]:
+    from rapidfuzz import fuzz
+
+    least = max(0.5, 1.0 - diffs / (len(expected) or 1))
+    return cache(lambda text: fuzz.ratio(expected, text) / 100.0 >= least)
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A cell at the rows `top` to `bottom` and the columns `left` to `right`, both included."""
+
+    text: str  # normalised
+    is_heading: bool
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+
+class _Page:
+    """An output with what the checks read from it, computed when it is first needed."""
+
+    def __init__(self, output: str) -> None:
+        self._output = output
+
+    @cached_property
+    def text(self) -> str:
+        return normalized(self._output)
+
+    @cached_property
+    def markdown(self) -> "list[_Table]":
+        return list(_markdown_tables(self._output))
+
+    @cached_property
+    def html(self) -> "list[_Table]":
+        return list(_html_tables(self._output))
+
+
+# A cell before it is placed: text, whether it is a heading, rows, columns.
+Placed = tuple[str, bool, int, int]
+
+
+class _Table:
+    """The cells of a table and which of them are beside each other. Cells that span several rows have several neighbours."""
+
+    def __init__(self, rows: Sequence[Sequence[Placed]]) -> None:
+        self.cells: list[_Cell] = []
+        self._grid: dict[tuple[int, int], int] = {}  # number of the cell at each row and column
+        self._known: dict[str, list[set[int]]] = {}
+        for row, cells in enumerate(rows):
+            column = 0
+            for text, is_heading, height, width in cells:
+                while (row, column) in self._grid:
+                    column += 1
+                bottom, right = row + height - 1, min(column + width, MAX_COLUMNS) - 1
+                if right < column or len(self._grid) + height * (right - column + 1) > MAX_POSITIONS:
+                    break
+                for covered in range(column, right + 1):
+                    self._place(row, bottom, covered)
+                self.cells.append(_Cell(normalized(text), is_heading, row, bottom, column, right))
+                column = right + 1
+        self._bottom = max((row for row, _ in self._grid), default=-1)
+        self._right = max((column for _, column in self._grid), default=-1)
+
+    def _place(self, top: int, bottom: int, column: int) -> None:
+        """Give a column of rows to the next cell. A cell from above that runs into it ends there."""
+        number, before = len(self.cells), self._grid.get((top, column))
+        row = top
+        while before is not None and self._grid.get((row, column)) == before:
+            del self._grid[row, column]
+            row += 1
+        for row in range(top, bottom + 1):
+            self._grid[row, column] = number
+
+    def neighbours(self, side: str) -> list[set[int]]:
+        """Return the numbers of the cells beside each cell. Empty positions in between are skipped."""
+        if side not in self._known:
+            self._known[side] = [self._beside(number, cell, side) for number, cell in enumerate(self.cells)]
+        return self._known[side]
+
+    def _beside(self, number: int, cell: _Cell, side: str) -> set[int]:
+        if side in ("left", "right"):
+            steps = range(cell.left - 1, -1, -1) if side == "left" else range(cell.right + 1, self._right + 1)
+            lines = [zip(repeat(row), steps) for row in range(cell.top, cell.bottom + 1)]
+        else:
+            steps = range(cell.top - 1, -1, -1) if side == "up" else range(cell.bottom + 1, self._bottom + 1)
+            lines = [zip(steps, repeat(column)) for column in range(cell.left, cell.right + 1)]
+        found = (next((self._grid[at] for at in line if self._grid.get(at, number) != number), None) for line in lines)
+        return {other for other in found if other is not None}
+
+    def has_heading(self, side: str, matches: Callable[[str], bool]) -> list[bool]:
+        """Return whether each cell has a matching heading on this side.
+
+        Its headings are the heading cells among all cells on the way to the edge or, if there are none, the cells at the edge.
+        """
+        beside, count = self.neighbours(side), len(self.cells)
+        met, matched, ended = [False] * count, [False] * count, [False] * count
+        for number in sorted(range(count), key=lambda n: self.cells[n].top if side == "up" else self.cells[n].left):
+            for other in beside[number]:
+                cell = self.cells[other]
+                fits = matches(cell.text)
+                met[number] |= cell.is_heading or met[other]
+                matched[number] |= (cell.is_heading and fits) or matched[other]
+                ended[number] |= ended[other] if beside[other] else fits
+        return [right if any_heading else end for any_heading, right, end in zip(met, matched, ended, strict=True)]
+
+
+def _markdown_tables(output: str) -> Iterator[_Table]:
+    """Yield each run of at least two lines with a `|`. Headings are the first row and the first column."""
+    run: list[str] = []
+    for line in [*output.strip().split("\n"), ""]:
+        if "|" in line:
+            run.append(line)
+            continue
+        if len(run) > 1 and (rows := list(_markdown_rows(run))):
+            yield _Table([[(text, not row or not n, 1, 1) for n, text in enumerate(r)] for row, r in enumerate(rows)])
+        run = []
+
+
+def _markdown_rows(lines: Sequence[str]) -> Iterator[list[str]]:
+    for line in lines:
+        if line.strip() and not line.strip("- :|"):
+            continue
+        if (bare := line.replace("|", "").strip()) and not bare.strip("- :"):
+            continue
+        cells = [cell.strip() for cell in line.split("|")]
+        cells = cells[1:] if not cells[0] else cells
+        cells = cells[:-1] if cells and not cells[-1] else cells
+        if cells:
+            yield cells
+
+
+def _html_tables(output: str) -> Iterator[_Table]:
+    if "<table" not in output.lower():
+        return
+    from bs4 import BeautifulSoup
+
+    for table in BeautifulSoup(output, "html.parser").find_all("table", limit=MAX_TABLES):
+        found = table.find_all("tr")
+        rows = []
+        for number, row in enumerate(found):
+            in_head = row.find_parent("thead") is not None
+            left = len(found) - number
+            cells = []
+            for cell in row.find_all(["th", "td"], recursive=False):
+                for line_break in cell.find_all("br"):
+                    line_break.replace_with("\n")
+                height, width = _span(cell.get("rowspan"), left), _span(cell.get("colspan"), 1)
+                text = cell.get_text(separator="").strip()
+                cells.append((text, in_head or cell.name == "th", min(height, MAX_POSITIONS), width))
+            rows.append(cells)
+        if any(rows):
+            yield _Table(rows)
+
+
+def _span(value: Any, if_zero: int) -> int:
+    """Return how many rows or columns a cell covers. `if_zero` is the meaning of 0."""
+    try:
+        span = int(value)
+    except (TypeError, ValueError):
+        return 1
+    return if_zero if span == 0 else max(1, span)
