@@ -70,7 +70,7 @@ LAYOUTS = {
 }
 READINGS = {
     "printed": Text("적힌 값", "Printed values"),
-    "marks": Text("적히지 않은 값", "Values without labels"),
+    "marks": Text("적히지 않은 값", "Unlabelled values"),
 }
 VERSIONS = {
     "clean": Text("원본 화질", "Clean"),
@@ -78,7 +78,7 @@ VERSIONS = {
     "photo": Text("사진", "Photographed"),
     "fax": Text("팩스", "Faxed"),
     "72dpi": Text("저해상도(72dpi)", "72 dpi"),
-    "jpeg": Text("두 번 압축", "Compressed twice"),
+    "jpeg": Text("두 번 압축", "JPEG twice"),
 }
 TWINS = {
     "original": Text("원본", "Original"),
@@ -183,7 +183,10 @@ class KoFresh(Benchmark):
             Baseline("baseline", Text("적힌 값만 오류 없이 읽는 규칙", "Rules that read all printed values"), 57.9),
             Baseline("blind", Text("이미지 없이 '알 수 없음'만 답하기", "Always declining, without the picture"), 12.6),
         ),
-        columns=tuple(ScoreColumn(title, "reading", name) for name, title in READINGS.items()),
+        columns=(
+            ScoreColumn(Text("적힌 값", "Printed"), "reading", "printed"),
+            ScoreColumn(Text("적히지 않은 값", "Unlabelled"), "reading", "marks"),
+        ),
     )
 
     def complete(self, items: list[Item]) -> list[Item]:

@@ -24,7 +24,7 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     "parts": ("model", "split", "axis", "bucket", "score", "n"),
     "time": ("date", "model", "score", "state_of_the_art"),
     "letters": ("model", "letter", "n", "percent"),
-    "ladder": ("model", "step", "score", "lost", "low", "high"),
+    "ladder": ("model", "step", "score", "rank", "lost", "low", "high", "degraded_rank"),
 }
 # The fields of BoardRow that charts of scores are plotted against.
 AGAINST: dict[Kind, str] = {"size": "params", "speed": "latency_ms", "cost": "usd_per_1000"}
@@ -158,16 +158,24 @@ def _histogram(rows: Sequence[RankedRow]) -> Data:
 
 
 def _ladder(rows: Sequence[RankedRow]) -> Data:
-    """Return the scores of the best models on each step of the ladder, and what they lost against the clean pictures.
+    """Return scores and ranks of the best models on each step of the ladder, and what they lost against the clean pictures.
 
-    The loss is a mean over pairs of items, with its 95 % interval, in points.
+    Ranks are among all rows that have a ladder; `degraded_rank` is that of the mean over all steps but the first. The loss
+    is a mean over pairs of items, with its 95 % interval, in points.
     """
     data: Data = []
-    for row in (r.row for r in islice((r for r in rows if ladder_of(r.row)), MAX_LADDER_MODELS)):
-        for step, score in ladder_of(row).items():
+    known = [(r.row, steps) for r in rows if (steps := ladder_of(r.row))]
+    degraded = [sum(list(steps.values())[1:]) / max(1, len(steps) - 1) for _, steps in known]
+    for number, (row, steps) in enumerate(known[:MAX_LADDER_MODELS]):
+        degraded_rank = 1 + sum(other > degraded[number] for other in degraded)
+        for step, score in steps.items():
+            rank = 1 + sum(others.get(step, 0.0) > score for _, others in known)
             low, high = row.intervals.get(f"loss_{step}", (None, None))
             lost = None if low is None else row.metrics.get(f"loss_{step}")
-            data.append({"model": row.model, "step": step, "score": score, "lost": lost, "low": low, "high": high})
+            loss = {"lost": lost, "low": low, "high": high}
+            data.append(
+                {"model": row.model, "step": step, "score": score, "rank": rank, **loss, "degraded_rank": degraded_rank}
+            )
     return data
 
 

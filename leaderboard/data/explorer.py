@@ -52,7 +52,7 @@ def public_items(benchmark: str) -> tuple[ExploredItem, ...]:
     return tuple(
         ExploredItem(
             item,
-            made.gold_output(item) or item.answer,
+            item.answer or made.gold_output(item) or "",
             [path.relative_to(folder).as_posix() for path in item.images],
         )
         for item in made.load(folder)

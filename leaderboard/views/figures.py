@@ -210,18 +210,17 @@ def _histogram(made: Any, data: Data, benchmark: Benchmark, language: Language) 
 def _ladder(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
     for number, model in enumerate(dict.fromkeys(p["model"] for p in data)):
         own = [p for p in data if p["model"] == model]
-        lost = [
-            ""
-            if p["lost"] is None
-            else f"{text('ladder_lost', language)} {p['lost']:.1f} ({p['low']:.1f}–{p['high']:.1f})"
-            for p in own
-        ]
+        notes = [text("ladder_rank", language, n=p["rank"]) for p in own]
+        for place, p in enumerate(own):
+            if p["lost"] is not None:
+                lost = text("ladder_lost", language)
+                notes[place] += f"<br>{lost} {p['lost']:.1f} ({p['low']:.1f}–{p['high']:.1f})"
         made.add_scatter(
             mode="lines+markers",
-            name=_escape(model),
+            name=_escape(f"{model.rpartition('/')[2]} ({own[0]['rank']} → {own[0]['degraded_rank']})"),
             x=[translate(benchmark.card.bucket_title(p["step"]), language) for p in own],
             y=[p["score"] for p in own],
-            customdata=lost,
+            customdata=notes,
             hovertemplate="%{x}: %{y:.1f}<br>%{customdata}<extra></extra>",
             line={"color": BARS[number]},
         )

@@ -64,9 +64,10 @@ RECORD_TEXTS: dict[str, Text] = {
     "retired_reason": Text("이유", "Reason"),
     "commitments": Text("KO-FRESH 시드", "KO-FRESH seeds"),
     "commitments_note": Text(
-        "분기마다 평가 전에 시드의 해시를 공개하고, 분기가 끝나면 시드를 공개합니다. 공개된 시드로 누구나 같은 문항을 다시 생성해 확인할 수 있습니다: python -m evaluator ko-fresh verify 분기 --out 폴더",
-        "The hash of each quarter's seed is published before any evaluation, and the seed itself after the quarter ends. With it, anyone can regenerate the same set and check it: python -m evaluator ko-fresh verify QUARTER --out FOLDER",
+        "분기마다 평가 전에 시드의 해시를 공개하고, 결과마다 답변의 해시를 공개합니다. 분기가 끝나면 시드와 문항, 모든 모델의 답변을 공개합니다. 누구나 이 파일만으로 문항을 다시 생성하고 모든 점수를 다시 계산할 수 있습니다: python -m evaluator ko-fresh verify 내려받은_폴더 --out 폴더",
+        "The hash of each quarter's seed is published before any evaluation, and with each result the hash of its answers. After the quarter the seed, the items and all answers of all models are published. From these files alone, anyone can regenerate the set and recompute every score: python -m evaluator ko-fresh verify DOWNLOADED_FOLDER --out FOLDER",
     ),
+    "opened_books": Text("공개한 문항과 모든 답변", "Items and all answers"),
     "commitment_n": Text("{n}문항", "{n} items"),
     "seed_hash": Text("시드의 SHA-256", "SHA-256 of the seed"),
     "set_hash": Text("문항 전체의 SHA-256", "SHA-256 of the set"),

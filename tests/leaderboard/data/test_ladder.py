@@ -1,5 +1,6 @@
 """Test the degradation ladder on the board: the chart's data, and the column of the first step that costs much."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -72,3 +73,19 @@ def test_only_benchmarks_with_a_ladder_show_it(make_request: Make) -> None:
     for name, benchmark in BENCHMARKS.items():
         assert ("ladder" in charts_of(name)) == (benchmark.card.ladder is not None)
         assert "ladder" not in [column.key for column in columns_of(name, [], None)] or benchmark.card.ladder
+
+
+def test_chart_of_ladder_ranks_clean_and_degraded_pictures(make_request: Make) -> None:
+    first = row(make_request, {"fax": 30.0, "scan": 30.0})
+    second = row(make_request, {"fax": 1.0, "scan": 1.0})
+    second = replace(second, row=replace(second.row, model="o/second"))
+    data = chart_data("ladder", [first, second])
+    assert [
+        (point["step"], point["rank"], point["degraded_rank"]) for point in data if point["model"] == "o/second"
+    ] == [
+        ("clean", 1, 1),
+        ("scan", 1, 1),
+        ("fax", 1, 1),
+    ]
+    assert {point["degraded_rank"] for point in data if point["model"] != "o/second"} == {2}
+    assert "second (1 → 1)" in json.loads(figure_json("ladder", data, BENCHMARKS["ko-fresh"], "en"))["data"][1]["name"]
