@@ -3,6 +3,7 @@
 import random
 import shutil
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -10,12 +11,14 @@ import torch
 from scipy.stats import spearmanr
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.ko_fresh import gold_answer
 from evaluator.core.data_types import Answer, Item, Score
 from evaluator.fresh.draw import N, draw_set
 from evaluator.fresh.facts import Facts
 from evaluator.fresh.korean import UNANSWERABLE
 from evaluator.fresh.pairs import pair_of, pairs_of
 from scripts.bench_board import Measured
+from scripts.readers.ocr import is_installed, ocr_answer
 from scripts.readers.printed import Printed, printed_on
 from scripts.readers.rules import answer
 
@@ -23,10 +26,12 @@ BENCHMARK = BENCHMARKS["ko-fresh"]
 SEEDS = ("first", "second")
 READERS = 24  # simulated ones, whose rankings on two sets are compared
 BLIND_FIGURES = 1500  # to train and to test the chooser of descriptions on
+OCR_QUESTIONS = 400  # that Tesseract reads the pictures of, 1 s each
 SOLVERS = (
     "rules that read all printed values, on two seeds",
     "  of the values without labels",
     "always 알 수 없음, and A of the descriptions",
+    "the most frequent answer of each kind",
 )
 Choices = tuple[list[str], Facts]
 
@@ -40,20 +45,34 @@ def fresh_rows(folder: Path) -> Iterator[Measured]:
     yield Measured(f"a set of {N:,} questions, drawn", f"{taken:.0f} s", "", "≤ 300 s")
     yield Measured("  its size", f"{size:.0f} MB", "", "≤ 600 MB")
     solved = [_without_model(seed) for seed in SEEDS]
-    aims = ("≤ 60 %", "≤ 30 %", "")
+    aims = ("≤ 60 %", "≤ 30 %", "", "")
     for what, *found, aim in zip(SOLVERS, *solved, aims, strict=True):
         yield Measured(what, " and ".join(map(_percent, found)), "", aim)
+    yield Measured(f"Tesseract and rules, {OCR_QUESTIONS} questions", with_ocr(folder), "", "")
     yield Measured("a trained chooser that sees descriptions only", f"{100 * chooser():.1f} %", "", "25 ± 2 %")
     yield Measured(f"rank correlation of {READERS} simulated readers on two seeds", f"{rank_correlation():.3f}", "", "")
 
 
-def _without_model(seed: str) -> tuple[list[Score], list[Score], list[Score]]:
+def _without_model(seed: str) -> tuple[list[Score], ...]:
     """Return the scores of SOLVERS on the set of a seed."""
     items, printed = items_of(seed)
     rules = scores(items, lambda item: answer(printed[item.id], BENCHMARK.prompts(item)[0].text))
     marks = [score for item, score in zip(items, rules, strict=True) if item.buckets["reading"] == "marks"]
     constant = scores(items, lambda item: "정답: A" if item.choices else f"정답: {UNANSWERABLE}")
-    return rules, marks, constant
+    golds: dict[str, Counter[str]] = defaultdict(Counter)
+    for item in items:
+        golds[item.buckets["kind"]][gold_answer(item)] += 1
+    common = {kind: counts.most_common(1)[0][0].partition(" (±")[0] for kind, counts in golds.items()}
+    return rules, marks, constant, scores(items, lambda item: f"정답: {common[item.buckets['kind']]}")
+
+
+def with_ocr(folder: Path) -> str:
+    """Return what Tesseract and rules get, or that Tesseract is not installed."""
+    if not is_installed():
+        return "needs tesseract-ocr-kor"
+    draw_set(SEEDS[0], folder / "ocr", OCR_QUESTIONS)
+    items = BENCHMARK.load(folder / "ocr")
+    return _percent(scores(items, lambda item: ocr_answer(item.images, BENCHMARK.prompts(item)[0].text)))
 
 
 def items_of(seed: str) -> tuple[list[Item], dict[str, Printed]]:

@@ -184,3 +184,8 @@ def test_changelog_has_a_dated_section_of_this_version() -> None:
     assert version and re.search(
         rf"^## \[{re.escape(version[1])}\] - \d{{4}}-\d\d-\d\d$", _text("CHANGELOG.md"), re.MULTILINE
     )
+
+
+def test_harness_task_has_version_of_benchmark() -> None:
+    task = _text("scripts/harnesses/lmms_eval/ko_fresh.yaml")
+    assert f"version: {BENCHMARKS['ko-fresh'].version}\n" in task
