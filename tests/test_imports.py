@@ -23,6 +23,8 @@ ALLOWED = {
         "evaluator.core",
         "evaluator.engines.registry",
         "evaluator.formats",
+        "evaluator.opened.books",
+        "evaluator.results.answer_rows",
         "evaluator.statistics",
         "submissions",
     ),

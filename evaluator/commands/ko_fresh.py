@@ -15,7 +15,8 @@ from evaluator.core.errors import DataError
 from evaluator.core.files import check_new_folder, new_folder
 from evaluator.fresh.draw import draw_set
 from evaluator.fresh.seed import commitment, differences, other_versions, reveal
-from evaluator.opened.books import Books, collect, open_books
+from evaluator.opened.books import Books, open_books
+from evaluator.opened.collect import collect
 from evaluator.opened.dataset import upload, write_dataset
 from evaluator.opened.item_statistics import item_statistics
 from evaluator.opened.recompute import book_differences

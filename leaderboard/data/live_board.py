@@ -38,8 +38,15 @@ RECENT = timedelta(days=7)
 
 
 class LiveBoard:
-    def __init__(self, store: Store, heartbeats: Heartbeats | None = None, published: Path = PUBLISHED) -> None:
-        """Without `heartbeats` nothing is known of workers."""
+    def __init__(
+        self,
+        store: Store,
+        heartbeats: Heartbeats | None = None,
+        published: Path = PUBLISHED,
+        opened_books: Path | None = None,
+    ) -> None:
+        """Without `heartbeats` nothing is known of workers. `opened_books` has the datasets of revealed quarters."""
+        self.opened_books = opened_books
         self._store = store
         self.store_url = store.url
         self.workers = WorkerStatus(heartbeats)

@@ -3,8 +3,10 @@
 from urllib.parse import urlencode
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.opened.books import BENCHMARK
 from leaderboard.data.explorer import ExploredItem, explored_items
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.opened import opened_quarter, opened_quarters
 from leaderboard.data.query import page_size
 from leaderboard.pages.page import Page, render_page
 from leaderboard.views.location import Location
@@ -18,14 +20,21 @@ DATASETS = "hf://datasets/"
 
 def explorer(board: LiveBoard, here: Location, version: str) -> str:
     name, shown = here.path.removeprefix(FOLDER), page_size(dict(here.params).get("n"), FIRST_ITEMS)
-    items = explored_items(board, name)
+    quarter = dict(here.params).get("set", "")
+    place = opened_quarters(board.opened_books).get(quarter) if name == BENCHMARK.name else None
+    opened = opened_quarter(place) if place else None
+    items = opened.items if opened else explored_items(board, name)
+    title = BENCHMARKS[name].card.title
     return render_page(
         board,
         here,
         version,
         "explorer.html",
-        title=text("explore_title", here.language, benchmark=BENCHMARKS[name].card.title),
-        description=text("explore_hint", here.language),
+        title=text("opened_title", here.language, quarter=f"{title} {quarter}")
+        if opened
+        else text("explore_title", here.language, benchmark=title),
+        description=text("opened_hint" if opened else "explore_hint", here.language),
+        rescored=opened.results if opened else (),
         name=name,
         items=items[:shown],
         found=len(items),
@@ -47,4 +56,4 @@ def report_address(store_url: str, benchmark: str, one: ExploredItem) -> str | N
     )
 
 
-PAGE = Page(explorer, ("n",))
+PAGE = Page(explorer, ("n", "set"))

@@ -2,6 +2,7 @@
 
 from leaderboard.data.attempts import all_attempts
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.opened import opened_quarters
 from leaderboard.data.record import retired_rows
 from leaderboard.data.reproductions import all_reproductions, not_measured
 from leaderboard.pages.page import Page, render_page
@@ -25,6 +26,7 @@ def record(board: LiveBoard, here: Location, version: str) -> str:
         attempts=all_attempts(view.boards)[:MAX_ROWS],
         retired=retired_rows(view.boards, view.retired),
         commitments=view.commitments,
+        opened=opened_quarters(board.opened_books),
     )
 
 

@@ -12,6 +12,7 @@ from leaderboard.data.explorer import public_file
 from leaderboard.data.export import FORMATS, rows_to_csv
 from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.data.opened import opened_file
 from leaderboard.data.query import Query
 from leaderboard.data.record import record_json
 from leaderboard.data.requests import queue_json, request_json
@@ -159,6 +160,8 @@ def data_routes(board: LiveBoard) -> APIRouter:
     @router.get("/samples/{name}/{path:path}")
     def sample(request: Request, name: str, path: str) -> Response:
         content = public_file(name, path) if name in BENCHMARKS else None
+        if content is None and name == "ko-fresh":
+            content = opened_file(board.opened_books, path)
         if content is None:
             raise HTTPException(404, "no such picture of a public item")
         media_type = guess_type(path)[0] or "application/octet-stream"

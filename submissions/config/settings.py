@@ -166,6 +166,7 @@ class Settings(BaseSettings):
     # Address of a drand server, such as https://api.drand.sh. If set, the seed also depends on a future round.
     fresh_beacon: Annotated[str, Field(pattern=r"^https?://")] | None = None
     fresh_n: int = Field(default=2000, ge=8, le=100_000, multiple_of=2)  # questions in the ko-fresh test set
+    opened_books: Path | None = None  # a folder with the datasets of revealed quarters, which the board shows
     signing_key: SecretStr | None = None  # PEM of an Ed25519 key; if set, results are published with a signed statement
     details_key: SecretStr | None = None  # HMAC key of the item ids in the private details
     static: str | None = None  # folder or hf://spaces/ORG/NAME that the worker writes the board to as files

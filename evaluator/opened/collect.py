@@ -1,0 +1,44 @@
+"""Collect the books of a quarter from an installation's stores."""
+
+from collections.abc import Sequence
+
+from evaluator.fresh.seed import commitment, drawn_set
+from evaluator.opened.books import BENCHMARK, Books, by_score
+from evaluator.results.answer_rows import AnswerRow, answer_rows
+from evaluator.results.private_records import read_details
+from submissions.config.settings import Settings
+from submissions.operator.retirement import is_retired
+from submissions.records.result import EvalResult
+from submissions.store.index import board_reader
+from submissions.store.open import open_private_store, open_store
+
+
+def collect(quarter: str, settings: Settings) -> tuple[Books, list[str]]:
+    """Return the books of a quarter from this installation's stores, and the keys of results whose answers are lost.
+
+    The results are those on the committed set that are not retired and were finished before the seed was revealed. Raises
+    DataError if nothing was committed to, SettingsError if the set can no longer be drawn, StoreError if a store fails.
+    """
+    store, private = open_store(settings.store, settings), open_private_store(settings)
+    snapshot = store.snapshot()
+    commitment(store, quarter, snapshot)  # drawn_set would make one
+    folder, whole = drawn_set(quarter, settings)
+    public = commitment(store, quarter)
+    secret = settings.details_key.get_secret_value().encode() if settings.details_key else None
+    ids = [item.id for item in BENCHMARK.load(folder)]
+    results: list[EvalResult] = []
+    answers: dict[str, Sequence[AnswerRow]] = {}
+    lost: list[str] = []
+    for row in board_reader(store).read(snapshot)[0]:
+        if (row.benchmark, row.split, row.kind) != (BENCHMARK.name, quarter, "verified"):
+            continue
+        result = EvalResult.read_known(store.read(row.path, snapshot.head))
+        late = public.revealed_at is not None and (result.date or 0.0) > public.revealed_at.timestamp()
+        if late or result.dataset.revision != whole[:40] or is_retired(store, row.key, snapshot):
+            continue
+        if (details := read_details(private, row.key, ids, secret)) is None:
+            lost.append(row.key)
+            continue
+        results.append(result)
+        answers[row.key] = answer_rows(details)
+    return Books(public, folder, sorted(results, key=by_score), answers), lost

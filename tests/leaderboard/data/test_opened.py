@@ -1,0 +1,78 @@
+"""Test the page of a revealed quarter: pictures, every answer, and scores that the board computes again."""
+
+from pathlib import Path
+
+import pytest
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.fresh.draw import draw_set
+from evaluator.opened.books import Books
+from evaluator.results.answer_rows import AnswerRow, answers_hash
+from leaderboard.data.opened import opened_file, opened_quarter, opened_quarters
+from scripts.support.records import Make, result_of
+from submissions.records.operator import Commitment
+from submissions.store.base import Store
+
+QUARTER = "2026Q3"
+
+
+@pytest.fixture
+def opened(tmp_path: Path, store: Store, make_request: Make) -> Path:
+    """Return a folder with the books of a revealed quarter: one model is always right, one never."""
+    whole = draw_set("a secret", tmp_path / "set", 40)
+    bench = BENCHMARKS["ko-fresh"]
+    items = bench.load(tmp_path / "set")
+    right = [AnswerRow(item.id, f"정답: {bench.gold_output(item)}", "ok", False) for item in items]
+    wrong = [AnswerRow(item.id, "<script>alert(1)</script>", "ok", False) for item in items]
+    results, answers = [], {}
+    for model, rows, score in (("o/right", right, 100.0), ("o/wrong", wrong, 12.0)):
+        result = result_of(make_request(model_id=model, benchmark="ko-fresh"))
+        result = result.evolve(results={"ko-fresh": {"em": score}}, answers_sha256=answers_hash(right))
+        results.append(result)
+        answers[result.request_key] = rows
+    now = store.now()
+    public = Commitment(
+        quarter=QUARTER, n=40, seed_sha256="0" * 64, generator_sha256="0" * 64, set_sha256=whole, libraries={},
+        committed_at=now, revealed_at=now, seed="a secret",
+    )  # fmt: skip
+    folder = tmp_path / "opened/anything"
+    folder.mkdir(parents=True)
+    Books(public, tmp_path / "set", results, answers).save(folder)
+    return folder.parent
+
+
+def test_scores_and_hashes_are_computed_again(opened: Path) -> None:
+    quarter = opened_quarter(opened_quarters(opened)[QUARTER])
+    rows = {one.model: one for one in quarter.results}
+    assert (rows["o/right"].published, rows["o/right"].computed, rows["o/right"].is_hash_right) == (100.0, 100.0, True)
+    assert (rows["o/wrong"].published, rows["o/wrong"].computed, rows["o/wrong"].is_hash_right) == (12.0, 0.0, False)
+    assert len(quarter.items) == 40
+    for one in quarter.items:
+        assert [(given.model, given.right) for given in one.answers] == [("o/right", True), ("o/wrong", False)]
+
+
+def test_only_pictures_of_items_are_served(opened: Path) -> None:
+    (opened / "secret.txt").write_text("a secret")
+    picture = opened_quarter(opened_quarters(opened)[QUARTER]).items[0].pictures[0]
+    assert picture.startswith(f"{QUARTER}/images/")
+    content = opened_file(opened, picture)
+    assert content and content[:4] in (b"\x89PNG", b"\xff\xd8\xff\xe0")
+    for path in (
+        f"{QUARTER}/items.jsonl",
+        f"{QUARTER}/../commitment.json",
+        f"{QUARTER}/../../secret.txt",
+        "2025Q1/a.png",
+        "",
+    ):
+        assert opened_file(opened, path) is None
+    assert opened_file(None, picture) is None
+
+
+def test_unrevealed_and_broken_books_are_not_shown(opened: Path) -> None:
+    file = opened / "anything/commitment.json"
+    public = Commitment.model_validate_json(file.read_bytes())
+    for name, content in (("unrevealed", public.evolve(revealed_at=None).to_bytes()), ("broken", b"{")):
+        (opened / name).mkdir()
+        (opened / name / "commitment.json").write_bytes(content)
+    assert list(opened_quarters(opened)) == [QUARTER]
+    assert opened_quarters(opened / "nothing") == opened_quarters(None) == {}
