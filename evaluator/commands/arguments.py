@@ -73,6 +73,7 @@ def _add_ko_fresh(ko_fresh: argparse.ArgumentParser) -> None:
     verify.add_argument(
         "published", help="the folder of a published dataset, a commitment file, or a quarter of the store: 2026Q4"
     )
+    verify.add_argument("--board", metavar="ADDRESS", help="also compare the records with those that a board publishes")
     for step in (draw, collect, reveal, verify):
         step.add_argument("--out", required=True, type=_folder, help="a folder that does not exist yet")
     statistics = steps.add_parser("statistics", help="difficulty and discrimination of the items in a collected folder")
@@ -258,7 +259,7 @@ def _benchmark(text: str) -> str:
 
 
 def _dataset(text: str) -> str:
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", text):
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not OWNER/NAME")
     return text
 

@@ -18,7 +18,7 @@ def main(args: argparse.Namespace) -> int:
     Raises StatementError if the statement does not hold, DataError if a file or URL cannot be read.
     """
     beside = args.result.removesuffix(".json") + ".intoto.json"
-    record, envelope, key = (_read(place) for place in (args.result, args.statement or beside, str(args.key)))
+    record, envelope, key = (read_place(place) for place in (args.result, args.statement or beside, str(args.key)))
     try:
         statement = verify_statement(record, envelope, key)
     except ValueError as error:
@@ -30,7 +30,8 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _read(place: str) -> bytes:
+def read_place(place: str) -> bytes:
+    """Return the content of a file or URL. Raises DataError if it cannot be read or is longer than MAX_BYTES."""
     if not place.startswith(("https://", "http://")):
         try:
             with Path(place).open("rb") as file:

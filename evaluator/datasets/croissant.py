@@ -66,7 +66,6 @@ def croissant(
     card, version = BENCHMARKS[benchmark].card, BENCHMARKS[benchmark].version
     file = items_file(folder)
     _, first = next(item_rows(file), (0, {}))
-    content = file.read_bytes()
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -80,27 +79,33 @@ def croissant(
         "datePublished": published.isoformat(),
         "citeAs": ", ".join(filter(None, (card.title, card.source_url))),
         "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": file.name,
-                "name": file.name,
-                "contentUrl": f"{prefix}{file.name}",
-                "contentSize": f"{len(content)} B",
-                "encodingFormat": ENCODINGS[file.suffix],
-                "sha256": hashlib.sha256(content).hexdigest(),
-            },
+            file_object(file, f"{prefix}{file.name}"),
             *_file_sets(first, prefix),
         ],
         "recordSet": [
-            {
-                "@type": "cr:RecordSet",
-                "@id": "items",
-                "name": "items",
-                "description": "One row a question; images and pages are named by relative path.",
-                "field": [_field(column, value, file.name) for column, value in first.items()],
-            }
+            record_set("items", "One row a question; images and pages are named by relative path.", file.name, first)
         ],
     }
+
+
+def file_object(file: Path, path: str) -> dict[str, Any]:
+    """Return the description of a file that is at `path` in the dataset."""
+    content = file.read_bytes()
+    return {
+        "@type": "cr:FileObject",
+        "@id": file.name,
+        "name": file.name,
+        "contentUrl": path,
+        "contentSize": f"{len(content)} B",
+        "encodingFormat": ENCODINGS[file.suffix],
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+
+
+def record_set(name: str, description: str, file: str, row: Row) -> dict[str, Any]:
+    """Return the description of the rows of a file. `row` is one of them."""
+    fields = [_field(name, column, value, file) for column, value in row.items()]
+    return {"@type": "cr:RecordSet", "@id": name, "name": name, "description": description, "field": fields}
 
 
 def _file_sets(row: Row, prefix: str) -> list[dict[str, Any]]:
@@ -120,14 +125,14 @@ def _file_sets(row: Row, prefix: str) -> list[dict[str, Any]]:
     ]
 
 
-def _field(column: str, value: Any, file: str) -> dict[str, Any]:
+def _field(records: str, column: str, value: Any, file: str) -> dict[str, Any]:
     repeated = isinstance(value, list)
     return {
         "@type": "cr:Field",
-        "@id": f"items/{column}",
+        "@id": f"{records}/{column}",
         "name": column,
         "description": column,
-        "dataType": "sc:Integer" if isinstance(value, int) else "sc:Text",
+        "dataType": "sc:Boolean" if isinstance(value, bool) else "sc:Integer" if isinstance(value, int) else "sc:Text",
         **({"repeated": True} if repeated else {}),
         "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
     }

@@ -33,8 +33,7 @@ def draw_set(seed: str, folder: Path, n: int = N, on_progress: Callable[[int, in
     partial_folder = folder.with_name(f"{folder.name}.{os.getpid()}.partial")
     remove_path(partial_folder)
     (partial_folder / "images").mkdir(parents=True)
-    pairs = memory_figures(seed, n // MEMORY_EVERY)
-    pairs += pairs_of(seed, n - sum(len(rows) for pair in pairs for rows in pair.rows))
+    pairs = figures_of(seed, n)
     processes = max(1, min(available_cores(), len(pairs) // PAIRS_PER_PROCESS))
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         work = partial(_draw_pair, seed, partial_folder)
@@ -50,6 +49,12 @@ def draw_set(seed: str, folder: Path, n: int = N, on_progress: Callable[[int, in
         remove_path(partial_folder)
         raise DataError(f"{folder} already exists: name a new folder") from None
     return set_hash(folder)
+
+
+def figures_of(seed: str, n: int) -> list[Pair]:
+    """Return the figures of a set with `n` questions."""
+    pairs = memory_figures(seed, n // MEMORY_EVERY)
+    return [*pairs, *pairs_of(seed, n - sum(len(rows) for pair in pairs for rows in pair.rows))]
 
 
 def shuffled_rows(seed: str, pairs: Sequence[Pair]) -> list[Row]:

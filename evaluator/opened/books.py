@@ -13,10 +13,12 @@ A folder of them has
 import io
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
@@ -28,6 +30,7 @@ from submissions.records.result import EvalResult
 
 COMMITMENT, SET, RESULTS, ANSWERS = "commitment.json", "set", "results", "answers.parquet"
 BENCHMARK = BENCHMARKS["ko-fresh"]
+R = TypeVar("R", Commitment, EvalResult)
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Books:
     folder: Path  # of the set
     results: Sequence[EvalResult]  # best first
     answers: Mapping[str, Sequence[AnswerRow]]  # by the result's key
+    _scores: dict[str, list[Score]] = field(default_factory=dict, repr=False)
 
     @property
     def benchmark(self) -> Benchmark:
@@ -47,16 +51,17 @@ class Books:
     def items(self) -> list[Item]:
         return BENCHMARK.load(self.folder)
 
-    @cached_property
-    def scores(self) -> dict[str, list[Score]]:
-        """The scores of each result, computed from its answers, in the order of the items.
+    def scores_of(self, key: str) -> list[Score]:
+        """Return the scores of a result, computed from its answers, in the order of the items.
 
         Raises DataError if an item has no answer.
         """
-        try:
-            return {key: score_rows(BENCHMARK, self.items, rows) for key, rows in self.answers.items()}
-        except KeyError as error:
-            raise DataError(f"{ANSWERS}: a result has no answer to {error}") from None
+        if key not in self._scores:
+            try:
+                self._scores[key] = score_rows(BENCHMARK, self.items, self.answers[key])
+            except KeyError as error:
+                raise DataError(f"{ANSWERS}: result {key} has no answer to {error}") from None
+        return self._scores[key]
 
     def save(self, folder: Path) -> None:
         """Write the books to a folder that exists and is empty."""
@@ -88,18 +93,30 @@ def by_score(result: EvalResult) -> tuple[float, str]:
 
 def open_books(folder: Path) -> Books:
     """Return the books in a folder. Raises DataError, naming the file, if one is missing or cannot be read."""
-    try:
-        public = Commitment.read_known((folder / COMMITMENT).read_bytes())
-        results = [EvalResult.read_known(path.read_bytes()) for path in sorted((folder / RESULTS).glob("*.json"))]
-    except OSError as error:
-        raise DataError(f"{error.filename}: {error.strerror}") from None
-    except ValueError as error:
-        raise DataError(f"{folder}: a record is not valid: {str(error).splitlines()[0]}") from None
+    public = _record(folder / COMMITMENT, Commitment)
+    files = sorted(path for path in (folder / RESULTS).glob("*.json") if path.is_file())
+    results = [_record(path, EvalResult) for path in files]
+    for path, result in zip(files, results, strict=True):
+        if path.stem != result.request_key or result.benchmark != BENCHMARK.name:
+            raise DataError(f"{path}: is the record of {result.request_key} on {result.benchmark}")
     answers: dict[str, list[AnswerRow]] = {result.request_key: [] for result in results}
+    models = {result.request_key: result.config.model_name for result in results}
     for row in _answer_table(folder / ANSWERS):
-        key, _ = row.pop("key"), row.pop("model")
+        key, model = row.pop("key"), row.pop("model")
+        if models.get(key, model) != model:
+            raise DataError(f"{folder / ANSWERS}: {key} is a result of {models[key]}, not of {model}")
         answers.setdefault(key, []).append(AnswerRow(**row))
     return Books(public, folder / SET, sorted(results, key=by_score), answers)
+
+
+def _record(file: Path, kind: type[R]) -> R:
+    try:
+        return kind.model_validate_json(file.read_bytes())
+    except OSError as error:
+        raise DataError(f"{file}: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise DataError(f"{file}: {'.'.join(map(str, first['loc'])) or 'record'}: {first['msg']}") from None
 
 
 def _answer_table(file: Path) -> list[dict[str, Any]]:
@@ -107,9 +124,13 @@ def _answer_table(file: Path) -> list[dict[str, Any]]:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(file, columns=_schema().names).cast(_schema())
+        table = pq.read_table(file)
     except (OSError, pa.ArrowException, ValueError) as error:
         raise DataError(f"{file}: {' '.join(str(error).split())[:200]}") from None
+    if dict(zip(table.schema.names, table.schema.types, strict=True)) != dict(
+        zip(_schema().names, _schema().types, strict=True)
+    ):
+        raise DataError(f"{file}: must have the columns {', '.join(_schema().names)}, all text but the last")
     if any(column.null_count for column in table.columns):
         raise DataError(f"{file}: has missing values")
     return list(table.to_pylist())

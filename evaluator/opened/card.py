@@ -19,8 +19,8 @@ configs:
 # KO-FRESH {quarter}
 
 {n:,} questions about {pictures:,} invented Korean tables, reports, charts and maps, with the answers that models gave before
-anybody could know the set ({models} results). The set was drawn from a seed whose hash was published before the first evaluation and
-which is public since {revealed}. **Do not rank models on it any more:** they may have been trained on it.
+it was published ({models} results). The set was drawn from a seed whose hash was published before the first evaluation and which is
+public since {revealed}. {chosen_by} **Do not rank models on it any more:** they may have been trained on it.
 
 {quarter} 세트의 문항 {n:,}개와 이미지, 정답, 그리고 문항이 공개되기 전에 모델들이 낸 모든 답변(결과 {models}건)입니다. 이미 공개된 문항이므로 새 모델의 순위를 매기는 데 쓰지 마십시오.
 
@@ -41,8 +41,9 @@ In a checkout of the board's code, with this dataset downloaded to `FOLDER`:
 python -m evaluator ko-fresh verify FOLDER --out AGAIN
 ```
 
-The command draws the set again from the seed, compares its hash and those of all
-answers, scores all answers again and compares each number of each record.
+The command draws the set again from the seed, compares its hash and those of all answers, scores all answers again, compares all
+scores, intervals and counts of the records, and writes the other files of this dataset again. With `--board ADDRESS` it also
+compares the records and the commitment with those that a board has published.
 
 | model | published EM | recomputed EM | 95 % interval |
 |---|---:|---:|---:|
@@ -65,7 +66,7 @@ def dataset_card(books: Books, dataset: str, items: str) -> str:
     public, em = books.commitment, books.benchmark.item_metric.name
     rows = []
     for result in books.results:
-        again = scored_fields(books.benchmark, books.items, books.scores[result.request_key])
+        again = scored_fields(books.benchmark, books.items, books.scores_of(result.request_key))
         (low, high), name = again["intervals"][em], result.config.model_name
         published = result.results[result.benchmark][em]
         rows.append(
@@ -77,6 +78,9 @@ def dataset_card(books: Books, dataset: str, items: str) -> str:
         pictures=len({image for item in books.items for image in item.images}),
         models=len(books.results),
         revealed=public.revealed_at.date() if public.revealed_at else "",
+        chosen_by=f"Nobody could choose it: round {public.beacon.number} of drand's public randomness is part of the seed."
+        if public.beacon
+        else "The operator chose it, because no public randomness is part of it.",
         sha256=public.set_sha256,
         items=items,
         answers=ANSWERS,

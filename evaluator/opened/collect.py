@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from evaluator.core.errors import DataError
 from evaluator.fresh.seed import commitment, drawn_set
 from evaluator.opened.books import BENCHMARK, Books, by_score
 from evaluator.results.answer_rows import AnswerRow, answer_rows
@@ -13,11 +14,12 @@ from submissions.store.index import board_reader
 from submissions.store.open import open_private_store, open_store
 
 
-def collect(quarter: str, settings: Settings) -> tuple[Books, list[str]]:
-    """Return the books of a quarter from this installation's stores, and the keys of results whose answers are lost.
+def collect(quarter: str, settings: Settings) -> Books:
+    """Return the books of a quarter from this installation's stores.
 
     The results are those on the committed set that are not retired and were finished before the seed was revealed. Raises
-    DataError if nothing was committed to, SettingsError if the set can no longer be drawn, StoreError if a store fails.
+    DataError if nothing was committed to or the answers of a result are lost, SettingsError if the set can no longer be
+    drawn, and StoreError if a store fails.
     """
     store, private = open_store(settings.store, settings), open_private_store(settings)
     snapshot = store.snapshot()
@@ -41,4 +43,8 @@ def collect(quarter: str, settings: Settings) -> tuple[Books, list[str]]:
             continue
         results.append(result)
         answers[row.key] = answer_rows(details)
-    return Books(public, folder, sorted(results, key=by_score), answers), lost
+    if lost:
+        raise DataError(
+            f"the answers of {', '.join(lost)} are not in the private store: restore it, or retire these results"
+        )
+    return Books(public, folder, sorted(results, key=by_score), answers)

@@ -24,12 +24,13 @@ from huggingface_hub import HfApi, constants
 from huggingface_hub.errors import HfHubHTTPError
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.ko_fresh import gold_answer
 from evaluator.core.data_types import Item, Prompt, Score
 from evaluator.core.errors import DataError
-from evaluator.datasets.croissant import croissant
+from evaluator.datasets.croissant import croissant, file_object, record_set
 from evaluator.formats.every_eval_ever import instance_row, to_every_eval_ever
 from evaluator.formats.inspect_log import sample, to_inspect
-from evaluator.opened.books import SET, Books
+from evaluator.opened.books import ANSWERS, SET, Books
 from evaluator.opened.card import dataset_card
 from evaluator.results.answer_rows import AnswerRow
 from submissions.records.result import EvalResult
@@ -59,6 +60,9 @@ def write_dataset(
     _write_items(books, prompts, pictures, folder / ITEMS)
     place = f"{constants.ENDPOINT}/datasets/{dataset}"
     described = croissant("ko-fresh", folder / SET, LICENSE_URL, place, books.commitment.revealed_at.date(), f"{SET}/")
+    described["distribution"].append(file_object(folder / ANSWERS, ANSWERS))
+    row = {"key": "", "model": "", "id": "", "answer": "", "status": "", "reasoned": False}
+    described["recordSet"].append(record_set("answers", "One row an answer of a model to an item.", ANSWERS, row))
     (folder / "croissant.json").write_text(_json(described), encoding="utf-8")
     (folder / "eval.yaml").write_text(_eval_yaml(books), encoding="utf-8")
     for number, result in enumerate(books.results, 1):
@@ -66,7 +70,7 @@ def write_dataset(
         rows = [
             (item, prompt, own, answers[item.id], score)
             for item, prompt, own, score in zip(
-                books.items, prompts, pictures, books.scores[result.request_key], strict=True
+                books.items, prompts, pictures, books.scores_of(result.request_key), strict=True
             )
         ]
         _write_every_eval_ever(result, rows, folder / "every_eval_ever")
@@ -94,12 +98,25 @@ def upload(folder: Path, dataset: str, token: str | None) -> str:
         status = error.response.status_code
         if status == 409:
             raise DataError(f"the dataset {dataset} exists already, and nothing in it was changed") from None
-        raise StoreError(
-            f"{dataset}: the Hub answers {status}; set a token in HANNUN_HUB_TOKEN that may create it"
-        ) from error
+        raise StoreError(f"{dataset}: the Hub answers {status}. {_by_hand(folder, dataset)}") from error
+    except HTTPError as error:
+        raise StoreError(f"{dataset}: {type(error).__name__}. {_by_hand(folder, dataset)}") from error
+    return str(place)
+
+
+def check_is_free(dataset: str, token: str | None) -> None:
+    """Raise DataError if a dataset exists already, and StoreError if the Hub does not answer."""
+    api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or constants.ENDPOINT, token=token)
+    try:
+        taken = api.repo_exists(dataset, repo_type="dataset")
     except HTTPError as error:
         raise StoreError(f"{dataset}: {type(error).__name__}") from error
-    return str(place)
+    if taken:
+        raise DataError(f"the dataset {dataset} exists already, and nothing in it was changed")
+
+
+def _by_hand(folder: Path, dataset: str) -> str:
+    return f"The seed is public and {folder} is complete; upload it: hf upload {dataset} {folder} --repo-type dataset"
 
 
 def _url(dataset: str, image: Path) -> str:
@@ -171,7 +188,7 @@ def _write_every_eval_ever(
     content = "".join(
         json.dumps(
             instance_row(
-                aggregate, f"{result.request_key}/{em}", item.id, prompt.text, item.answer, row.answer, score.values[em],
+                aggregate, f"{result.request_key}/{em}", item.id, prompt.text, gold_answer(item), row.answer, score.values[em],
                 own,
             ),
             ensure_ascii=False,

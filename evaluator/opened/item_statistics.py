@@ -29,7 +29,7 @@ class PartStatistics:
 def item_statistics(books: Books) -> list[PartStatistics]:
     """Return the statistics of the whole set, then of each kind and layout. There must be a result."""
     name = books.benchmark.item_metric.name
-    right = np.array([[score.values[name] for score in scores] for scores in books.scores.values()])
+    right = np.array([[score.values[name] for score in scores] for scores in map(books.scores_of, books.answers)])
     discrimination = _discrimination(right)
     return list(_parts(books, right, discrimination))
 

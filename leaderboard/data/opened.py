@@ -55,10 +55,10 @@ def opened_quarter(folder: Path) -> OpenedQuarter:
     for result in books.results:
         key, model = result.request_key, result.config.model_name
         given = {row.id: row.answer for row in books.answers[key]}
-        for score in books.scores[key]:
+        for score in books.scores_of(key):
             right = score.values[benchmark.item_metric.name] == 1.0
             answers.setdefault(score.id, []).append(ModelAnswer(model, [given[score.id]], right))
-        computed = round(100 * benchmark.aggregate(books.scores[key])[result.headline], 2)
+        computed = round(100 * benchmark.aggregate(books.scores_of(key))[result.headline], 2)
         same = answers_hash(books.answers[key]) == result.answers_sha256
         results.append(Rescored(model, key, result.results[result.benchmark].get(result.headline), computed, same))
     place = books.folder.resolve()

@@ -1,6 +1,7 @@
 """Test that a revealed quarter can be checked from the published files alone, and that changes to them are found."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -20,9 +21,12 @@ from evaluator.opened.books import open_books
 from evaluator.opened.item_statistics import item_statistics
 from evaluator.opened.recompute import book_differences
 from evaluator.worker.loop import Worker
+from leaderboard.web.application import build_app
 from scripts.support.engines import LetterEngine, use_engine
+from scripts.support.hub.server import serve
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
+from submissions.records.result import EvalResult
 from submissions.store.open import open_store
 from tests.evaluator.worker.test_loop import submit
 
@@ -69,7 +73,8 @@ def test_revealed_quarter_is_verified_on_another_checkout(revealed: Path, tmp_pa
         str(tmp_path / "again"),
     ]
     done = subprocess.run(command, cwd=checkout, env={"HOME": str(tmp_path)}, capture_output=True, text=True)
-    assert (done.returncode, "1 results with 40 answers each" in done.stdout) == (0, True), done.stdout + done.stderr
+    assert (done.returncode, "1 results, whose scores" in done.stdout) == (0, True), done.stdout + done.stderr
+    assert "the operator chose it" in done.stdout and not list(checkout.glob(".*"))
 
 
 @pytest.mark.integration
@@ -94,7 +99,12 @@ def test_verify_finds_changed_files(revealed: Path) -> None:
     record = f"results/{key}.json"
     em = json.loads((revealed / record).read_bytes())["results"]["ko-fresh"]["em"]
     assert "results differ" in changed(record, lambda b: b.replace(f'"em": {em}'.encode(), b'"em": 99.0', 1))
-    assert "no hash" in changed(record, lambda b: b.replace(b'"answers_sha256": "', b'"answers_sha": "'))
+    assert "no hash" in changed(record, lambda b: re.sub(rb'"answers_sha256": "\w+"', b'"answers_sha256": null', b))
+    assert "n_samples differ" in changed(record, lambda b: b.replace(b'"effective": 40', b'"effective": 39'))
+    assert "headline differ" in changed(record, lambda b: b.replace(b'"headline": "em"', b'"headline": "f1"'))
+    assert "older than the commitment" in changed(record, lambda b: re.sub(rb'"date": [\d.]+', b'"date": 1.0', b))
+    assert "newer than the reveal" in changed(record, lambda b: re.sub(rb'"date": [\d.]+', b'"date": 9e9', b))
+    assert "scoring rule is None" in changed(record, lambda b: re.sub(rb'"versions": \{[^}]*\}', b'"versions": {}', b))
     assert "another set" in changed(record, lambda b: b.replace(b'"revision": "', b'"revision": "0'))
     assert "scoring rule" in changed(record, lambda b: b.replace(b"2026Q4.", b"2026Q4.9"))
 
@@ -118,7 +128,7 @@ def test_broken_books_are_one_line(revealed: Path, tmp_path: Path, capsys: pytes
         ("answers.parquet", b"not parquet", "answers.parquet"),
         ("answers.parquet", no_status.getvalue().to_pybytes(), "answers.parquet"),
         ("answers.parquet", None, "answers.parquet"),
-        ("commitment.json", b"{}", "a record is not valid"),
+        ("commitment.json", b"{}", "commitment.json: quarter: Field required"),
         ("commitment.json", None, "commitment.json"),
         ("set/items.jsonl", None, "contains neither"),
     ):
@@ -132,8 +142,73 @@ def test_broken_books_are_one_line(revealed: Path, tmp_path: Path, capsys: pytes
         assert message in line
         shutil.rmtree(broken)
     pq.write_table(answers.slice(1), revealed / "answers.parquet")
-    with pytest.raises(DataError, match="no answer to"):
-        book_differences(open_books(revealed))
+    assert any(
+        "39 answers, which are not exactly one for each" in one for one in book_differences(open_books(revealed))
+    )
+    renamed = answers.set_column(1, "model", pa.array(["another/name"] * 40))
+    pq.write_table(renamed, revealed / "answers.parquet")
+    with pytest.raises(DataError, match="not of another/name"):
+        open_books(revealed)
+
+
+@pytest.mark.integration
+def test_verify_writes_all_other_files_again(
+    revealed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def found() -> str:
+        shutil.rmtree(tmp_path / "v", ignore_errors=True)
+        assert evaluator(["ko-fresh", "verify", str(revealed), "--out", str(tmp_path / "v")]) == 1
+        return capsys.readouterr().out
+
+    card = revealed / "README.md"
+    card.write_text(card.read_text(encoding="utf-8").replace("| 2.50 |", "| 99.0 |"), encoding="utf-8")
+    assert "README.md: differs" in found()
+    items = pq.read_table(revealed / "data/items.parquet")
+    place = items.schema.get_field_index("target")
+    pq.write_table(items.set_column(place, "target", pa.array(["0"] * 40)), revealed / "data/items.parquet")
+    assert "data/items.parquet: differs" in found()
+    shutil.rmtree(revealed / "inspect")
+    (revealed / "more.txt").write_text("?")
+    (revealed / ".gitattributes").write_text("added by a download")
+    lines = found()
+    assert ".json: is missing" in lines and "more.txt: does not belong" in lines and "gitattributes" not in lines
+
+
+@pytest.mark.integration
+def test_verify_compares_with_board(
+    revealed: Path, fresh_settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = open_store(fresh_settings.store)
+    with serve(build_app(fresh_settings)) as address:
+        board = ["ko-fresh", "verify", str(revealed), "--board", address, "--out"]
+        assert evaluator([*board, str(tmp_path / "a")]) == 0, capsys.readouterr().out
+        (path,) = (path for path in store.snapshot().files if path.startswith("results/"))
+        result = EvalResult.model_validate_json(store.read(path, store.head()))
+        other = result.evolve(request_key="0" * 32)
+        public = commitment(store, QUARTER).evolve(n=38)
+        changed = result.evolve(answers_sha256="0" * 64)
+        records = {path: changed.to_bytes(), other.path: other.to_bytes(), public.path: public.to_bytes()}
+        store.commit(records, store.head(), "change what is published")
+    with serve(build_app(fresh_settings)) as address:
+        assert evaluator([*board[:-2], address, "--out", str(tmp_path / "b")]) == 1
+    lines = capsys.readouterr().out
+    assert "the board has another commitment" in lines and "the board has another record" in lines
+    assert f"{other.request_key} (tiny/image-text): is on the board, but not in the dataset" in lines
+
+
+@pytest.mark.integration
+def test_reveal_refuses_changed_or_lost_answers(
+    revealed: Path, fresh_settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (details,) = (Path(fresh_settings.private_store) / "details").rglob("*.jsonl")
+    again = ["ko-fresh", "reveal", QUARTER, "--yes", "--dataset", DATASET, "--out", str(tmp_path / "c")]
+    lines = details.read_text(encoding="utf-8").splitlines()
+    details.write_text("\n".join([lines[0].replace('"answers": ["', '"answers": ["x'), *lines[1:]]), encoding="utf-8")
+    assert evaluator(again) == 2
+    assert "nothing revealed, because the results do not follow from their answers" in capsys.readouterr().err
+    details.unlink()
+    assert evaluator(again) == 2
+    assert "are not in the private store" in capsys.readouterr().err and not (tmp_path / "c").exists()
 
 
 @pytest.mark.integration
@@ -157,6 +232,13 @@ def test_dataset_has_files_of_other_programs(revealed: Path) -> None:
         validator = jsonschema.Draft7Validator(json.loads(file.read_bytes()))
         assert [error.message for row in one for error in validator.iter_errors(row)] == []
     assert {row["evaluation_id"] for row in rows} == {made["evaluation_id"]} and len(rows) == 40
+    croissant = json.loads((revealed / "croissant.json").read_bytes())
+    named = [one["contentUrl"] for one in croissant["distribution"] if "contentUrl" in one]
+    assert named == ["set/items.jsonl", "answers.parquet"] and all((revealed / path).is_file() for path in named)
+    assert [len(one["field"]) for one in croissant["recordSet"]] == [
+        len(json.loads(next((revealed / "set/items.jsonl").open()))),
+        6,
+    ]
     (log,) = (json.loads(path.read_bytes()) for path in (revealed / "inspect").glob("*.json"))
     assert list(log)[-1] == "samples" and len(log["samples"]) == 40
     shown = (revealed / "README.md").read_text(encoding="utf-8")
@@ -172,9 +254,11 @@ def test_second_reveal_changes_nothing(
     assert evaluator(["ko-fresh", "statistics", str(revealed)]) == 0
     assert "description" in capsys.readouterr().out
     public = commitment(open_store(fresh_settings.store), QUARTER)
-    again = ["ko-fresh", "reveal", QUARTER, "--yes", "--dataset", "another/name", "--out"]
+    again = ["ko-fresh", "reveal", QUARTER, "--yes", "--dataset", DATASET, "--out"]
     assert evaluator([*again, str(revealed)]) == 2
     assert "already exists" in capsys.readouterr().err
+    assert evaluator([*again[:-2], "another/name", "--out", str(tmp_path / "b")]) == 2
+    assert f"was revealed with the dataset {DATASET}" in capsys.readouterr().err
     assert evaluator([*again, str(tmp_path / "b")]) == 0
     assert "was revealed before" in capsys.readouterr().out
     assert commitment(open_store(fresh_settings.store), QUARTER) == public and public.dataset == DATASET
