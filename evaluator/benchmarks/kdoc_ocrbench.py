@@ -131,14 +131,21 @@ class KDocOCRBench(Benchmark):
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
         """Yield a row for each PDF, with its category and tests. A test that is not understood ends the import."""
-        pdfs = {_name(path.relative_to(source / "pdfs")): path for path in (source / "pdfs").rglob("*.pdf")}
+        found = sorted((source / "pdfs").rglob("*.pdf"))
+        pdfs = {_name(path.relative_to(source / "pdfs")): path for path in found}
+        if len(pdfs) < len(found):
+            raise DataError(f"{source / 'pdfs'}: two names differ only in how their letters are composed")
         if not pdfs:
             raise DataError(f"{source / 'pdfs'}: there are no PDFs")
         checks: dict[str, list[Check]] = {name: [] for name in pdfs}
         for name in TESTS:
+            ids: set[str] = set()
             for place, row in _rows(source / name):
                 try:
                     check = checked_row(row)
+                    if check["id"] in ids:
+                        raise ValueError(f"the id {check['id']!r} appears twice")
+                    ids.add(check["id"])
                     checks[_name(check["pdf"])].append(check)
                 except KeyError as error:
                     raise DataError(f"{place}: there is no PDF {error}") from None
@@ -194,6 +201,8 @@ def _checks(content: Any) -> tuple[Check, ...]:
     """Return the tests of a page. Raises ValueError, naming the test, if one is not understood."""
     try:
         rows = json.loads(content)
+        if not isinstance(rows, list):
+            raise TypeError
         return tuple(checked_row(row) for row in rows)
     except (TypeError, AttributeError, json.JSONDecodeError):
         raise ValueError("column 'checks' is not a list of tests in JSON") from None

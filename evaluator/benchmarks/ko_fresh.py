@@ -181,6 +181,8 @@ class KoFresh(Benchmark):
         ladder="version",
         baselines=(
             Baseline("baseline", Text("적힌 값만 오류 없이 읽는 규칙", "Rules that read all printed values"), 57.9),
+            Baseline("baseline", Text("Tesseract OCR와 규칙", "Tesseract and rules"), 10.5),
+            Baseline("blind", Text("질문 유형마다 가장 흔한 답", "The most frequent answer of each kind"), 19.8),
             Baseline("blind", Text("이미지 없이 '알 수 없음'만 답하기", "Always declining, without the picture"), 12.6),
         ),
         columns=(

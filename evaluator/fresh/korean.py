@@ -1,5 +1,6 @@
 """Korean wording: particles that depend on the word before them, and numbers as people say them."""
 
+import re
 from decimal import Decimal
 
 UNANSWERABLE = "알 수 없음"  # the answer to a question that a figure cannot answer
@@ -48,6 +49,13 @@ def multiplier(unit: str) -> int:
 def printed(value: Decimal) -> str:
     """Return a value as a document prints it: 1,234.5."""
     return f"{value:,}"
+
+
+def amount(text: str) -> Decimal | None:
+    """Return the number in a text that `spoken` has written, or None if it has none: 342100 for 34만 2,100명."""
+    sizes = dict(_LARGE)
+    parts = re.findall(r"([\d,.]+)([조억만]?)", text)
+    return sum((Decimal(n.replace(",", "")) * sizes.get(word, 1) for n, word in parts), Decimal()) if parts else None
 
 
 def spoken(value: Decimal, unit: str) -> str:

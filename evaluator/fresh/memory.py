@@ -1,16 +1,18 @@
 """Ask questions of published figures again about other numbers, to measure whether a model has memorised the answers.
 
 Such an item shows a published figure with numbers from the secret seed, so that all published answers to its question are
-known to be wrong. Answers to figures with yet other numbers, which are never shown or published, are held back. They
-are drawn like the published ones. A model that has not seen the published answers gives either equally often, so the
-difference is 0 on average, however well it reads or guesses.
+known to be wrong, also within their tolerance. Two answers to figures with yet other numbers, which are never shown or
+published, are held back. They are drawn like the published ones. Over all published sets a model that has not seen the
+answers gives either equally often, so the difference is 0 on average, however well it reads or guesses.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from itertools import combinations
 
 from evaluator.fresh.facts import facts_of, random_of
-from evaluator.fresh.korean import UNANSWERABLE
+from evaluator.fresh.korean import UNANSWERABLE, amount
 from evaluator.fresh.pairs import Pair, Row, pairs_of, row_of
 from evaluator.fresh.questions import questions
 
@@ -49,8 +51,24 @@ def _figures(seed: str, published: str, n: int) -> Iterator[Pair]:
                 continue
             question = asked[first["question"]]
             answer, *held_back = (question.answer(facts) for facts in (shown, *others))
-            answers = [first["answer"], second["answer"], answer, *held_back]
-            if None not in answers and len(set(answers)) == len(answers):
+            known = [first["answer"], second["answer"]]
+            if answer and all(held_back) and _all_differ(answer, known) and _all_differ(answer, held_back):
                 row = row_of(seed, figure, 0, "clean", question.kind, text=question.text, answer=str(answer))
-                rows.append({**row, "twin": "variant", "published": answers[:2], "held_back": held_back})
+                rows.append({**row, "twin": "variant", "published": known, "held_back": held_back})
         yield Pair(figure.number, (figure,), (rows,), ("clean",))
+
+
+def _all_differ(answer: str, others: Sequence[str | None]) -> bool:
+    """Return whether no two of these answers are within the tolerance of one another."""
+    return all(_differ(str(a), str(b)) for a, b in combinations([answer, *others], 2))
+
+
+def _differ(one: str, other: str) -> bool:
+    (a, allowed), (b, also_allowed) = map(_reading, (one, other))
+    return one != other if a is None or b is None else abs(a - b) > max(allowed, also_allowed)
+
+
+def _reading(answer: str) -> tuple[Decimal | None, Decimal]:
+    """Return the number of an answer, or None if it has none, and the tolerance."""
+    value, _, tolerance = answer.partition(" (±")
+    return amount(value), amount(tolerance) or Decimal()

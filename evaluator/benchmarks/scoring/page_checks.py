@@ -1,19 +1,25 @@
 """Check a transcribed page as olmOCR-bench does: sentences that must or must not be there, cells with their neighbours.
 
 source: https://github.com/allenai/olmocr, `olmocr/bench` of 2026-03-25. Comparisons are made with the same floating-point
-numbers. Two things differ: a table whose spans overlap is checked (there it ends the run), and what exceeds
-MAX_TABLES, MAX_COLUMNS or MAX_POSITIONS is ignored.
+numbers. Where that code ends
+the run, this one goes on: tables whose spans overlap are checked, and HTML that cannot be parsed has no tables. What exceeds
+the limits below is not checked, so that no output takes longer than a few seconds.
 """
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import repeat
 from typing import Any
 
-MAX_TABLES, MAX_COLUMNS, MAX_POSITIONS = 200, 1000, 1_000_000  # of a page, of a table
+from evaluator.benchmarks.base import check_surrogates
+
+MAX_TABLES, MAX_NESTED = 200, 10  # tables of a page; how many are inside each other
+MAX_COLUMNS, MAX_POSITIONS = 1000, 200_000  # columns of a table; rows times columns of all tables of a page
+MAX_CELL = 2000  # characters of a cell that are compared
+MAX_DIFFS = 10**6  # that a test may allow
 MAX_REPEATS, MAX_PERIOD = 30, 5  # an output that ends in more copies of its last 1 to 5 characters is broken
 SIDES = ("up", "down", "left", "right")
 HEADINGS = {"top_heading": "up", "left_heading": "left"}
@@ -40,15 +46,23 @@ def checked_row(row: Mapping[str, Any]) -> dict[str, Any]:
         wanted = FIELDS[kind].get(name)
         if wanted is None:
             raise ValueError(f"unknown field {name!r}")
-        if value is not None and (not isinstance(value, wanted) or (wanted is int and isinstance(value, bool))):
+        is_optional = value is None and name != "max_diffs"
+        if not is_optional and (not isinstance(value, wanted) or (wanted is int and isinstance(value, bool))):
             raise ValueError(f"{name!r} must be {wanted.__name__}, not {value!r}")
-    if row.get("max_diffs", 0) < 0:
-        raise ValueError("'max_diffs' is negative")
+        if isinstance(value, str):
+            check_surrogates(name, value)
+    if not 0 <= row.get("max_diffs", 0) <= MAX_DIFFS:
+        raise ValueError("'max_diffs' is negative or too large")
+    if row.get("page", 1) != 1:
+        raise ValueError("'page' must be 1: each PDF has one page")
     for name in ("pdf", "id", REQUIRED[kind]):
         # The text of an empty cell may be wanted.
         if row.get(name) is None or (name != "cell" and not normalized(row[name]).strip()):
             raise ValueError(f"{name!r} is missing")
-    return {name: value for name, value in row.items() if name == REQUIRED[kind] or value not in (None, "")}
+    found = {name: value for name, value in row.items() if name == REQUIRED[kind] or value not in (None, "")}
+    if "case_sensitive" in row:
+        found["case_sensitive"] = bool(row["case_sensitive"])  # null means no
+    return found
 
 
 def run_checks(checks: Sequence[Check], output: str) -> list[bool]:
@@ -71,7 +85,7 @@ def is_sound(output: str) -> bool:
 def normalized(text: str) -> str:
     """Return a text without emphasis and line breaks, with plain quotes and dashes."""
     text = re.sub(r"<br/?>", " ", text)
-    for pattern in (r"\*\*(.*?)\*\*", r"__(.*?)__", r"</?[bi]>()"):
+    for pattern in (r"\*\*(.*?)\*\*", r"__(.*?)__", r"</?b>()", r"</?i>()"):
         text = re.sub(pattern, r"\1", text)
     for pattern in (r"(\*\*|__)(.*?)\1", r"(\*|_)(.*?)\1"):
         text = re.sub(pattern, r"\2", text)
@@ -99,7 +113,8 @@ def _text_found(check: Check, page: "_Page") -> bool:
 def _cell_found(check: Check, page: "_Page") -> bool:
     """Return whether some cell matches, and for each given side or heading some cell there."""
     diffs = check.get("max_diffs", 0)
-    expected = {name: normalized(check[name]) for name in (*SIDES, *HEADINGS) if check.get(name)}
+    given = ((name, normalized(check[name])) for name in (*SIDES, *HEADINGS) if check.get(name))
+    expected = {name: text for name, text in given if text}
     is_cell = _matcher(normalized(check["cell"]), diffs)
     for table in page.html if check.get("ignore_markdown_tables") else (*page.markdown, *page.html):
         found = [number for number, cell in enumerate(table.cells) if is_cell(cell.text)]
@@ -140,7 +155,8 @@ class _Page:
     """An output with what the checks read from it, computed when it is first needed."""
 
     def __init__(self, output: str) -> None:
-        self._output = output
+        self._output = output.replace("\r\n", "\n").replace("\r", "\n")
+        self._budget = _Budget(MAX_POSITIONS)
 
     @cached_property
     def text(self) -> str:
@@ -148,11 +164,22 @@ class _Page:
 
     @cached_property
     def markdown(self) -> "list[_Table]":
-        return list(_markdown_tables(self._output))
+        return list(_markdown_tables(self._output, self._budget))
 
     @cached_property
     def html(self) -> "list[_Table]":
-        return list(_html_tables(self._output))
+        return list(_html_tables(self._output, self._budget))
+
+
+@dataclass
+class _Budget:
+    """How many more positions the tables of a page may have."""
+
+    positions: int
+
+    def take(self, positions: int) -> bool:
+        self.positions -= positions
+        return self.positions >= 0
 
 
 # A cell before it is placed: text, whether it is a heading, rows, columns.
@@ -162,7 +189,7 @@ Placed = tuple[str, bool, int, int]
 class _Table:
     """The cells of a table and which of them are beside each other. Cells that span several rows have several neighbours."""
 
-    def __init__(self, rows: Sequence[Sequence[Placed]]) -> None:
+    def __init__(self, rows: Sequence[Sequence[Placed]], budget: _Budget) -> None:
         self.cells: list[_Cell] = []
         self._grid: dict[tuple[int, int], int] = {}  # number of the cell at each row and column
         self._known: dict[str, list[set[int]]] = {}
@@ -172,7 +199,7 @@ class _Table:
                 while (row, column) in self._grid:
                     column += 1
                 bottom, right = row + height - 1, min(column + width, MAX_COLUMNS) - 1
-                if right < column or len(self._grid) + height * (right - column + 1) > MAX_POSITIONS:
+                if right < column or not budget.take(height * (right - column + 1)):
                     break
                 for covered in range(column, right + 1):
                     self._place(row, bottom, covered)
@@ -224,7 +251,7 @@ class _Table:
         return [right if any_heading else end for any_heading, right, end in zip(met, matched, ended, strict=True)]
 
 
-def _markdown_tables(output: str) -> Iterator[_Table]:
+def _markdown_tables(output: str, budget: _Budget) -> Iterator[_Table]:
     """Yield each run of at least two lines with a `|`. Headings are the first row and the first column."""
     run: list[str] = []
     for line in [*output.strip().split("\n"), ""]:
@@ -232,15 +259,17 @@ def _markdown_tables(output: str) -> Iterator[_Table]:
             run.append(line)
             continue
         if len(run) > 1 and (rows := list(_markdown_rows(run))):
-            yield _Table([[(text, not row or not n, 1, 1) for n, text in enumerate(r)] for row, r in enumerate(rows)])
+            yield _Table(
+                [[(text, not row or not n, 1, 1) for n, text in enumerate(r)] for row, r in enumerate(rows)], budget
+            )
         run = []
 
 
 def _markdown_rows(lines: Sequence[str]) -> Iterator[list[str]]:
-    for line in lines:
-        if line.strip() and not line.strip("- :|"):
-            continue
-        if (bare := line.replace("|", "").strip()) and not bare.strip("- :"):
+    bare = (line.replace("|", "").strip() for line in lines)
+    separator = next((number for number, text in enumerate(bare) if text and not text.strip("- :")), None)
+    for number, line in enumerate(lines):
+        if number == separator or (line.strip() and not line.strip("- :|")):
             continue
         cells = [cell.strip() for cell in line.split("|")]
         cells = cells[1:] if not cells[0] else cells
@@ -249,33 +278,107 @@ def _markdown_rows(lines: Sequence[str]) -> Iterator[list[str]]:
             yield cells
 
 
-def _html_tables(output: str) -> Iterator[_Table]:
+def _html_tables(output: str, budget: _Budget) -> Iterator[_Table]:
+    """Yield each table. Its rows are all rows inside it, also those of tables in its cells."""
     if "<table" not in output.lower():
         return
     from bs4 import BeautifulSoup
+    from bs4.exceptions import ParserRejectedMarkup
 
-    for table in BeautifulSoup(output, "html.parser").find_all("table", limit=MAX_TABLES):
-        found = table.find_all("tr")
-        rows = []
-        for number, row in enumerate(found):
-            in_head = row.find_parent("thead") is not None
-            left = len(found) - number
-            cells = []
-            for cell in row.find_all(["th", "td"], recursive=False):
-                for line_break in cell.find_all("br"):
-                    line_break.replace_with("\n")
-                height, width = _span(cell.get("rowspan"), left), _span(cell.get("colspan"), 1)
-                text = cell.get_text(separator="").strip()
-                cells.append((text, in_head or cell.name == "th", min(height, MAX_POSITIONS), width))
-            rows.append(cells)
-        if any(rows):
-            yield _Table(rows)
+    try:
+        reader = _HtmlReader(BeautifulSoup(output, "html.parser"))
+    except ParserRejectedMarkup:
+        return
+    for rows in reader.tables:
+        placed = [
+            [
+                (cell.text(reader.text), cell.is_heading, _span(cell.rows, len(rows) - number), _span(cell.columns, 1))
+                for cell in row
+            ]
+            for number, row in enumerate(rows)
+        ]
+        if any(placed):
+            yield _Table(placed, budget)
+
+
+@dataclass
+class _HtmlCell:
+    is_heading: bool
+    rows: Any  # the attributes rowspan and colspan
+    columns: Any
+    start: int  # of its text in the text of the page
+    end: int = 0
+
+    def text(self, page: str) -> str:
+        return page[self.start : min(self.end, self.start + MAX_CELL)].strip()
+
+
+class _HtmlReader:
+    """Read all tables in one pass, because outputs that repeat themselves nest thousands of cells."""
+
+    def __init__(self, soup: Any) -> None:
+        self.tables: list[list[list[_HtmlCell]]] = []
+        self._open: list[list[list[_HtmlCell]]] = []  # the tables around the current element
+        self._parts: list[str] = []
+        self._length = 0
+        self._read(soup)
+        self.text = "".join(self._parts)
+
+    def _add(self, text: str) -> None:
+        self._parts.append(text)
+        self._length += len(text)
+
+    def _read(self, soup: Any) -> None:
+        from bs4 import Tag
+        from bs4.element import CData, NavigableString
+
+        heads = 0  # how many thead are around the current element
+        row: list[_HtmlCell] = []
+        path: list[tuple[Any, Iterator[Any], Callable[[], None] | None, list[_HtmlCell]]] = []
+        path.append((soup, iter(soup.contents), None, row))
+        while path:
+            element, children, leave, row = path[-1]
+            child = next(children, None)
+            if child is None:
+                if leave:
+                    leave()
+                heads -= element.name == "thead"
+                path.pop()
+            elif isinstance(child, Tag):
+                own, ending = row, None
+                if child.name == "table" and len(self.tables) < MAX_TABLES and len(self._open) < MAX_NESTED:
+                    table: list[list[_HtmlCell]] = []
+                    self.tables.append(table)
+                    self._open.append(table)
+                    ending = self._close_table
+                elif child.name == "tr":
+                    own = []
+                    for table in self._open:
+                        table.append(own)
+                elif child.name in ("th", "td") and element.name == "tr":
+                    is_heading = child.name == "th" or heads > 0
+                    cell = _HtmlCell(is_heading, child.get("rowspan"), child.get("colspan"), self._length)
+                    row.append(cell)
+                    ending = partial(self._close_cell, cell)
+                elif child.name == "br":
+                    self._add("\n")
+                heads += child.name == "thead"
+                path.append((child, iter(child.contents), ending, own))
+            elif type(child) in (NavigableString, CData):
+                self._add(str(child))
+
+    def _close_table(self) -> None:
+        self._open.pop()
+
+    def _close_cell(self, cell: _HtmlCell) -> None:
+        cell.end = self._length
 
 
 def _span(value: Any, if_zero: int) -> int:
     """Return how many rows or columns a cell covers. `if_zero` is the meaning of 0."""
+    if str(value).strip() == "0":
+        return if_zero
     try:
-        span = int(value)
+        return min(max(1, int(value)), MAX_POSITIONS)
     except (TypeError, ValueError):
         return 1
-    return if_zero if span == 0 else max(1, span)

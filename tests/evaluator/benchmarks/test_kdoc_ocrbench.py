@@ -58,6 +58,10 @@ def test_rates_are_over_tests_and_headline_is_over_pages() -> None:
     [
         "",
         "<table>" * 8000,
+        "<table><tr><td>" * 3400,
+        "<table><thead>" + "<tr><td>1<table>" * 3000,
+        "<table><tr><td rowspan=500 colspan=900>1</td></tr></table>" * 900,
+        "<table><tr><td>가<![가</td></tr></table>",
         "<td>가" * 8000,
         "<table><tr><td rowspan=99999999 colspan=99999999>가</td></tr></table>",
         "<table>" + "<tr><td colspan=1000 rowspan=0>1</td>" * 1300,
@@ -78,12 +82,33 @@ def test_hostile_outputs_are_scored_in_time(output: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("test", "output", "passed"),
+    [
+        ({"type": "table", "cell": "1", "up": "3"}, "|3|\r|1|", True),  # old line ends
+        ({"type": "table", "cell": "각", "right": "**"}, "각|\n|", True),  # nothing is left of the neighbour
+        ({"type": "present", "text": "abc", "case_sensitive": None}, "ABC", True),
+        ({"type": "table", "cell": "3", "up": "a"}, "|a|\n|---|\n|\u00a0-\u00a0|\n|3|", False),
+        ({"type": "table", "cell": "2", "left": "1"}, "<table><tr><td rowspan=00>1</td></tr><tr><td>2</table>", False),
+        ({"type": "present", "text": "가나다"}, "가<<b>i>나다", True),
+        ({"type": "table", "cell": "2", "left": "1"}, "<table><tr><td rowspan=0>1</td></tr><tr><td>2</table>", True),
+    ],
+)
+def test_odd_outputs_are_read_as_olmocr_bench_does(test: dict[str, Any], output: str, passed: bool) -> None:
+    assert run_checks([checked_row(BASE | test)], output) == [passed]
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"type": "order"}, "unknown type 'order'"),
         ({"type": None}, "unknown type 'None'"),
         ({"max_diffs": -1}, "negative"),
         ({"max_diffs": "1"}, "'max_diffs' must be int"),
+        ({"max_diffs": None}, "'max_diffs' must be int"),
+        ({"max_diffs": 10**400}, "too large"),
+        ({"page": 2}, "'page' must be 1"),
+        ({"text": "\ud83d"}, "unpaired surrogate"),
+        ({"id": "t0"}, "the id 't0' appears twice"),
         ({"max_diffs": True}, "'max_diffs' must be int"),
         ({"text": "<br>"}, "'text' is missing"),
         ({"text": None}, "'text' is missing"),
@@ -134,7 +159,14 @@ def _source(folder: Path) -> Path:
         folder / "pdfs" / unicodedata.normalize("NFD", "문서.pdf"), resolution=72.0
     )
     files = {
-        "text_present.jsonl": {**BASE, "type": "present", "text": "첫 문장", "max_diffs": 0, "checked": "verified"},
+        "text_present.jsonl": {
+            **BASE,
+            "id": "t0",
+            "type": "present",
+            "text": "첫 문장",
+            "max_diffs": 0,
+            "checked": "verified",
+        },
         "tables.jsonl": {**BASE, "type": "table", "cell": "12", "left": "11", "up": ""},
         "header_footer_tests.jsonl": {**BASE, "type": "absent", "text": "- 3 -", "first_n": None},
         "categories.jsonl": {"pdf": "문서.pdf", "category": "Manuals", "raw": "매뉴얼"},

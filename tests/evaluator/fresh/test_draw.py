@@ -16,7 +16,7 @@ from evaluator.benchmarks.ko_fresh import KINDS, LAYOUTS, VERSIONS, gold_answer
 from evaluator.core.data_types import Answer, Item
 from evaluator.fresh.draw import draw_set, set_hash, shuffled_rows
 from evaluator.fresh.facts import Facts, facts_of
-from evaluator.fresh.korean import UNANSWERABLE, spoken
+from evaluator.fresh.korean import UNANSWERABLE, amount, spoken
 from evaluator.fresh.memory import memory_figures
 from evaluator.fresh.pages import pages
 from evaluator.fresh.pairs import Pair, Row, is_on_ladder, pair_of, pairs_of
@@ -211,12 +211,24 @@ def test_memory_items_ask_published_questions_about_other_numbers() -> None:
     rows = [[row for figure in memory_figures(seed, 100) for row in figure.rows[0]] for seed in ("one", "two")]
     for row in (*rows[0], *rows[1]):
         assert row["published"] == [published[row["question"]], twins[row["question"]]]
-        answers = [*row["published"], *row["held_back"], row["answer"]]
-        assert len(set(answers)) == 5 and row["twin"] == "variant" and not row["choices"]
+        assert row["twin"] == "variant" and not row["choices"]
+        for wrong in (*row["published"], *row["held_back"]):
+            item = Item("1", row["question"], row["answer"])
+            (score,) = BENCHMARKS["ko-fresh"].score([item], [[Answer("1", wrong.partition(" (±")[0], "ok", 0.0)]])
+            assert score.values["em"] == 0.0, "also within the tolerance"
     assert len(rows[0]) >= 10 and {row["question"] for row in rows[0]} & {row["question"] for row in rows[1]}
     by_question = [{row["question"]: (row["answer"], *row["held_back"]) for row in own} for own in rows]
     shared = by_question[0].keys() & by_question[1].keys()
     assert not any(set(by_question[0][question]) == set(by_question[1][question]) for question in shared)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "number"),
+    [("342.1", "천 명", "342100"), ("1280", "억 원", "128000000000"), ("463.8", "GWh", "463.8"), ("0", "건", "0")],
+)
+def test_amount_reads_what_spoken_writes(value: str, unit: str, number: str) -> None:
+    assert amount(spoken(Decimal(value), unit)) == Decimal(number)
+    assert amount("중학교") is None
 
 
 def test_set_has_even_number_of_memory_items(tmp_path: Path) -> None:
@@ -235,7 +247,7 @@ def test_memory_is_difference_between_published_and_held_back_answers(tmp_path: 
         answered = [[Answer(item.id, f"정답: {answer(item).partition(' (±')[0]}", "ok", 0.0)] for item in items]
         return bench.aggregate(bench.score(items, answered))["memorised"]
 
-    # Not 1 and -1, because the tolerances of two readings may overlap.
-    assert memory(lambda item: item.extra.get("published", ("",))[0]) > 0.5
-    assert memory(lambda item: item.extra.get("held_back", ("", ""))[1]) < -0.5
-    assert memory(lambda item: "알 수 없음") == 0.0
+    # Not 1 and -1, because a published answer may be within the tolerance of one that is held back.
+    assert memory(lambda item: item.extra.get("published", ("",))[0]) >= 0.5
+    assert memory(lambda item: item.extra.get("held_back", ("", ""))[1]) <= -0.5
+    assert memory(lambda item: "알 수 없음") == memory(lambda item: item.answer) == 0.0

@@ -161,7 +161,9 @@ def test_verify_writes_all_other_files_again(
         return capsys.readouterr().out
 
     card = revealed / "README.md"
-    card.write_text(card.read_text(encoding="utf-8").replace("| tiny/image-text | ", "| tiny/image-text | 9"), encoding="utf-8")
+    card.write_text(
+        card.read_text(encoding="utf-8").replace("| tiny/image-text | ", "| tiny/image-text | 9"), encoding="utf-8"
+    )
     assert "README.md: differs" in found()
     items = pq.read_table(revealed / "data/items.parquet")
     place = items.schema.get_field_index("target")
