@@ -17,10 +17,14 @@ from submissions.store.open import open_private_store, open_store
 def collect(quarter: str, settings: Settings) -> Books:
     """Return the books of a quarter from this installation's stores.
 
-    The results are those on the committed set that are not retired and were finished before the seed was revealed. Raises
-    DataError if nothing was committed to or the answers of a result are lost, SettingsError if the set can no longer be
-    drawn, and StoreError if a store fails.
+    The results are those on the committed set, scored by the current rule, that are not retired and were finished before the
+    seed was revealed. Raises DataError if nothing was committed to, the quarter is that of another release, or the answers
+    of a result are lost; SettingsError if the set can no longer be drawn; and StoreError if a store fails.
     """
+    if quarter != BENCHMARK.card.split:
+        raise DataError(
+            f"this release draws and scores {BENCHMARK.card.split}: use the release that measured {quarter}"
+        )
     store, private = open_store(settings.store, settings), open_private_store(settings)
     snapshot = store.snapshot()
     commitment(store, quarter, snapshot)  # drawn_set would make one
@@ -32,7 +36,8 @@ def collect(quarter: str, settings: Settings) -> Books:
     answers: dict[str, Sequence[AnswerRow]] = {}
     lost: list[str] = []
     for row in board_reader(store).read(snapshot)[0]:
-        if (row.benchmark, row.split, row.kind) != (BENCHMARK.name, quarter, "verified"):
+        measured = row.benchmark, row.benchmark_version, row.split, row.kind
+        if measured != (BENCHMARK.name, BENCHMARK.version, quarter, "verified"):
             continue
         result = EvalResult.read_known(store.read(row.path, snapshot.head))
         late = public.revealed_at is not None and (result.date or 0.0) > public.revealed_at.timestamp()

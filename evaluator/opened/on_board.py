@@ -29,6 +29,9 @@ def board_differences(books: Books, read: Callable[[str], bytes]) -> list[str]:
             found.append(f"{key} ({result.config.model_name}): the board has no such record: {error}")
     known = {result.request_key for result in books.results}
     for row in json.loads(read(f"boards/{name}.json")):
-        if row["split"] == quarter and row["kind"] == "verified" and not row["retired"] and row["key"] not in known:
+        measured = row["split"], row["benchmark_version"], row["kind"]
+        if measured != (quarter, books.benchmark.version, "verified") or row["retired"]:
+            continue
+        if row["key"] not in known:
             found.append(f"{row['key']} ({row['model']}): is on the board, but not in the dataset")
     return found
