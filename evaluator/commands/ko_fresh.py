@@ -129,7 +129,7 @@ def _statistics(args: argparse.Namespace) -> int:
     if not books.results:
         raise DataError(f"{args.folder}: there are no results")
     title = f"{books.commitment.quarter}: {len(books.items):,} items, {len(books.results)} results"
-    table = Table("axis", "items of", "n", "right", "discrimination", "all right", "none right", title=title)
+    table = Table("axis", "bucket", "n", "right", "discrimination", "all get", "none get", title=title)
     for part in item_statistics(books):
         shown = "–" if part.discrimination is None else f"{part.discrimination:.2f}"
         counts = (f"{part.n:,}", f"{100 * part.right:.1f} %", shown, f"{part.everybody:,}", f"{part.nobody:,}")
