@@ -61,6 +61,7 @@ class Card:
     data_terms: Text | None = None  # who owns the test set, and what they allow
     access: Text | None = None  # who made and holds the test set, and who may have seen it or trained on it
     samples_are_public: bool = True  # whether the sample items may be shown with their answers; test sets never are
+    is_public: bool = False  # whether anybody can download the test set
     data_stays: bool = False  # whether those terms forbid taking the data abroad
 
     def bucket_title(self, bucket: str) -> Text:

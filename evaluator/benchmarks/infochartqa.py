@@ -91,6 +91,7 @@ class InfoChartQA(Benchmark):
         ),
         skills={"charts": (None,)},
         hub_task="infochartqa",
+        is_public=True,
         headline="em_strict",
         reported_headline="em",
         ranking_note=STRICT_RANKING,

@@ -100,6 +100,7 @@ class KDocOCRBench(Benchmark):
         ),
         source_url="https://huggingface.co/datasets/ONTHEIT/KDoc-OCRBench-V2",
         hub_task="kdoc_ocrbench",
+        is_public=True,
         headline="checks_passed",
         skills={"transcription": (None,)},
         data_terms=Text("CC BY 4.0으로 공개된 데이터입니다.", "The data is public under CC BY 4.0."),

@@ -118,7 +118,8 @@ def _card(benchmark: Benchmark, imported: Imported, rows: list[Row]) -> str:
     lines = ["---", "configs:", "- config_name: default", "  data_files:"]
     lines += [f"  - split: {benchmark.card.split}", "    path: items.parquet"]
     lines += ["---", "", f"# {benchmark.card.title}: test set for Hannun", ""]
-    lines += ["Private: publishing it would make it useless as a test. Converted from its makers' files;"]
+    private = "" if benchmark.card.is_public else "Private: publishing it would make it useless as a test. "
+    lines += [f"{private}Converted from its makers' files;"]
     lines += [f"their terms apply: {benchmark.card.source_url or benchmark.card.title}", ""]
     lines += ["| | |", "|---|---|", f"| benchmark | {benchmark.name}, version {benchmark.version} |"]
     lines += [f"| items | {len(imported.items):,} |", f"| images or pages | {imported.files:,} |"]
