@@ -7,7 +7,7 @@ in `scoring/page_checks.py`. A page of the documented schema has the column `che
 
 import json
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -138,20 +138,7 @@ class KDocOCRBench(Benchmark):
             raise DataError(f"{source / 'pdfs'}: two names differ only in how their letters are composed")
         if not pdfs:
             raise DataError(f"{source / 'pdfs'}: there are no PDFs")
-        checks: dict[str, list[Check]] = {name: [] for name in pdfs}
-        for name in TESTS:
-            ids: set[str] = set()
-            for place, row in _rows(source / name):
-                try:
-                    check = checked_row(row)
-                    if check["id"] in ids:
-                        raise ValueError(f"the id {check['id']!r} appears twice")
-                    ids.add(check["id"])
-                    checks[_name(check["pdf"])].append(check)
-                except KeyError as error:
-                    raise DataError(f"{place}: there is no PDF {error}") from None
-                except ValueError as error:
-                    raise DataError(f"{place}: {error}") from None
+        checks = _checks_by_pdf(source, pdfs)
         categories = {_name(str(row.get("pdf"))): row.get("category") for _, row in _rows(source / "categories.jsonl")}
         with TemporaryDirectory() as scratch:
             for number, (name, path) in enumerate(sorted(pdfs.items()), 1):
@@ -209,6 +196,25 @@ def _checks(content: Any) -> tuple[Check, ...]:
         raise ValueError("column 'checks' is not a list of tests in JSON") from None
     except ValueError as error:
         raise ValueError(f"column 'checks': {error}") from None
+
+
+def _checks_by_pdf(source: Path, pdfs: Iterable[str]) -> dict[str, list[Check]]:
+    """Return the tests of each PDF. Raises DataError, naming file and row, if one is not understood."""
+    found: dict[str, list[Check]] = {name: [] for name in pdfs}
+    for file in TESTS:
+        ids: set[str] = set()
+        for place, row in _rows(source / file):
+            try:
+                check = checked_row(row)
+                if check["id"] in ids:
+                    raise ValueError(f"the id {check['id']!r} appears twice")
+                found[_name(check["pdf"])].append(check)
+            except KeyError as error:
+                raise DataError(f"{place}: there is no PDF {error}") from None
+            except ValueError as error:
+                raise DataError(f"{place}: {error}") from None
+            ids.add(check["id"])
+    return found
 
 
 def _rows(file: Path) -> Iterator[tuple[str, Row]]:

@@ -2,16 +2,14 @@
 
 import argparse
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.commands.console import progress_bar
+from evaluator.commands.console import shown_progress
 from evaluator.commands.verify import read_place
 from evaluator.core.errors import DataError
 from evaluator.core.files import check_new_folder, new_folder
@@ -38,8 +36,8 @@ def main(args: argparse.Namespace) -> int:
 
 def _draw(args: argparse.Namespace) -> int:
     check_new_folder(args.out)
-    with _progress("figures") as show:
-        print(f"{args.out}: {draw_set(args.seed, args.out, args.n, show)}")
+    with shown_progress() as show:
+        print(f"{args.out}: {draw_set(args.seed, args.out, args.n, partial(show, 'draw'))}")
     return 0
 
 
@@ -68,11 +66,11 @@ def _reveal(args: argparse.Namespace) -> int:
     elif not args.yes and input(_question(books, settings)).strip().lower() not in ("y", "yes"):
         print("nothing revealed")
         return 2
-    public = reveal(quarter, settings, args.dataset)
-    books = replace(collect(quarter, settings), commitment=public)  # with results that were published meanwhile
-    with new_folder(args.out) as folder, _progress("results") as show:
-        write_dataset(books, folder, args.dataset, show)
-    print(f"{quarter}: {public.seed}\n{args.out}: {len(books.results)} results")
+    reveal(quarter, settings, args.dataset)
+    books = collect(quarter, settings)  # again, with the seed and with results that were published meanwhile
+    with new_folder(args.out) as folder, shown_progress() as show:
+        write_dataset(books, folder, args.dataset, partial(show, "write"))
+    print(f"{quarter}: {books.commitment.seed}\n{args.out}: {len(books.results)} results")
     if args.push:
         print(upload(args.out, args.dataset, settings.hub_token_value))
     return 0
@@ -114,8 +112,8 @@ def _verify(args: argparse.Namespace) -> int:
 
 
 def _verify_set(public: Commitment, out: Path) -> int:
-    with _progress("figures") as show:
-        found = differences(public, out, show)
+    with shown_progress() as show:
+        found = differences(public, out, partial(show, "draw"))
     if public.beacon is None:
         print("note: no public randomness is part of the seed, so the operator chose it")
     for remark in other_versions(public):
@@ -155,14 +153,3 @@ def _commitment(named: str) -> Commitment:
         raise DataError(f"{file}: no such file, folder or quarter") from None
     except ValueError:
         raise DataError(f"{file}: not a commitment") from None
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    with progress_bar() as progress:
-        bar = progress.add_task(what, total=None)
-
-        def show(done: int, total: int) -> None:
-            progress.update(bar, completed=done, total=total)
-
-        yield show

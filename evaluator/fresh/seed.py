@@ -118,7 +118,8 @@ def commit(
 def reveal(quarter: str, settings: Settings, dataset: str | None = None) -> Commitment:
     """Publish the seed of a quarter, and the name of the dataset with its items and answers.
 
-    What is published already is not changed. Raises DataError if nothing was committed to or the seed is another one, and StoreError if the store fails.
+    What is published already is not changed. Raises DataError if nothing was committed to or the seed is another one, and
+    StoreError if the store fails.
     """
     store, seed = open_store(settings.store, settings), seed_of(quarter, settings)
 

@@ -127,10 +127,9 @@ def _answer_table(file: Path) -> list[dict[str, Any]]:
         table = pq.read_table(file)
     except (OSError, pa.ArrowException, ValueError) as error:
         raise DataError(f"{file}: {' '.join(str(error).split())[:200]}") from None
-    if dict(zip(table.schema.names, table.schema.types, strict=True)) != dict(
-        zip(_schema().names, _schema().types, strict=True)
-    ):
-        raise DataError(f"{file}: must have the columns {', '.join(_schema().names)}, all text but the last")
+    schema = _schema()
+    if {column.name: column.type for column in table.schema} != {column.name: column.type for column in schema}:
+        raise DataError(f"{file}: must have the columns {', '.join(schema.names)}, all text but the last")
     if any(column.null_count for column in table.columns):
         raise DataError(f"{file}: has missing values")
     return list(table.to_pylist())

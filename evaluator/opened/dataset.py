@@ -12,7 +12,6 @@ Besides the files of `evaluator.opened.books` it has
 
 import hashlib
 import json
-import os
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 
 import yaml
 from httpx2 import HTTPError
-from huggingface_hub import HfApi, constants
+from huggingface_hub import constants
 from huggingface_hub.errors import HfHubHTTPError
 
 from evaluator.benchmarks import BENCHMARKS
@@ -34,6 +33,7 @@ from evaluator.opened.books import ANSWERS, SET, Books
 from evaluator.opened.card import dataset_card
 from evaluator.results.answer_rows import AnswerRow
 from submissions.records.result import EvalResult
+from submissions.store.hub_api import HubApi
 from submissions.texts.errors import StoreError
 
 LICENSE_URL = "https://creativecommons.org/publicdomain/zero/1.0/"
@@ -59,7 +59,9 @@ def write_dataset(
     pictures = [[_url(dataset, image) for image in item.images] for item in books.items]
     _write_items(books, prompts, pictures, folder / ITEMS)
     place = f"{constants.ENDPOINT}/datasets/{dataset}"
-    described = croissant("ko-fresh", folder / SET, LICENSE_URL, place, books.commitment.revealed_at.date(), f"{SET}/")
+    described = croissant(
+        books.benchmark.name, folder / SET, LICENSE_URL, place, books.commitment.revealed_at.date(), f"{SET}/"
+    )
     described["distribution"].append(file_object(folder / ANSWERS, ANSWERS))
     row = {"key": "", "model": "", "id": "", "answer": "", "status": "", "reasoned": False}
     described["recordSet"].append(record_set("answers", "One row an answer of a model to an item.", ANSWERS, row))
@@ -90,7 +92,7 @@ def upload(folder: Path, dataset: str, token: str | None) -> str:
 
     Raises DataError if the dataset exists already, which is then not changed, and StoreError if the Hub fails.
     """
-    api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or constants.ENDPOINT, token=token)
+    api = HubApi(lambda: token)
     try:
         place = api.create_repo(dataset, repo_type="dataset", private=False)
         api.upload_folder(repo_id=dataset, repo_type="dataset", folder_path=folder, commit_message="Open the books")
@@ -106,7 +108,7 @@ def upload(folder: Path, dataset: str, token: str | None) -> str:
 
 def check_is_free(dataset: str, token: str | None) -> None:
     """Raise DataError if a dataset exists already, and StoreError if the Hub does not answer."""
-    api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or constants.ENDPOINT, token=token)
+    api = HubApi(lambda: token)
     try:
         taken = api.repo_exists(dataset, repo_type="dataset")
     except HTTPError as error:

@@ -33,7 +33,7 @@ class OpenedQuarter:
 def opened_quarters(folder: Path | None) -> dict[str, Path]:
     """Return the folder of each revealed quarter by its name."""
     found = (file.parent for file in sorted(folder.glob("*/commitment.json"))) if folder else ()
-    return {_revealed(place): place for place in found if _revealed(place)}
+    return {quarter: place for place in found if (quarter := _revealed(place))}
 
 
 @cache
@@ -65,7 +65,7 @@ def opened_quarter(folder: Path) -> OpenedQuarter:
     items = [
         ExploredItem(
             item,
-            (benchmark.gold_output(item) if item.choices else None) or item.answer,
+            item.answer,
             [f"{books.commitment.quarter}/{path.relative_to(place).as_posix()}" for path in item.images],
             answers.get(item.id, []),
         )

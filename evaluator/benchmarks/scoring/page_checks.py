@@ -77,7 +77,7 @@ def is_sound(output: str) -> bool:
         return False
     text = re.sub(r"\s+", " ", output)
     for period in range(1, MAX_PERIOD + 1):
-        if text.endswith(text[-period:] * (MAX_REPEATS + 1)) and len(text) >= period:
+        if text.endswith(text[-period:] * (MAX_REPEATS + 1)):
             return False
     return not _FOREIGN.search(output)
 
