@@ -18,16 +18,19 @@ from evaluator.__main__ import main as evaluator
 from evaluator.core.errors import DataError
 from evaluator.fresh.seed import commitment
 from evaluator.opened.books import open_books
+from evaluator.opened.dataset import check_is_free, upload
 from evaluator.opened.item_statistics import item_statistics
 from evaluator.opened.recompute import book_differences
 from evaluator.worker.loop import Worker
 from leaderboard.web.application import build_app
 from scripts.support.engines import LetterEngine, use_engine
+from scripts.support.hub.repos import TOKEN, Hub
 from scripts.support.hub.server import serve
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.records.result import EvalResult
 from submissions.store.open import open_store
+from submissions.texts.errors import StoreError
 from tests.evaluator.worker.test_loop import submit
 
 QUARTER, DATASET = "2026Q4", "hannun/ko-fresh-2026Q4"
@@ -264,3 +267,13 @@ def test_second_reveal_changes_nothing(
     assert evaluator([*again, str(tmp_path / "b")]) == 0
     assert "was revealed before" in capsys.readouterr().out
     assert commitment(open_store(fresh_settings.store), QUARTER) == public and public.dataset == DATASET
+
+
+@pytest.mark.integration
+def test_push_leaves_existing_dataset_alone_and_says_how_to_upload(hub: Hub, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="the dataset org/store exists already"):
+        check_is_free("org/store", TOKEN)
+    check_is_free("org/free", TOKEN)
+    (tmp_path / "README.md").write_text("a card")
+    with pytest.raises(StoreError, match=r"The seed is public and .* is complete; upload it: hf upload org/free"):
+        upload(tmp_path, "org/free", TOKEN)  # this Hub cannot create repositories
