@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,9 @@ class Server:
     process: subprocess.Popen[str]
 
 
+PORTS_TRIED = 5
+
+
 def bare_environment() -> dict[str, str]:
     """Return the environment of this process without its HANNUN_* and HF_* variables."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("HANNUN_", "HF_"))}
@@ -30,6 +33,10 @@ def bare_environment() -> dict[str, str]:
 def python(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run Python in the repository until it ends."""
     return subprocess.run([sys.executable, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+class PortTakenError(RuntimeError):
+    """Raised if another process has taken a port since it was chosen."""
 
 
 @contextmanager
@@ -45,13 +52,25 @@ def serving(
 
     Raises RuntimeError with the server's log if the server ends before that.
     """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server_environment = {**environment, port_variable: str(port)}
-    with subprocess.Popen(
-        [python, *command], cwd=folder, env=server_environment, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with ExitStack() as stack:
+        for tries_left in reversed(range(PORTS_TRIED)):
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                port = probe.getsockname()[1]
+            try:
+                server = stack.enter_context(
+                    _serving_on(port, [str(python), *command], {**environment, port_variable: str(port)}, folder)
+                )
+                break
+            except PortTakenError:
+                if not tries_left:
+                    raise
+        yield server
+
+
+@contextmanager
+def _serving_on(port: int, command: Sequence[str], environment: dict[str, str], folder: Path) -> Iterator[Server]:
+    with subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:
             log = ""
@@ -60,7 +79,8 @@ def serving(
                 if "Uvicorn running" in line:
                     break
             else:
-                raise RuntimeError(f"the server ended before it listened: {log}")
+                kind = PortTakenError if "address already in use" in log else RuntimeError
+                raise kind(f"the server ended before it listened: {log}")
             threading.Thread(target=process.stderr.read, daemon=True).start()  # keep its log from filling the pipe
             yield Server(f"http://127.0.0.1:{port}", process)
         finally:
