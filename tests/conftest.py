@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from huggingface_hub import constants
+from huggingface_hub import HfApi, constants
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -18,6 +18,7 @@ from evaluator.engines.dummy import DummyEngine
 from scripts.support.engines import use_engine
 from scripts.support.hub.repos import TOKEN, Hub
 from scripts.support.hub.server import serve
+from scripts.support.hub.xet_client import own_xet_session
 from scripts.support.records import Make, request_numbered
 from scripts.support.serving import bare_environment
 from submissions.config.paths import ROOT
@@ -139,6 +140,14 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         monkeypatch.setenv("HANNUN_WORK_DIR", str(tmp_path / "hub-work"))
         yield double
         double.released.set()
+
+
+@pytest.fixture
+def bucket(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the address of a private bucket on the Hub, which is accessed with hf_xet."""
+    own_xet_session(monkeypatch, tmp_path / "xet")
+    HfApi(os.environ["HF_ENDPOINT"], TOKEN).create_bucket("org/private", private=True)
+    return "hf://buckets/org/private"
 
 
 @pytest.fixture

@@ -85,6 +85,7 @@ class LiveBoard:
         for _ in range(2):  # a refresh may have begun before something was written
             self.view()
             self._idle.wait(max(0.0, self._began + WAIT_S - time.monotonic()))
+            self.workers.wait(WAIT_S)
             if not self._changed:
                 break
         return self._view
@@ -183,10 +184,12 @@ class LiveBoard:
             self._failed += self._store.failed_attempts == failed  # what it met is not counted by the store
             log.warning("%s", error, exc_info=not isinstance(error, StoreError))
         finally:
-            self.workers.refresh(self._view.queue)
+            read_workers = self.workers.begin(self._view.queue)
             self._checked = time.monotonic()
             self._refreshing.release()
             self._idle.set()
+        if read_workers:  # last, because a private store that does not answer must not keep the board from refreshing
+            self.workers.refresh()
 
     def _count_commits(self, head: str, before: str) -> None:
         since = datetime.now(UTC) - HOUR

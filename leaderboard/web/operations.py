@@ -42,6 +42,9 @@ def operations(board: LiveBoard, disk: Path) -> APIRouter:
         if since := board.stale_since:
             when = f"since {since:%Y-%m-%dT%H:%M:%SZ}" if board.reached else "and was never reached"
             return Response(f"the store is out of reach {when}\n", 503, _NO_STORE, "text/plain")
+        if since := board.workers.private_failing_since:
+            reason = f"the private store is out of reach since {since:%Y-%m-%dT%H:%M:%SZ}; the log has the error\n"
+            return Response(reason, 503, _NO_STORE, "text/plain")
         return Response("ok\n", media_type="text/plain", headers=_NO_STORE)
 
     @router.get("/metrics")
@@ -112,6 +115,12 @@ class _BoardCollector(Collector):
         reached = self._board.reached
         age = (now - reached).total_seconds() if reached else float("inf")
         yield GaugeMetricFamily("hannun_refresh_age_seconds", "Seconds since the store last answered.", age)
+        failing_since = self._board.workers.private_failing_since
+        yield GaugeMetricFamily(
+            "hannun_private_store_failing_seconds",
+            "Seconds since the private store can no longer be read or written; 0 if it can.",
+            (now - failing_since).total_seconds() if failing_since else 0.0,
+        )
         yield CounterMetricFamily(
             "hannun_store_errors",
             "Failed attempts to reach the store, including those that were retried.",

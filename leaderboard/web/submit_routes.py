@@ -1,5 +1,6 @@
 """Routes of the submission form. It works without JavaScript; with it, only the outcome is replaced."""
 
+import logging
 import time
 from collections.abc import Mapping
 from math import inf
@@ -23,6 +24,8 @@ from submissions.records.check import Check
 from submissions.texts.errors import StoreError
 from submissions.texts.refusals import RefusalCode
 
+log = logging.getLogger(__name__)
+
 MAX_FIELDS = 200  # of a form
 Result = tuple[list[Line], tuple[Check, ...]]
 
@@ -40,7 +43,8 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
     def check(form: Submission, submitter: Submitter | None, here: Location) -> Result:
         try:
             report = service.check(form, submitter)
-        except StoreError:
+        except StoreError as error:
+            log.warning("%s", error)
             return [Line(False, text("store_busy", here.language))], ()
         return [report_line(report, form, here)], tuple(report.checks)
 

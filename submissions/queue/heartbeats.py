@@ -13,8 +13,8 @@ from submissions.config.settings import Settings
 from submissions.queue.upkeep import UPKEEP
 from submissions.records.request import Lease
 from submissions.records.worker import Pause, Presence, Upkeep
-from submissions.store.open import open_private_store
-from submissions.store.private import PrivateStore
+from submissions.store.open import open_private_store, private_store_health
+from submissions.store.private import PROBE, Health, PrivateStore
 
 LEASES, PAUSES, WORKERS = "leases", "paused", "workers"
 FORGET_WORKERS_AFTER = timedelta(days=30)
@@ -89,6 +89,15 @@ class Heartbeats:
     def upkeep(self) -> Upkeep | None:
         """Return the last upkeep of the store, or None if there was none."""
         return self._files.read_record(UPKEEP, Upkeep)
+
+    @property
+    def health(self) -> Health:
+        """Since when the private store cannot be read or written."""
+        return private_store_health(self._settings)
+
+    def probe(self) -> None:
+        """Write a file to find out whether the private store can be written."""
+        self._files.write(PROBE, b"")
 
     @cached_property
     def _files(self) -> PrivateStore:

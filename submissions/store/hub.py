@@ -12,7 +12,7 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
@@ -27,6 +27,7 @@ from dulwich.client import HttpGitClient
 from dulwich.errors import GitProtocolError
 from httpx2 import HTTPError
 from huggingface_hub import (
+    CommitInfo,
     CommitOperationAdd,
     CommitOperationDelete,
     get_session,
@@ -37,6 +38,7 @@ from huggingface_hub.utils._http import default_client_factory, hf_raise_for_sta
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
 from submissions.store.base import MAIN, Changes, Commit, Snapshot, blob_id, pointer, unchanged
+from submissions.store.deadline import Deadline
 from submissions.store.hub_api import HubApi, TokenReader, no_token
 from submissions.store.mirror import Mirror
 from submissions.store.retry_wait import wait_retry_after
@@ -48,6 +50,7 @@ T = TypeVar("T")
 TRIES = 6
 LONGEST_WAIT = 30.0  # seconds between two attempts
 RETRY_SECONDS = 60.0  # after this, an operation of the store makes no further attempt
+UPLOAD_BYTES_PER_S = 250_000  # the slowest upload that is waited for
 CLOCK_MAX_AGE = 600.0  # seconds until the Hub's time is fetched again
 TIMEOUT = 30.0  # seconds without receiving a byte
 RESPONSE_SECONDS = 60.0  # for the whole body of a response
@@ -108,6 +111,7 @@ class HubStore:
         self._limits = threading.local()  # .until: when the current operation of this thread stops retrying
         self._repo = match[1]
         self._api = HubApi(read_token)
+        self._deadline = Deadline()
         self._endpoint = self._api.endpoint
         mirror = mirrors / f"{self._repo.replace('/', '--')}.git"
         try:
@@ -182,23 +186,14 @@ class HubStore:
         gone = [path for path, content in changes.items() if content is None and path in there]
         new = {path: content for path, content in changes.items() if content is not None}
 
+        upload_s = RETRY_SECONDS + sum(map(len, new.values())) / UPLOAD_BYTES_PER_S
+
         def attempt() -> str:
             try:
-                done = self._api.create_commit(
-                    self._repo,
-                    [
-                        *(CommitOperationDelete(path, is_folder=False) for path in gone),
-                        *(CommitOperationAdd(path, content) for path, content in new.items()),
-                    ],
-                    commit_message=message,
-                    commit_description=f"nonce {nonce}",
-                    repo_type="dataset",
-                    revision=MAIN,
-                    parent_commit=parent,
-                )
+                done = self._deadline.run(lambda: self._create_commit(new, gone, parent, message, nonce), upload_s)
                 head = self._fetch_commit(done.oid, parent)
                 landed = self._find_nonce(head, parent, nonce)
-            except RuntimeError as error:  # raised by the upload of large files, before the commit
+            except (RuntimeError, TimeoutError) as error:  # by the upload of large files, before the commit
                 raise _Interrupted(f"{error} {error.__cause__}") from error
             except (
                 HTTPError,
@@ -217,6 +212,22 @@ class HubStore:
             return landed or head
 
         return self._with_retries(attempt)
+
+    def _create_commit(
+        self, new: Mapping[str, bytes], gone: Collection[str], parent: str, message: str, nonce: str
+    ) -> CommitInfo:
+        return self._api.create_commit(
+            self._repo,
+            [
+                *(CommitOperationDelete(path, is_folder=False) for path in gone),
+                *(CommitOperationAdd(path, content) for path, content in new.items()),
+            ],
+            commit_message=message,
+            commit_description=f"nonce {nonce}",
+            repo_type="dataset",
+            revision=MAIN,
+            parent_commit=parent,
+        )
 
     def _fetch_commit(self, head: str, parent: str) -> str:
         """Fetch a new commit and return it, or return the current head if the commit was squashed in the meantime."""

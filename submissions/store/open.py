@@ -6,7 +6,8 @@ from pathlib import Path
 from submissions.config.settings import Settings
 from submissions.store.base import Store
 from submissions.store.git import GitStore
-from submissions.store.private import BUCKETS, PrivateStore
+from submissions.store.hub_api import HubApi, no_token
+from submissions.store.private import BUCKETS, Health, PrivateStore, health_of
 from submissions.texts.errors import StoreError
 
 DATASETS = "hf://datasets/"
@@ -29,6 +30,12 @@ def open_store(url: str, settings: Settings | None = None) -> Store:
 def open_private_store(settings: Settings) -> PrivateStore:
     """Open the store of names, answers and heartbeats. Raises StoreError if it cannot be opened or is public."""
     return open_files(settings.private_store, settings)
+
+
+def private_store_health(settings: Settings) -> Health:
+    """Return what this process knows about the private store, without opening it."""
+    url = settings.private_store
+    return health_of(url if is_remote(url) else str(local_path(url)), HubApi(no_token).endpoint)
 
 
 def open_files(url: str, settings: Settings) -> PrivateStore:

@@ -4,13 +4,17 @@ The address is a local folder, a Storage Bucket of the Hub (https://huggingface.
 file system that fsspec supports. Files are written whole. If two writers write the same file, the last one wins.
 """
 
+import logging
 import os
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
@@ -22,14 +26,50 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from submissions.records.base import Record
 from submissions.store.base import TRANSIENT_ERRNOS
+from submissions.store.deadline import Deadline
 from submissions.store.hub_api import HubApi, TokenReader, no_token
 from submissions.texts.errors import StoreError, StoreUnavailableError
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
+Access = Literal["read", "written"]
 TRIES = 4
+# Deadlines of a remote store in seconds, for all tries together. hf_xet has none of its own.
+SMALL_FILE_S = 45.0  # for a record, a listing or a deletion
+READ_S = 300.0  # for a file of any size
+WRITE_BYTES_PER_S = 250_000  # the slowest upload that is waited for
+PROBE = "probe"  # file that is written to find out whether the store can be written again
 LEFTOVER_S = 86_400.0  # age in seconds at which an unfinished file counts as left over from a killed writer
 BUCKETS = "hf://buckets/"
+
+
+@dataclass
+class Health:
+    """Since when a private store cannot be read or written. All stores of a process with one address share it."""
+
+    since: dict[Access, datetime] = field(default_factory=dict)
+
+    @property
+    def failing_since(self) -> datetime | None:
+        """Return when the store was last usable, or None if it is usable now."""
+        return min(self.since.values(), default=None)
+
+    def record(self, access: Access, error: Exception | None, url: str) -> None:
+        """Record the outcome of an operation. A change is logged."""
+        if error is None:
+            if self.since.pop(access, None):
+                log.warning("%s can be %s again", url, access)
+        elif access not in self.since:
+            self.since[access] = datetime.now(UTC)
+            log.warning("%s cannot be %s: %s", url, access, error)
+
+
+@cache
+def health_of(url: str, endpoint: str) -> Health:
+    """Return what this process knows about the store at an address."""
+    return Health()
 
 
 class PrivateStore:
@@ -51,6 +91,8 @@ class PrivateStore:
             self._files._api = self._api
         self._root = root.rstrip("/")
         self._local = isinstance(self._files, LocalFileSystem)
+        self._deadline = Deadline()
+        self.health = health_of(url, self._api.endpoint)
         if self._local:
             try:
                 Path(self._root).mkdir(parents=True, exist_ok=True)
@@ -61,8 +103,7 @@ class PrivateStore:
     def read(self, path: str) -> bytes:
         """Return the content of a file. Raises KeyError if it does not exist."""
         try:
-            content: bytes = self._retry(lambda: self._uncached().cat_file(self._at(path)))
-            return content
+            return self._read(path, READ_S)
         except FileNotFoundError:
             raise KeyError(path) from None
 
@@ -72,17 +113,17 @@ class PrivateStore:
         Unknown fields of a record from a newer version are dropped. Raises StoreError if the store cannot be read.
         """
         try:
-            return kind.read_known(self.read(path))
-        except (KeyError, ValueError):
+            return kind.read_known(self._read(path, SMALL_FILE_S))
+        except (FileNotFoundError, ValueError):
             return None
 
     def write(self, path: str, content: bytes) -> None:
         """Write a file. Raises StoreUnavailableError if a later attempt may succeed, StoreError if not."""
         try:
             if self._local:
-                self._retry(lambda: _write_locally(Path(self._at(path)), content))
+                self._retry(lambda: _write_locally(Path(self._at(path)), content), "written")
             else:
-                self._retry(lambda: self._files.pipe_file(self._at(path), content))
+                self._retry(lambda: self._files.pipe_file(self._at(path), content), "written", _write_s(content))
         except (FileExistsError, FileNotFoundError) as error:  # a file in the place of a folder, or a deleted bucket
             raise StoreError(f"{self.url}: {path} cannot be written: {error.strerror or error}") from error
 
@@ -94,9 +135,13 @@ class PrivateStore:
         """
         try:
             if self._local:
-                self._retry(lambda: _write_locally(Path(self._at(path)), content, replace=False))
+                self._retry(lambda: _write_locally(Path(self._at(path)), content, replace=False), "written")
             else:
-                self._retry(lambda: self._uncached().pipe_file(self._at(path), content, mode="create"))
+                self._retry(
+                    lambda: self._uncached().pipe_file(self._at(path), content, mode="create"),
+                    "written",
+                    _write_s(content),
+                )
         except FileExistsError:
             return False
         return True
@@ -109,7 +154,7 @@ class PrivateStore:
                 self._files.rm(self._at(path))
 
         with suppress(FileNotFoundError):
-            self._retry(attempt)
+            self._retry(attempt, "written")
 
     def paths(self, folder: str) -> list[str]:
         """Return the sorted paths of all files below a folder."""
@@ -135,6 +180,10 @@ class PrivateStore:
         bucket = "/".join(self.url.removeprefix(BUCKETS).split("/")[:2])
         return bool(self._retry(lambda: self._api.bucket_info(bucket)).private)
 
+    def _read(self, path: str, seconds: float) -> bytes:
+        """Return the content of a file. Raises FileNotFoundError if it does not exist."""
+        return self._retry(lambda: bytes(self._uncached().cat_file(self._at(path))), seconds=seconds)
+
     def _uncached(self) -> Any:
         """Return the file system without cached listings, because other processes write to it too."""
         self._files.invalidate_cache()
@@ -143,12 +192,26 @@ class PrivateStore:
     def _at(self, path: str) -> str:
         return f"{self._root}/{path}"
 
-    def _retry(self, work: Callable[[], T]) -> T:
+    def _retry(self, work: Callable[[], T], access: Access = "read", seconds: float | None = None) -> T:
         """Run `work`, and repeat it after temporary errors.
 
-        Raises FileNotFoundError and FileExistsError unchanged, StoreUnavailableError if temporary errors persist, and
-        StoreError for any other error.
+        For a remote store all of this takes `seconds` at most, by default SMALL_FILE_S.
+
+        Raises FileNotFoundError and FileExistsError unchanged, StoreUnavailableError if temporary errors persist or the
+        time is over, and StoreError for any other error.
         """
+        try:
+            result = self._within_deadline(work, SMALL_FILE_S if seconds is None else seconds)
+        except (FileNotFoundError, FileExistsError):
+            self.health.record(access, None, self.url)
+            raise
+        except StoreError as error:
+            self.health.record(access, error, self.url)
+            raise
+        self.health.record(access, None, self.url)
+        return result
+
+    def _within_deadline(self, work: Callable[[], T], seconds: float) -> T:
         retrying = Retrying(
             stop=stop_after_attempt(1 if self._local else TRIES),
             wait=wait_random_exponential(multiplier=0.5, max=10),
@@ -157,8 +220,12 @@ class PrivateStore:
         )
         if isinstance(self._files, HfFileSystem):
             self._files.token = self._api.token
-        try:
+
+        def attempts() -> T:
             return retrying(lambda: _classify_errors(work))
+
+        try:
+            return attempts() if self._local else self._deadline.run(attempts, seconds)
         except _TransientError as error:
             raise StoreUnavailableError(f"{self.url}: {error}; try again later") from error.__cause__
         except HfHubHTTPError as error:
@@ -167,8 +234,15 @@ class PrivateStore:
             raise StoreError(f"{self.url}: the Hub answers {status}; {advice}") from error
         except (FileNotFoundError, FileExistsError):
             raise
+        except TimeoutError as error:
+            raise StoreUnavailableError(f"{self.url}: {error}; try again later") from error
         except OSError as error:
             raise StoreError(f"{self.url}: {error.strerror or error}") from error
+
+
+def _write_s(content: bytes) -> float:
+    """Return the seconds that writing a file may take."""
+    return SMALL_FILE_S + len(content) / WRITE_BYTES_PER_S
 
 
 _PARTIAL = ".partial"

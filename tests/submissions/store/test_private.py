@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from scripts.support.hub.repos import TOKEN, Fault, Hub
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
+from submissions.store.deadline import MAX_ABANDONED
 from submissions.store.open import open_private_store
 from submissions.store.private import PrivateStore
 from submissions.texts.errors import StoreError, StoreUnavailableError
@@ -85,6 +86,36 @@ def test_read_raises_if_bucket_stays_down(hub: Hub, bucket: str, monkeypatch: py
         hub.faults = [Fault(match, status=503, times=100)]
         with pytest.raises(StoreUnavailableError, match="try again later"):
             use()
+
+
+@pytest.mark.parametrize("operation", ["write", "create"])
+def test_write_gives_up_if_storage_host_hangs(
+    hub: Hub, bucket: str, operation: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    private = open_private_store(Settings(private_store=bucket))
+    monkeypatch.setattr("submissions.store.private.SMALL_FILE_S", 1.0)
+    hub.faults = [Fault("/cas/", hang=True, times=100)]
+    write = getattr(private, operation)
+    for number in range(MAX_ABANDONED + 1):
+        with pytest.raises(StoreUnavailableError, match="try again later"):
+            write(f"x{number}", b"1")
+        monkeypatch.setattr("submissions.store.private.SMALL_FILE_S", 0.05)
+    assert private.health.failing_since and "read" not in private.health.since
+    assert caplog.text.count("cannot be written: hf://buckets/org/private: no answer within 1 s") == 1
+
+
+def test_health_recovers_with_next_write(hub: Hub, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    private = open_private_store(Settings(private_store=bucket))
+    monkeypatch.setattr("submissions.store.private.TRIES", 1)
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda _: None)
+    hub.faults = [Fault("POST /api/buckets/org/private/batch", status=503, times=100)]
+    with pytest.raises(StoreUnavailableError):
+        private.write("x", b"1")
+    assert open_private_store(Settings(private_store=bucket)).health.failing_since
+    hub.faults = []
+    assert private.paths("") == [] and private.health.failing_since, "reading says nothing about writing"
+    private.write("x", b"1")
+    assert private.health.failing_since is None
 
 
 def test_create_succeeds_once_concurrently(private: PrivateStore) -> None:
