@@ -90,7 +90,7 @@ lock: | $(BIN)/python
 	$(COMPILE) --override evaluator/no-torch.txt requirements.txt evaluator/requirements.txt -o evaluator/requirements.lock
 	$(COMPILE) --override evaluator/no-torch.txt requirements.txt evaluator/requirements.txt tests/requirements.txt \
 	  -o tests/requirements.lock
-	$(COMPILE) -c tests/requirements.lock evaluator/ray.txt -o evaluator/ray.lock
+	$(LOCK) --python-platform x86_64-unknown-linux-gnu -c tests/requirements.lock evaluator/ray.txt -o evaluator/ray.lock
 	$(COMPILE) --no-deps scripts/requirements.txt -o scripts/requirements.lock
 	echo torch==$(TORCH_VERSION) | $(LOCK) --python-platform x86_64-unknown-linux-gnu -c evaluator/requirements.lock - \
 	  -o evaluator/torch-cuda.lock

@@ -5,14 +5,15 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
-from importlib.metadata import Distribution, distribution
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from threading import Event, Thread
 
 import httpx2
 import pytest
-from huggingface_hub import HfApi
+from huggingface_hub import HfApi, metadata_load
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -23,23 +24,53 @@ from submissions.config.paths import ROOT
 pytestmark = pytest.mark.integration
 
 
-def _closure(requirements: list[str]) -> dict[str, Distribution]:
-    """Return the installed distributions that the requirements need, following extras and markers."""
-    found: dict[str, Distribution] = {}
+# What a Gradio Space installs besides requirements.txt, in the same resolution. The last two are not ours.
+SPACE_PACKAGES = ["gradio[oauth,mcp]=={sdk_version}", "uvicorn>=0.14.0", "websockets>=10.4", "spaces"]
+
+
+def _pinned() -> list[str]:
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and line[0] != "#"]
+
+
+def _all_requirements(requirements: list[str]) -> Iterator[Requirement]:
+    """Yield the requirements and those of the installed distributions that they need, following extras and markers."""
     seen: set[tuple[str, str]] = set()
     todo = [(Requirement(line), "") for line in requirements]
     while todo:
         requirement, extra = todo.pop()
         if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
             continue
+        yield requirement
         name = canonicalize_name(requirement.name)
-        installed = distribution(name)
         for wanted in ("", *requirement.extras):
             if (name, wanted) not in seen:
                 seen.add((name, wanted))
-                found[name] = installed
-                todo += [(Requirement(line), wanted) for line in installed.requires or []]
-    return found
+                todo += [(Requirement(line), wanted) for line in _requires(name)]
+
+
+def _requires(name: str) -> list[str]:
+    try:
+        return distribution(name).requires or []
+    except PackageNotFoundError:
+        return []
+
+
+def _closure(requirements: list[str]) -> list[Distribution]:
+    """Return the installed distributions that the requirements need."""
+    return [distribution(name) for name in {canonicalize_name(each.name) for each in _all_requirements(requirements)}]
+
+
+def test_requirements_resolve_together_with_the_packages_of_a_space() -> None:
+    card = metadata_load(ROOT / "README.md") or {}
+    space = [line.format(**card) for line in SPACE_PACKAGES]
+    unmet = []
+    for requirement in _all_requirements([*_pinned(), *space]):
+        with suppress(PackageNotFoundError):  # of a package that only a Space installs
+            version = distribution(requirement.name).version
+            if not requirement.specifier.contains(version, prereleases=True):
+                unmet.append(f"{requirement} is needed, {version} is installed")
+    assert not unmet
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +87,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
             shutil.copy2(ROOT / name, copy)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder / "venv")], check=True)
     packages = next((folder / "venv/lib").glob("python*/site-packages"))
-    lines = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line and line[0] != "#"]
-    for one in _closure(lines).values():
+    for one in _closure(_pinned()):
         for top in {file.parts[0] for file in one.files or [] if file.parts[0] not in ("..", "__pycache__")}:
             if not (packages / top).exists():
                 (packages / top).symlink_to(Path(str(one.locate_file(top))))

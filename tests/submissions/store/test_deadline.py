@@ -1,5 +1,6 @@
 """Test that calls are bounded in time, and that those that hang do not add up."""
 
+from operator import getitem
 from threading import Event
 from threading import enumerate as enumerate_threads
 
@@ -12,7 +13,7 @@ def test_run_returns_value_and_raises_error() -> None:
     deadline = Deadline()
     assert deadline.run(lambda: 3, 10.0) == 3
     with pytest.raises(KeyError):
-        deadline.run(lambda: {}["absent"], 10.0)
+        deadline.run(lambda: getitem({}, "absent"), 10.0)
     with pytest.raises(TimeoutError, match="own"):  # of the call itself
         deadline.run(lambda: (_ for _ in ()).throw(TimeoutError("own")), 10.0)
 
