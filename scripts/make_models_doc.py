@@ -55,7 +55,7 @@ def published() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for benchmark in TABLES:
         for path in (PUBLISHED / benchmark).glob("*.json"):
-            result = EvalResult.model_validate_json(path.read_bytes())
+            result = EvalResult.from_json(path.read_bytes())
             if result.config.role == "model":
                 found.setdefault(result.config.published_as or result.config.model_name, set()).add(benchmark)
     return found

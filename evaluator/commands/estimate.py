@@ -12,7 +12,7 @@ from submissions.config.settings import load_settings
 from submissions.hub_models.devices import device_names
 from submissions.hub_models.model_facts import BYTES_PER_PARAM, ModelFacts
 from submissions.records.result import EvalResult
-from submissions.store.index import board_reader, parse_record
+from submissions.store.index import board_reader
 from submissions.store.open import open_store
 from submissions.texts.errors import RefusedError
 
@@ -43,7 +43,7 @@ def main(args: argparse.Namespace) -> int:
             name,
             device,
             reasons=(args.thinking or facts.thinking) not in (None, "off"),
-            past=[parse_record(store.read(row.path, snapshot.head), EvalResult) for row in newest],
+            past=[EvalResult.from_json(store.read(row.path, snapshot.head)) for row in newest],
         )
         accuracy = f"9 of 10 within {estimated.error:.1f}×" if estimated.error else "too few to compare with"
         cost = "" if price is None else f", ${price * estimated.seconds / 3600:.2f}"

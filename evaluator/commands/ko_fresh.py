@@ -148,7 +148,7 @@ def _commitment(named: str) -> Commitment:
         settings = _settings()
         return commitment(open_store(settings.store, settings), named)
     try:
-        return Commitment.model_validate_json(file.read_bytes())
+        return Commitment.from_json(file.read_bytes())
     except FileNotFoundError:
         raise DataError(f"{file}: no such file, folder or quarter") from None
     except ValueError:

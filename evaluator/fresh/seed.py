@@ -99,7 +99,7 @@ def commit(
     def decide(snapshot: Snapshot) -> tuple[Changes, str, Commitment]:
         if made.path not in snapshot.files:
             return {made.path: made.to_bytes()}, f"Commit to the seed of {quarter}", made
-        public = Commitment.model_validate_json(store.read(made.path, snapshot.head))
+        public = Commitment.from_json(store.read(made.path, snapshot.head))
         same_set = whole is None or public.set_sha256 in (None, whole)
         if (public.seed_sha256, public.n) != (made.seed_sha256, made.n) or not same_set:
             raise SettingsError(
@@ -140,7 +140,7 @@ def commitment(store: Store, quarter: str, snapshot: Snapshot | None = None) -> 
     snapshot = snapshot or store.snapshot()
     if (path := Commitment.path_of(quarter)) not in snapshot.files:
         raise DataError(f"nothing was committed to for {quarter}")
-    return Commitment.model_validate_json(store.read(path, snapshot.head))
+    return Commitment.from_json(store.read(path, snapshot.head))
 
 
 def differences(

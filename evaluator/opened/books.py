@@ -18,8 +18,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from evaluator.core.data_types import Item, Score
@@ -111,12 +109,11 @@ def open_books(folder: Path) -> Books:
 
 def _record(file: Path, kind: type[R]) -> R:
     try:
-        return kind.model_validate_json(file.read_bytes())
+        return kind.from_json(file.read_bytes())
     except OSError as error:
         raise DataError(f"{file}: {error.strerror}") from None
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise DataError(f"{file}: {'.'.join(map(str, first['loc'])) or 'record'}: {first['msg']}") from None
+    except ValueError as error:
+        raise DataError(f"{file}: {error}") from None
 
 
 def _answer_table(file: Path) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ def board_differences(books: Books, read: Callable[[str], bytes]) -> list[str]:
     for result in books.results:
         key = result.request_key
         try:
-            if EvalResult.model_validate_json(read(f"results/{key}.json")) != result:
+            if EvalResult.from_json(read(f"results/{key}.json")) != result:
                 found.append(f"{key} ({result.config.model_name}): the board has another record")
         except DataError as error:
             found.append(f"{key} ({result.config.model_name}): the board has no such record: {error}")

@@ -23,7 +23,7 @@ from submissions.records.index_rows import BoardRow, board_row
 from submissions.records.operator import Commitment, Retirement
 from submissions.records.result import EvalResult, PairedScores, PublicAnswers
 from submissions.store.base import Snapshot, Store, blob_id
-from submissions.store.index import Unreadable, board_reader, parse_record, queue_reader
+from submissions.store.index import Unreadable, board_reader, queue_reader
 from submissions.store.record_reader import RecordReader
 from submissions.texts.errors import StoreError
 
@@ -159,7 +159,7 @@ class LiveBoard:
     def pairs(self, key: str) -> list[PairedScores]:
         """Return the paired comparisons of a result with others."""
         content = self.result_json(key)
-        return EvalResult.model_validate_json(content).paired if content else []
+        return EvalResult.from_json(content).paired if content else []
 
     def _begin(self) -> None:
         self._changed = False
@@ -240,7 +240,7 @@ class LiveBoard:
         for path in sorted(folder.glob("*/*.json")):
             content = path.read_bytes()
             try:
-                result: EvalResult = parse_record(content, EvalResult)
+                result = EvalResult.from_json(content)
             except ValueError as error:
                 log.warning("published record %s is left out: %s", path, error)
                 broken.append(Unreadable(path.name, str(error)))

@@ -120,4 +120,4 @@ def _detail(board: LiveBoard, view: View, ranked: RankedRow) -> Detail | None:
     rows = [r.row for r in view.rows_by_model[ranked.row.model] if r.row.benchmark == ranked.row.benchmark]
     involved = [one for one in reproductions(rows) if ranked.row.key in (one.reported.key, one.measured.key)]
     signed = EvalResult.statement_path_of(ranked.row.key) in view.snapshot.files
-    return Detail(ranked, EvalResult.model_validate_json(content), parts, base, involved, signed)
+    return Detail(ranked, EvalResult.from_json(content), parts, base, involved, signed)

@@ -52,7 +52,7 @@ def data_routes(board: LiveBoard) -> APIRouter:
             if (content := board.statement(key)) is None:
                 raise HTTPException(404, "this result is not signed")
         elif file_format:
-            content = to_json(RESULT_FORMATS[file_format](EvalResult.model_validate_json(content)))
+            content = to_json(RESULT_FORMATS[file_format](EvalResult.from_json(content)))
         return revalidated_content(request, content, JSON, f"{name}.json")
 
     @router.get("/boards/{name}.{kind}")

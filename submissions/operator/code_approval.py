@@ -60,7 +60,7 @@ def find_approval(store: Store, model_id: str, revision: str) -> CodeApproval | 
     """Return the approval of a model's code at a commit, or None if there is none or it is unreadable."""
     path, snapshot = CodeApproval.path_of(model_id, revision), store.snapshot()
     try:
-        return CodeApproval.model_validate_json(store.read(path, snapshot.head)) if path in snapshot.files else None
+        return CodeApproval.from_json(store.read(path, snapshot.head)) if path in snapshot.files else None
     except ValueError:
         return None
 

@@ -50,4 +50,4 @@ def is_retired(store: Store, key: str, snapshot: Snapshot) -> bool:
 
 def _retirement(store: Store, key: str, snapshot: Snapshot) -> Retirement | None:
     path = Retirement.path_of(key)
-    return Retirement.model_validate_json(store.read(path, snapshot.head)) if path in snapshot.files else None
+    return Retirement.from_json(store.read(path, snapshot.head)) if path in snapshot.files else None

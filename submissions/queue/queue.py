@@ -23,7 +23,7 @@ from submissions.records.request import EvalRequest, Failure, Progress, Stage, S
 from submissions.records.result import EvalResult
 from submissions.store.base import Changes, Snapshot, Store, transact
 from submissions.store.folders import check_room
-from submissions.store.index import parse_record, queue_reader, with_requests, with_result
+from submissions.store.index import queue_reader, with_requests, with_result
 from submissions.texts.errors import QueueError, RefusedError
 from submissions.texts.failure_codes import FailureCode
 
@@ -306,7 +306,7 @@ class Queue:
         blob = snapshot.files[path]
         if (known := self._parsed.get(blob)) is None:
             try:
-                known = parse_record(self.store.read(path, snapshot.head), EvalRequest)
+                known = EvalRequest.from_json(self.store.read(path, snapshot.head))
             except ValueError as error:
                 raise QueueError(f"{path} is unreadable: {error}") from error
             if len(self._parsed) >= MAX_PARSED_REQUESTS:

@@ -83,14 +83,30 @@ class Record(BaseModel):
         return type(self).model_validate({**self.model_dump(), **changes})
 
     @classmethod
+    def from_json(cls, content: bytes) -> Self:
+        """Parse a stored record. Fields that this version does not know are dropped.
+
+        Raises ValueError with a one-line reason if the content is not a JSON object with distinct keys and finite numbers,
+        or not a record of this kind.
+        """
+        try:
+            text = content.decode("utf-8")  # json.loads accepts a byte-order mark and other encodings
+            fields = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
+            return cls.model_validate(fields, extra="ignore")
+        except ValidationError as error:
+            raise ValueError(first_error(error)) from None
+        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+            raise ValueError(f"not valid JSON: {error}") from None
+
+    @classmethod
     def read_known(cls, content: bytes) -> Self:
         """Parse a record that a newer version may have written.
 
-        Top-level fields that this version does not know or cannot parse are dropped. Raises ValueError if a required field
-        is dropped, or if the content is not a JSON object.
+        Fields that this version does not know are dropped, as are top-level fields that it cannot parse. Raises ValueError
+        if a required field is dropped, or if the content is not a JSON object.
         """
         try:
-            return cls.model_validate_json(content)
+            return cls.model_validate_json(content, extra="ignore")
         except ValidationError as error:
             errors = error.errors(include_url=False)
             if not all(item["loc"] for item in errors):  # not JSON, or not an object
@@ -98,9 +114,25 @@ class Record(BaseModel):
             record = json.loads(content)
             for item in errors:
                 record.pop(item["loc"][0], None)
-            return cls.model_validate(record)
+            return cls.model_validate(record, extra="ignore")
 
     def to_bytes(self) -> bytes:
         """Return the record as indented JSON in UTF-8."""
         text = json.dumps(self.model_dump(mode="json", by_alias=True), ensure_ascii=False, indent=2, allow_nan=False)
         return text.encode() + b"\n"
+
+
+def first_error(error: ValidationError) -> str:
+    """Describe the first invalid field in one line."""
+    first = error.errors(include_url=False)[0]
+    return f"{'.'.join(str(part) for part in first['loc']) or 'record'}: {first['msg']}"
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(record := dict(pairs)) < len(pairs):
+        raise ValueError("a key appears twice")
+    return record
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number")

@@ -5,7 +5,7 @@ Scores are percentages from 0 to 100. Fields with names that end in `_ms` are mi
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from submissions.records.base import (
     MAX_PARAMS,
@@ -24,6 +24,7 @@ from submissions.records.base import (
     Sha,
 )
 from submissions.records.options import Thinking
+from submissions.records.version_0_1 import from_0_1
 
 
 class Generation(Record):
@@ -225,6 +226,11 @@ class EvalResult(Record):
     environment: dict[str, Label] = Field(default_factory=dict)
     provenance: Provenance
     reproduce: Annotated[str, Field(max_length=1000)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_0_1(cls, record: Any) -> Any:
+        return from_0_1(record)
 
     @field_validator("results")
     @classmethod

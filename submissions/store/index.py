@@ -6,7 +6,6 @@ uploads one or two whole segments, so they are kept small: the queue is split by
 by benchmark and day. `compacted` merges the segments of past months of the board.
 """
 
-import json
 import logging
 import re
 import threading
@@ -17,6 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from submissions.records.base import first_error
 from submissions.records.index_rows import BoardRow, QueueRow, board_row, queue_row
 from submissions.records.request import EvalRequest, Status
 from submissions.records.result import EvalResult
@@ -71,45 +71,18 @@ def from_lines(content: bytes, kind: type[Row]) -> list[Row]:
         rows: list[Row] = _ROWS[kind].validate_json(b"[%s]" % b",".join(content.splitlines()))
         return rows
     except ValidationError as error:  # most likely written by another version
-        raise ValueError(_first_error(error)) from None
-
-
-def parse_record(content: bytes, kind: type[EvalResult] | type[EvalRequest]) -> Any:
-    """Parse a record strictly. Raises ValueError with a one-line reason if it is invalid."""
-    try:
-        text = content.decode("utf-8")  # json.loads accepts a byte-order mark and other encodings
-        return kind.model_validate(json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant))
-    except ValidationError as error:
-        raise ValueError(_first_error(error)) from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"not valid JSON: {error}") from None
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(record := dict(pairs)) < len(pairs):
-        raise ValueError("a key appears twice")
-    return record
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a number")
-
-
-def _first_error(error: ValidationError) -> str:
-    """Describe the first invalid field in one line."""
-    first = error.errors(include_url=False)[0]
-    return f"{'.'.join(str(part) for part in first['loc']) or 'record'}: {first['msg']}"
+        raise ValueError(first_error(error)) from None
 
 
 def _result_row(content: bytes, path: str, blob: str) -> BoardRow:
-    result: EvalResult = parse_record(content, EvalResult)
+    result = EvalResult.from_json(content)
     if result.path != path:
         raise ValueError(f"belongs at {result.path}")
     return board_row(result, path, blob)
 
 
 def _request_row(content: bytes, path: str, blob: str) -> QueueRow:
-    request: EvalRequest = parse_record(content, EvalRequest)
+    request = EvalRequest.from_json(content)
     if request.path != path:
         raise ValueError(f"belongs at {request.path}")
     return queue_row(request, blob)

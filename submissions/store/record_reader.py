@@ -23,7 +23,7 @@ class RecordReader(Generic[R]):
             blob = snapshot.files[path]
             if blob not in self._known:
                 try:
-                    self._known[blob] = self._kind.model_validate_json(self._store.read(path, snapshot.head))
+                    self._known[blob] = self._kind.from_json(self._store.read(path, snapshot.head))
                 except ValueError:
                     continue
             found.append(self._known[blob])

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from scripts.support.records import Make, result_of
 from submissions.config.durations import parse_duration
 from submissions.config.settings import Settings
-from submissions.records.request import request_key
+from submissions.records.request import EvalRequest, request_key
+from submissions.records.result import EvalResult
 from submissions.texts.failure_codes import FailureCode
 from submissions.texts.failures import FAILURES
 from submissions.texts.refusals import REFUSALS, RefusalCode
@@ -70,3 +71,50 @@ def test_settings_reject_invalid_duration(text: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("HANNUN_LEASE", text)
     with pytest.raises(ValidationError, match="lease"):
         Settings()
+
+
+def test_record_drops_fields_of_other_version_at_every_depth(make_request: Make) -> None:
+    result = result_of(make_request())
+    fields = json.loads(result.to_bytes())
+    for place in (fields, fields["config"], fields["dataset"], fields["provenance"]):
+        place["of_a_newer_version"] = {"nested": [1]}
+    assert EvalResult.from_json(json.dumps(fields).encode()) == result
+    with pytest.raises(ValueError, match="request_key"):
+        EvalResult.from_json(json.dumps({**fields, "request_key": "x"}).encode())
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"\xff", "not valid JSON"),
+        (b"\xef\xbb\xbf{}", "not valid JSON"),
+        (b"[]", "record: "),
+        (b'{"key": 1, "key": 2}', "a key appears twice"),
+        (b'{"attempt": NaN}', "NaN is not a number"),
+        (b"[" * 100_000, "not valid JSON"),
+    ],
+)
+def test_record_rejects_what_is_not_a_json_object(content: bytes, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        EvalRequest.from_json(content)
+
+
+def test_result_of_0_1_0_keeps_scores_of_composite_headline(make_request: Make) -> None:
+    fields = json.loads(result_of(make_request()).to_bytes())
+    del fields["headline"], fields["standard_errors"]
+    fields["results"] = {"ko-ocrag": {"average": 71.5, "em": 0.0, "f1": None, "em_stderr": None}}
+    fields["versions"] = {"ko-ocrag": "1"}
+    fields["breakdown"] = {"document": {"report": {"n": 3, "em": 0.0, "f1": None, "score": 70.0}}}
+    result = EvalResult.from_json(json.dumps(fields).encode())
+    assert result.headline == "average" and result.standard_errors == {}
+    assert result.results["ko-ocrag"] == {"average": 71.5, "em": 0.0, "f1": None}
+    assert result.breakdown["document"]["report"].scores == {"average": 70.0, "em": 0.0}
+
+
+@pytest.mark.parametrize("results", [None, [], {}, {"ko-vqa": None}, {"ko-vqa": 3}])
+def test_result_without_headline_and_scores_is_invalid(make_request: Make, results: object) -> None:
+    fields = json.loads(result_of(make_request()).to_bytes())
+    del fields["headline"]
+    fields |= {"results": results, "breakdown": {"kind": 3}}
+    with pytest.raises(ValueError, match=r"\w"):
+        EvalResult.from_json(json.dumps(fields).encode())
