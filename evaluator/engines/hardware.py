@@ -1,6 +1,5 @@
 """The machine that runs inference: its device, library versions and speed."""
 
-import os
 import platform
 import time
 from collections.abc import Iterable
@@ -8,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from evaluator.engines.options import EngineOptions
+from submissions.config.machine import core_count
 
 CALIBRATION_ROUNDS = 10
 LIBRARIES = ("torch", "transformers", "tokenizers", "pillow", "torchvision")  # their versions can change answers
@@ -27,7 +27,7 @@ def torch_environment(options: EngineOptions) -> dict[str, str | float]:
     return {
         "python": platform.python_version(),
         **library_versions(LIBRARIES),
-        "hardware": torch.cuda.get_device_name() if torch.cuda.is_available() else f"{_cpu_name()} × {os.cpu_count()}",
+        "hardware": torch.cuda.get_device_name() if torch.cuda.is_available() else f"{_cpu_name()} × {core_count()}",
         "calibration_ms": calibration_ms(),
     }
 

@@ -17,6 +17,7 @@ from evaluator.fresh.facts import random_of
 from evaluator.fresh.memory import memory_figures
 from evaluator.fresh.pages import pages
 from evaluator.fresh.pairs import Pair, Row, image_names, pairs_of
+from submissions.config.machine import core_count
 
 N = 2000  # questions in a quarter's set, including twins and degraded copies
 MEMORY_EVERY = 20  # at most one item in this many is about a published figure (see memory.py)
@@ -34,7 +35,7 @@ def draw_set(seed: str, folder: Path, n: int = N, on_progress: Callable[[int, in
     remove_path(partial_folder)
     (partial_folder / "images").mkdir(parents=True)
     pairs = figures_of(seed, n)
-    processes = max(1, min(available_cores(), len(pairs) // PAIRS_PER_PROCESS))
+    processes = max(1, min(core_count(), len(pairs) // PAIRS_PER_PROCESS))
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         work = partial(_draw_pair, seed, partial_folder)
         with stop_signals_blocked():  # a pool starts its processes when work is submitted
@@ -80,7 +81,3 @@ def set_hash(folder: Path) -> str:
         content = hashlib.sha256(path.read_bytes()).hexdigest()
         digest.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
     return digest.hexdigest()
-
-
-def available_cores() -> int:
-    return len(os.sched_getaffinity(0))

@@ -12,15 +12,18 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
-MOUNTS = Path("/proc/self/mountinfo")
-OWN_GROUP = Path("/proc/self/cgroup")
+from submissions.config.machine import V2, memory_groups, oom_kills, own_groups
+
 REMOVE_TIMEOUT_SECONDS = 5.0  # for the last process of a group to exit
-# Arguments: `cgroup.procs` files, "--", a command. Joins the groups, then execs the command; exits if it cannot join.
-_JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"'
+# Arguments: `cgroup.procs` files, "--", a command. Joins the groups, then execs the command; exits if it cannot join. If
+# the memory of the machine or the container runs out, the kernel kills the command first, and not the worker.
+_JOIN = (
+    "echo 1000 > /proc/self/oom_score_adj; "
+    'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"'
+)
 
 
 @dataclass(frozen=True)
@@ -32,22 +35,19 @@ class ControlGroup:
 
     folders: tuple[Path, ...]
     version: str  # "v1", "v2" or "none"; stored in results
+    watched: tuple[Path, ...] = ()  # the groups whose killed processes are counted
+    kills_before: int = 0  # in these groups, before the command began
 
     def wrap_command(self, command: Sequence[str]) -> list[str]:
         """Return the command line that runs a command in the group."""
-        if not self.folders:
-            return list(command)
         return ["/bin/sh", "-c", _JOIN, "sh", *(f"{folder}/cgroup.procs" for folder in self.folders), "--", *command]
 
     def has_run_out_of_memory(self) -> bool:
-        """Return whether the kernel has killed a process of the group because of its memory limit."""
-        for folder in self.folders:
-            for name in ("memory.events", "memory.oom_control"):
-                with suppress(OSError):
-                    counts = dict(line.split() for line in (folder / name).read_text().splitlines())
-                    if int(counts.get("oom_kill", 0)):
-                        return True
-        return False
+        """Return whether the kernel has killed a process because memory ran out.
+
+        Without a group of its own, any process of the worker's container or service counts.
+        """
+        return sum(map(oom_kills, self.watched)) > self.kills_before
 
 
 NO_GROUP = ControlGroup((), "none")
@@ -57,8 +57,8 @@ NO_GROUP = ControlGroup((), "none")
 def control_group(memory: int, processes: int) -> Iterator[ControlGroup]:
     """Create a control group for one evaluation, and remove it afterwards.
 
-    `memory` is in bytes and includes the reclaimable page cache; `processes` counts threads too. Yields NO_GROUP if no
-    group can be created.
+    `memory` is in bytes and includes the reclaimable page cache; `processes` counts threads too. If no group can be
+    created, one without folders is yielded.
     """
     group = _create_group(memory, processes)
     try:
@@ -77,16 +77,17 @@ def _create_group(memory: int, processes: int) -> ControlGroup:
             _remove_orphans(parent)
             folders = [parent / name]
             _create_folder(folders[0], {"memory.max": memory, "memory.swap.max": 0, "pids.max": processes})
-            return ControlGroup(tuple(folders), "v2")
+            return ControlGroup(tuple(folders), "v2", tuple(folders))
         for controller, values in limits.items():
             _remove_orphans(_v1_group(controller))
             folders.append(_v1_group(controller) / name)
             _create_folder(folders[-1], values)
-        return ControlGroup(tuple(folders), "v1")
-    except (OSError, KeyError):
+        return ControlGroup(tuple(folders), "v1", tuple(folders))
+    except (OSError, IndexError):
         for folder in folders:
             _remove(folder)
-        return NO_GROUP
+        watched = tuple(memory_groups()[:1])
+        return ControlGroup((), "none", watched, sum(map(oom_kills, watched)))
 
 
 def _create_folder(folder: Path, limits: dict[str, int]) -> None:
@@ -112,11 +113,7 @@ def _v2_parent() -> Path | None:
 
     That is usually the parent of this process's group: a group that contains processes cannot have limited children.
     """
-    path = next((line[3:] for line in OWN_GROUP.read_text().splitlines() if line.startswith("0::")), None)
-    mount = _mounts().get("cgroup2")
-    if path is None or mount is None:
-        return None
-    for folder in (mount / path.lstrip("/"), (mount / path.lstrip("/")).parent):
+    for folder in own_groups(V2)[:2]:
         with suppress(OSError):
             if {"memory", "pids"} <= set((folder / "cgroup.subtree_control").read_text().split()):
                 return folder
@@ -124,23 +121,8 @@ def _v2_parent() -> Path | None:
 
 
 def _v1_group(controller: str) -> Path:
-    """Return the folder of this process's version 1 group. Raises KeyError if the controller is not mounted."""
-    paths = {line.split(":", 2)[1]: line.split(":", 2)[2] for line in OWN_GROUP.read_text().splitlines()}
-    return _mounts()[controller] / paths[controller].lstrip("/")
-
-
-@cache
-def _mounts() -> dict[str, Path]:
-    """Return the mount points, by `cgroup2` for version 2 and by controller for version 1."""
-    found: dict[str, Path] = {}
-    for line in MOUNTS.read_text().splitlines():
-        words = line.split()
-        kind, options = words[words.index("-") + 1], words[-1].split(",")
-        if kind == "cgroup2":
-            found[kind] = Path(words[4])
-        elif kind == "cgroup":
-            found |= dict.fromkeys(options, Path(words[4]))
-    return found
+    """Return the folder of this process's version 1 group. Raises IndexError if the controller is not mounted."""
+    return own_groups(controller)[0]
 
 
 def _remove(folder: Path) -> None:

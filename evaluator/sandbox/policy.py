@@ -23,11 +23,12 @@ from typing import Literal
 from evaluator.core.errors import SandboxError
 from evaluator.sandbox import bubblewrap, unshare
 from evaluator.sandbox.layout import NOBODY, Layout, full_layout, minimal_layout
+from submissions.config.machine import memory_bytes
 
 FIRST_RANDOM_UID = 2**30
 MAX_PROCESSES = 2048  # threads included
 MAX_FILE_BYTES = 2**30  # of any file written inside
-MEMORY_SHARE = 0.9  # of the host's memory, if no limit is set
+MEMORY_SHARE = 0.9  # of the memory that this process may use, if no limit is set
 Backend = Literal["bubblewrap", "unshare"]
 Build = Callable[[Sequence[str], Layout], list[str]]
 
@@ -39,12 +40,12 @@ class SandboxPolicy:
     visible: Sequence[Path]  # read-only inside, at the same path
     writable: Path
     environment: Mapping[str, str]
-    memory: int | None = None  # bytes; None: MEMORY_SHARE of the host's memory
+    memory: int | None = None  # bytes; None: MEMORY_SHARE of what this process may use
     user: int = NOBODY  # user id inside, if the worker is root; a new one for each run shares nothing with the next
 
     @property
     def memory_limit(self) -> int:
-        return self.memory or int(MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        return self.memory or int(MEMORY_SHARE * memory_bytes())
 
 
 def sandbox_command(command: Sequence[str], policy: SandboxPolicy) -> list[str]:

@@ -33,6 +33,7 @@ from leaderboard.pages.submit import how_to_submit
 from leaderboard.views.figures import figure_json
 from leaderboard.views.location import asset_path
 from leaderboard.views.texts import Language
+from submissions.config.machine import core_count
 from submissions.config.paths import ASSETS as ASSETS_FOLDER
 from submissions.config.paths import ROOT
 
@@ -109,7 +110,7 @@ def _write_all(files: list[File], out: Path) -> Iterator[int]:
 
     Each process writes its share and ends, so that none is left waiting if this one is killed.
     """
-    shares = max(1, min(os.cpu_count() or 1, len(files) // MIN_SHARE))
+    shares = max(1, min(core_count(), len(files) // MIN_SHARE))
     if shares == 1:
         for number, file in enumerate(files, 1):
             _write(file, out)

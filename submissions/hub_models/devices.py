@@ -5,6 +5,8 @@ import subprocess
 from dataclasses import dataclass
 from functools import cache
 
+from submissions.config.machine import memory_bytes
+
 QUERY = ("nvidia-smi", "--query-gpu=index,uuid,memory.total,name", "--format=csv,noheader,nounits")
 
 
@@ -34,9 +36,9 @@ def device_names() -> list[str]:
 
 
 def device_memory() -> int:
-    """Return the total memory of the visible GPUs in bytes, or that of the machine if it has no GPU."""
+    """Return the total memory of the visible GPUs in bytes, or what this process may use of the machine's if it has no GPU."""
     gpu_memory = sum(device.memory or 0 for device in visible_devices())
-    return gpu_memory or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return gpu_memory or memory_bytes()
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def test_draw_set_ignores_environment(tmp_path: Path) -> None:
 def test_draw_set_ignores_number_of_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = draw_set("s", tmp_path / "alone", 24)
     monkeypatch.setattr("evaluator.fresh.draw.PAIRS_PER_PROCESS", 2)
-    monkeypatch.setattr("evaluator.fresh.draw.available_cores", lambda: 2)
+    monkeypatch.setattr("evaluator.fresh.draw.core_count", lambda: 2)
     assert draw_set("s", tmp_path / "two", 24) == alone
 
 

@@ -220,6 +220,25 @@ def test_control_group_ends_with_its_processes(_control_groups: None) -> None:
     assert late.returncode == 125 and not late.stdout
 
 
+def test_worker_without_group_of_its_own_sees_kills_of_its_container(
+    _control_groups: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a container the file system of control groups is read-only, and the limit is that of the container."""
+    with control_group(2**26, 100) as container:
+        monkeypatch.setattr("evaluator.sandbox.control_group.own_groups", lambda hierarchy: [])
+        monkeypatch.setattr("evaluator.sandbox.control_group.memory_groups", lambda: list(container.folders))
+        for size, killed in ((2**20, False), (2**28, True)):
+            with control_group(2**30, 100) as group:
+                assert group.version == "none"
+                command = container.wrap_command([sys.executable, "-c", f"x = bytearray({size})"])
+                assert bool(subprocess.run(group.wrap_command(command)).returncode) == killed
+                assert group.has_run_out_of_memory() == killed
+
+
+def test_kernel_kills_sandboxed_process_before_worker(inside: Inside) -> None:
+    assert inside("print(open('/proc/self/oom_score_adj').read())").stdout.strip() == "1000"
+
+
 def test_control_group_of_killed_worker_is_removed(_control_groups: None) -> None:
     with control_group(2**30, 100) as own_group:
         # The worker must still run: another evaluation on this host removes groups of dead workers at once.

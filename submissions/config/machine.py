@@ -1,0 +1,99 @@
+"""Find the memory and the cores that this process may use: all of the machine, or fewer in a container or a service.
+
+Source: docs.kernel.org/admin-guide/cgroup-v2.html, cgroup-v1/memory.html, proc_pid_mountinfo(5), cgroups(7)
+"""
+
+import math
+import os
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+MOUNTS = Path("/proc/self/mountinfo")
+OWN_GROUPS = Path("/proc/self/cgroup")
+V2 = "cgroup2"  # the one hierarchy of version 2. Version 1 has one for each controller.
+
+
+class _Mount(NamedTuple):
+    place: Path
+    root: PurePosixPath  # the group that is seen at `place`
+
+
+def own_groups(hierarchy: str) -> list[Path]:
+    """Return the folders of this process's control group and of those that contain it, innermost first.
+
+    `hierarchy` is V2 or a controller of version 1. The list is empty if it is not mounted.
+    """
+    mount, path = _mounts().get(hierarchy), _own_paths().get(hierarchy)
+    if mount is None or path is None:
+        return []
+    folder = mount.place
+    if path.is_relative_to(mount.root) and ".." not in path.parts:  # else the group is outside of what a container sees
+        folder /= path.relative_to(mount.root)
+    return [place for place in (folder, *folder.parents) if place.is_relative_to(mount.place)]
+
+
+def memory_groups() -> list[Path]:
+    """Return the groups that limit this process's memory, innermost first."""
+    return own_groups("memory") or own_groups(V2)
+
+
+def memory_bytes() -> int:
+    """Return the memory of the machine, or the smallest limit of a control group, in bytes."""
+    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for folder in memory_groups():
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            with suppress(OSError, ValueError):  # no such file, or "max"
+                sizes.append(int((folder / name).read_text()))
+    return min(sizes)
+
+
+def core_count() -> int:
+    """Return the cores that this process may use. A share of a core counts as one."""
+    counts = [len(os.sched_getaffinity(0))]
+    for folder in own_groups("cpu") or own_groups(V2):
+        with suppress(OSError, ValueError):
+            quota, period = _cpu_quota(folder)
+            counts.append(max(1, math.ceil(quota / period)))
+    return min(counts)
+
+
+def oom_kills(folder: Path) -> int:
+    """Return how many processes of a control group the kernel has killed because memory ran out."""
+    for name in ("memory.events", "memory.oom_control"):
+        with suppress(OSError):
+            counts = dict(line.split() for line in (folder / name).read_text().splitlines())
+            return int(counts.get("oom_kill", 0))
+    return 0
+
+
+def _cpu_quota(folder: Path) -> tuple[int, int]:
+    """Return the microseconds of processor time that a group has in each period. Raises ValueError if it has no limit."""
+    if (file := folder / "cpu.max").exists():
+        quota, period = file.read_text().split()
+    else:
+        quota, period = (folder / "cpu.cfs_quota_us").read_text(), (folder / "cpu.cfs_period_us").read_text()
+    if int(quota) < 0:
+        raise ValueError("no limit")
+    return int(quota), int(period)
+
+
+def _mounts() -> dict[str, _Mount]:
+    found: dict[str, _Mount] = {}
+    for line in MOUNTS.read_text().splitlines():
+        words = line.split()
+        kind, options = words[words.index("-") + 1], words[-1].split(",")
+        mount = _Mount(Path(words[4]), PurePosixPath(words[3]))
+        if kind == V2:
+            found[V2] = mount
+        elif kind == "cgroup":
+            found |= dict.fromkeys(options, mount)
+    return found
+
+
+def _own_paths() -> dict[str, PurePosixPath]:
+    found: dict[str, PurePosixPath] = {}
+    for line in OWN_GROUPS.read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        found |= dict.fromkeys(controllers.split(",") if controllers else [V2], PurePosixPath(path))
+    return found
