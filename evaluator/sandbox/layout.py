@@ -13,6 +13,8 @@ SCRATCH_BYTES = 2**30  # of each scratch folder
 # The parts of the system that programs need. From /etc only what is needed to find libraries.
 SYSTEM_PATHS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 DEVICE_PATTERN = "nvidia*"  # in /dev
+# Which processors and memory nodes there are. vLLM on a CPU asks lscpu, which reads it here.
+PROCESSOR_PATHS = ("/sys/devices/system/cpu", "/sys/devices/system/node")
 CODE_FOLDERS = ("evaluator", "submissions")
 NOBODY = 65534  # user id inside the sandbox if the worker is not root
 
@@ -31,14 +33,19 @@ class Layout:
 
 def minimal_layout(writable: Path, environment: Mapping[str, str]) -> Layout:
     """Return the layout of a sandbox with the system, Python and this project's code, without a model."""
-    return Layout([*_system_paths(), *_code_paths()], [], writable, {}, environment, ROOT)
+    return Layout([*_existing(SYSTEM_PATHS), *_code_paths()], [], writable, {}, environment, ROOT)
 
 
 def full_layout(visible: Sequence[Path], writable: Path, environment: Mapping[str, str]) -> Layout:
     """Return the layout of a sandbox that also has GPUs, scratch folders and the `visible` files of one evaluation."""
     devices = sorted(Path("/dev").glob(DEVICE_PATTERN))
     return Layout(
-        shown=[*_system_paths(), *([Path("/sys")] if devices else []), *_code_paths(), *visible],
+        shown=[
+            *_existing(SYSTEM_PATHS),
+            *_existing(("/sys",) if devices else PROCESSOR_PATHS),
+            *_code_paths(),
+            *visible,
+        ],
         devices=devices,
         writable=writable,
         scratch=dict.fromkeys(SCRATCH_FOLDERS, SCRATCH_BYTES),
@@ -47,8 +54,8 @@ def full_layout(visible: Sequence[Path], writable: Path, environment: Mapping[st
     )
 
 
-def _system_paths() -> list[Path]:
-    return [Path(path) for path in SYSTEM_PATHS if Path(path).exists()]
+def _existing(paths: Sequence[str]) -> list[Path]:
+    return [Path(path) for path in paths if Path(path).exists()]
 
 
 def _code_paths() -> Iterator[Path]:

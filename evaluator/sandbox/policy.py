@@ -23,6 +23,7 @@ from typing import Literal
 from evaluator.core.errors import SandboxError
 from evaluator.sandbox import bubblewrap, unshare
 from evaluator.sandbox.layout import NOBODY, Layout, full_layout, minimal_layout
+from evaluator.sandbox.remedies import container_runtime, remedy
 from submissions.config.machine import memory_bytes
 
 FIRST_RANDOM_UID = 2**30
@@ -90,15 +91,21 @@ def detect_backend() -> Backend:
 
     Raises SandboxError if bubblewrap and unshare are missing or not permitted.
     """
-    reason = "bubblewrap is missing: apt-get install bubblewrap"
+    if not shutil.which("bwrap") and not all(map(shutil.which, unshare.TOOLS)):
+        raise SandboxError("bubblewrap is missing: apt-get install bubblewrap")
+    reason = ""
     with TemporaryDirectory() as writable:
         environment = {"PATH": os.environ.get("PATH", "")}
         trial = minimal_layout(Path(writable), environment)
         if shutil.which("bwrap") and not (reason := _trial_error(bubblewrap.command_line, trial)):
             return "bubblewrap"
-        if all(map(shutil.which, unshare.TOOLS)) and not _trial_error(unshare.command_line, trial):
-            return "unshare"
-    raise SandboxError(f"the sandbox cannot be built on this machine ({reason}); allow user namespaces, or run as root")
+        if all(map(shutil.which, unshare.TOOLS)):
+            if not (error := _trial_error(unshare.command_line, trial)):
+                return "unshare"
+            reason = reason or error
+    runtime = container_runtime()
+    place = f"in this {runtime} container" if runtime else "on this machine"
+    raise SandboxError(f"the sandbox cannot be built {place} ({reason}); {remedy(reason)}")
 
 
 def _trial_error(build: Build, layout: Layout) -> str:
