@@ -9,7 +9,8 @@
 #            its credentials in the image.
 #
 # The worker builds a sandbox of its own for each model, which needs user namespaces. Docker's default profiles forbid them:
-#   docker run --init --security-opt seccomp=unconfined --security-opt apparmor=unconfined …
+#   docker run --init --security-opt seccomp=assets/deploy/seccomp.json --security-opt systempaths=unconfined \
+#     --security-opt apparmor=unconfined …
 
 ARG BASE
 FROM ${BASE} AS base

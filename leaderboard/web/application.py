@@ -22,12 +22,13 @@ from leaderboard.web.page_routes import OtherPaths, page_routes
 from leaderboard.web.protocol import BoundedHttpProtocol
 from leaderboard.web.responses import allow_head
 from leaderboard.web.security import SecurityMiddleware
+from leaderboard.web.sign_in_errors import add_sign_in_errors
 from leaderboard.web.submit_routes import submit_routes
 from submissions.checks.submit import SubmissionService
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
-from submissions.store.open import open_store
+from submissions.store.open import check_lasts, open_store
 from submissions.texts.errors import SettingsError
 
 # Only the Hub's proxies, which have private addresses, connect to a Space directly. Visitors connect through them.
@@ -58,8 +59,12 @@ def check_sign_in() -> None:
 def build_app(settings: Settings) -> FastAPI:
     """Build the application for the store in the settings.
 
-    Raises StoreError if the store cannot be opened, SettingsError if sign-in is required but not configured.
+    Raises StoreError if the store cannot be opened, SettingsError if sign-in is required but not configured, or if the
+    stores of a Space would be lost at its next restart.
     """
+    if "SPACE_ID" in os.environ and settings.ephemeral_store == "refuse":
+        check_lasts("HANNUN_STORE", settings.store)
+        check_lasts("HANNUN_PRIVATE_STORE", settings.private_store)
     if settings.auth == "oauth":
         check_sign_in()
     store = open_store(settings.store, settings)
@@ -79,6 +84,7 @@ def build_app(settings: Settings) -> FastAPI:
         from gradio.oauth import attach_oauth  # takes seconds
 
         attach_oauth(app)
+        add_sign_in_errors(app)
     # A request passes the middleware added last first.
     app.add_middleware(SecurityMiddleware)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)

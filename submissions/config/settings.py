@@ -122,6 +122,7 @@ class Settings(BaseSettings):
 
     store: str = ".hannun/store.git"
     private_store: str = ".hannun/private"
+    ephemeral_store: Literal["refuse", "allow"] = "refuse"  # on a Space: stores on the disk that a restart empties
     work_dir: Path = Path(".hannun/work")
     models_dir: Path | None = None
     data: dict[str, str] = {}  # benchmark → path or hf://datasets/…; default: the sample set

@@ -8,7 +8,7 @@ from submissions.store.base import Store
 from submissions.store.git import GitStore
 from submissions.store.hub_api import HubApi, no_token
 from submissions.store.private import BUCKETS, Health, PrivateStore, health_of
-from submissions.texts.errors import StoreError
+from submissions.texts.errors import SettingsError, StoreError
 
 DATASETS = "hf://datasets/"
 
@@ -73,6 +73,19 @@ def local_path(url: str) -> Path:
     if re.match("[A-Za-z][A-Za-z0-9+.-]*:", path):
         raise StoreError(f"{url} is not a store: name a path, file://PATH or {DATASETS}OWNER/NAME")
     return Path(path)
+
+
+def check_lasts(variable: str, url: str) -> None:
+    """Raise SettingsError if a store is on the disk of a Space, which each restart empties. `variable` names it."""
+    if is_remote(url):
+        return
+    path = local_path(url).resolve()
+    existing = next(place for place in (path, *path.parents) if place.exists())
+    if existing.stat().st_dev == Path("/").stat().st_dev:
+        raise SettingsError(
+            f"{variable}={url} is on the disk of the Space, which each restart empties: name a place on the Hub, or a "
+            "folder on a volume. If this is a machine of your own, set HANNUN_EPHEMERAL_STORE=allow"
+        )
 
 
 def check_there(url: str) -> None:

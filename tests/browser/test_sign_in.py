@@ -29,6 +29,7 @@ def space(environment: dict[str, str], hub: Hub) -> Iterator[str]:
         space_variables = {
             "SYSTEM": "spaces",
             "SPACE_ID": "org/board",
+            "HANNUN_EPHEMERAL_STORE": "allow",
             "OAUTH_CLIENT_ID": CLIENT,
             "OAUTH_CLIENT_SECRET": SECRET,
             "OAUTH_SCOPES": "openid profile",

@@ -12,11 +12,13 @@ from contextlib import ExitStack
 from http.client import HTTPConnection
 from ipaddress import ip_network
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from fastapi import FastAPI
+from fastapi.testclient import TestClient
 from huggingface_hub import HfApi
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
@@ -34,7 +36,7 @@ from submissions.config.logs import Redacting
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.records.index_rows import board_row
-from submissions.store.open import open_store
+from submissions.store.open import check_lasts, open_store
 from submissions.texts.errors import SettingsError
 from submissions.texts.refusals import REFUSALS, RefusalCode
 from tests.conftest import settings_in
@@ -315,7 +317,46 @@ def test_build_app_requires_oauth_provider(settings: Settings, monkeypatch: pyte
         monkeypatch.setenv(name, "x")
     monkeypatch.delenv(missing)
     with pytest.raises(SettingsError, match=missing):
-        build_app(settings.model_copy(update={"auth": "oauth"}))
+        build_app(settings.model_copy(update={"auth": "oauth", "ephemeral_store": "allow"}))
+
+
+@pytest.mark.parametrize("field", ["store", "private_store"])
+def test_space_refuses_stores_that_a_restart_empties(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, field: str
+) -> None:
+    stores = {"store": "hf://datasets/org/store", "private_store": "hf://buckets/org/private"}
+    on_root = settings.model_copy(update={**stores, field: "/no-such-folder/store", "auth": "off"})
+    monkeypatch.setenv("SPACE_ID", "org/board")
+    with pytest.raises(
+        SettingsError, match=f"HANNUN_{field.upper()}=/no-such-folder/store is on the disk of the Space"
+    ):
+        build_app(on_root)
+
+
+def test_space_accepts_store_on_volume() -> None:
+    with TemporaryDirectory(dir="/dev/shm") as volume:
+        check_lasts("HANNUN_STORE", f"{volume}/store.git")
+        check_lasts("HANNUN_STORE", f"file://{volume}/new/store.git")
+    check_lasts("HANNUN_STORE", "hf://datasets/org/store")
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/login/huggingface", 503), ("/login/callback?error=access_denied&state=x", 400)]
+)
+def test_sign_in_that_fails_is_one_line(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, path: str, status: int
+) -> None:
+    for name in ("OAUTH_CLIENT_ID", "OAUTH_CLIENT_SECRET", "OAUTH_SCOPES", "SYSTEM", "SPACE_ID"):
+        monkeypatch.setenv(name, "x")
+        monkeypatch.setattr(f"gradio.oauth.{name}", "x", raising=False)
+    monkeypatch.setenv("OPENID_PROVIDER_URL", "http://127.0.0.1:9")
+    monkeypatch.setattr("gradio.oauth.OPENID_PROVIDER_URL", "http://127.0.0.1:9")
+    monkeypatch.setattr("gradio.oauth.get_space", lambda: "x")
+    app = build_app(settings.model_copy(update={"auth": "oauth", "ephemeral_store": "allow", "worker": "off"}))
+    with TestClient(app, base_url="https://testserver", raise_server_exceptions=True) as http:
+        answer = http.get(path, follow_redirects=False)
+    assert answer.status_code == status and "sign" in answer.text.lower() and "access_denied" not in answer.text
+    assert "Traceback" not in caplog.text
 
 
 def test_forwarded_address_is_trusted_only_from_known_proxies(
