@@ -35,8 +35,8 @@ class ControlGroup:
 
     folders: tuple[Path, ...]
     version: str  # "v1", "v2" or "none"; stored in results
-    watched: tuple[Path, ...] = ()  # the groups whose killed processes are counted
-    kills_before: int = 0  # in these groups, before the command began
+    container: tuple[Path, ...] = ()  # without folders: the group that the worker itself is in, if one is visible
+    kills_before: int = 0  # processes that were killed in that group before the command began
 
     def wrap_command(self, command: Sequence[str]) -> list[str]:
         """Return the command line that runs a command in the group."""
@@ -47,7 +47,7 @@ class ControlGroup:
 
         Without a group of its own, any process of the worker's container or service counts.
         """
-        return sum(map(oom_kills, self.watched)) > self.kills_before
+        return sum(map(oom_kills, self.folders or self.container)) > self.kills_before
 
 
 NO_GROUP = ControlGroup((), "none")
@@ -77,17 +77,17 @@ def _create_group(memory: int, processes: int) -> ControlGroup:
             _remove_orphans(parent)
             folders = [parent / name]
             _create_folder(folders[0], {"memory.max": memory, "memory.swap.max": 0, "pids.max": processes})
-            return ControlGroup(tuple(folders), "v2", tuple(folders))
+            return ControlGroup(tuple(folders), "v2")
         for controller, values in limits.items():
             _remove_orphans(_v1_group(controller))
             folders.append(_v1_group(controller) / name)
             _create_folder(folders[-1], values)
-        return ControlGroup(tuple(folders), "v1", tuple(folders))
+        return ControlGroup(tuple(folders), "v1")
     except (OSError, IndexError):
         for folder in folders:
             _remove(folder)
-        watched = tuple(memory_groups()[:1])
-        return ControlGroup((), "none", watched, sum(map(oom_kills, watched)))
+        container = tuple(memory_groups()[:1])
+        return ControlGroup((), "none", container, sum(map(oom_kills, container)))
 
 
 def _create_folder(folder: Path, limits: dict[str, int]) -> None:

@@ -1,7 +1,7 @@
 """The sandbox around the process that runs an untrusted model: what is visible inside, and which tool builds it.
 
 The sandbox is built by bubblewrap, or by util-linux's unshare if bubblewrap is missing. Inside there is no network, no
-environment variable except those listed, no process of the host, and no file except the system's libraries, Python,
+environment variable except those listed, no process of the host, and no file except the system's libraries, the list of processors, Python,
 this project's code (without its samples), the model and the job. All of these are read-only; one folder is writable.
 The process runs as a separate user. Memory, number of processes and file sizes are limited, and system calls that
 models do not need are refused.
@@ -91,18 +91,16 @@ def detect_backend() -> Backend:
 
     Raises SandboxError if bubblewrap and unshare are missing or not permitted.
     """
-    if not shutil.which("bwrap") and not all(map(shutil.which, unshare.TOOLS)):
-        raise SandboxError("bubblewrap is missing: apt-get install bubblewrap")
     reason = ""
     with TemporaryDirectory() as writable:
         environment = {"PATH": os.environ.get("PATH", "")}
         trial = minimal_layout(Path(writable), environment)
         if shutil.which("bwrap") and not (reason := _trial_error(bubblewrap.command_line, trial)):
             return "bubblewrap"
-        if all(map(shutil.which, unshare.TOOLS)):
-            if not (error := _trial_error(unshare.command_line, trial)):
-                return "unshare"
-            reason = reason or error
+        if all(map(shutil.which, unshare.TOOLS)) and not _trial_error(unshare.command_line, trial):
+            return "unshare"
+    if not reason:
+        raise SandboxError("bubblewrap is missing: apt-get install bubblewrap")
     runtime = container_runtime()
     place = f"in this {runtime} container" if runtime else "on this machine"
     raise SandboxError(f"the sandbox cannot be built {place} ({reason}); {remedy(reason)}")

@@ -4,56 +4,50 @@ The error messages are those of bubblewrap 0.8 and util-linux 2.38, as seen in D
 """
 
 import os
-from enum import Enum
+from enum import Enum, auto
 from pathlib import Path
 
 
 class Obstacle(Enum):
     """What keeps a sandbox from being built."""
 
-    SYSTEM_CALLS = "the system calls for namespaces are refused"
-    MASKED_PROC = "parts of /proc are masked"
-    APPARMOR = "AppArmor forbids mounts or user namespaces"
-    NAMESPACE_LIMIT = "no more namespaces may be created"
+    SYSTEM_CALLS = auto()  # those for namespaces and mounts are refused
+    MASKED_PROC = auto()  # parts of /proc are masked, or it is read-only
+    APPARMOR = auto()  # it forbids mounts or user namespaces
+    NAMESPACE_LIMIT = auto()  # no more namespaces may be created
 
 
 # The first part of an error message that is found decides.
 _SIGNS = (
     ("mount proc", Obstacle.MASKED_PROC),
     ("/proc: permission denied", Obstacle.MASKED_PROC),
+    ("Read-only file system", Obstacle.MASKED_PROC),
     ("ENOSPC", Obstacle.NAMESPACE_LIMIT),
     ("No space left on device", Obstacle.NAMESPACE_LIMIT),
     ("uid map", Obstacle.APPARMOR),
     ("make / slave", Obstacle.APPARMOR),
     ("Permission denied", Obstacle.APPARMOR),
 )
-_SECCOMP = "--security-opt seccomp=assets/deploy/seccomp.json"
-_APPARMOR = "--security-opt apparmor=unconfined"
-_NAMESPACE_LIMIT = "on the host: sysctl user.max_user_namespaces=65536"
+_MORE_NAMESPACES = "sysctl user.max_user_namespaces=65536"
+_CONTAINER = {
+    Obstacle.SYSTEM_CALLS: "start the container with --security-opt seccomp=assets/deploy/seccomp.json",
+    Obstacle.APPARMOR: "start the container with --security-opt apparmor=unconfined",
+    Obstacle.NAMESPACE_LIMIT: f"on the host: {_MORE_NAMESPACES}",
+}
 _REMEDIES = {
-    "Docker": {
-        Obstacle.SYSTEM_CALLS: f"start the container with {_SECCOMP}",
-        Obstacle.MASKED_PROC: "start the container with --security-opt systempaths=unconfined",
-        Obstacle.APPARMOR: f"start the container with {_APPARMOR}",
-        Obstacle.NAMESPACE_LIMIT: _NAMESPACE_LIMIT,
-    },
-    "Podman": {
-        Obstacle.SYSTEM_CALLS: f"start the container with {_SECCOMP}",
-        Obstacle.MASKED_PROC: "start the container with --security-opt unmask=/proc/*",
-        Obstacle.APPARMOR: f"start the container with {_APPARMOR}",
-        Obstacle.NAMESPACE_LIMIT: _NAMESPACE_LIMIT,
-    },
+    "Docker": _CONTAINER | {Obstacle.MASKED_PROC: "start the container with --security-opt systempaths=unconfined"},
+    "Podman": _CONTAINER | {Obstacle.MASKED_PROC: "start the container with --security-opt 'unmask=/proc/*'"},
     "Kubernetes": {
         Obstacle.SYSTEM_CALLS: "set seccompProfile: {type: Unconfined} in the container's securityContext",
         Obstacle.MASKED_PROC: "set procMount: Unmasked in the container's securityContext, and hostUsers: false in the pod",
         Obstacle.APPARMOR: "set appArmorProfile: {type: Unconfined} in the container's securityContext",
-        Obstacle.NAMESPACE_LIMIT: _NAMESPACE_LIMIT.replace("host", "node"),
+        Obstacle.NAMESPACE_LIMIT: f"on the node: {_MORE_NAMESPACES}",
     },
     "": {
         Obstacle.SYSTEM_CALLS: "allow user namespaces (sysctl kernel.unprivileged_userns_clone=1), or run as root",
         Obstacle.MASKED_PROC: "show all of /proc: in a container, with its option for unmasked system paths",
         Obstacle.APPARMOR: "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or run as root",
-        Obstacle.NAMESPACE_LIMIT: _NAMESPACE_LIMIT.removeprefix("on the host: "),
+        Obstacle.NAMESPACE_LIMIT: _MORE_NAMESPACES,
     },
 }
 
@@ -74,7 +68,8 @@ def obstacle_of(message: str) -> Obstacle:
 
 def remedy(message: str) -> str:
     """Return what to do about an error message of bubblewrap or unshare, in the container that this process is in."""
-    runtime, obstacle = container_runtime(), obstacle_of(message)
+    runtime = container_runtime()
+    obstacle = obstacle_of(message)
     if runtime and os.geteuid() == 0 and obstacle == Obstacle.SYSTEM_CALLS:
         return "run the container as the user of the image, not as root"
     return _REMEDIES[runtime][obstacle]

@@ -50,7 +50,7 @@ def memory_bytes() -> int:
 
 def core_count() -> int:
     """Return the cores that this process may use. A share of a core counts as one."""
-    counts = [len(os.sched_getaffinity(0))]
+    counts = [len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1]
     for folder in own_groups("cpu") or own_groups(V2):
         with suppress(OSError, ValueError):
             quota, period = _cpu_quota(folder)
@@ -80,7 +80,7 @@ def _cpu_quota(folder: Path) -> tuple[int, int]:
 
 def _mounts() -> dict[str, _Mount]:
     found: dict[str, _Mount] = {}
-    for line in MOUNTS.read_text().splitlines():
+    for line in _lines(MOUNTS):
         words = line.split()
         kind, options = words[words.index("-") + 1], words[-1].split(",")
         mount = _Mount(Path(words[4]), PurePosixPath(words[3]))
@@ -93,7 +93,15 @@ def _mounts() -> dict[str, _Mount]:
 
 def _own_paths() -> dict[str, PurePosixPath]:
     found: dict[str, PurePosixPath] = {}
-    for line in OWN_GROUPS.read_text().splitlines():
+    for line in _lines(OWN_GROUPS):
         _, controllers, path = line.split(":", 2)
         found |= dict.fromkeys(controllers.split(",") if controllers else [V2], PurePosixPath(path))
     return found
+
+
+def _lines(file: Path) -> list[str]:
+    """Return the lines of a file of the kernel, or none on a system that has no such file."""
+    try:
+        return file.read_text().splitlines()
+    except FileNotFoundError:
+        return []

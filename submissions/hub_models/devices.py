@@ -36,7 +36,7 @@ def device_names() -> list[str]:
 
 
 def device_memory() -> int:
-    """Return the total memory of the visible GPUs in bytes, or what this process may use of the machine's if it has no GPU."""
+    """Return the total memory of the visible GPUs in bytes. Without a GPU, it is the memory that this process may use."""
     gpu_memory = sum(device.memory or 0 for device in visible_devices())
     return gpu_memory or memory_bytes()
 

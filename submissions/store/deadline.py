@@ -6,6 +6,7 @@ from threading import Lock, Thread
 from typing import TypeVar
 
 T = TypeVar("T")
+UPLOAD_BYTES_PER_S = 250_000  # the slowest upload that is waited for
 MAX_ABANDONED = 8  # calls that may still hang at the same time; above it, further calls fail at once
 
 

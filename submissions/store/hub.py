@@ -38,7 +38,7 @@ from huggingface_hub.utils._http import default_client_factory, hf_raise_for_sta
 from tenacity import RetryCallState, Retrying, retry_if_exception
 
 from submissions.store.base import MAIN, Changes, Commit, Snapshot, blob_id, pointer, unchanged
-from submissions.store.deadline import Deadline
+from submissions.store.deadline import UPLOAD_BYTES_PER_S, Deadline
 from submissions.store.hub_api import HubApi, TokenReader, no_token
 from submissions.store.mirror import Mirror
 from submissions.store.retry_wait import wait_retry_after
@@ -50,7 +50,6 @@ T = TypeVar("T")
 TRIES = 6
 LONGEST_WAIT = 30.0  # seconds between two attempts
 RETRY_SECONDS = 60.0  # after this, an operation of the store makes no further attempt
-UPLOAD_BYTES_PER_S = 250_000  # the slowest upload that is waited for
 CLOCK_MAX_AGE = 600.0  # seconds until the Hub's time is fetched again
 TIMEOUT = 30.0  # seconds without receiving a byte
 RESPONSE_SECONDS = 60.0  # for the whole body of a response
@@ -185,7 +184,6 @@ class HubStore:
         there = self._mirror.snapshot(parent).files if self._mirror.has(parent) else {}
         gone = [path for path, content in changes.items() if content is None and path in there]
         new = {path: content for path, content in changes.items() if content is not None}
-
         upload_s = RETRY_SECONDS + sum(map(len, new.values())) / UPLOAD_BYTES_PER_S
 
         def attempt() -> str:
@@ -193,7 +191,7 @@ class HubStore:
                 done = self._deadline.run(lambda: self._create_commit(new, gone, parent, message, nonce), upload_s)
                 head = self._fetch_commit(done.oid, parent)
                 landed = self._find_nonce(head, parent, nonce)
-            except (RuntimeError, TimeoutError) as error:  # by the upload of large files, before the commit
+            except (RuntimeError, TimeoutError) as error:  # large files were not uploaded, or not in time
                 raise _Interrupted(f"{error} {error.__cause__}") from error
             except (
                 HTTPError,

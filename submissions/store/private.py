@@ -26,7 +26,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from submissions.records.base import Record
 from submissions.store.base import TRANSIENT_ERRNOS
-from submissions.store.deadline import Deadline
+from submissions.store.deadline import UPLOAD_BYTES_PER_S, Deadline
 from submissions.store.hub_api import HubApi, TokenReader, no_token
 from submissions.texts.errors import StoreError, StoreUnavailableError
 
@@ -39,7 +39,6 @@ TRIES = 4
 # Deadlines of a remote store in seconds, for all tries together. hf_xet has none of its own.
 SMALL_FILE_S = 45.0  # for a record, a listing or a deletion
 READ_S = 300.0  # for a file of any size
-WRITE_BYTES_PER_S = 250_000  # the slowest upload that is waited for
 PROBE = "probe"  # file that is written to find out whether the store can be written again
 LEFTOVER_S = 86_400.0  # age in seconds at which an unfinished file counts as left over from a killed writer
 BUCKETS = "hf://buckets/"
@@ -242,7 +241,7 @@ class PrivateStore:
 
 def _write_s(content: bytes) -> float:
     """Return the seconds that writing a file may take."""
-    return SMALL_FILE_S + len(content) / WRITE_BYTES_PER_S
+    return SMALL_FILE_S + len(content) / UPLOAD_BYTES_PER_S
 
 
 _PARTIAL = ".partial"

@@ -30,6 +30,7 @@ from leaderboard.web import security as guard
 from leaderboard.web.application import build_app
 from leaderboard.web.auth import SUBMIT_RATE, Visitors
 from leaderboard.web.protocol import BoundedHttpProtocol
+from leaderboard.web.sign_in_errors import add_sign_in_errors
 from scripts.support.hub.server import serve
 from scripts.support.records import Make, result_of
 from submissions.config.logs import Redacting
@@ -357,6 +358,18 @@ def test_sign_in_that_fails_is_one_line(
         answer = http.get(path, follow_redirects=False)
     assert answer.status_code == status and "sign" in answer.text.lower() and "access_denied" not in answer.text
     assert "Traceback" not in caplog.text
+
+
+def test_errors_of_other_routes_are_not_blamed_on_the_sign_in() -> None:
+    app = FastAPI()
+    add_sign_in_errors(app)
+
+    @app.get("/page")
+    def page() -> None:
+        json.loads("{")
+
+    with pytest.raises(json.JSONDecodeError), TestClient(app) as http:
+        http.get("/page")
 
 
 def test_forwarded_address_is_trusted_only_from_known_proxies(

@@ -65,6 +65,12 @@ def test_version_1_container_without_namespace(groups: Path, root: str) -> None:
     assert machine.oom_kills(machine.memory_groups()[0]) == 1
 
 
+def test_system_without_proc_has_no_limit(groups: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert machine.memory_bytes() == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    assert machine.core_count() == os.cpu_count() and machine.memory_groups() == []
+
+
 @pytest.mark.parametrize(
     ("mounts", "own"),
     [
