@@ -22,7 +22,6 @@ from leaderboard.web.page_routes import OtherPaths, page_routes
 from leaderboard.web.protocol import BoundedHttpProtocol
 from leaderboard.web.responses import allow_head
 from leaderboard.web.security import SecurityMiddleware
-from leaderboard.web.sign_in_errors import add_sign_in_errors
 from leaderboard.web.submit_routes import submit_routes
 from submissions.checks.submit import SubmissionService
 from submissions.config.settings import Settings
@@ -84,7 +83,6 @@ def build_app(settings: Settings) -> FastAPI:
         from gradio.oauth import attach_oauth  # takes seconds
 
         attach_oauth(app)
-        add_sign_in_errors(app)
     # A request passes the middleware added last first.
     app.add_middleware(SecurityMiddleware)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)

@@ -15,7 +15,7 @@ from limits import parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,9 @@ BURST_RATE = "60/5 second"  # the same for short bursts; all visitors share Grad
 DATA_PATHS = re.compile(
     r"/(results|boards|requests|charts)/.+|/version|/(queue|record)\.json|/feed\.xml|/(badge|cards)/.+"
 )
+SIGN_IN = "/login/huggingface"
 CALLBACK = "/login/callback"
+PROVIDER_UNREACHABLE = "로그인 서버에 연결할 수 없습니다. 잠시 후 다시 시도하세요.\nThe sign-in server cannot be reached. Try again later.\n"
 EMBED_PREFIX = "/embed/"  # read-only pages that any site may frame
 
 READ_METHODS = ("GET", "HEAD")
@@ -99,11 +101,16 @@ class SecurityMiddleware:
         except TimeoutError:
             if not response.started:
                 await PlainTextResponse("the request took too long", 408)(scope, receive, response.send)
-        except Exception:
-            if scope["path"] != CALLBACK or response.started:
+        except Exception as error:
+            if scope["path"] not in (SIGN_IN, CALLBACK) or response.started:
                 raise
-            log.warning("the sign-in callback failed")  # anybody can request it, with any parameters
-            await RedirectResponse("/submit", 303)(scope, receive, response.send)
+            if scope["path"] == SIGN_IN:
+                log.warning("the sign-in provider failed: %s: %s", type(error).__name__, error)
+                answer: Response = PlainTextResponse(PROVIDER_UNREACHABLE, 503, {"Retry-After": "60"})
+            else:
+                log.warning("the sign-in callback failed")  # anybody can request it, with any parameters
+                answer = RedirectResponse("/submit", 303)
+            await answer(scope, receive, response.send)
         finally:
             self._open[who] -= 1
             if not self._open[who]:
