@@ -14,6 +14,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.engines.registry import ENGINES
 from evaluator.results.shard import parse_shard
 from submissions.config.durations import parse_duration
+from submissions.config.server_command import server_words
 from submissions.records.options import PRECISIONS, THINKING
 
 T = TypeVar("T")
@@ -93,7 +94,12 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         action="append",
         help="URL of an OpenAI-compatible server, its key in HANNUN_API_KEY; repeat for more servers with the same model",
     )
-    run.add_argument("--spawn", metavar="COMMAND", help="start such a server: 'vllm serve {model} --port {port}'")
+    run.add_argument(
+        "--spawn",
+        type=_server_command,
+        metavar="COMMAND",
+        help="start such a server: 'vllm serve {model} --port {port}'",
+    )
     run.add_argument("--page-chars", type=_positive, metavar="N", help="read pages longer than this in windows")
     run.add_argument("--image-links", action="store_true", help="send public images as links, the others as data")
     run.add_argument("--max-requests", type=_positive, metavar="N", help="stop after this many requests")
@@ -146,7 +152,12 @@ def _add_parity(parity: argparse.ArgumentParser) -> None:
     parity.add_argument("--revision", help="branch, tag or commit (default: the newest)")
     parity.add_argument("--precision", choices=PRECISIONS, help="default: the checkpoint's")
     parity.add_argument("--thinking", choices=THINKING, help="thinking mode, if the model has one")
-    parity.add_argument("--spawn", metavar="COMMAND", help="command that starts the server (default: HANNUN_SERVER)")
+    parity.add_argument(
+        "--spawn",
+        type=_server_command,
+        metavar="COMMAND",
+        help="command that starts the server (default: HANNUN_SERVER)",
+    )
     parity.add_argument("--items", type=_positive, default=100, metavar="N", help="questions to ask (default: 100)")
     parity.add_argument("--sandbox", choices=["auto", "none"], default="auto", help="none: only for a model you trust")
     parity.set_defaults(base_url=None, trust_remote_code=False)
@@ -280,6 +291,14 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return int(text)
+
+
+def _server_command(text: str) -> str:
+    try:
+        server_words(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def _batch_size(text: str) -> int | None:

@@ -47,5 +47,7 @@ def main(args: argparse.Namespace) -> int:
     )
     print(f"{len(found.different)} answers are not the same text")
     for one in found.different[:MAX_DIFFERENCES_SHOWN]:
-        print(f"  {one.id}\n    built-in: {one.built_in!r}\n    served:   {one.served!r}")
+        print(f"  {one.id}, from character {one.position}")
+        print(f"    built-in: …{one.built_in!r}")
+        print(f"    served:   …{one.served!r}")
     return 0 if found.agrees else 1

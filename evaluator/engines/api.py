@@ -8,11 +8,15 @@ import asyncio
 import json
 import os
 import queue
+import shutil
+import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -22,17 +26,11 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 from evaluator.core.data_types import Answer, Prompt
 from evaluator.core.errors import EvaluationError
 from evaluator.engines.api_budget import Budget
-from evaluator.engines.api_completion import (
-    TemplateFacts,
-    answer_in,
-    read_response,
-    read_template_facts,
-    server_message,
-)
+from evaluator.engines.api_completion import OutputFormat, answer_in, complaint_of, read_response, server_message
 from evaluator.engines.api_http import make_client, time_limits
-from evaluator.engines.hardware import torch_environment
+from evaluator.engines.hardware import LIBRARIES, torch_environment
 from evaluator.engines.images import image_urls
-from evaluator.engines.options import EngineOptions
+from evaluator.engines.options import SERVER_LOG_PREFIX, EngineOptions
 from evaluator.engines.pages import fit_page
 from evaluator.engines.server import Server
 from evaluator.engines.server_pool import (
@@ -44,16 +42,21 @@ from evaluator.engines.server_pool import (
     is_retryable,
 )
 from submissions.config.api_options import API_KEY, ApiOptions
+from submissions.config.server_command import program_of
 from submissions.hub_models.reasoning import EFFORT_PARAMETER
 from submissions.records.options import EFFORTS
 from submissions.store.retry_wait import wait_retry_after
 from submissions.texts.failure_codes import FailureCode
 
 ATTEMPTS = 8  # for each question
-MAX_REFUSALS = 8  # if the server has refused this many questions and answered none, the evaluation fails
+# If this many questions with images, or without, have failed and none was answered, the evaluation fails.
+MAX_REFUSALS = 8
+MAX_MESSAGES = 100  # distinct messages of the server that are logged
 CONCURRENCY = 32  # maximum number of concurrent requests to a server
 LONGEST_WAIT = 300.0  # seconds between two attempts, even if the server asks for more
 IMAGE_TOKENS = 2048  # reserved in the budget for an image until the server reports its usage
+# Fields that only some servers know. Without `chat_template_kwargs` a model would answer in another mode.
+OPTIONAL_FIELDS = ("skip_special_tokens", "return_token_ids", "stop_token_ids")
 _END = object()  # put into the queue of results after the last one
 
 
@@ -64,8 +67,17 @@ class ApiEngine:
 
     @staticmethod
     def environment(options: EngineOptions) -> dict[str, str | float]:
-        """Return the environment of this machine if the server runs here too, else an empty dict."""
-        return {} if options.api is None or options.remote else torch_environment(options)
+        """Return the environment of this machine if the server runs here too, else an empty dict.
+
+        The versions of libraries are left out if the server has others, in an environment of its own.
+        """
+        if options.api is None or options.api.spawn is None:
+            return {}
+        environment = torch_environment(options)
+        if not _shares_libraries(options.api.spawn):
+            for name in ("python", *LIBRARIES):
+                environment.pop(name, None)
+        return environment
 
     def __init__(self, options: EngineOptions) -> None:
         if options.api is None:
@@ -75,27 +87,52 @@ class ApiEngine:
         self._secret = os.environ.get(options.api.key)
         if options.remote and not self._secret and options.api.key != API_KEY:
             raise EvaluationError(FailureCode.API_REFUSED, f"the variable {options.api.key} is not set")
-        self._template = TemplateFacts(writes_reasoning=options.asks_for_reasoning)
+        self._server: Server | None = None
+        self._model: Any = None  # ServedModel; None for a remote server, and if only the server can run the model
+        self._format = OutputFormat(writes_reasoning=True if options.asks_for_reasoning else None)
+        self._parameters: dict[str, Any] = {"temperature": 0}
+        self._extra: dict[str, Any] = {}  # fields that the OpenAI protocol does not have
+        self._limit_name = "max_tokens"
         if options.api.spawn:
-            self._template = read_template_facts(options)
-        reasoning_tokens = options.max_reasoning_tokens if self._template.writes_reasoning else 0
-        self._max_tokens = options.max_new_tokens + reasoning_tokens
-        self._parameters: dict[str, Any] = {"max_tokens": self._max_tokens, "temperature": 0}
+            self._start_server(options.api.spawn)
         # Streaming detects stalls of a remote server. A spawned server does not stream, because some cut off half a
         # character at the end of a stream.
         if options.remote:
             self._parameters |= {"stream": True, "stream_options": {"include_usage": True}}
         if options.remote and options.thinking in EFFORTS:
             self._parameters[EFFORT_PARAMETER] = options.thinking
+        self._max_tokens = options.max_new_tokens
+        if self._format.writes_reasoning:
+            self._max_tokens += options.max_reasoning_tokens
         self._reached = False  # whether the server has ever sent a response
-        self._answered = False  # whether it has ever answered a question
-        self._refusals = 0  # number of questions that the server refused
-        self._server = Server(options.api.spawn, options) if options.api.spawn else None
+        self._answered = Counter[bool]()  # number of questions with images (True) and without that it has answered
+        self._failed = Counter[bool]()  # number of those that it has refused, or not answered if it runs here
+        self._messages: set[str] = set()  # of the server, as logged
         base_url = self._server.base_url if self._server else options.api.base_url
         self._base_urls = (base_url, *options.api.replicas)
         self.batch_size = options.batch_size or CONCURRENCY
         self._loads = [ServerLoad(self.batch_size) for _ in self._base_urls]
         self._budget = Budget(options.api, options.spent)
+
+    @property
+    def server_version(self) -> str | None:
+        """The version that a spawned server reports, if any."""
+        return self._server.version if self._server else None
+
+    def _start_server(self, command: str) -> None:
+        """Start the server, and find out how to ask its model and how to read its outputs."""
+        from evaluator.engines.served_model import format_by_template, load_served_model
+
+        self._server = Server(command, self._options)
+        self._model = load_served_model(self._options, self._server.context())
+        self._format = self._model.output_format if self._model else format_by_template(self._options)
+        # Tags and the ends of answers may be special tokens, which servers leave out unless they are asked for them. The
+        # ids of the tokens are the whole output, even if a parser of the server has taken the text apart.
+        self._extra = {"skip_special_tokens": False}
+        if self._model:
+            self._extra |= {"return_token_ids": True, "stop_token_ids": self._model.stops}
+        if self._format.switches:
+            self._extra["chat_template_kwargs"] = self._format.switches
 
     def answer(self, prompts: Iterable[Prompt]) -> Iterator[Answer]:
         # The event loop runs in a thread, because the caller takes the answers one by one and may stop at any time.
@@ -112,12 +149,16 @@ class ApiEngine:
             results.put(_END)
 
         thread = threading.Thread(target=run, daemon=True)
+        last_time = time.perf_counter()
         thread.start()
         try:
             while (result := results.get()) is not _END:
                 if isinstance(result, BaseException):
                     raise result
-                yield result
+                # Requests overlap, so an answer's share of the time is the time since the one before it.
+                now = time.perf_counter()
+                yield replace(result, seconds=now - last_time)
+                last_time = now
         finally:
             stopped.set()
             thread.join()
@@ -125,6 +166,8 @@ class ApiEngine:
     def close(self) -> None:
         if self._server:
             self._server.close()
+        if self._model:
+            self._model.close()
 
     async def _answer_all(self, prompts: Iterator[Prompt], results: queue.Queue[Any], stopped: threading.Event) -> None:
         """Put the answers to all prompts into `results`, until `stopped` is set or the budget is spent."""
@@ -163,49 +206,74 @@ class ApiEngine:
 
         Raises EvaluationError if all other questions would fail, too, or the budget is spent.
         """
-        room = None if self._api.page_chars is None else self._api.page_chars + len(prompt.text)
-        text, windows = fit_page(prompt, room, len)
+        fitted = await asyncio.to_thread(self._fit, prompt)
         try:
             images, resize = await asyncio.to_thread(
                 image_urls, prompt, self._api.image_links, self._options.max_pixels
             )
         except (OSError, ValueError):
-            return Answer(prompt.id, "", "infra_error", 0.0, windows)
+            return Answer(prompt.id, "", "infra_error", 0.0, fitted.windows)
         content = [
             *({"type": "image_url", "image_url": {"url": url}} for url in images),
-            {"type": "text", "text": text},
+            {"type": "text", "text": fitted.text},
         ]
-        reserved = (len(text.encode()) + IMAGE_TOKENS * len(images), self._max_tokens)
-        started = time.perf_counter()
+        reserved = (len(fitted.text.encode()) + IMAGE_TOKENS * len(images), fitted.max_tokens)
         try:
             answer = await self._complete(servers, prompt.id, content, reserved)
         except (openai.OpenAIError, InvalidCompletionError, json.JSONDecodeError) as error:
-            self._check_refusal(error)
-            return Answer(prompt.id, "", "infra_error", time.perf_counter() - started, windows, None, resize)
-        self._answered = True
+            self._log_message(error)
+            self._check_failure(error, with_images=bool(images))
+            return Answer(prompt.id, "", "infra_error", 0.0, fitted.windows, None, resize)
+        self._answered[bool(images)] += 1
         if answer.prompt_tokens is not None and answer.tokens is not None:
             self._budget.settle(reserved, (answer.prompt_tokens, answer.tokens))
         return replace(
             answer,
-            seconds=time.perf_counter() - started,
-            windows=windows,
+            windows=fitted.windows,
             resize=resize,
             sampled="temperature" not in self._parameters,  # a server that rejects `temperature` decodes by sampling
         )
 
-    def _check_refusal(self, error: Exception) -> None:
-        """Raise EvaluationError if this error means that all other questions would fail, too."""
+    def _fit(self, prompt: Prompt) -> "_FittedPrompt":
+        """Fit a prompt's page to the context of the server's model, or to the characters that the operator allows."""
+        if self._model and self._api.page_chars is None:
+            prepared = self._model.prepare(prompt)
+            return _FittedPrompt(prepared.text, prepared.windows, self._model.max_tokens(prepared))
+        room = None if self._api.page_chars is None else self._api.page_chars + len(prompt.text)
+        text, windows = fit_page(prompt, room, len)
+        return _FittedPrompt(text, windows, self._max_tokens)
+
+    def _log_message(self, error: Exception) -> None:
+        """Write a server's message into the log of the evaluation, once."""
+        message = f"{type(error).__name__}: {error}"
+        if isinstance(error, openai.APIStatusError):
+            message = f"{error.status_code}: {server_message(error, self._secret)}"
+        if message not in self._messages and len(self._messages) < MAX_MESSAGES:
+            self._messages.add(message)
+            sys.stderr.write(f"{SERVER_LOG_PREFIX}{message}\n")
+
+    def _check_failure(self, error: Exception, *, with_images: bool) -> None:
+        """Raise EvaluationError if this error means that all other questions would fail, too.
+
+        A spawned server that refuses a question is not asked further ones, because the built-in engine may be able to
+        answer it.
+        """
+        self._failed[with_images] += self._server is not None or not is_retryable(error)
+        answers_none = not self._answered[with_images] and self._failed[with_images] >= MAX_REFUSALS
+        if self._server and self._server.exit_code is not None:
+            message = f"{self._server.name} ended with code {self._server.exit_code} while it was asked"
+            raise EvaluationError(FailureCode.SERVER_FAILED, message) from None
         if not self._reached and isinstance(error, openai.APIConnectionError):
             raise EvaluationError(FailureCode.SERVER_FAILED, "the server cannot be reached") from None
-        if not isinstance(error, openai.APIStatusError):
-            return
-        self._refusals += not is_retryable(error)
-        refuses_all = not self._answered and self._refusals >= MAX_REFUSALS
-        if error.status_code in REFUSAL_STATUSES or is_quota(error) or refuses_all:
-            message = server_message(error, self._secret)
-            raise EvaluationError(
-                FailureCode.API_REFUSED, f"the server answers {error.status_code}: {message}"
-            ) from None
+        if isinstance(error, openai.APIStatusError):
+            message = f"the server answers {error.status_code}: {server_message(error, self._secret)}"
+            if self._server and (not is_retryable(error) or answers_none):
+                raise EvaluationError(FailureCode.SERVER_FAILED, message) from None
+            refuses_all = answers_none and not is_retryable(error)
+            if error.status_code in REFUSAL_STATUSES or is_quota(error) or refuses_all:
+                raise EvaluationError(FailureCode.API_REFUSED, message) from None
+        elif self._server and answers_none:
+            raise EvaluationError(FailureCode.SERVER_FAILED, f"the server answers no question: {error}") from None
 
     async def _complete(
         self, servers: ServerPool, prompt_id: str, content: list[Any], reserved: tuple[int, int]
@@ -214,7 +282,7 @@ class ApiEngine:
         async for attempt in AsyncRetrying(
             stop=stop_after_attempt(ATTEMPTS),
             wait=lambda state: min(LONGEST_WAIT, wait_retry_after(state)),
-            retry=retry_if_exception(servers.is_retryable),
+            retry=retry_if_exception(lambda error: servers.is_retryable(error) and not self._has_ended),
             reraise=True,
         ):
             with attempt:
@@ -222,45 +290,76 @@ class ApiEngine:
                     self._budget.count_request()
                     if attempt.retry_state.attempt_number == 1:
                         self._budget.reserve(*reserved)
-                    completion = await self._create(client, content)
-                    return answer_in(completion, prompt_id, self._template, self._secret)
+                    completion = await self._create(client, content, reserved[1])
+                    return answer_in(completion, prompt_id, self._format, self._secret)
         raise AssertionError("the last attempt either returns or raises")
 
-    async def _create(self, client: openai.AsyncOpenAI, content: list[Any]) -> Any:
+    @property
+    def _has_ended(self) -> bool:
+        """Whether the spawned server has ended."""
+        return self._server is not None and self._server.exit_code is not None
+
+    async def _create(self, client: openai.AsyncOpenAI, content: list[Any], max_tokens: int) -> Any:
         """Send one request for greedy decoding and return its completion. A stalled stream is a timeout.
 
         A parameter that the server rejects is left out or renamed, here and in all later requests: reasoning models
         accept no temperature and expect `max_completion_tokens` instead of `max_tokens`.
         """
-        extra = {"chat_template_kwargs": self._template.switches} if self._template.switches else None
         while True:
-            parameters = dict(self._parameters)
+            parameters = {**self._parameters, self._limit_name: max_tokens}
+            extra = dict(self._extra)
             try:
                 async with asyncio.timeout(self._api.timeout):
                     response = await client.chat.completions.with_raw_response.create(
                         model=self._api.model or str(self._options.model),
                         messages=[{"role": "user", "content": content}],
-                        extra_body=extra,
+                        extra_body=extra or None,
                         timeout=time_limits(self._api.timeout, streams="stream" in parameters),
                         **parameters,
                     )
                     self._reached = True
                     return await read_response(response)
-            except openai.BadRequestError as error:
-                complaint = f"{error.param} {error.message}"
-                if "stream" in parameters and "stream" in complaint:
-                    self._parameters.pop("stream_options", None)
-                    if "stream_options" not in parameters:
-                        self._parameters.pop("stream", None)
-                elif "max_tokens" in parameters and "max_tokens" in complaint:
-                    self._parameters.pop("max_tokens", None)
-                    self._parameters["max_completion_tokens"] = self._max_tokens
-                elif "temperature" in parameters and "temperature" in complaint:
-                    self._parameters.pop("temperature", None)
-                else:
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                self._reached = True
+                if not self._adapt_to(error, parameters, extra):
                     raise
             except openai.APIStatusError:
                 self._reached = True
                 raise
             except TimeoutError:
                 raise openai.APITimeoutError(httpx2.Request("POST", str(client.base_url))) from None
+
+    def _adapt_to(self, error: openai.APIStatusError, sent: dict[str, Any], extra: dict[str, Any]) -> bool:
+        """Leave out or rename the parameter that a server rejects. Return whether the request may now succeed."""
+        complaint = complaint_of(error)
+        rejected = [name for name in OPTIONAL_FIELDS if name in extra and name in complaint]
+        if rejected:
+            for name in rejected:
+                self._extra.pop(name, None)
+        elif "stream" in sent and "stream" in complaint:
+            self._parameters.pop("stream_options", None)
+            if "stream_options" not in sent:
+                self._parameters.pop("stream", None)
+        elif "max_tokens" in sent and "max_tokens" in complaint:
+            self._limit_name = "max_completion_tokens"
+        elif "temperature" in sent and "temperature" in complaint:
+            self._parameters.pop("temperature", None)
+        else:
+            return False
+        return True
+
+
+@dataclass(frozen=True)
+class _FittedPrompt:
+    text: str
+    windows: int | None  # number of page windows kept; None: the whole page
+    max_tokens: int  # that may be generated
+
+
+def _shares_libraries(command: str) -> bool:
+    """Return whether a server's program belongs to the Python environment of this process."""
+    try:
+        found = shutil.which(program_of(command))
+    except ValueError:
+        return False
+    return found is not None and Path(found).parent.resolve() == Path(sys.executable).parent.resolve()

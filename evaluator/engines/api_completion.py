@@ -4,30 +4,20 @@ A remote server is not trusted. A completion may have any form, and may repeat t
 """
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx2
 import openai
+from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion
 
 from evaluator.core.data_types import Answer, AnswerStatus
 from evaluator.engines.api_http import collect
-from evaluator.engines.options import EngineOptions
+from evaluator.engines.output import Output, before_stop_text, read_text, without_tokens
 from evaluator.engines.server_pool import InvalidCompletionError
-from submissions.hub_models.model_facts import TEST_QUESTION, folder_template
-from submissions.hub_models.reasoning import (
-    ANY_TAGS,
-    Tags,
-    prompt_ends_in_reasoning,
-    reasoning_of,
-    reasoning_tags_of,
-    strip_reasoning,
-    switch_values,
-    without_answer_marks,
-)
-from submissions.hub_models.template_renderer import TemplateRenderer
-from submissions.texts.errors import RefusedError, TemplateError
+from submissions.hub_models.reasoning import ANY_TAGS, Tags, reasoning_of
 
 MAX_TOKEN_COUNT = 10**9  # a larger count reported by a server is ignored as invalid
 # Raised while a completion is read that does not have the documented form.
@@ -36,39 +26,23 @@ SECRET_PART_CHARS = 8  # any part of the API key of this length is removed from 
 
 
 @dataclass(frozen=True)
-class TemplateFacts:
-    """Facts about the chat template of a server's model. For a remote server only `writes_reasoning` is known."""
+class OutputFormat:
+    """How to read a server's outputs. Of a remote server's model only `writes_reasoning` is known."""
 
-    writes_reasoning: bool = False
+    writes_reasoning: bool | None = None  # None: unknown
     opened: bool = False  # whether rendered prompts end inside the reasoning, which the model then continues
     switches: dict[str, Any] = field(default_factory=dict)  # template variables, sent to the server
     tags: Tags | None = ANY_TAGS  # the text around the reasoning
+    special_tokens: tuple[str, ...] = ()  # removed from answers
+    stop_tokens: tuple[str, ...] = ()  # special tokens that end an answer
+    read_tokens: Callable[[Sequence[int]], Output] | None = (
+        None  # reads the ids of the tokens, if the server sends them
+    )
 
-
-def read_template_facts(options: EngineOptions) -> TemplateFacts:
-    """Return the facts about the template in a local model folder, by the same rules as the chat engine."""
-    try:
-        template, tokens = folder_template(options.model)
-    except RefusedError:
-        return TemplateFacts()
-    if not template:
-        return TemplateFacts()
-    switches = switch_values(template, options.thinking)
-    renderer = TemplateRenderer(template, tokens)
-    try:
-        # Some templates accept only a list of parts, others only a string.
-        for content in ([{"type": "text", "text": TEST_QUESTION}], TEST_QUESTION):
-            message = {"role": "user", "content": content}
-            try:
-                (rendered,) = renderer.render([[message]], **switches)
-            except TemplateError:
-                continue
-            tags = reasoning_tags_of(template, renderer, message)
-            writes_reasoning = tags is not None and options.thinking != "off"
-            return TemplateFacts(writes_reasoning, prompt_ends_in_reasoning(rendered, tags), switches, tags)
-    finally:
-        renderer.close()
-    return TemplateFacts(switches=switches)
+    @property
+    def shows_reasoning(self) -> bool:
+        """Whether outputs contain all reasoning. Providers of closed models report only its number of tokens."""
+        return self.tags is not ANY_TAGS
 
 
 async def read_response(response: Any) -> ChatCompletion:
@@ -81,7 +55,7 @@ async def read_response(response: Any) -> ChatCompletion:
         raise InvalidCompletionError(f"{type(error).__name__} while the completion was read") from None
 
 
-def answer_in(completion: ChatCompletion, prompt_id: str, template: TemplateFacts, secret: str | None) -> Answer:
+def answer_in(completion: ChatCompletion, prompt_id: str, form: OutputFormat, secret: str | None) -> Answer:
     """Return the answer in a completion, without measured time.
 
     The API key `secret` is removed from the model's name, which is published. Raises InvalidCompletionError if the
@@ -90,17 +64,14 @@ def answer_in(completion: ChatCompletion, prompt_id: str, template: TemplateFact
     try:
         if not completion.choices and not completion.usage:
             raise InvalidCompletionError("neither choices nor usage")
-        answer = _parse_completion(completion, prompt_id, template)
+        answer = _parse_completion(completion, prompt_id, form)
     except MALFORMED_ERRORS as error:
         raise InvalidCompletionError(f"{type(error).__name__} in the completion") from None
     return replace(answer, model=without_secret(answer.model, secret)) if answer.model else answer
 
 
-def _parse_completion(completion: ChatCompletion, prompt_id: str, template: TemplateFacts) -> Answer:
-    """Return the answer in a completion.
-
-    The server may return the reasoning in a field of its own. Otherwise it is split off the text by its tags.
-    """
+def _parse_completion(completion: ChatCompletion, prompt_id: str, form: OutputFormat) -> Answer:
+    """Return the answer in a completion."""
     usage = completion.usage
     reported: dict[str, Any] = {
         "prompt_tokens": _token_count(usage.prompt_tokens) if usage else None,
@@ -113,37 +84,66 @@ def _parse_completion(completion: ChatCompletion, prompt_id: str, template: Temp
     if not completion.choices:
         return Answer(prompt_id, "", "refused", 0.0, **reported)
     choice = completion.choices[0]
-    content, reasoning = _split_content(choice.message.content)
-    content = content.encode(errors="replace").decode()  # some servers cut characters in half
-    reasoning = reasoning or reasoning_of(choice.message.model_extra or {})
-    # `raw` is the whole output, kept only if it differs from the answer.
-    if reasoning is not None:  # in a field of its own
-        raw: str | None = f"{reasoning}\n{content}"
-        text = without_answer_marks(content)
-    else:
-        reasoning, text = strip_reasoning(content, template.tags, opened=template.opened)
-        raw = content if reasoning is not None else None
-    status: AnswerStatus = "ok" if text else "empty"
+    output = _read_tokens(choice, form) or _read_message(choice, form)
+    raw = output.raw
+    status: AnswerStatus = "ok" if output.answer else "empty"
     if choice.message.refusal or str(choice.finish_reason).startswith("content_filter"):
-        raw, status = raw or choice.message.refusal, "refused"
+        raw = raw or choice.message.refusal
+        status = "refused"
     elif choice.finish_reason == "length":
         status = "truncated"
-    details = usage and usage.completion_tokens_details
-    counted = _token_count(details.reasoning_tokens) if details else 0
-    if reasoning is None and not counted:
-        reasoning_tokens = None
-    else:  # if the server reports no count, estimate it by the reasoning's share of all characters
-        share = len(reasoning or "") / max(1, len(reasoning or "") + len(text))
-        reasoning_tokens = counted or round(share * (reported["tokens"] or 0))
     return Answer(
         prompt_id,
-        text,
+        output.answer,
         status,
         0.0,
         raw=raw,
-        reasoning_tokens=reasoning_tokens,
+        reasoning_tokens=_reasoning_tokens(usage, output, form),
         **reported,
     )
+
+
+def _read_tokens(choice: Any, form: OutputFormat) -> Output | None:
+    """Read the output from the ids of its tokens, or return None if the server does not send them."""
+    tokens = (choice.model_extra or {}).get("token_ids")
+    if form.read_tokens is None or not isinstance(tokens, list) or not tokens:
+        return None
+    return form.read_tokens([int(token) for token in tokens])
+
+
+def _read_message(choice: Any, form: OutputFormat) -> Output:
+    """Read the output from the message's text.
+
+    The server may return the reasoning in a field of its own. Otherwise it is split off the text by its tags.
+    """
+    content, reasoning = _split_content(choice.message.content)
+    content = content.encode(errors="replace").decode()  # some servers cut characters in half
+    reasoning = reasoning or reasoning_of(choice.message.model_extra or {})
+    if reasoning is not None and not content and form.writes_reasoning is False:
+        # A reasoning parser takes everything before a closing tag for reasoning, and this model writes no such tag.
+        content = reasoning
+        reasoning = None
+    if reasoning is not None:
+        return Output(without_tokens(content, form.special_tokens), reasoning, f"{reasoning}\n{content}")
+    content = before_stop_text(content, form.stop_tokens)
+    return read_text(content, form.tags, form.special_tokens, opened=form.opened)
+
+
+def _reasoning_tokens(usage: CompletionUsage | None, output: Output, form: OutputFormat) -> int | None:
+    """Return the number of reasoning tokens: as counted, as the server reports, or by their share of the text.
+
+    Return None if the model did not reason.
+    """
+    if output.reasoning_tokens is not None:
+        return output.reasoning_tokens
+    if output.reasoning is None and form.shows_reasoning:
+        return None  # reported by parsers also for models that do not reason
+    details = usage and usage.completion_tokens_details
+    reported = _token_count(details.reasoning_tokens) if details else 0
+    if reported or output.reasoning is None:
+        return reported or None
+    share = len(output.reasoning) / max(1, len(output.reasoning) + len(output.answer))
+    return round(share * (_token_count(usage.completion_tokens) if usage else 0))
 
 
 def _token_count(value: Any) -> int:
@@ -164,10 +164,16 @@ def _split_content(content: Any) -> tuple[str, str | None]:
     return "".join(texts), "".join(thoughts) or None
 
 
+def complaint_of(error: openai.APIStatusError) -> str:
+    """Return everything that a server says about an error. Servers without OpenAI's form of errors have it in the body."""
+    return f"{error.status_code}: {error.body}" if error.body else str(error.message)
+
+
 def server_message(error: openai.APIStatusError, secret: str | None) -> str:
     """Return the server's error message without the API key, which some servers repeat."""
-    message = " ".join(str(error.message).split())
-    return without_secret(message, secret)[:200]
+    described = isinstance(error.body, dict) and error.body.get("message")
+    message = str(error.message) if described else complaint_of(error)
+    return without_secret(" ".join(message.split()), secret)[:200]
 
 
 def without_secret(text: str, secret: str | None) -> str:

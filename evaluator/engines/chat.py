@@ -7,7 +7,6 @@ one batch, a thread prepares the next.
 
 import inspect
 import time
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -39,9 +38,9 @@ from evaluator.engines.generation_config import repository_settings
 from evaluator.engines.hardware import best_device, torch_environment
 from evaluator.engines.loading import check_no_nan, check_token_ids, from_pretrained, load_config
 from evaluator.engines.options import EngineOptions
+from evaluator.engines.output import read_output
 from submissions.hub_models.architectures import architectures
 from submissions.hub_models.model_facts import VISION_NAMES
-from submissions.hub_models.reasoning import Tags, split, without_answer_marks
 from submissions.texts.failure_codes import FailureCode
 
 POOL_SIZE = 256  # prompts that are sorted by cost together
@@ -63,8 +62,8 @@ class ChatEngine:
     environment = staticmethod(torch_environment)
 
     def __init__(self, options: EngineOptions) -> None:
-        config = _chat_subconfig(load_config(options))
-        loader, takes_images = _choose_loader(config)
+        config = chat_subconfig(load_config(options))
+        loader, takes_images = choose_loader(config)
         context = getattr(config.get_text_config(), "max_position_embeddings", None)
         self._inputs = ChatInputs(options, takes_images, context, pads_left=not config.is_encoder_decoder)
         self._tokenizer, self._tags = self._inputs.tokenizer, self._inputs.tags
@@ -79,10 +78,7 @@ class ChatEngine:
         self._answer_tokens = options.max_new_tokens
         self._reasoning_tokens = options.max_reasoning_tokens if self._inputs.reasons else 0
         model_config = self._model.generation_config
-        ends = [self._tokenizer.eos_token_id, self._inputs.end_of_turn()]
-        self._stops = {*token_ids(model_config.eos_token_id), *token_ids(ends)}
-        if self._inputs.reasons and self._tags:  # tokens between reasoning and answer must not end the answer
-            self._stops -= {*self._tokenizer(self._tags.separator, add_special_tokens=False)["input_ids"]}
+        self._stops = self._inputs.stop_tokens(token_ids(model_config.eos_token_id))
         pad = self._inputs.pad_id
         longest = self._answer_tokens + self._reasoning_tokens
         self._generation = greedy_config(model_config, options.decoding, self._stops, pad, longest)
@@ -214,40 +210,24 @@ class ChatEngine:
 
     def _answer(self, p: PreparedPrompt, tokens: Any, cut: bool, opened: bool, prompt_tokens: int) -> Answer:
         """Return the answer in the new tokens, without the reasoning."""
-        output = self._tokenizer.decode(tokens, skip_special_tokens=False)
-        parts = split(output, self._tags, opened=opened)
-        if parts.answer is None:
-            first = len(tokens)
-        else:
-            first = self._first_answer_token(tokens, output[: parts.answer], parts.tags) if parts.reasoned else 0
-        text = without_answer_marks(self._tokenizer.decode(tokens[first:], skip_special_tokens=True))
-        status: AnswerStatus = "truncated" if cut else "ok" if text else "empty"
+        output = read_output(self._tokenizer, tokens, self._tags, opened=opened)
+        status: AnswerStatus = "truncated" if cut else "ok" if output.answer else "empty"
         return Answer(
             p.prompt.id,
-            text,
+            output.answer,
             status,
             0.0,
             p.windows,
             p.visual_tokens,
             p.resize,
-            raw=output if parts.reasoned else None,
+            raw=output.raw,
             prompt_tokens=prompt_tokens,
             tokens=len(tokens),
-            reasoning_tokens=first if parts.reasoned else None,
+            reasoning_tokens=output.reasoning_tokens,
         )
 
-    def _first_answer_token(self, tokens: Any, reasoning: str, tags: Tags) -> int:
-        """Return the number of tokens of the reasoning, its closing tag included."""
-        closing = tags.closing
-        count = reasoning.count(closing)
 
-        def closing_tags(length: int) -> int:
-            return int(str(self._tokenizer.decode(tokens[:length], skip_special_tokens=False)).count(closing))
-
-        return bisect_left(range(len(tokens) + 1), count, key=closing_tags)
-
-
-def _chat_subconfig(config: Any) -> Any:
+def chat_subconfig(config: Any) -> Any:
     """Return the config of the part that reads images and writes text, if the model also generates audio or images.
 
     For all other models, return the config unchanged.
@@ -259,7 +239,7 @@ def _chat_subconfig(config: Any) -> Any:
     return next((part for part in parts if type(part) in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING), config)
 
 
-def _choose_loader(config: Any) -> tuple[Any, bool]:
+def choose_loader(config: Any) -> tuple[Any, bool]:
     """Return the auto class that loads a model, and whether the model takes images.
 
     Raises EvaluationError if the model is not a chat model.

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +12,7 @@ from transformers import AutoProcessor, AutoTokenizer
 
 from evaluator.core.data_types import Prompt
 from evaluator.core.errors import EvaluationError
+from evaluator.engines.decoding import token_ids
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page
@@ -82,7 +83,7 @@ class ChatInputs:
             template = folder_template(options.adapter)[0] or template
         if not template:
             raise EvaluationError(FailureCode.NO_CHAT_TEMPLATE, "the model has no chat template")
-        self._switches = switch_values(template, options.thinking)
+        self.switches = switch_values(template, options.thinking)
         self._renderer = TemplateRenderer(template, tokenizer.special_tokens_map)
         self.tags: Tags | None = reasoning_tags_of(template, self._renderer, self._message(TEST_QUESTION, []))
         self.reasons = self.tags is not None and options.thinking != "off"
@@ -93,13 +94,32 @@ class ChatInputs:
         if tokenizer.pad_token is None:
             tokenizer.pad_token = [*tokenizer.all_special_tokens, tokenizer.convert_ids_to_tokens(0)][0]
         self.pad_id = int(tokenizer.pad_token_id)
-        spent = options.max_new_tokens + (options.max_reasoning_tokens if self.reasons else 0)
-        self._room = context and max(context - spent - TEMPLATE_TOKENS, TEMPLATE_TOKENS)  # tokens for a prompt
+        self.budget = options.max_new_tokens + (options.max_reasoning_tokens if self.reasons else 0)
+        self._room = prompt_room(context, self.budget) if context else None
 
     def close(self) -> None:
         self._renderer.close()
 
-    def end_of_turn(self) -> int | None:
+    def stop_tokens(self, model_stops: Iterable[int]) -> set[int]:
+        """Return the ids of all tokens that end an answer, in addition to those that the model's config names."""
+        ends = [self.tokenizer.eos_token_id, self._end_of_turn()]
+        stops = {*model_stops, *token_ids(ends)}
+        if self.reasons and self.tags:  # tokens between reasoning and answer must not end the answer
+            stops -= {*self.tokenizer(self.tags.separator, add_special_tokens=False)["input_ids"]}
+        return stops
+
+    def special_tokens(self) -> tuple[str, ...]:
+        """Return the texts of all special tokens, longest first."""
+        added = getattr(self.tokenizer, "added_tokens_decoder", {}).values()
+        special = {str(token) for token in added if token.special}
+        texts = {*special, *map(str, self.tokenizer.all_special_tokens)}
+        return tuple(sorted((text for text in texts if text.strip()), key=lambda text: (-len(text), text)))
+
+    def opens_reasoning(self) -> bool:
+        """Return whether the template ends a prompt inside the reasoning, so that the model continues it."""
+        return self._opened(self._render([[self._message(TEST_QUESTION, [])]]))[0]
+
+    def _end_of_turn(self) -> int | None:
         """Return the id of the special token that the template puts after an answer, or None if it puts none."""
         content: Any = [{"type": "text", "text": PROBE_ANSWER}] if self._takes_images else PROBE_ANSWER
         conversation = [{"role": "user", "content": content}, {"role": "assistant", "content": content}]
@@ -176,7 +196,7 @@ class ChatInputs:
 
     def _render(self, conversations: Sequence[Conversation]) -> list[str]:
         try:
-            return self._renderer.render(conversations, **self._switches)
+            return self._renderer.render(conversations, **self.switches)
         except TemplateError as error:
             raise EvaluationError(FailureCode.TEMPLATE_ERROR, str(error)) from None
 
@@ -213,6 +233,11 @@ class ChatInputs:
 
     def _length(self, text: str) -> int:
         return len(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def prompt_room(context: int, budget: int) -> int:
+    """Return how many of a model's `context` tokens a prompt may have: what `budget` leaves, and at least half."""
+    return max(context - budget - TEMPLATE_TOKENS, context // 2)
 
 
 def _media_tokens(processor: Any, tokenizer: Any) -> list[str]:

@@ -1,21 +1,24 @@
 """Start a local model server for the API engine, wait until it is ready, and end it with the engine."""
 
-import shlex
+import re
 import socket
 import subprocess
 import sys
 import time
-from typing import get_args
+from pathlib import Path
+from typing import Any, get_args
 
 import httpx2
 
 from evaluator.core.errors import EvaluationError
-from evaluator.engines.options import EngineOptions
+from evaluator.engines.options import VERSION, EngineOptions
+from submissions.config.server_command import program_of, server_words
 from submissions.records.options import FloatPrecision
 from submissions.texts.failure_codes import FailureCode
 
 START_SECONDS = 1800.0  # large models take long to load
 POLL_SECONDS = 0.2  # between two health checks
+REQUEST_SECONDS = 5.0  # for a request about the server itself
 
 
 class Server:
@@ -29,41 +32,72 @@ class Server:
 
     def __init__(self, command: str, options: EngineOptions) -> None:
         port = _free_port()
+        precision = options.precision if options.precision in get_args(FloatPrecision) else "auto"
+        values = {"model": options.model, "port": port, "precision": precision}
         try:
-            precision = options.precision if options.precision in get_args(FloatPrecision) else "auto"
-            values = {"model": options.model, "port": port, "precision": precision}
-            words = [word.format(**values) for word in shlex.split(command)]
+            words = [word.format(**values) for word in server_words(command)]
+            self.name = Path(program_of(command)).name
         except (ValueError, KeyError, IndexError) as error:
-            raise EvaluationError(
-                FailureCode.SERVER_FAILED,
-                f"--spawn {command!r}: may contain {{model}}, {{port}} and {{precision}} only",
-            ) from error
-        if not words:
-            raise EvaluationError(FailureCode.SERVER_FAILED, "--spawn: the command is empty")
+            raise EvaluationError(FailureCode.SERVER_FAILED, f"--spawn {command!r}: {error}") from error
         words += ["--trust-remote-code"] if options.custom_code else []
-        self.base_url = f"http://127.0.0.1:{port}/v1"
+        self._address = f"http://127.0.0.1:{port}"
         self._process = subprocess.Popen(
             [sys.executable, "-m", "evaluator.engines.server_process", *words], stdin=subprocess.PIPE, stdout=sys.stderr
         )
-        self._wait_until_ready(f"http://127.0.0.1:{port}/health", words[0])
+        self._wait_until_ready()
+        self.version = self._find_version()
 
-    def _wait_until_ready(self, health_url: str, name: str) -> None:
+    @property
+    def base_url(self) -> str:
+        return f"{self._address}/v1"
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code of the server, or None while it runs."""
+        return self._process.poll()
+
+    def context(self) -> int | None:
+        """Return the number of tokens that the server reports as its context, or None if it reports none.
+
+        vLLM and SGLang report it as `max_model_len`, llama.cpp's server as `n_ctx`.
+        """
+        models = self._get_json("/v1/models").get("data")
+        model = models[0] if isinstance(models, list) and models and isinstance(models[0], dict) else {}
+        meta = model.get("meta")
+        reported = model.get("max_model_len") or (meta.get("n_ctx") if isinstance(meta, dict) else None)
+        return reported if type(reported) is int and reported > 0 else None
+
+    def _find_version(self) -> str | None:
+        """Return the version that the server reports: at /version (vLLM) or as build at /props (llama.cpp)."""
+        version = self._get_json("/version").get("version") or self._get_json("/props").get("build_info")
+        return version if isinstance(version, str) and re.fullmatch(VERSION, version) else None
+
+    def _get_json(self, path: str) -> dict[str, Any]:
+        """Return the JSON object at a path of the server, or an empty dict if there is none."""
+        try:
+            with httpx2.Client(timeout=REQUEST_SECONDS) as client:
+                found = client.get(f"{self._address}{path}").json()
+        except (httpx2.HTTPError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _wait_until_ready(self) -> None:
         """Return as soon as the server is healthy. Raises EvaluationError if it ends before, or takes too long."""
         deadline = time.monotonic() + START_SECONDS
-        with httpx2.Client(timeout=5.0) as client:
+        with httpx2.Client(timeout=REQUEST_SECONDS) as client:
             while time.monotonic() < deadline:
-                if (code := self._process.poll()) is not None:
+                if self.exit_code is not None:
                     raise EvaluationError(
-                        FailureCode.SERVER_FAILED, f"{name} ended with code {code} before it was ready"
+                        FailureCode.SERVER_FAILED, f"{self.name} ended with code {self.exit_code} before it was ready"
                     )
                 try:
-                    if client.get(health_url).status_code == 200:
+                    if client.get(f"{self._address}/health").status_code == 200:
                         return
                 except httpx2.TransportError:
                     pass
                 time.sleep(POLL_SECONDS)
         self.close()
-        raise EvaluationError(FailureCode.SERVER_FAILED, f"{name} was not ready within {START_SECONDS:.0f} s")
+        raise EvaluationError(FailureCode.SERVER_FAILED, f"{self.name} was not ready within {START_SECONDS:.0f} s")
 
     def close(self) -> None:
         """End the server and wait until it has exited."""

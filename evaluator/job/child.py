@@ -70,6 +70,7 @@ def _answer(job: Job, events: TextIO) -> None:
         params=engine.params,
         # A name chosen by the model's own code is not trusted.
         image_processor=None if options.custom_code else getattr(engine, "image_processor", None),
+        server_version=None if options.custom_code else getattr(engine, "server_version", None),
     )
 
     def append(file: TextIO, answer: Answer) -> None:

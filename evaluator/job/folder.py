@@ -32,13 +32,14 @@ from evaluator.core.data_types import MAX_ANSWER, Answer, Box, Prompt, cleaned
 from evaluator.core.errors import EvaluationError
 from evaluator.core.files import open_regular_file, remove_path, write_content_addressed
 from evaluator.engines.hardware import LIBRARIES, library_versions
-from evaluator.engines.options import NON_SEMANTIC_API_OPTIONS, NON_SEMANTIC_OPTIONS, EngineOptions
+from evaluator.engines.options import NON_SEMANTIC_API_OPTIONS, NON_SEMANTIC_OPTIONS, SERVER_LOG_PREFIX, EngineOptions
 from submissions.texts.failure_codes import FailureCode
 
 _ANSWER = TypeAdapter(Answer)
 _OPTIONS = TypeAdapter(EngineOptions)
 MAX_LINE = 16 * MAX_ANSWER  # bytes of an answer as JSON: text and raw output, up to 6 bytes a character
 REMOTE_MEMORY = 4 * 2**30  # bytes for the process that queries a remote server, which runs without a sandbox
+LOG_TAIL_BYTES = 2**18
 KEY_LENGTH = 32  # hex digits of the hash over everything that an answer depends on
 REMOTE_LIBRARIES = ("pillow",)  # libraries whose version can change the answers of a remote server
 
@@ -129,6 +130,13 @@ class Job:
         """Return the answers to the latency samples, read in the same way as `answers`."""
         return self._read_answers(self.latency_file)
 
+    def last_server_message(self) -> str | None:
+        """Return the last message of a model server in the log, or None. It may quote a question."""
+        lines = tail_of(self.log).splitlines()
+        return next(
+            (line[len(SERVER_LOG_PREFIX) :] for line in reversed(lines) if line.startswith(SERVER_LOG_PREFIX)), None
+        )
+
     @staticmethod
     def row(answer: Answer) -> str:
         """Return an answer as a line of the answers file."""
@@ -188,6 +196,17 @@ class Job:
         known = {f.name: row[f.name] for f in fields(Prompt)}
         images = tuple(self.folder / name for name in row["images"])
         return Prompt(**{**known, "page": page, "crops": (), "images": images, "links": tuple(row["links"])})
+
+
+def tail_of(log: Path) -> str:
+    """Return the last LOG_TAIL_BYTES of a log, without terminal control characters, or an empty string without a log."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - LOG_TAIL_BYTES))
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+    return "".join(c for c in text if c.isprintable() or c == "\n")
 
 
 def config_fingerprint(options: EngineOptions) -> str:

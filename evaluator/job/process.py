@@ -1,7 +1,6 @@
 """Run the inference process: start it in the sandbox, read its events, and end it with the worker."""
 
 import os
-import shlex
 import shutil
 import signal
 import stat
@@ -21,8 +20,8 @@ from evaluator.core.data_types import MAX_MESSAGE
 from evaluator.core.errors import EvaluationError, EvaluationStopped
 from evaluator.core.files import size_of
 from evaluator.core.signals import SIGKILL_EXIT_CODES, STOP_NOTICE_SECONDS, was_stopped
-from evaluator.engines.options import EngineOptions
-from evaluator.job.folder import REMOTE_MEMORY, Job
+from evaluator.engines.options import VERSION, EngineOptions
+from evaluator.job.folder import REMOTE_MEMORY, Job, tail_of
 from evaluator.sandbox.control_group import NO_GROUP, control_group
 from evaluator.sandbox.layout import SCRATCH_FOLDERS
 from evaluator.sandbox.policy import (
@@ -34,6 +33,7 @@ from evaluator.sandbox.policy import (
     sandbox_command,
 )
 from submissions.config.paths import ROOT
+from submissions.config.server_command import program_of
 from submissions.records.base import MAX_PARAMS
 from submissions.texts.failure_codes import FailureCode
 
@@ -104,10 +104,9 @@ def run_inference(
                     if event.batch_size is None:
                         raise EvaluationError(FailureCode.MODEL_ERROR, "the inference process reported no batch size")
                     loaded_as = {"batch_size": event.batch_size, "params": event.params}
-                    # Custom code could report any name here.
-                    trusted = event.image_processor and not job.options().custom_code
-                    images = {"image_processor": event.image_processor} if trusted else {}
-                    job.write_environment({**job.environment(), **loaded_as, **images})
+                    # Custom code could report any name or version here.
+                    reported = {} if job.options().custom_code else event.reported
+                    job.write_environment({**job.environment(), **loaded_as, **reported})
                     loaded, loaded_at = True, time.monotonic()
                     watchdog.loaded.set()
                 elif event.kind == "failed":
@@ -143,7 +142,12 @@ def run_inference(
     if child.returncode:
         # After loading, an exit without a failure event may be caused by the model.
         unreported = FailureCode.MODEL_ERROR if sandbox and loaded else FailureCode.INTERNAL_ERROR
-        raise EvaluationError(failure or unreported, reason or _last_line(job.log), may_quote_questions=True)
+        message = reason or _last_line(job.log)
+        if failure == FailureCode.SERVER_FAILED:
+            message = f"{message} (log: {job.log})"
+        # A server that does not start was asked nothing.
+        asked = loaded or failure != FailureCode.SERVER_FAILED
+        raise EvaluationError(failure or unreported, message, may_quote_questions=asked)
     return time.monotonic() - loaded_at
 
 
@@ -187,8 +191,15 @@ class _Event(BaseModel):
     batch_size: int | None = Field(default=None, ge=1, le=MAX_BATCH_SIZE)
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     image_processor: str | None = Field(default=None, pattern=r"^[A-Za-z0-9]{1,40}ImageProcessor(Fast|Pil)?$")
+    server_version: str | None = Field(default=None, pattern=f"^{VERSION}$")
     code: FailureCode | None = None
     message: str = Field(default="", max_length=MAX_MESSAGE)
+
+    @property
+    def reported(self) -> dict[str, str]:
+        """What the loaded engine reports of itself, as far as it does."""
+        known = {"image_processor": self.image_processor, "server_version": self.server_version}
+        return {name: value for name, value in known.items() if value}
 
 
 def _parse_event(line: bytes) -> _Event:
@@ -254,8 +265,10 @@ def _installation(command: str) -> list[Path]:
     They are its virtual environment with the base Python if it is in one, else its file. Paths in /usr are always
     visible.
     """
-    words = shlex.split(command)
-    found = shutil.which(words[0], path=program_path()) if words else None
+    try:
+        found = shutil.which(program_of(command), path=program_path())
+    except ValueError:  # malformed, which the engine reports
+        return []
     if found is None:
         return []
     shown: set[Path] = set()
@@ -294,9 +307,7 @@ def child_environment(options: EngineOptions) -> dict[str, str]:
 
 def _last_line(log: Path) -> str:
     """Return the last line of a log, without terminal control characters."""
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - 4096))
-        lines = file.read().decode(errors="replace").strip().splitlines()
+    lines = tail_of(log).strip().splitlines()
     return _printable(lines[-1]) if lines else "no output"
 
 

@@ -37,7 +37,7 @@ from submissions.records.result import (
 # reveal which items they came from (docs/security.md). A smaller set is a trial run.
 ROUNDED_FROM = 100
 # Keys of the environment that are published.
-ENVIRONMENT = ("python", *LIBRARIES, "image_processor", "sandbox", "cgroup")
+ENVIRONMENT = ("python", *LIBRARIES, "server_version", "image_processor", "sandbox", "cgroup")
 
 
 def round_measures(result: EvalResult) -> EvalResult:

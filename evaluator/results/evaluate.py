@@ -79,9 +79,7 @@ def evaluate(
     details = _details(items, by_item, scored.scores)
     if failed := sum(score.status == "infra_error" for score in scored.scores):
         raise IncompleteRunError(
-            f"{failed} of {len(items)} questions have no answer because of infrastructure failures; run again to ask them again",
-            details,
-            uses_server=task.options.api is not None,
+            _incomplete_message(job, failed, len(items)), details, uses_server=task.options.api is not None
         )
     if invariance and (discarded := job.discarded_batch_sizes()):
         invariance = invariance.evolve(batches_tried=discarded)
@@ -144,6 +142,13 @@ def _prepare(task: Task, job_dir: Path, items: Sequence[Item], sample_ids: froze
             make_readable(options.model)  # the view below holds links, and making it readable would not follow them
         options = replace(options, model=greedy_view(options.model, job_dir.resolve() / "model"))
     return Job.prepare(job_dir, options, (p for item in items for p in prompts_of(task, item)), sample_ids)
+
+
+def _incomplete_message(job: Job, failed: int, total: int) -> str:
+    message = f"{failed} of {total} questions have no answer because of infrastructure failures"
+    if reason := job.last_server_message():
+        message += f" (last: {reason})"
+    return f"{message}; run again to ask them again; log: {job.log}"
 
 
 def _details(items: Sequence[Item], answers: Sequence[Sequence[Answer]], scores: Sequence[Score]) -> Details:

@@ -3,6 +3,7 @@
 `python -m evaluator parity MODEL` asks evenly spaced questions of a benchmark both ways. Nothing is published.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from evaluator.results.task import Task, evenly_spaced, load_items
 from evaluator.statistics.paired import PairedComparison, paired_comparison
 
 MAX_DIFFERENCES_SHOWN = 10
+SHOWN_CHARS = 40  # of an answer, before and after the first difference
 
 
 @dataclass(frozen=True)
@@ -20,8 +22,9 @@ class Difference:
     """A question that the two engines answered differently."""
 
     id: str
-    built_in: list[str]  # answers, one per prompt
-    served: list[str]
+    position: int  # of the first different character
+    built_in: str  # the answer from a little before that character on
+    served: str
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,19 @@ def parity(task: Task, served: Task, items: int, out: Path, show: OnProgress = l
     ]
     metric = task.benchmark.item_metric.name
     scores = [[float(row[metric]) for row in rows] for rows in details]
-    different = [
-        Difference(a["id"], a["answers"], b["answers"])
-        for a, b in zip(*details, strict=True)
-        if a["answers"] != b["answers"]
-    ]
+    different = []
+    for row, served_row in zip(*details, strict=True):
+        if row["answers"] != served_row["answers"]:
+            different.append(_difference(row["id"], row["answers"], served_row["answers"]))
     comparison = paired_comparison(scores[0], scores[1], [item.cluster for item in chosen])
     means = [sum(values) / len(values) for values in scores]
     return Parity(len(chosen), means[0], means[1], comparison, different)
+
+
+def _difference(item_id: str, built_in: Sequence[str], served: Sequence[str]) -> Difference:
+    """Return where the answers to the prompts of an item first differ."""
+    one, other = next(pair for pair in zip(built_in, served, strict=True) if pair[0] != pair[1])
+    pairs = zip(one, other, strict=False)
+    position = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    shown = slice(max(0, position - SHOWN_CHARS), position + SHOWN_CHARS)
+    return Difference(item_id, position, one[shown], other[shown])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from evaluator.results.task import Task
 from submissions.config.paths import ROOT
+from submissions.config.server_command import program_of
 from submissions.records.base import MAX_PIXELS
 from submissions.records.options import MAX_REASONING_TOKENS, PRECISIONS
 
@@ -49,7 +50,7 @@ def server_name(command: str) -> str:
     """Return the program of a command that starts a server: `vllm` for `vllm serve {model}`."""
     words = shlex.split(command)
     module = words.index("-m") + 1 if "-m" in words else 0
-    return words[module].partition(".")[0] if module else Path(words[0]).name
+    return words[module].partition(".")[0] if module else Path(program_of(command)).name
 
 
 def git_hash() -> str | None:

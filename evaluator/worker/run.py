@@ -5,10 +5,12 @@ import logging
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from evaluator.core.errors import EvaluationError, EvaluationStopped
 from evaluator.core.files import remove_path
 from evaluator.core.signals import STOP_NOTICE_SECONDS
+from evaluator.job.folder import Job, tail_of
 from evaluator.results.evaluate import Evaluation, answer_shard, evaluate
 from evaluator.results.shard import Shard
 from evaluator.results.task import Task, load_items
@@ -96,6 +98,8 @@ class ClaimedRun:
                 answer_shard(task, shard, self._job_dir, on_progress=heartbeat.report, stop=self._interrupted)
                 return None
 
+            key = self._request.key
+
             def run(task: Task) -> Evaluation:
                 worker = self._request.lease.worker if self._request.lease else None
                 return evaluate(
@@ -113,7 +117,7 @@ class ClaimedRun:
             except EvaluationError as error:
                 if error.code != FailureCode.SERVER_FAILED or self._request.api or task.options.api is None:
                     raise
-                log.warning("%s: its server failed (%s); the built-in engine runs it", self._request.key, error)
+                log.warning("%s: its server failed%s; the built-in engine runs it", key, self._reason(error))
                 evaluation = run(replace(task, options=replace(task.options, engine=self._request.engine, api=None)))
             heartbeat.stage = Stage.PUBLISH
             publish(evaluation, task, items, self._queue, self._private, self._settings, self._interrupted)
@@ -140,9 +144,9 @@ class ClaimedRun:
             error, (EvaluationError, SettingsError)
         ):
             log.error("evaluating %s", self._request.key, exc_info=error)
-        # A server's message may quote a question. SERVER_FAILED comes from our own engine and quotes none.
-        hidden = isinstance(error, EvaluationError) and error.may_quote_questions and code != FailureCode.SERVER_FAILED
-        key, stage, reason = self._request.key, heartbeat.stage, "" if hidden else f": {error}"
+        key = self._request.key
+        stage = heartbeat.stage
+        reason = self._reason(error)
         if self._shard:
             log.warning("shard %s of %s at %s with %s%s", self._shard, key, stage, code, reason)
             return None
@@ -151,6 +155,29 @@ class ClaimedRun:
             remove_path(self._job_dir)
         log.warning("%s at %s with %s, now %s%s", key, stage, code, after.status, reason)
         return code
+
+    def _reason(self, error: Exception) -> str:
+        """Return the end of a line about a failure: the message, unless it may quote a question, and where its log is."""
+        hidden = isinstance(error, EvaluationError) and error.may_quote_questions
+        reason = "" if hidden else f": {error}"
+        kept = self._keep_log()
+        return f"{reason} (log: {kept})" if kept else reason
+
+    def _keep_log(self) -> Path | None:
+        """Copy the end of the evaluation's log out of its folder, which is removed later. Return the copy, if any.
+
+        It stays on this machine, because it may quote questions.
+        """
+        content = tail_of(Job(self._job_dir).log)
+        if not content.strip():
+            return None
+        kept = self._settings.work_dir / "logs" / f"{self._job_dir.name}.log"
+        try:
+            kept.parent.mkdir(exist_ok=True)
+            kept.write_text(content, encoding="utf-8")
+        except OSError:
+            return None  # a full disk must not hide the failure itself
+        return kept
 
     def _release(self) -> None:
         if not self._shard:  # the run over the whole set releases the request

@@ -24,8 +24,9 @@ def prepare_work_dir(settings: Settings) -> None:
 
 
 def make_room(settings: Settings) -> None:
-    """Delete the least recently used models and cached answers until they fit into `max_cache_bytes`."""
+    """Delete the least recently used models, cached answers and logs until they fit into `max_cache_bytes`."""
     folder = settings.work_dir
     models = (path for path in folder.glob("models/*/*") if path.suffix != ".partial")  # a download in progress
-    for path in keep_newest((*models, *folder.glob("answers/*.jsonl")), settings.max_cache_bytes):
+    kept = (*models, *folder.glob("answers/*.jsonl"), *folder.glob("logs/*.log"))
+    for path in keep_newest(kept, settings.max_cache_bytes):
         log.info("removed %s from the cache", path)

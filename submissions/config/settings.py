@@ -25,6 +25,7 @@ from pydantic_settings import SettingsError as UnreadableError
 
 from submissions.config.api_options import API_KEY, ApiOptions
 from submissions.config.durations import parse_duration
+from submissions.config.server_command import server_words
 from submissions.records.base import MAX_PIXELS, MODEL_ID, ModelId, Sha
 from submissions.records.options import MAX_REASONING_TOKENS, Effort
 from submissions.texts.errors import SettingsError
@@ -182,6 +183,13 @@ class Settings(BaseSettings):
     def _check_seed_length(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and len(value) < MIN_SEED_CHARS:
             raise ValueError(f"a seed has at least {MIN_SEED_CHARS} characters, this one has {len(value)}")
+        return value
+
+    @field_validator("server")
+    @classmethod
+    def _check_server(cls, value: str | None) -> str | None:
+        if value is not None:
+            server_words(value)
         return value
 
     @field_validator("hub_token_file")

@@ -498,8 +498,12 @@ def test_answer_limits_concurrent_requests() -> None:
         return completion("답")
 
     with serve(app) as address:
-        answers = list(engine_of(address).answer(questions(40)))
+        engine = engine_of(address)
+        started = time.perf_counter()
+        answers = list(engine.answer(questions(40)))
+        elapsed = time.perf_counter() - started
     assert len(answers) == 40 and most == 4
+    assert sum(answer.seconds for answer in answers) <= elapsed, "no second of overlapping requests counts twice"
 
 
 @pytest.mark.integration

@@ -1,0 +1,124 @@
+"""What the client of a spawned server knows about the model: the inputs of the built-in engine, and how to read outputs.
+
+Prompts are fitted and outputs are read as the built-in engine does it, so that both give the same answers. Imported
+only for spawned servers, because it needs transformers.
+"""
+
+import sys
+import threading
+from collections.abc import Sequence
+
+from evaluator.core.data_types import Prompt
+from evaluator.core.errors import EvaluationError
+from evaluator.engines.api_completion import OutputFormat
+from evaluator.engines.chat import chat_subconfig, choose_loader
+from evaluator.engines.chat_inputs import ChatInputs, PreparedPrompt
+from evaluator.engines.decoding import token_ids
+from evaluator.engines.generation_config import repository_settings
+from evaluator.engines.loading import load_config
+from evaluator.engines.options import EngineOptions
+from evaluator.engines.output import Output, before_stop, read_output
+from submissions.hub_models.model_facts import TEST_QUESTION, folder_template
+from submissions.hub_models.reasoning import prompt_ends_in_reasoning, reasoning_tags_of, switch_values
+from submissions.hub_models.template_renderer import TemplateRenderer
+from submissions.texts.errors import RefusedError, TemplateError
+
+MIN_ANSWER_SHARE = 4  # an answer may always have a quarter of the context
+
+
+class ServedModel:
+    """The prompts and outputs of a model that the built-in engine could run, too."""
+
+    def __init__(self, options: EngineOptions, server_context: int | None) -> None:
+        """Read the model's config, processor and chat template.
+
+        `server_context` is the number of tokens that the server reports as its context, if any. Raises
+        EvaluationError if the built-in engine could not run this model.
+        """
+        config = chat_subconfig(load_config(options))
+        _, takes_images = choose_loader(config)
+        own_context = getattr(config.get_text_config(), "max_position_embeddings", None)
+        self._context = min((n for n in (own_context, server_context) if n), default=None)
+        if server_context and own_context and server_context < own_context:
+            sys.stderr.write(f"the server's context has {server_context} tokens, the model's {own_context}\n")
+        self._inputs = ChatInputs(options, takes_images, self._context, pads_left=not config.is_encoder_decoder)
+        self._opened = self._inputs.opens_reasoning()
+        self._stops = self._inputs.stop_tokens(token_ids(repository_settings(options.model).get("eos_token_id")))
+        self._lock = threading.Lock()  # a tokenizer must not be used by two threads at once
+
+    @property
+    def stops(self) -> list[int]:
+        """The ids of the tokens that end an answer."""
+        return sorted(self._stops)
+
+    @property
+    def output_format(self) -> OutputFormat:
+        return OutputFormat(
+            writes_reasoning=self._inputs.reasons,
+            opened=self._opened,
+            switches=self._inputs.switches,
+            tags=self._inputs.tags,
+            special_tokens=self._inputs.special_tokens(),
+            stop_tokens=tuple(map(str, self._inputs.tokenizer.convert_ids_to_tokens(self.stops))),
+            read_tokens=self._read,
+        )
+
+    def prepare(self, prompt: Prompt) -> PreparedPrompt:
+        """Return the prompt with its page fitted to the context. Raises EvaluationError if the model takes no images."""
+        with self._lock:
+            return self._inputs.prepare(prompt)
+
+    def max_tokens(self, prepared: PreparedPrompt) -> int:
+        """Return how many tokens may be generated: the whole budget, or what the context leaves of it."""
+        budget = self._inputs.budget
+        if self._context is None:
+            return budget
+        return min(budget, max(self._context - prepared.cost, self._context // MIN_ANSWER_SHARE))
+
+    def close(self) -> None:
+        self._inputs.close()
+
+    def _read(self, tokens: Sequence[int]) -> Output:
+        with self._lock:
+            ended = before_stop(tokens, self._stops)
+            return read_output(self._inputs.tokenizer, ended, self._inputs.tags, opened=self._opened)
+
+
+def format_by_template(options: EngineOptions) -> OutputFormat:
+    """Return how to read the outputs of a model that only its server can run, from the chat template in its folder."""
+    try:
+        template, tokens = folder_template(options.model)
+    except RefusedError:
+        return OutputFormat()
+    if not template:
+        return OutputFormat()
+    switches = switch_values(template, options.thinking)
+    renderer = TemplateRenderer(template, tokens)
+    try:
+        # Some templates accept only a list of parts, others only a string.
+        for content in ([{"type": "text", "text": TEST_QUESTION}], TEST_QUESTION):
+            message = {"role": "user", "content": content}
+            try:
+                (rendered,) = renderer.render([[message]], **switches)
+            except TemplateError:
+                continue
+            tags = reasoning_tags_of(template, renderer, message)
+            return OutputFormat(
+                writes_reasoning=tags is not None and options.thinking != "off",
+                opened=prompt_ends_in_reasoning(rendered, tags),
+                switches=switches,
+                tags=tags,
+                special_tokens=tuple(sorted(tokens.values(), key=len, reverse=True)),
+            )
+    finally:
+        renderer.close()
+    return OutputFormat(switches=switches)
+
+
+def load_served_model(options: EngineOptions, server_context: int | None) -> ServedModel | None:
+    """Return the model of a spawned server, or None if only the server can run it."""
+    try:
+        return ServedModel(options, server_context)
+    except EvaluationError as error:
+        sys.stderr.write(f"prompts are not fitted to the model's context: {error}\n")
+        return None

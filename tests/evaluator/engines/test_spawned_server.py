@@ -1,0 +1,185 @@
+"""Test the API engine on servers that it starts itself: what they leave out of answers, refuse, or fail at."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transformers
+from PIL import Image
+
+from evaluator.core.data_types import PAGE, Answer, Prompt
+from evaluator.core.errors import EvaluationError
+from evaluator.engines.load import load_engine
+from evaluator.engines.options import EngineOptions
+from scripts.support.serving import python
+from submissions.config.api_options import ApiOptions
+from submissions.records.result import EvalResult
+from tests.support.model_server import command
+from tests.support.zoo.tokenizer_parts import byte_level
+
+CHATML = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+REPLY = "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+REASONS = "{% if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>{% endif %}"
+PLAIN = CHATML + REPLY
+HYBRID = CHATML.replace("{{ m.content }}", REASONS + "{{ m.content }}") + REPLY
+OPENED = HYBRID.replace("assistant\n{% endif %}", "assistant\n<think>{% endif %}")
+QUESTION = Prompt("1", "합계는 얼마입니까?")
+
+
+@pytest.fixture(autouse=True)
+def _few_quick_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.engines.api.ATTEMPTS", 3)
+    monkeypatch.setattr("evaluator.engines.api.LONGEST_WAIT", 0.01)
+
+
+def model_with(folder: Path, template: str, context: int = 16_384, *, tags: str = "special") -> Path:
+    """Make a folder with everything but weights. The tags of reasoning are special tokens, plain ones, or unknown."""
+    special = ["<|im_start|>", "<|im_end|>", "<|box_start|>", "<|box_end|>"]
+    known = ["<think>", "</think>"]
+    tokenizer = byte_level(
+        [*special, *(known if tags == "special" else [])],
+        known if tags == "plain" else [],
+        eos_token="<|im_end|>",
+        pad_token="<|im_end|>",
+    )
+    tokenizer.chat_template = template
+    tokenizer.save_pretrained(folder)
+    config = transformers.AutoConfig.for_model("qwen2", max_position_embeddings=context, vocab_size=len(tokenizer))
+    config.save_pretrained(folder)
+    return folder
+
+
+def ask(folder: Path, prompts: list[Prompt], server: str, **options: Any) -> list[Answer]:
+    engine = load_engine("api", EngineOptions(folder, "float32", 32, api=ApiOptions(spawn=server), **options))
+    try:
+        return list(engine.answer(prompts))
+    finally:
+        engine.close()
+
+
+THOUGHT = "<think>7 × 6</think><|box_start|>42<|box_end|><|im_end|>"
+MODELS: dict[str, tuple[str, str, dict[str, tuple[str, str | None]]]] = {
+    # template, tags, and for each output its answer and its reasoning
+    "special tags": (HYBRID, "special", {THOUGHT: ("42", "7 × 6"), "42<|im_end|>": ("42", None)}),
+    "plain tags": (HYBRID, "plain", {THOUGHT: ("42", "7 × 6"), "42<|im_end|>": ("42", None)}),
+    "opened": (OPENED, "special", {"7 × 6</think>42<|im_end|>": ("42", "7 × 6")}),
+    "no tags": (
+        PLAIN,
+        "unknown",
+        {
+            "42<|im_end|>": ("42", None),
+            "<|box_start|>42<|box_end|><|im_end|>": ("42", None),
+            "한국어로 길게<|im_end|>": ("한국어로 길게", None),
+        },
+    ),
+}
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("server", [(), ("--no-ids",), ("--strict",), ("--parser",)])
+@pytest.mark.parametrize("model", MODELS)
+def test_answer_does_not_depend_on_server(model: str, server: tuple[str, ...], tmp_path: Path) -> None:
+    template, tags, outputs = MODELS[model]
+    if server == ("--strict",) and tags == "special":
+        pytest.skip("such a server leaves the tags out and cannot be asked for them")
+    prompts = [Prompt(output, output) for output in outputs]
+    given = {answer.id: answer for answer in ask(model_with(tmp_path, template, tags=tags), prompts, command(*server))}
+    for output, (answer, reasoning) in outputs.items():
+        assert (given[output].text, given[output].status) == (answer, "ok")
+        assert (given[output].reasoning_tokens is None) == (reasoning is None)
+        assert given[output].raw is None if reasoning is None else reasoning in (given[output].raw or "")
+
+
+@pytest.mark.integration
+def test_answer_is_reasoning_field_of_model_without_reasoning(tmp_path: Path) -> None:
+    server = command("--says=42<|im_end|>", "--parser", "--no-ids")
+    (given,) = ask(model_with(tmp_path, PLAIN, tags="unknown"), [QUESTION], server)
+    assert (given.text, given.raw, given.reasoning_tokens) == ("42", None, None)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("options", [(), ("--no-ids",), ("--strict",)])
+def test_answer_ends_where_template_ends_it(options: tuple[str, ...], tmp_path: Path) -> None:
+    """The server itself runs on, because no config names the end of a turn."""
+    server = command("--says=42<|im_end|>43<|box_end|>", "--end=<|box_end|>", *options)
+    (given,) = ask(model_with(tmp_path, PLAIN, tags="unknown"), [QUESTION], server)
+    assert given.text == ("4243" if options == ("--strict",) else "42")
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(("own", "served"), [(4096, 4096), (16_384, 4096), (4096, None)])
+def test_page_is_fitted_to_context(own: int, served: int | None, tmp_path: Path) -> None:
+    page = "".join(f"<p>{n}번째 문단에는 {n * 37}개의 돌이 있다.</p>" for n in range(300))
+    prompt = Prompt("1", f"{PAGE}\n질문?", question="142번째 문단에는 몇 개의 돌이 있는가?", page=page)
+    options = [f"--context={served or 4096}"] if served else []
+    (given,) = ask(model_with(tmp_path, HYBRID, own), [prompt], command(f"--says={THOUGHT}", *options))
+    assert (given.text, given.status) == ("42", "ok"), "the budget of 8,192 tokens for reasoning is capped, too"
+    assert given.windows and given.prompt_tokens and 1024 < given.prompt_tokens < 4096
+
+
+@pytest.mark.integration
+def test_spawned_server_that_refuses_question_has_failed(tmp_path: Path) -> None:
+    """Then the built-in engine takes over, and the model is not blamed for the server's limits."""
+    model = model_with(tmp_path, PLAIN, tags="unknown")
+    long = Prompt("1", "긴 질문 " * 400)
+    with pytest.raises(EvaluationError, match="maximum context length is 512") as error:
+        ask(model, [long], command("--says=42<|im_end|>", "--context=512"))
+    assert error.value.code == "server_failed"
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("status", [400, 500])
+def test_spawned_server_that_refuses_images_has_failed(status: int, models_dir: Path, tmp_path: Path) -> None:
+    Image.new("RGB", (32, 32), "red").save(tmp_path / "1.png")
+    prompts = [Prompt(f"text {n}", "?") for n in range(3)]
+    prompts += [Prompt(str(n), "?", (tmp_path / "1.png",)) for n in range(40)]
+    with pytest.raises(EvaluationError, match="image input is not supported") as error:
+        ask(
+            models_dir / "tiny/image-text",
+            prompts,
+            command("--says=가<|end|>", "--end=<|end|>", f"--image-status={status}"),
+        )
+    assert error.value.code == "server_failed"
+
+
+@pytest.mark.integration
+def test_spawned_server_that_ends_is_not_asked_further(tmp_path: Path) -> None:
+    prompts = [Prompt(str(n), f"질문 {n}") for n in range(200)]
+    with pytest.raises(EvaluationError, match="ended with code 9 while it was asked") as error:
+        ask(model_with(tmp_path, PLAIN), prompts, command("--says=42<|im_end|>", "--ends-after=20"), batch_size=2)
+    assert error.value.code == "server_failed"
+
+
+@pytest.mark.integration
+def test_run_records_version_of_server_and_logs_its_messages(
+    environment: dict[str, str], models_dir: Path, tmp_path: Path
+) -> None:
+    run = ["-m", "evaluator", "run", "--model", str(models_dir / "tiny/image-text"), "--benchmark", "ko-vdc"]
+    run += ["--limit", "2", "--latency-samples", "1", "--out", str(tmp_path / "out"), "--sandbox", "none"]
+    done = python(*run, "--spawn", command("--says=가<|end|>", "--end=<|end|>"), environment=environment)
+    assert done.returncode == 0, done.stderr
+    result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
+    assert result.environment["server_version"] == "0.32.0+test"
+    refusing = command("--says=가<|end|>", "--end=<|end|>", "--image-status=418")
+    failed = python(*run, "--fresh", "--spawn", refusing, environment=environment)
+    log = tmp_path / "out/job/inference.log"
+    assert failed.returncode == 1 and "418: " in failed.stderr and str(log) in failed.stderr
+    assert log.read_text().count("server: 418: ") == 1, "each message once"
+
+
+@pytest.mark.parametrize("text", ["CUDA_VISIBLE_DEVICES=1 vllm serve {model}", "vllm serve {modle}", " ", "a 'b"])
+def test_malformed_server_command_is_refused(text: str, environment: dict[str, str]) -> None:
+    as_option = python("-m", "evaluator", "parity", "tiny/one", "--spawn", text, environment=environment)
+    assert as_option.returncode == 2 and "--spawn" in as_option.stderr
+    settings = {**environment, "HANNUN_SERVER": text}
+    as_setting = python("-m", "evaluator", "worker", "--once", environment=settings)
+    assert as_setting.returncode == 2 and "setting HANNUN_SERVER: " in as_setting.stderr, as_setting.stderr
+    assert "Traceback" not in as_option.stderr + as_setting.stderr
+
+
+def test_server_command_may_begin_with_env(tmp_path: Path) -> None:
+    server = command("--says=42<|im_end|>")
+    (given,) = ask(model_with(tmp_path, PLAIN), [QUESTION], f"env NAME=value {server}")
+    assert given.text == "42"
+    assert json.loads((tmp_path / "config.json").read_text())["model_type"] == "qwen2"

@@ -1,0 +1,106 @@
+"""A model server that repeats the question as its output, and otherwise behaves like vLLM 0.32, as measured on the real one.
+
+`python -m tests.support.model_server MODEL PORT`. Options choose what other servers do, and faults.
+"""
+
+import argparse
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+from tokenizers import Tokenizer
+
+OPENAI_FIELDS = {"model", "messages", "max_tokens", "max_completion_tokens", "temperature", "chat_template_kwargs"}
+
+
+def command(*options: str) -> str:
+    """Return the command that starts this server, for HANNUN_SERVER and --spawn."""
+    return shlex.join([sys.executable, "-m", "tests.support.model_server", "{model}", "{port}", *options])
+
+
+def make_app(arguments: argparse.Namespace) -> FastAPI:
+    app = FastAPI()
+    tokenizer = Tokenizer.from_file(str(Path(arguments.model) / "tokenizer.json"))
+    asked = 0
+
+    @app.get("/health")
+    def health() -> dict[str, str]:
+        return {}
+
+    @app.get("/version")
+    def version() -> dict[str, str]:
+        return {"version": "0.32.0+test"}
+
+    @app.get("/v1/models")
+    def models() -> dict[str, Any]:
+        return {"data": [{"id": arguments.model, "max_model_len": arguments.context}]}
+
+    @app.post("/v1/chat/completions")
+    async def complete(request: Request) -> Response:
+        nonlocal asked
+        asked += 1
+        if arguments.ends_after and asked > arguments.ends_after:
+            os._exit(9)
+        body = await request.json()
+        unexpected = set(body) - OPENAI_FIELDS
+        if arguments.strict and unexpected:
+            return JSONResponse({"detail": f"Unexpected fields in the request: {unexpected}"}, 422)
+        content = body["messages"][0]["content"]
+        if arguments.image_status and any(part["type"] == "image_url" for part in content):
+            return JSONResponse({"error": {"message": "image input is not supported"}}, arguments.image_status)
+        prompt = len(tokenizer.encode(content[-1]["text"]).ids)
+        limit = body.get("max_tokens") or body.get("max_completion_tokens")
+        if arguments.context and (limit > arguments.context or prompt > arguments.context):
+            message = f"This model's maximum context length is {arguments.context} tokens"
+            return JSONResponse({"error": {"message": message, "param": "input_tokens"}}, 400)
+        return JSONResponse(_completion(arguments.says or content[-1]["text"], body, limit, prompt))
+
+    def _completion(says: str, body: dict[str, Any], limit: int, prompt: int) -> dict[str, Any]:
+        ids = tokenizer.encode(says, add_special_tokens=False).ids
+        stops = {tokenizer.token_to_id(arguments.end), *body.get("stop_token_ids", ())}
+        end = next((n for n, token in enumerate(ids) if token in stops), None)
+        generated = ids[:limit] if end is None else ids[: end + 1][:limit]
+        finish = "stop" if end is not None and end < limit else "length"
+        shown = generated[:-1] if finish == "stop" else generated
+        text = tokenizer.decode(shown, skip_special_tokens=body.get("skip_special_tokens", True))
+        message: dict[str, Any] = {"role": "assistant", "content": text, "reasoning": None}
+        if arguments.parser:
+            message |= _parsed(tokenizer.decode(shown, skip_special_tokens=False))
+        choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
+        if body.get("return_token_ids") and not arguments.no_ids:
+            choice["token_ids"] = generated
+        usage = {"prompt_tokens": prompt, "completion_tokens": len(generated), "total_tokens": 0}
+        return {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+
+    return app
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Return the message as a reasoning parser makes it: everything is reasoning until a closing tag."""
+    before, closed, after = text.partition("</think>")
+    return {"reasoning": before.removeprefix("<think>") or None, "content": (after or None) if closed else None}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model")
+    parser.add_argument("port", type=int)
+    parser.add_argument("--says", help="the output, special tokens included (default: the question)")
+    parser.add_argument("--end", default="<|im_end|>", help="the token at which the server ends an answer by itself")
+    parser.add_argument("--parser", action="store_true", help="with a reasoning parser")
+    parser.add_argument("--context", type=int, help="maximum number of tokens; longer requests get status 400")
+    parser.add_argument("--strict", action="store_true", help="reject fields that OpenAI does not have with status 422")
+    parser.add_argument("--no-ids", action="store_true", help="never return the ids of tokens")
+    parser.add_argument("--image-status", type=int, help="reject images with this status")
+    parser.add_argument("--ends-after", type=int, help="end the process after this many questions")
+    arguments = parser.parse_args()
+    uvicorn.run(make_app(arguments), host="127.0.0.1", port=arguments.port, log_level="warning")
+
+
+if __name__ == "__main__":
+    main()
