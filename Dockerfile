@@ -3,6 +3,8 @@
 #   docker build --target board  --build-arg BASE=python:3.11-slim@sha256:… -t hannun-board .
 #   docker build --target worker --build-arg BASE=python:3.11-slim@sha256:… -t hannun-worker .
 #
+# With --build-arg COMMIT=$(git rev-parse HEAD), results name the commit of this code.
+#
 #   board    the web application without a worker: no torch
 #   worker   the evaluator. For CUDA, the default; for the CPU build, --build-arg TORCH=torch==2.13.0+cpu and, with
 #            --secret id=pip,src=pip.conf, a pip.conf that names the index that has it. A build argument would keep
@@ -29,7 +31,8 @@ COPY --chown=hannun:hannun assets assets
 COPY --chown=hannun:hannun evaluator evaluator
 COPY --chown=hannun:hannun leaderboard leaderboard
 COPY --chown=hannun:hannun submissions submissions
-RUN python -m compileall -q evaluator leaderboard submissions
+ARG COMMIT=
+RUN echo "$COMMIT" > COMMIT && python -m compileall -q evaluator leaderboard submissions
 ENV HANNUN_WORKER=off HANNUN_HOST=0.0.0.0 HANNUN_PORT=7860 MALLOC_ARENA_MAX=2
 USER hannun
 EXPOSE 7860
@@ -52,6 +55,8 @@ COPY --chown=hannun:hannun evaluator evaluator
 COPY --chown=hannun:hannun leaderboard leaderboard
 COPY --chown=hannun:hannun scripts scripts
 COPY --chown=hannun:hannun submissions submissions
-RUN python -m scripts.torchvision_operators && python -m compileall -q evaluator leaderboard submissions
+RUN python -m scripts.torchvision_operators
+ARG COMMIT=
+RUN echo "$COMMIT" > COMMIT && python -m compileall -q evaluator leaderboard submissions
 USER hannun
 CMD ["python", "-m", "evaluator", "worker"]

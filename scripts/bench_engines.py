@@ -16,6 +16,7 @@ from transformers import (
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Prompt
+from evaluator.engines.hardware import best_device
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
 from scripts.support.tiny_models import make_extractive, make_image_text
@@ -36,7 +37,7 @@ def engine_rows(folder: Path) -> Iterator[Row]:
     prompts = [p for item in benchmark.load(SAMPLES / "ko-vqa") for p in benchmark.prompts(item)]
     yield _row(f"chat, {len(prompts)} images, {NEW_TOKENS} new tokens", "chat", model, prompts, plain_chat(model))
     model = make_extractive(folder / "extractive")
-    prompts = _questions_on_a_page()
+    prompts = questions_on_a_page()
     what = f"extractive, {len(prompts)} questions on a page of {PAGE_CHARS:,} characters"
     yield _row(f"{what}, same windows", "extractive", model, prompts, plain_extractive(model, overlap=128))
     yield _row(f"{what}, published windows", "extractive", model, prompts, plain_extractive(model, hop=PUBLISHED_HOP))
@@ -53,10 +54,11 @@ def _row(what: str, engine: str, model: Path, prompts: Sequence[Prompt], one: Ca
     )
 
 
-def plain_chat(folder: Path) -> Callable[[Prompt], str]:
+def plain_chat(folder: Path, precision: str = "float32", new_tokens: int = NEW_TOKENS) -> Callable[[Prompt], str]:
     """Return a plain chat model that answers one prompt at a time."""
+    dtype = getattr(torch, precision)
     processor = AutoProcessor.from_pretrained(folder)
-    model = AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.float32).eval()
+    model = AutoModelForImageTextToText.from_pretrained(folder, dtype=dtype).eval().to(best_device())
 
     def answer(prompt: Prompt) -> str:
         content = [{"type": "image", "image": Image.open(path).convert("RGB")} for path in prompt.images]
@@ -66,9 +68,9 @@ def plain_chat(folder: Path) -> Callable[[Prompt], str]:
             tokenize=True,
             return_dict=True,
             return_tensors="pt",
-        )
+        ).to(model.device, dtype)
         with torch.inference_mode():
-            output = model.generate(**inputs, do_sample=False, max_new_tokens=NEW_TOKENS)
+            output = model.generate(**inputs, do_sample=False, max_new_tokens=new_tokens)
         new = output[0, inputs["input_ids"].shape[1] :]
         text: str = processor.tokenizer.decode(new, skip_special_tokens=True)
         return text.strip()
@@ -76,12 +78,15 @@ def plain_chat(folder: Path) -> Callable[[Prompt], str]:
     return answer
 
 
-def plain_extractive(folder: Path, *, overlap: int | None = None, hop: int | None = None) -> Callable[[Prompt], str]:
+def plain_extractive(
+    folder: Path, *, overlap: int | None = None, hop: int | None = None, precision: str = "float32"
+) -> Callable[[Prompt], str]:
     """Return a plain extractive reader: it tokenises the page for each question, runs one window at a time, and loops over
     the best starts and ends.
     """
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModelForQuestionAnswering.from_pretrained(folder, dtype=torch.float32).eval()
+    dtype = getattr(torch, precision)
+    model = AutoModelForQuestionAnswering.from_pretrained(folder, dtype=dtype).eval().to(best_device())
 
     def answer(prompt: Prompt) -> str:
         page = prompt.page or ""
@@ -100,9 +105,10 @@ def plain_extractive(folder: Path, *, overlap: int | None = None, hop: int | Non
         for window in range(len(encoded["input_ids"])):
             names = ("input_ids", "token_type_ids", "attention_mask")
             with torch.inference_mode():
-                output = model(**{name: torch.tensor([encoded[name][window]]) for name in names})
+                output = model(**{name: torch.tensor([encoded[name][window]]).to(model.device) for name in names})
             offsets, on_page = encoded["offset_mapping"][window], encoded.sequence_ids(window)
-            starts, ends = output.start_logits[0].numpy(), output.end_logits[0].numpy()
+            starts = output.start_logits[0].float().cpu().numpy()
+            ends = output.end_logits[0].float().cpu().numpy()
             for start in _best(starts):
                 for end in _best(ends):
                     if on_page[start] == on_page[end] == 1 and start <= end and starts[start] + ends[end] > best:
@@ -118,7 +124,7 @@ def _best(logits: Any) -> list[int]:
     return places
 
 
-def _questions_on_a_page() -> list[Prompt]:
+def questions_on_a_page() -> list[Prompt]:
     items = BENCHMARKS["korquad-2"].load(SAMPLES / "korquad-2")
     pages = "".join(dict.fromkeys(item.page or "" for item in items))
     page = (pages * (PAGE_CHARS // len(pages) + 1))[:PAGE_CHARS]

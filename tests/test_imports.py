@@ -31,7 +31,18 @@ ALLOWED = {
 }
 # In order: a room may import itself and the rooms before it.
 ROOMS = {
-    "submissions": ["texts", "records", "config", "store", "queue", "hub_models", "checks", "operator", "commands"],
+    "submissions": [
+        "texts",
+        "records",
+        "config",
+        "store",
+        "queue",
+        "hub_models",
+        "checks",
+        "operator",
+        "setup",
+        "commands",
+    ],
     "evaluator": [
         "core",
         "statistics",
@@ -46,6 +57,7 @@ ROOMS = {
         "results",
         "opened",
         "worker",
+        "doctor",
         "commands",
     ],
     "leaderboard": ["data", "views", "pages", "edition", "web"],

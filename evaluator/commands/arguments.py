@@ -36,6 +36,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_worker(commands.add_parser("worker", help="evaluate queued requests"))
     _add_estimate(commands.add_parser("estimate", help="estimate the time and price of a model's evaluations"))
     _add_schedule(commands.add_parser("schedule", help="run the worker as a scheduled Hugging Face Job"))
+    selftest = commands.add_parser("selftest", help="measure the engines on this machine, as a table")
+    selftest.add_argument("--device", choices=("cuda", "cpu"), help="default: a GPU if there is one")
     return parser
 
 

@@ -22,6 +22,7 @@ COMMANDS = {
     "worker": "evaluator.commands.worker",
     "estimate": "evaluator.commands.estimate",
     "schedule": "evaluator.commands.schedule",
+    "selftest": "evaluator.commands.selftest",
 }
 
 

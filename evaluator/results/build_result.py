@@ -12,11 +12,12 @@ from evaluator.engines.generation_config import dropped_settings
 from evaluator.engines.hardware import LIBRARIES
 from evaluator.engines.registry import ENGINES
 from evaluator.results.latency import build_latency
-from evaluator.results.reproduce import git_hash, reproduce, server_name
+from evaluator.results.reproduce import reproduce, server_name
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task
 from evaluator.statistics.intervals import mean_interval, weighted_variance
 from submissions.config.api_options import ApiOptions
+from submissions.config.code_version import git_hash
 from submissions.hub_models.devices import visible_devices
 from submissions.records.request import DEFAULT_REVISION
 from submissions.records.result import (

@@ -1,11 +1,9 @@
-"""The command line that reproduces a result, and the commit of this code."""
+"""The command line that reproduces a result."""
 
 import shlex
-import subprocess
 from pathlib import Path
 
 from evaluator.results.task import Task
-from submissions.config.paths import ROOT
 from submissions.config.server_command import program_of
 from submissions.records.base import MAX_PIXELS
 from submissions.records.options import MAX_REASONING_TOKENS, PRECISIONS
@@ -51,19 +49,3 @@ def server_name(command: str) -> str:
     words = shlex.split(command)
     module = words.index("-m") + 1 if "-m" in words else 0
     return words[module].partition(".")[0] if module else Path(program_of(command)).name
-
-
-def git_hash() -> str | None:
-    """Return the commit of this code, or None outside of a git repository."""
-    try:
-        done = subprocess.run(
-            ["git", "rev-parse", "--verify", "-q", "HEAD"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=10,
-            process_group=0,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() or None

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from submissions.queue.heartbeats import Heartbeats
 from submissions.records.index_rows import QueueRow
 from submissions.records.request import Lease, Status
-from submissions.records.worker import Pause, Presence, Upkeep
+from submissions.records.worker import Diagnosis, Pause, Presence, Upkeep
 from submissions.store.base import blob_id
 from submissions.texts.errors import StoreError
 
@@ -42,6 +42,7 @@ class WorkerStatus:
         self.silent_since: dict[str, datetime] = {}  # the last heartbeat of those whose worker sends none any more
         self.workers: list[Presence] = []  # seen within the last weeks
         self.upkeep: Upkeep | None = None  # the last one of the store
+        self.diagnosis: Diagnosis | None = None  # what the doctor found last
 
     @property
     def private_failing_since(self) -> datetime | None:
@@ -94,6 +95,7 @@ class WorkerStatus:
             self._workers_read = now
             self.workers = heartbeats.workers()
             self.upkeep = heartbeats.upkeep()
+            self.diagnosis = heartbeats.diagnosis()
             self._workers_as_of = datetime.now(UTC)
         if running or not pending:
             self._pauses = []

@@ -25,34 +25,15 @@ from leaderboard.web.security import SecurityMiddleware
 from leaderboard.web.submit_routes import submit_routes
 from submissions.checks.submit import SubmissionService
 from submissions.config.settings import Settings
+from submissions.config.sign_in import check_sign_in
 from submissions.queue.heartbeats import Heartbeats
 from submissions.queue.queue import Queue
 from submissions.store.open import check_lasts, open_store
-from submissions.texts.errors import SettingsError
 
 # Only the Hub's proxies, which have private addresses, connect to a Space directly. Visitors connect through them.
 SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
 MAX_CONNECTIONS = 2000  # open connections or requests; above it the answer is 503
 SHUTDOWN_GRACE_S = 3  # seconds that responses may take at shutdown; the stream of an open page would never end
-OAUTH_VARIABLES = (
-    "OAUTH_CLIENT_ID",
-    "OAUTH_CLIENT_SECRET",
-    "OAUTH_SCOPES",
-    "OPENID_PROVIDER_URL",
-    "SYSTEM",
-    "SPACE_ID",
-)
-
-
-def check_sign_in() -> None:
-    """Raise SettingsError if an environment variable that Gradio needs for signing in at the Hub is missing.
-
-    Without SYSTEM and SPACE_ID, Gradio takes the process for a local one and signs everybody in as the operator.
-    """
-    if missing := [name for name in OAUTH_VARIABLES if not os.environ.get(name)]:
-        raise SettingsError(
-            f"HANNUN_AUTH=oauth needs {', '.join(missing)}: a Space has them with hf_oauth in its README (docs/deploy.md)"
-        )
 
 
 def build_app(settings: Settings) -> FastAPI:

@@ -143,6 +143,10 @@ class _BoardCollector(Collector):
         yield GaugeMetricFamily(
             "hannun_upkeep_failed", "1 after an upkeep of the store that did not finish.", int(failed)
         )
+        if diagnosis := self._board.workers.diagnosis:
+            found = GaugeMetricFamily("hannun_doctor_faults", "Faults that the last doctor found.", labels=["host"])
+            found.add_metric([diagnosis.host], len(diagnosis.faults))
+            yield found
         yield GaugeMetricFamily(
             "hannun_unreadable_records", "Records that cannot be read and are left out.", len(view.unreadable)
         )

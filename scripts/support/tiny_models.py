@@ -5,6 +5,7 @@ Their answers are nonsense. They show that the whole way from a model folder to 
 
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,28 @@ TEMPLATE = (
 )
 
 
-def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = True) -> Path:
-    """Build a LLaVA of about 370,000 parameters for 32-pixel images.
+@dataclass(frozen=True)
+class ChatSize:
+    """The size of a LLaVA: its language model, its vision model, and the pixels of a side of its pictures."""
+
+    hidden: int
+    intermediate: int
+    layers: int
+    heads: int
+    vision_hidden: int
+    vision_layers: int
+    vision_heads: int
+    side: int
+    patch: int
+
+
+TINY = ChatSize(64, 128, 2, 2, vision_hidden=32, vision_layers=2, vision_heads=2, side=32, patch=8)
+# As Qwen2.5-VL-3B, whose vocabulary is larger: about 2.9 billion parameters, and 576 tokens for a picture.
+LARGE = ChatSize(2048, 11_008, 36, 16, vision_hidden=1024, vision_layers=24, vision_heads=16, side=336, patch=14)
+
+
+def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = True, size: ChatSize = TINY) -> Path:
+    """Build a LLaVA, by default of about 370,000 parameters for 32-pixel images.
 
     Without `ends` it hardly ever ends an answer.
     """
@@ -48,20 +69,20 @@ def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = Tru
     tokenizer = _tokenizer(["<image>", "<|user|>", "<|assistant|>", "<|end|>", "<pad>"], pad="<pad>", eos="<|end|>")
     config = LlavaConfig(
         vision_config=CLIPVisionConfig(
-            hidden_size=32,
-            intermediate_size=64,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            image_size=32,
-            patch_size=8,
-            projection_dim=32,
+            hidden_size=size.vision_hidden,
+            intermediate_size=2 * size.vision_hidden,
+            num_hidden_layers=size.vision_layers,
+            num_attention_heads=size.vision_heads,
+            image_size=size.side,
+            patch_size=size.patch,
+            projection_dim=size.vision_hidden,
         ),
         text_config=LlamaConfig(
             vocab_size=len(tokenizer),
-            hidden_size=64,
-            intermediate_size=128,
-            num_hidden_layers=2,
-            num_attention_heads=2,
+            hidden_size=size.hidden,
+            intermediate_size=size.intermediate,
+            num_hidden_layers=size.layers,
+            num_attention_heads=size.heads,
             max_position_embeddings=max_positions,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
@@ -75,9 +96,11 @@ def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = Tru
         with torch.no_grad():
             model.lm_head.weight[tokenizer.eos_token_id] *= 2
     processor = LlavaProcessor(
-        image_processor=CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}),
+        image_processor=CLIPImageProcessorPil(
+            size={"shortest_edge": size.side}, crop_size={"height": size.side, "width": size.side}
+        ),
         tokenizer=tokenizer,
-        patch_size=8,
+        patch_size=size.patch,
         vision_feature_select_strategy="default",
         num_additional_image_tokens=1,
         image_token="<image>",
@@ -86,8 +109,11 @@ def make_image_text(folder: Path, max_positions: int = 4096, *, ends: bool = Tru
     return _save(folder, model, processor)
 
 
-def make_extractive(folder: Path, family: str = "bert") -> Path:
-    """Build an extractive encoder of about 220,000 parameters: bert, roberta, or modernbert with a long context."""
+def make_extractive(folder: Path, family: str = "bert", *, large: bool = False) -> Path:
+    """Build an extractive encoder: bert, roberta, or modernbert with a long context.
+
+    It has about 220,000 parameters, or if `large` the layers of BERT base.
+    """
     torch.manual_seed(0)
     length = 8192 if family == "modernbert" else 512
     tokenizer = _tokenizer(
@@ -95,7 +121,10 @@ def make_extractive(folder: Path, family: str = "bert") -> Path:
     )
     # RoBERTa's first position is the one after the padding index.
     size = {"max_position_embeddings": length + 1 if family == "roberta" else length, "vocab_size": len(tokenizer)}
-    size |= {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128}
+    if large:
+        size |= {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
+    else:
+        size |= {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128}
     config, model = {
         "bert": (BertConfig, BertForQuestionAnswering),
         "roberta": (RobertaConfig, RobertaForQuestionAnswering),

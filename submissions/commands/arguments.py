@@ -65,8 +65,35 @@ def build_parser(benchmarks: Iterable[str]) -> argparse.ArgumentParser:
         ("restore", "copy a backup into empty stores"),
     ):
         commands.add_parser(name, help=purpose).add_argument("folder", type=Path)
+    _add_init(commands.add_parser("init", help="set up a board in a Space, as static files, or on a machine"))
+    _add_doctor(commands.add_parser("doctor", help="check everything that a board needs, and say how to repair it"))
     commands.add_parser("status", help="show stores, queue, workers and limits on one screen")
     commands.add_parser("verify", help="check stored files against their hashes, and records against the index")
     commands.add_parser("tidy", help="squash and pack the history of the store, as a worker does every week")
     commands.add_parser("reindex", help="rebuild the index from the records")
     return parser
+
+
+def _add_init(init: argparse.ArgumentParser) -> None:
+    init.add_argument("--space", metavar="ORG/NAME", help="a Space, with its dataset and its bucket")
+    init.add_argument("--static", action="store_true", help="a Space of files without a server, which is free")
+    init.add_argument(
+        "--machine",
+        nargs="?",
+        const="hannun-board",
+        metavar="FOLDER",
+        help="a folder for Docker Compose on this machine: the board, or with --space the worker",
+    )
+    init.add_argument("--host", metavar="NAME", help="public name of the machine's board (default: loopback only)")
+    init.add_argument("--port", type=int, help="port of the proxy (default: 8080, with --host 80)")
+    init.add_argument("--board-port", type=int, default=7860, help="loopback port of the board itself")
+    init.add_argument("--gpu", action="store_true", help="pass GPUs to the worker (default: if this machine has one)")
+    init.add_argument("--no-docker", action="store_true", help="write the files although Docker does not run here")
+    init.add_argument("--dry-run", action="store_true", help="print the calls and change nothing")
+    init.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _add_doctor(doctor: argparse.ArgumentParser) -> None:
+    doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
+    doctor.add_argument("--address", metavar="URL", help="public address of the board, to check the proxy")
+    doctor.add_argument("--quick", action="store_true", help="leave out the evaluation of a tiny model")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from submissions.commands import decisions as owners
 from submissions.commands import requests, stores, submit
 from submissions.commands.context import Context, fail
+from submissions.commands.init import init
 from submissions.config.settings import load_settings
 from submissions.records.registry import Registry
 from submissions.store.open import check_there
@@ -39,6 +40,8 @@ CREATES_STORE = ("submit", "check", "approve-code", "opt-out", "migrate", "resto
 def dispatch(args: argparse.Namespace, registry: Registry) -> int:
     """Run a command and return its exit code."""
     try:
+        if args.command == "init":
+            return init(args)
         settings = load_settings(registry.benchmarks).with_store(args.store)
         if args.command not in CREATES_STORE:
             check_there(settings.store)

@@ -39,6 +39,10 @@ def status_lines(queue: Queue, settings: Settings) -> Iterator[str]:
         yield f"worker    {worker.worker}, seen {_ago(worker.seen_at, now)} ago"
     if not workers:
         yield "worker    none seen yet"
+    if diagnosis := heartbeats.diagnosis():
+        yield f"doctor    {len(diagnosis.faults)} faults on {diagnosis.host}, {_ago(diagnosis.at, now)} ago"
+        for line in diagnosis.faults:
+            yield f"          {line}"
 
 
 def _ago(then: datetime, now: datetime) -> str:

@@ -12,10 +12,11 @@ from hashlib import sha256
 from submissions.config.settings import Settings
 from submissions.queue.upkeep import UPKEEP
 from submissions.records.request import Lease
-from submissions.records.worker import Pause, Presence, Upkeep
+from submissions.records.worker import Diagnosis, Pause, Presence, Upkeep
 from submissions.store.open import open_private_store, private_store_health
 from submissions.store.private import PROBE, Health, PrivateStore
 
+DIAGNOSIS = "diagnosis.json"
 LEASES, PAUSES, WORKERS = "leases", "paused", "workers"
 FORGET_WORKERS_AFTER = timedelta(days=30)
 
@@ -89,6 +90,14 @@ class Heartbeats:
     def upkeep(self) -> Upkeep | None:
         """Return the last upkeep of the store, or None if there was none."""
         return self._files.read_record(UPKEEP, Upkeep)
+
+    def report_diagnosis(self, diagnosis: Diagnosis) -> None:
+        """Record what the doctor found, for the board's operator."""
+        self._files.write(DIAGNOSIS, diagnosis.to_bytes())
+
+    def diagnosis(self) -> Diagnosis | None:
+        """Return what the doctor found last, or None if it never ran."""
+        return self._files.read_record(DIAGNOSIS, Diagnosis)
 
     @property
     def health(self) -> Health:

@@ -1,4 +1,6 @@
-"""Define private records of workers: when each was last seen, its pauses, and the last upkeep of the store."""
+"""Define private records of workers: when each was last seen, its pauses, the last upkeep, and the last diagnosis."""
+
+from pydantic import Field
 
 from submissions.records.base import Label, Record, Time
 from submissions.texts.failure_codes import FailureCode
@@ -25,3 +27,11 @@ class Pause(Record):
     code: FailureCode  # the repeated failure that caused it
     since: Time
     until: Time
+
+
+class Diagnosis(Record):
+    """The outcome of the last `doctor`, stored at `diagnosis.json` in the private store."""
+
+    at: Time
+    host: Label
+    faults: list[str] = Field(default_factory=list)  # one line each

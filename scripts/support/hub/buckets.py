@@ -74,6 +74,8 @@ def serve_buckets(app: FastAPI, hub: "Hub") -> None:
     def create(request: Request, owner: str, name: str, body: Body) -> Response:
         who = ACCOUNTS.get(token_of(request) or "", {}).get("name", "me")
         repo = f"buckets/{who if owner == 'me' else owner}/{name}"
+        if hub.roles.role(token_of(request), repo) == "none" or owner in hub.foreign:
+            return error(request, 403, f'You don\'t have the rights to create a bucket under the namespace "{owner}"')
         if denied := hub.roles.refusal(request, repo, True, write=True):
             return denied
         answer = {"url": f"{request.base_url}{repo}", "id": repo.removeprefix("buckets/"), "name": repo}

@@ -16,7 +16,6 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
 TOKEN = "hf_write"  # may read and write every repository
-SPACE_COMMIT = "c" * 40
 OWNER = {"id": "1", "name": "org", "type": "org"}
 ACCOUNTS: dict[str, dict[str, Any]] = {  # by token
     TOKEN: {"type": "user", "name": "org"},
@@ -81,10 +80,6 @@ def serve_jobs(
     def whoami(request: Request) -> Response:
         who = ACCOUNTS.get(request.headers.get("Authorization", "").removeprefix("Bearer "))
         return JSONResponse(who) if who else JSONResponse({"error": "Invalid username or password."}, 401)
-
-    @app.get("/api/spaces/{owner}/{name}")
-    def space(owner: str, name: str) -> dict[str, Any]:
-        return {"id": f"{owner}/{name}", "sha": SPACE_COMMIT, "private": False, "sdk": "gradio"}
 
     @app.post("/api/scheduled-jobs/{namespace}")
     async def create(request: Request, namespace: str) -> dict[str, Any]:

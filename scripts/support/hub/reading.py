@@ -86,7 +86,9 @@ def serve_reading(app: FastAPI, hub: "Hub", kind: str) -> None:
             "tags": [],
             "siblings": siblings,
         }
-        return JSONResponse({**answer, "sdk": "gradio"} if kind == "spaces" else answer)
+        if kind == "spaces":
+            answer["sdk"] = hub.spaces[repo].sdk if repo in hub.spaces else "gradio"
+        return JSONResponse(answer)
 
     @app.get(f"/api/{kind}/{{owner}}/{{name}}/tree/{{revision}}")
     @app.get(f"/api/{kind}/{{owner}}/{{name}}/tree/{{revision}}/{{path:path}}")

@@ -31,6 +31,7 @@ from scripts.support.hub.reading import serve_reading
 from scripts.support.hub.refs import serve_refs
 from scripts.support.hub.roles import Role, Roles, token_of
 from scripts.support.hub.server import build
+from scripts.support.hub.spaces import Space, serve_spaces
 
 BINARY = (
     "*.7z *.arrow *.avro *.bin *.bz2 *.ckpt *.ftz *.gz *.h5 *.joblib *.lz4 *.mds *.mlmodel *.model *.msgpack *.npy *.npz "
@@ -71,6 +72,9 @@ class Hub:
         self.accepts_gzip = False  # git accepts compressed requests; its client compresses those over 1024 bytes
         self.resolve_cache = True  # answer regular files with a redirect to the same origin
         self.buckets: dict[str, Bucket] = {}
+        self.spaces: dict[str, Space] = {}
+        self.foreign: set[str] = set()  # namespaces in which no token may create anything
+        self.without_plan: set[str] = set()  # namespaces that may not have a Gradio Space
         self.cas = Cas()
         self.leaks: list[str] = []  # requests that sent a token to the second origin
         self.runner = Runner()
@@ -87,8 +91,9 @@ class Hub:
         serve_storage(self.app, self)
         serve_buckets(self.app, self)
         serve_cas(self.app, self)
+        serve_spaces(self.app, self)
         serve_jobs(self.app, self.jobs, self.pulls, self.runner)
-        serve_reading(self.app, self, "spaces")  # after serve_jobs, which answers the info of a Space
+        serve_reading(self.app, self, "spaces")
         self.app.mount("/", build(root))  # models
 
     def name(self, kind: str, owner: str, name: str) -> str:

@@ -11,7 +11,6 @@ import yaml
 
 from evaluator.hub.eval_results import offer_result
 from evaluator.hub.jobs import cron
-from scripts.support.hub.jobs import SPACE_COMMIT
 from scripts.support.hub.repos import TOKEN, Hub
 from scripts.support.records import Make, result_of
 from submissions.config.settings import Settings
@@ -25,6 +24,8 @@ STORES = {"HANNUN_STORE": "hf://datasets/org/store", "HANNUN_PRIVATE_STORE": "hf
 
 @pytest.fixture
 def schedule(hub: Hub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    hub.create("spaces/org/board")
+
     def run(*arguments: str, **environment: str) -> Done:
         return in_process(STORES | environment, monkeypatch, capsys)("schedule", *arguments)
 
@@ -45,7 +46,8 @@ def test_schedule_creates_lists_and_deletes_job(hub: Hub, schedule: Callable[...
     assert spec["environment"] == {**STORES, "HANNUN_LATENCY_SAMPLES": "50"}
     command = spec["command"][-1]
     assert "spaces/org/board" in command and command.endswith("evaluator worker --once")
-    assert f"git checkout --quiet {SPACE_COMMIT}\n" in command and SPACE_COMMIT in made.stdout
+    commit = hub.store("spaces/org/board").head()
+    assert f"git checkout --quiet {commit}\n" in command and commit in made.stdout
     assert spec["dockerImage"] == IMAGE
     assert job["id"] in schedule("--list").stdout
     assert schedule("--delete", job["id"]).returncode == 0 and hub.jobs == []

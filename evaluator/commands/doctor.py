@@ -1,0 +1,46 @@
+"""`python -m submissions doctor`: check everything that a board needs, and say how to repair it."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.doctor.examine import examine, remember
+from evaluator.doctor.findings import Finding, Options, fault
+from submissions.config.settings import load_settings
+from submissions.texts.errors import SettingsError
+
+MARKS = {"ok": "ok     ", "fault": "FAULT  ", "skipped": "-      "}
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print a line for each finding, and return 1 if one of them is a fault."""
+    findings: list[Finding] = []
+    try:
+        settings = load_settings(BENCHMARKS).with_store(args.store)
+    except SettingsError as error:
+        findings.append(
+            fault("settings", str(error), "correct this variable; docs/configuration.md lists all settings")
+        )
+        _show(findings[-1], as_json=args.json)
+    else:
+        for finding in examine(settings, Options(args.address, evaluates=not args.quick)):
+            findings.append(finding)
+            _show(finding, as_json=args.json)
+        remember(settings, findings)
+    faults = sum(finding.state == "fault" for finding in findings)
+    if args.json:
+        print(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=2))
+    else:
+        print(f"{faults} faults" if faults else "no faults")
+    return 1 if faults else 0
+
+
+def _show(finding: Finding, *, as_json: bool) -> None:
+    if as_json:
+        return
+    print(f"{MARKS[finding.state]}{finding.check}: {finding.said}")
+    if finding.remedy:
+        print(f"       → {finding.remedy}")
+    sys.stdout.flush()

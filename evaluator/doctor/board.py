@@ -1,0 +1,62 @@
+"""Check how visitors reach the board: sign-in, and the proxy in front of it."""
+
+import os
+from collections.abc import Iterator
+
+import httpx2
+from httpx2 import HTTPError
+
+from evaluator.doctor.findings import Finding, Options, fault, ok
+from submissions.config.settings import Settings
+from submissions.config.sign_in import check_sign_in
+from submissions.texts.errors import SettingsError
+
+REQUEST_SECONDS = 15.0
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def check_auth(settings: Settings, options: Options) -> Iterator[Finding]:
+    if settings.auth == "oauth":
+        try:
+            check_sign_in()
+        except SettingsError as error:
+            yield fault("sign-in", str(error), "set them, or HANNUN_AUTH=off for a board that only you can reach")
+        else:
+            yield ok("sign-in", "visitors sign in with Hugging Face")
+    elif _is_public(settings, options):
+        yield fault(
+            "sign-in", "HANNUN_AUTH=off on a board that others can reach", "set HANNUN_AUTH=oauth (docs/deploy.md)"
+        )
+    else:
+        yield ok("sign-in", "off: everybody who reaches the board may submit")
+
+
+def check_proxy(settings: Settings, options: Options) -> Iterator[Finding]:
+    """Ask for pages through the public address."""
+    address = (options.address or settings.live_address or "").rstrip("/")
+    if not address:
+        return
+    try:
+        alive = httpx2.get(f"{address}/healthz", timeout=REQUEST_SECONDS, follow_redirects=True)
+        metrics = httpx2.get(f"{address}/metrics", timeout=REQUEST_SECONDS, follow_redirects=True)
+    except HTTPError as error:
+        yield fault("proxy", f"{address} does not answer ({type(error).__name__})", "start the board and the proxy")
+        return
+    if alive.status_code != 200 or alive.text.strip() != "ok":
+        remedy = "let the proxy pass every path on to the board's port (docs/deploy.md)"
+        yield fault("proxy", f"{address}/healthz answers {alive.status_code}, not the board's ok", remedy)
+        return
+    yield ok("proxy", f"{address} leads to the board")
+    if metrics.status_code == 200:
+        yield fault(
+            "proxy", f"{address}/metrics can be read by everybody", "deny /metrics in the proxy (docs/deploy.md)"
+        )
+    if not os.environ.get("FORWARDED_ALLOW_IPS") and "SPACE_ID" not in os.environ:
+        remedy = "set FORWARDED_ALLOW_IPS to the proxy's address in the board's environment"
+        yield fault("proxy", "all visitors seem to have one address and share its rate limits", remedy)
+
+
+def _is_public(settings: Settings, options: Options) -> bool:
+    """Return whether others reach the board under the address that the operator names."""
+    address = options.address or settings.live_address
+    return address is not None and httpx2.URL(address).host not in LOOPBACK

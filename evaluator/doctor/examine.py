@@ -1,0 +1,56 @@
+"""Run all checks, and remember the outcome for the board's operator."""
+
+import logging
+import platform
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+from evaluator.doctor import board, machine, models, stores
+from evaluator.doctor.findings import Check, Finding, Options, fault
+from submissions.config.settings import Settings
+from submissions.queue.heartbeats import Heartbeats
+from submissions.records.worker import Diagnosis
+from submissions.texts.errors import StoreError
+
+log = logging.getLogger(__name__)
+
+CHECKS: tuple[Check, ...] = (
+    stores.check_settings,
+    stores.check_ephemeral,
+    stores.check_hub,
+    stores.check_store,
+    stores.check_private_store,
+    stores.check_data_token,
+    machine.check_disk,
+    machine.check_memory,
+    machine.check_sandbox,
+    machine.check_gpu,
+    machine.check_versions,
+    models.check_data,
+    models.check_apis,
+    board.check_auth,
+    board.check_proxy,
+    models.check_evaluation,
+)
+
+
+def examine(settings: Settings, options: Options) -> Iterator[Finding]:
+    """Yield the findings of all checks. A check that fails in an unexpected way is a fault, and the others go on."""
+    for check in CHECKS:
+        try:
+            yield from check(settings, options)
+        except Exception as error:
+            log.debug("%s", check.__name__, exc_info=error)
+            name = check.__name__.removeprefix("check_").replace("_", " ")
+            yield fault(name, f"{type(error).__name__}: {error}", "report this as an issue of this project")
+
+
+def remember(
+    settings: Settings, findings: list[Finding], now: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> None:
+    """Store the number of faults and their lines in the private store, if it can be written."""
+    faults = [f"{finding.check}: {finding.said}"[:300] for finding in findings if finding.state == "fault"]
+    try:
+        Heartbeats(settings).report_diagnosis(Diagnosis(at=now(), host=platform.node()[:100], faults=faults))
+    except StoreError as error:
+        log.debug("the diagnosis was not stored: %s", error)

@@ -1,0 +1,152 @@
+"""Check what evaluates models: test sets, model servers, APIs, and one whole evaluation of a tiny model."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx2
+from httpx2 import HTTPError
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.core.errors import EvaluationError, SandboxError
+from evaluator.datasets.leak_check import CANARY
+from evaluator.datasets.source import DRAWN, SCHEME, open_source
+from evaluator.doctor.findings import Finding, Options, fault, ok, skipped
+from evaluator.engines.registry import REGISTRY
+from evaluator.results.evaluate import evaluate
+from evaluator.results.task import Task, load_items, options_of
+from submissions.checks.model_checks import inspect_model
+from submissions.checks.request import build_request
+from submissions.config.api_options import API_KEY, ApiOptions
+from submissions.config.paths import ROOT
+from submissions.config.settings import Settings
+from submissions.texts.errors import RefusedError, SettingsError
+
+REQUEST_SECONDS = 20.0
+TINY_MODELS = "scripts.support.tiny_models"  # the program that makes them; a board's image does not have it
+TINY_MODEL = "tiny/image-text"
+ITEMS = 2
+
+
+def check_data(settings: Settings, _: Options) -> Iterator[Finding]:
+    """Check that each test set can be read, has its canary, and has as many items as its benchmark says."""
+    if not settings.data:
+        yield skipped("data", "HANNUN_DATA names no test set: all rows are trials on sample items, without a rank")
+    for name, data in settings.data.items():
+        if data == DRAWN:
+            yield ok("data", f"{name} is drawn from this installation's secret; its rows have a rank")
+            continue
+        try:
+            source = open_source(name, data, settings)
+            items = BENCHMARKS[name].load(source.path)
+        except (EvaluationError, SettingsError, OSError) as error:
+            yield fault("data", f"{name}: {error}", "correct HANNUN_DATA, or import the set again")
+            continue
+        card = BENCHMARKS[name].card
+        if source.split == card.split and len(items) != card.n:
+            remedy = "import the whole set, or name another split: HANNUN_DATA=… #SPLIT"
+            yield fault("data", f"{name} has {len(items):,} items instead of {card.n:,}", remedy)
+        if not card.is_public and not data.startswith(SCHEME) and not (source.path / CANARY).is_file():
+            remedy = f"`python -m evaluator import` writes {CANARY}, a line by which a leak is found"
+            yield fault("data", f"{name} has no {CANARY}", remedy)
+        yield ok("data", f"{name}: {len(items):,} items can be read")
+
+
+def check_apis(settings: Settings, _: Options) -> Iterator[Finding]:
+    """Check each API's key and address with one free call that sends nothing but the key."""
+    for name, api in settings.apis.items():
+        yield from _check_api(f"api {name}", str(api.options.base_url), api.options.key, api.options.model)
+    if settings.embeddings:
+        server = settings.embeddings
+        yield from _check_api("embeddings", server.base_url, server.key, server.model)
+
+
+def _check_api(check: str, base_url: str, key: str, model: str | None) -> Iterator[Finding]:
+    secret = os.environ.get(key)
+    if not secret and key != API_KEY:
+        yield fault(check, f"the variable {key} is not set", f"set {key} to the key of {base_url}")
+        return
+    headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+    try:
+        answer = httpx2.get(f"{base_url.rstrip('/')}/models", headers=headers, timeout=REQUEST_SECONDS)
+    except HTTPError as error:
+        yield fault(check, f"{base_url} does not answer ({type(error).__name__})", "check base_url, network and proxy")
+        return
+    if answer.status_code in (401, 403):
+        yield fault(check, f"{base_url} answers {answer.status_code} to the key in {key}", f"replace the key in {key}")
+        return
+    if answer.status_code >= 500:
+        yield fault(check, f"{base_url} answers {answer.status_code}", "run this again later")
+        return
+    listed = _model_names(answer)
+    if model and listed and model not in listed:
+        yield fault(check, f"{base_url} has no model {model}", f"choose one of {', '.join(sorted(listed)[:5])}")
+    else:
+        yield ok(check, f"{base_url} answers")
+
+
+def _model_names(answer: httpx2.Response) -> set[str]:
+    """Return the names of the models that an API lists, or nothing if it lists none."""
+    try:
+        rows = answer.json()["data"]
+        return {str(row["id"]) for row in rows}
+    except (ValueError, KeyError, TypeError):
+        return set()
+
+
+def check_evaluation(settings: Settings, options: Options) -> Iterator[Finding]:
+    """Evaluate a tiny model on invented items, with the built-in engine and through HANNUN_SERVER."""
+    if not options.evaluates:
+        return
+    if find_spec("torch") is None or find_spec("scripts") is None:
+        yield skipped("evaluation", "this environment has no worker")
+        return
+    with TemporaryDirectory() as scratch:
+        models = Path(scratch) / "models"
+        made = subprocess.run(
+            [sys.executable, "-m", TINY_MODELS, str(models)], cwd=ROOT, capture_output=True, text=True
+        )
+        if made.returncode:
+            yield fault(
+                "evaluation", f"no tiny model could be made: {made.stderr[-200:]}", "install the lock files again"
+            )
+            return
+        yield from _evaluate(settings, models, Path(scratch) / "built-in", "evaluation", None)
+        if settings.server:
+            server = ApiOptions(spawn=settings.server)
+            yield from _evaluate(settings, models, Path(scratch) / "server", "server", server)
+
+
+def _evaluate(settings: Settings, models: Path, folder: Path, check: str, api: ApiOptions | None) -> Iterator[Finding]:
+    benchmark = next(one for one in BENCHMARKS.values() if one.name in REGISTRY.benchmarks_for("chat"))
+    try:
+        facts = inspect_model(TINY_MODEL, None, models, REGISTRY)
+        request = build_request(facts, benchmark.name, REGISTRY, "doctor")
+        engine = {"api": api, "engine": "api"} if api else {}
+        task = Task(
+            request,
+            options_of(request, models / TINY_MODEL, benchmark, max_new_tokens=8, **engine),
+            benchmark,
+            open_source(benchmark.name, None, settings),
+            limit=ITEMS,
+            latency_samples=1,
+        )
+        items, dataset = load_items(task)
+        folder.mkdir()
+        result = evaluate(task, items, dataset, folder).result
+    except (EvaluationError, SandboxError, RefusedError, OSError) as error:
+        log = folder / "inference.log"
+        ended = log.read_text(errors="replace").strip().splitlines()[-1:] if log.is_file() else []
+        said = f"a tiny model cannot be evaluated: {error}"
+        if ended:
+            said += f"; the log ends with: {ended[0][:200]}"
+        remedy = (
+            "try the command of HANNUN_SERVER by hand" if api else "the finding about the sandbox may name the cause"
+        )
+        yield fault(check, said, remedy)
+        return
+    yield ok(check, f"a tiny model was evaluated in {result.total_evaluation_time_seconds:.1f} s on {dataset.n} items")

@@ -1,0 +1,219 @@
+"""Check settings, stores and the rights of tokens."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from importlib.util import find_spec
+
+import httpx2
+from httpx2 import HTTPError
+from huggingface_hub import HfApi
+from huggingface_hub.errors import HfHubHTTPError
+
+from evaluator.doctor.findings import Finding, Options, fault, ok, skipped
+from submissions.config.settings import Settings
+from submissions.store.base import Snapshot, Store, transact
+from submissions.store.hub_api import HubApi
+from submissions.store.open import DATASETS, check_lasts, is_remote, local_path, open_private_store, open_store
+from submissions.store.private import BUCKETS
+from submissions.texts.errors import SettingsError, StoreError
+
+PROBE = "doctor/probe.json"  # written and deleted again
+MAX_CLOCK_SECONDS = 60.0  # difference from the Hub's clock
+SPACES = "hf://spaces/"
+REQUEST_SECONDS = 15.0
+
+
+def check_settings(settings: Settings, _: Options) -> Iterator[Finding]:
+    for name, similar in settings.unknown_variables.items():
+        guess = f"did you mean {similar}?" if similar else "docs/configuration.md lists all settings"
+        yield fault("settings", f"{name} is not a setting", guess)
+    if not settings.unknown_variables:
+        yield ok("settings", "all HANNUN_* variables are known and valid")
+
+
+def check_ephemeral(settings: Settings, _: Options) -> Iterator[Finding]:
+    if "SPACE_ID" not in os.environ or settings.ephemeral_store == "allow":
+        return
+    for variable, url in (("HANNUN_STORE", settings.store), ("HANNUN_PRIVATE_STORE", settings.private_store)):
+        try:
+            check_lasts(variable, url)
+        except SettingsError as error:
+            yield fault("ephemeral", str(error), "see the message")
+        else:
+            yield ok("ephemeral", f"{variable} outlasts a restart")
+
+
+def check_store(settings: Settings, _: Options) -> Iterator[Finding]:
+    """Read the public store, and commit a file that is taken back."""
+    url = settings.store
+    if not url.startswith("hf://") and not local_path(url).exists():
+        yield from _missing_folder("store", url, "the board creates the store at its first start")
+        return
+    try:
+        store = open_store(url, settings)
+        files = len(store.snapshot().files)
+        yield ok("store", f"{url} can be read: {files:,} files")
+        _write_and_take_back(store)
+    except (StoreError, OSError) as error:
+        remedy = "check HANNUN_STORE" if not url.startswith("hf://") else "check HANNUN_STORE and HANNUN_HUB_TOKEN"
+        yield fault("store", f"{url}: {error}", f"{remedy}; a folder must belong to the user of board and worker")
+        return
+    yield ok("store", f"{url} can be written")
+
+
+def check_private_store(settings: Settings, _: Options) -> Iterator[Finding]:
+    url = settings.private_store
+    if not is_remote(url) and not local_path(url).exists():
+        yield from _missing_folder("private store", url, "it is created at the first start")
+        return
+    try:
+        private = open_private_store(settings)
+        content = secrets.token_bytes(16)
+        private.write(PROBE, content)
+        found = private.read(PROBE)
+        private.delete(PROBE)
+    except (StoreError, OSError, KeyError) as error:
+        yield fault("private store", f"{url}: {error}", "check HANNUN_PRIVATE_STORE; it must be private and writable")
+        return
+    if found != content:
+        yield fault("private store", f"{url} returns other bytes than were written", "check the storage behind it")
+        return
+    yield ok("private store", f"{url} is private and can be read and written")
+
+
+def check_hub(settings: Settings, _: Options) -> Iterator[Finding]:
+    """Check the token's rights one by one, and the clock against the Hub's."""
+    dataset = settings.store.removeprefix(DATASETS) if settings.store.startswith(DATASETS) else None
+    bucket = settings.private_store.removeprefix(BUCKETS) if settings.private_store.startswith(BUCKETS) else None
+    space = settings.static.removeprefix(SPACES) if settings.static and settings.static.startswith(SPACES) else None
+    if not (dataset or bucket or space):
+        yield skipped("hub", "nothing is on the Hub")
+        return
+    api = HubApi(lambda: settings.hub_token_value)
+    yield from _check_clock(api.endpoint)
+    if not settings.hub_token_value:
+        yield fault("token", "HANNUN_HUB_TOKEN is not set", "docs/deploy.md says which rights it needs")
+        return
+    try:
+        who = api.whoami()
+    except (HTTPError, OSError) as error:
+        yield _refusal("token", "HANNUN_HUB_TOKEN", error)
+        return
+    yield ok("token", f"HANNUN_HUB_TOKEN is of {who.get('name')}")
+    if dataset:
+        yield from _check_right(api, dataset, "dataset")
+    if bucket:
+        name = "/".join(bucket.split("/")[:2])
+        try:
+            api.bucket_info(name)
+        except (HTTPError, OSError) as error:
+            yield _refusal("token", f"bucket {name}", error)
+        else:
+            yield ok("token", f"may read bucket {name}")
+        if find_spec("hf_xet") is None:
+            yield fault("token", "hf_xet is missing, without which a bucket has no files", "pip install hf-xet")
+    if space:
+        yield from _check_right(api, space, "space")
+        yield from _check_static_space(api, space)
+
+
+def check_data_token(settings: Settings, _: Options) -> Iterator[Finding]:
+    """Check that HANNUN_DATA_TOKEN reads the private test sets and can do no more."""
+    on_hub = [data for data in settings.data.values() if data.startswith(DATASETS)]
+    if not on_hub:
+        return
+    token = settings.data_token.get_secret_value() if settings.data_token else None
+    api = HubApi(lambda: token)
+    for data in on_hub:
+        name = data.removeprefix(DATASETS).partition("#")[0].partition("@")[0]
+        try:
+            api.auth_check(name, repo_type="dataset")
+        except (HTTPError, OSError) as error:
+            yield _refusal("data token", f"dataset {name}", error)
+            continue
+        yield ok("data token", f"may read dataset {name}")
+        if token and _may_write(api, name):
+            remedy = "make a fine-grained token with the right to read only"
+            yield fault("data token", f"HANNUN_DATA_TOKEN may write dataset {name}", remedy)
+
+
+def _check_right(api: HfApi, name: str, kind: str) -> Iterator[Finding]:
+    try:
+        api.auth_check(name, repo_type=kind)
+    except (HTTPError, OSError) as error:
+        yield _refusal("token", f"{kind} {name}", error)
+        return
+    yield ok("token", f"may read {kind} {name}")
+    try:
+        api.auth_check(name, repo_type=kind, write=True)
+    except (HTTPError, OSError) as error:
+        yield _refusal("token", f"writing {kind} {name}", error)
+    else:
+        yield ok("token", f"may write {kind} {name}")
+
+
+def _may_write(api: HfApi, name: str) -> bool:
+    try:
+        api.auth_check(name, repo_type="dataset", write=True)
+    except (HTTPError, OSError):
+        return False
+    return True
+
+
+def _check_static_space(api: HfApi, space: str) -> Iterator[Finding]:
+    """A static Space shows its secrets to every visitor, in the page."""
+    try:
+        shown = {*api.get_space_secrets(space), *api.get_space_variables(space)}
+    except (HTTPError, OSError):
+        return  # `_check_right` has reported it
+    for name in sorted(shown):
+        remedy = f"delete it, and replace the token: every visitor of {space} can read it"
+        yield fault("static space", f"the static Space {space} has {name}", remedy)
+
+
+def _check_clock(endpoint: str) -> Iterator[Finding]:
+    try:
+        answer = httpx2.head(endpoint, timeout=REQUEST_SECONDS)
+        there = parsedate_to_datetime(answer.headers["Date"])
+    except (HTTPError, KeyError, ValueError) as error:
+        yield fault("hub", f"{endpoint} does not answer ({type(error).__name__})", "check network, proxy and DNS")
+        return
+    difference = (datetime.now(UTC) - there).total_seconds()
+    if abs(difference) > MAX_CLOCK_SECONDS:
+        remedy = "synchronise it (timedatectl set-ntp true): leases and sign-in depend on it"
+        yield fault("clock", f"this machine's clock differs from the Hub's by {difference:+.0f} s", remedy)
+    else:
+        yield ok("clock", f"differs from the Hub's by {difference:+.0f} s")
+
+
+def _write_and_take_back(store: Store) -> None:
+    content = secrets.token_hex(16).encode()
+
+    def write(_: Snapshot) -> tuple[dict[str, bytes | None], str, None]:
+        return {PROBE: content}, "Check that the store can be written", None
+
+    def take_back(_: Snapshot) -> tuple[dict[str, bytes | None], str, None]:
+        return {PROBE: None}, "Take the check back", None
+
+    transact(store, write)
+    transact(store, take_back)
+
+
+def _missing_folder(check: str, url: str, said: str) -> Iterator[Finding]:
+    path = local_path(url).resolve()
+    existing = next(place for place in (path, *path.parents) if place.exists())
+    if os.access(existing, os.W_OK | os.X_OK) and existing.is_dir():
+        yield ok(check, f"{url} does not exist yet; {said}")
+    else:
+        yield fault(check, f"{url} cannot be created: {existing} is not writable", "chown it to this user")
+
+
+def _refusal(check: str, name: str, error: Exception) -> Finding:
+    if isinstance(error, HfHubHTTPError):
+        status = error.response.status_code
+        remedy = "replace the token" if status == 401 else "give the token this right, or correct the name"
+        return fault(check, f"{name}: the Hub answers {status}", remedy)
+    return fault(check, f"{name}: the Hub does not answer ({type(error).__name__})", "run this again later")

@@ -1,0 +1,100 @@
+"""Create repositories, and keep the variables and secrets of Spaces, for the Hub double.
+
+Sources: `create_repo`, `auth_check`, `add_space_variable` to `get_space_secrets` and `get_space_runtime` in `hf_api.py` of
+huggingface_hub, and https://huggingface.co/docs/hub/api#repo-api
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+
+from scripts.support.hub.body import Body
+from scripts.support.hub.jobs import ACCOUNTS
+from scripts.support.hub.roles import error, token_of
+
+if TYPE_CHECKING:
+    from scripts.support.hub.repos import Hub
+
+
+@dataclass
+class Space:
+    """What the Hub keeps of a Space besides its files. The values of secrets are never shown again."""
+
+    sdk: str
+    variables: dict[str, str] = field(default_factory=dict)
+    secrets: dict[str, str] = field(default_factory=dict)
+
+
+def serve_spaces(app: FastAPI, hub: "Hub") -> None:
+    @app.post("/api/repos/create")
+    def create(request: Request, body: Body) -> Response:
+        asked = json.loads(body)
+        account = ACCOUNTS.get(token_of(request) or "")
+        if account is None:
+            return error(request, 401, "Invalid username or password.")
+        owner = asked["organization"] or account["name"]
+        kind = f"{asked.get('type', 'model')}s"
+        repo = hub.name(kind, owner, asked["name"])
+        path = asked["name"] if kind == "models" else f"{kind}/{owner}/{asked['name']}"
+        address = f"{request.base_url}{path}"
+        if hub.roles.role(token_of(request), repo) != "write" or owner in hub.foreign:
+            return error(
+                request, 403, f'You don\'t have the rights to create a {kind[:-1]} under the namespace "{owner}"'
+            )
+        if hub.store(repo).folder.is_dir():
+            return JSONResponse({"error": "You already created this repo", "url": address}, 409)
+        if asked.get("sdk") in ("gradio", "docker") and owner in hub.without_plan:
+            return error(request, 402, "Payment required: a PRO or Team plan is needed for this Space")
+        hub.create(repo)
+        if asked.get("visibility", "public") == "public":
+            hub.public.add(repo)
+        if kind == "spaces":
+            hub.spaces[repo] = Space(asked["sdk"])
+        return JSONResponse({"url": address, "name": f"{owner}/{asked['name']}", "id": "1"})
+
+    for kind in ("datasets", "spaces"):
+
+        @app.get(f"/api/{kind}/{{owner}}/{{name}}/auth-check")
+        @app.get(f"/api/{kind}/{{owner}}/{{name}}/auth-check/write")
+        def auth_check(request: Request, owner: str, name: str, kind: str = kind) -> Response:
+            write = request.url.path.endswith("/write")
+            return hub.refusal(request, hub.name(kind, owner, name), write=write) or JSONResponse({})
+
+    def space(request: Request, owner: str, name: str) -> tuple[Space, Response | None]:
+        """Return a Space, or the refusal of a request by somebody who may not change it."""
+        repo = f"spaces/{owner}/{name}"
+        return hub.spaces.get(repo, Space("gradio")), hub.refusal(request, repo, write=True)
+
+    def described(values: dict[str, str], *, shown: bool) -> dict[str, Any]:
+        about = {"description": "", "updatedAt": "2026-01-01T00:00:00.000Z"}
+        return {key: {**about, "value": value} if shown else about for key, value in values.items()}
+
+    @app.api_route("/api/spaces/{owner}/{name}/variables", methods=["GET", "POST"])
+    def variables(request: Request, owner: str, name: str, body: Body) -> Response:
+        found, denied = space(request, owner, name)
+        if denied:
+            return denied
+        if request.method == "POST":
+            asked = json.loads(body)
+            found.variables[asked["key"]] = asked["value"]
+        return JSONResponse(described(found.variables, shown=True))
+
+    @app.api_route("/api/spaces/{owner}/{name}/secrets", methods=["GET", "POST"])
+    def secrets(request: Request, owner: str, name: str, body: Body) -> Response:
+        found, denied = space(request, owner, name)
+        if denied:
+            return denied
+        if request.method == "POST":
+            asked = json.loads(body)
+            found.secrets[asked["key"]] = asked["value"]
+        return JSONResponse(described(found.secrets, shown=False))
+
+    @app.get("/api/spaces/{owner}/{name}/runtime")
+    def runtime(request: Request, owner: str, name: str) -> Response:
+        found, denied = space(request, owner, name)
+        stage = "RUNNING" if hub.commits else "NO_APP_FILE"
+        hardware = {"current": "cpu-basic", "requested": "cpu-basic"}
+        return denied or JSONResponse({"stage": stage, "sdk": found.sdk, "hardware": hardware})

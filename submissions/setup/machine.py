@@ -1,0 +1,220 @@
+"""Set up a machine: a folder with everything that `docker compose up` and systemd need."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from submissions.config.code_version import git_hash
+from submissions.config.machine import memory_bytes
+from submissions.config.paths import ROOT
+from submissions.setup.plan import Plan, Step
+from submissions.texts.errors import SettingsError
+
+TEMPLATES = ROOT / "assets/deploy"
+CONTAINER_USER = 1000  # of both images
+MIN_DOCKER = (23, 0)  # the first version that builds with BuildKit by default
+MIN_COMPOSE = (2, 0)  # version 1 cannot pass `systempaths=unconfined` on
+BASE_IMAGE = "python:3.11-slim"
+PROXY_IMAGE = "nginx:stable"
+MEMORY_SHARE = 0.75  # of the machine's memory, for the worker
+CPU_TORCH = "torch==2.13.0+cpu"
+COPIED = ("seccomp.json", "rules.yaml", "dashboard.json", "hannun-backup.timer", "pip.conf")
+RENDERED = ("compose.yaml", "hannun.env", "prometheus.yml", "hannun.service", "hannun-backup.service")
+WRITTEN = ".written.json"
+FOLDERS = ("backups", "certificates")
+HOST = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the files for a machine depend on."""
+
+    folder: Path
+    port: int = 8080  # of the proxy
+    board_port: int = 7860  # on loopback
+    host: str | None = None  # public name; None: the proxy listens on loopback only
+    gpu: bool = False
+    space: str | None = None  # the board in a Space, to which this machine is the worker
+    static: bool = False  # whether that Space is static
+    store: str = "/data/store.git"
+    private_store: str = "/data/private"
+    base: str = BASE_IMAGE
+    proxy_image: str = PROXY_IMAGE
+
+    @property
+    def runs_board(self) -> bool:
+        return self.space is None
+
+    @property
+    def ports(self) -> list[int]:
+        """The ports of this machine that the containers will listen on."""
+        if not self.runs_board:
+            return []
+        return [self.board_port, self.port, *([443] if self.host else [])]
+
+
+def plan_machine(machine: Machine) -> Plan:
+    """Return the files and folders that are missing. Raises SettingsError if they cannot be created or used."""
+    _check(machine)
+    folder = machine.folder.resolve()
+    steps: list[Step] = []
+    kept: list[str] = []
+    written = _written(folder)
+    for name, content in _files(replace(machine, folder=folder)).items():
+        path = folder / name
+        present = path.read_text(encoding="utf-8") if path.exists() else None
+        if present == content:
+            kept.append(str(path))
+        elif present is None or _digest(present) == written.get(name):
+            verb = "write" if present is None else "update"
+            steps.append(Step(f"{verb} {path}", partial(_write, path, content)))
+        else:
+            kept.append(f"{path}, which was changed by hand; delete it to have it written again")
+    for name in FOLDERS:
+        path = folder / name
+        if path.exists():
+            kept.append(str(path))
+        else:
+            steps.append(Step(f"make {path}", partial(_make_folder, path)))
+    return Plan(steps, kept)
+
+
+def next_steps(machine: Machine) -> list[str]:
+    """Return what an operator does after the files are written."""
+    folder = machine.folder.resolve()
+    lines = [f"docker compose --project-directory {folder} up -d --build"]
+    if not machine.runs_board:
+        return lines
+    if machine.host:
+        lines.insert(0, f"put fullchain.pem and privkey.pem for {machine.host} into {folder / 'certificates'}")
+        lines.insert(1, f"put OAUTH_CLIENT_ID and OAUTH_CLIENT_SECRET into {folder / '.env'} (chmod 600)")
+        lines.append(f"open https://{machine.host}")
+    else:
+        lines.append(f"open http://127.0.0.1:{machine.port}")
+    return lines
+
+
+def _files(machine: Machine) -> dict[str, str]:
+    """Return the content of all files by their names."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 - these files are not HTML
+    )
+    values = {
+        "board": machine.runs_board,
+        "board_port": machine.board_port,
+        "base": machine.base,
+        "commit": git_hash() or "",
+        "folder": machine.folder,
+        "gpu": machine.gpu,
+        "host": machine.host,
+        "port": machine.port,
+        "private_store": machine.private_store,
+        "proxy_image": machine.proxy_image,
+        "source": ROOT,
+        "space": machine.space,
+        "static": machine.static,
+        "store": machine.store,
+        "torch": "" if machine.gpu else CPU_TORCH,
+        "upstream": "board:7860",
+        "worker_memory": f"{max(1, int(MEMORY_SHARE * memory_bytes() / 2**30))}g",
+    }
+    names = [*RENDERED, *(["nginx.conf"] if machine.runs_board else [])]
+    files = {name: environment.get_template(f"{name}.jinja").render(values) for name in names}
+    return files | {name: (TEMPLATES / name).read_text(encoding="utf-8") for name in COPIED}
+
+
+def _check(machine: Machine) -> None:
+    if machine.host and not re.fullmatch(HOST, machine.host):
+        raise SettingsError(f"--host {machine.host}: name the host only, such as board.example.org")
+    folder = machine.folder.resolve()
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        raise SettingsError(f"{folder}: {existing} is not a folder that this user may write")
+    if (folder / "compose.yaml").exists():
+        return  # the containers may be running, and use the ports
+    for port in machine.ports:
+        if _is_in_use(port):
+            raise SettingsError(f"port {port} is in use; name another one with --port or --board-port")
+
+
+def check_docker() -> str | None:
+    """Return what is missing for `docker compose up`, in a line with the remedy, or None."""
+    if shutil.which("docker") is None:
+        return "Docker is not installed: apt-get install docker.io docker-compose docker-buildx"
+    docker = _version("docker", "version", "--format", "{{.Server.Version}}")
+    if docker is None:
+        return "the Docker daemon does not answer: systemctl start docker, and add this user to the group docker"
+    compose = _version("docker", "compose", "version", "--short")
+    if compose is None or compose < MIN_COMPOSE:
+        return "docker compose 2 is missing: apt-get install docker-compose-v2 (or docker-compose from Debian 13 on)"
+    if docker < MIN_DOCKER and os.environ.get("DOCKER_BUILDKIT") != "1":
+        return f"Docker {docker[0]}.{docker[1]} builds without BuildKit unless DOCKER_BUILDKIT=1 is set: set it"
+    return None
+
+
+def _version(*command: str) -> tuple[int, int] | None:
+    """Return the first two numbers of the version that a command prints, or None if it fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.match(r"v?(\d+)\.(\d+)", done.stdout.strip())
+    return (int(found[1]), int(found[2])) if found and not done.returncode else None
+
+
+def _is_in_use(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except PermissionError:  # ports below 1024, which Docker may use
+            return False
+        except OSError:
+            return True
+    return False
+
+
+def _write(path: Path, content: str) -> None:
+    """Write a file, and remember what was written."""
+    _replace(path, content)
+    written = _written(path.parent) | {path.name: _digest(content)}
+    _replace(path.parent / WRITTEN, json.dumps(written, indent=2) + "\n")
+
+
+def _replace(path: Path, content: str) -> None:
+    """Write a file as a whole, so that an interrupted set-up leaves no half of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial_file = path.with_name(f".{path.name}.partial")
+    partial_file.write_text(content, encoding="utf-8")
+    partial_file.replace(path)
+
+
+def _written(folder: Path) -> dict[str, str]:
+    """Return the hash of each file as it was written last. A file with another content was changed by hand."""
+    try:
+        found = json.loads((folder / WRITTEN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _make_folder(path: Path) -> None:
+    path.mkdir(parents=True)
+    if os.geteuid() == 0:
+        os.chown(path, CONTAINER_USER, CONTAINER_USER)

@@ -1,0 +1,37 @@
+"""A plan: what a set-up would do, shown before it is done, and done again without effect."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+Echo = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to create or change. `call` names what does it, as `--dry-run` prints it."""
+
+    call: str
+    run: Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps that are missing, and the lines about what is there already."""
+
+    steps: list[Step]
+    kept: list[str]
+
+
+def show(plan: Plan, echo: Echo) -> None:
+    """Print what is there already and what would be done."""
+    for line in plan.kept:
+        echo(f"  kept   {line}")
+    for step in plan.steps:
+        echo(f"  to do  {step.call}")
+
+
+def carry_out(steps: Iterable[Step], echo: Echo) -> None:
+    """Run the steps in order, and print each when it is done. A step that fails ends the plan with its error."""
+    for step in steps:
+        step.run()
+        echo(f"  done   {step.call}")

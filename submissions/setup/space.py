@@ -1,0 +1,231 @@
+"""Set up a board on the Hub: the dataset, the bucket, and the Space with its files, variables and secrets."""
+
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import TypeVar
+
+from httpx2 import HTTPError
+from huggingface_hub import CommitOperationAdd, HfApi
+from huggingface_hub.errors import BucketNotFoundError, HfHubHTTPError, RepositoryNotFoundError
+from huggingface_hub.hf_api import RepoFile
+
+from submissions.config.code_version import COMMIT_FILE, git_hash
+from submissions.config.paths import ROOT
+from submissions.setup.plan import Plan, Step
+from submissions.store.base import blob_id
+from submissions.texts.errors import SettingsError
+
+T = TypeVar("T")
+SPACE_ID = r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}"
+# What a Space runs. Everything else in the repository is for people who work on it.
+FILES = ("README.md", "LICENSE", "app.py", "requirements.txt", "assets", "evaluator", "leaderboard", "submissions")
+NOT_UPLOADED = ("assets/screenshots",)
+SECRET = "HANNUN_HUB_TOKEN"  # noqa: S105 - a name
+
+
+@dataclass(frozen=True)
+class HubBoard:
+    """The names of everything that a board has on the Hub."""
+
+    space: str
+    static: bool = False  # files without a server, which a worker uploads
+
+    @property
+    def organisation(self) -> str:
+        return self.space.partition("/")[0]
+
+    @property
+    def dataset(self) -> str:
+        return f"{self.organisation}/hannun"
+
+    @property
+    def bucket(self) -> str:
+        return f"{self.organisation}/hannun-private"
+
+    @property
+    def store(self) -> str:
+        return f"hf://datasets/{self.dataset}"
+
+    @property
+    def private_store(self) -> str:
+        return f"hf://buckets/{self.bucket}"
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The variables of the Space. A static Space needs none, and would show them to every visitor."""
+        if self.static:
+            return {}
+        return {
+            "HANNUN_STORE": self.store,
+            "HANNUN_PRIVATE_STORE": self.private_store,
+            "HANNUN_WORKER": "off",
+            "MALLOC_ARENA_MAX": "2",  # saves a tenth of the memory
+        }
+
+
+def check_space_name(space: str) -> str:
+    """Return the name of a Space. Raises SettingsError if it is not `ORG/NAME`."""
+    if not re.fullmatch(SPACE_ID, space, re.ASCII):
+        raise SettingsError(f"--space {space}: name an organisation and a board, such as my-org/board")
+    return space
+
+
+def plan_space(board: HubBoard, api: HfApi, token: str | None) -> Plan:
+    """Return what is missing on the Hub. `token` becomes the Space's secret.
+
+    Raises SettingsError if there is no token, the Hub does not answer, or the bucket is public.
+    """
+    if not token:
+        raise SettingsError(f"{SECRET} is not set: a token that may create and write in {board.organisation}")
+    _ask(lambda: api.whoami(), f"the token in {SECRET} is not valid")
+    steps: list[Step] = []
+    kept: list[str] = []
+    _plan_dataset(board, api, steps, kept)
+    _plan_bucket(board, api, steps, kept)
+    exists = _plan_repository(board, api, steps, kept)
+    _plan_settings(board, api, token, exists, steps, kept)
+    if not board.static:  # `python -m leaderboard build` uploads the files of a static one
+        _plan_files(board, api, exists, steps, kept)
+    return Plan(steps, kept)
+
+
+def _plan_dataset(board: HubBoard, api: HfApi, steps: list[Step], kept: list[str]) -> None:
+    name = f"dataset {board.dataset}"
+    if _ask(lambda: api.repo_exists(board.dataset, repo_type="dataset"), name):
+        kept.append(name)
+        return
+    create = partial(api.create_repo, board.dataset, repo_type="dataset", private=False, exist_ok=True)
+    steps.append(Step(f"create_repo({board.dataset!r}, repo_type='dataset', private=False)", _named(create, name)))
+
+
+def _plan_bucket(board: HubBoard, api: HfApi, steps: list[Step], kept: list[str]) -> None:
+    name = f"bucket {board.bucket}"
+    try:
+        info = api.bucket_info(board.bucket)
+    except BucketNotFoundError:
+        create = partial(api.create_bucket, board.bucket, private=True, exist_ok=True)
+        steps.append(Step(f"create_bucket({board.bucket!r}, private=True)", _named(create, name)))
+        return
+    except (HTTPError, OSError) as error:
+        raise _refused(name, error) from None
+    if not info.private:
+        raise SettingsError(f"{name} is public, but answers and names belong there: make it private, or delete it")
+    kept.append(name)
+
+
+def _plan_repository(board: HubBoard, api: HfApi, steps: list[Step], kept: list[str]) -> bool:
+    """Plan the Space's repository. Return whether it exists already."""
+    name = f"Space {board.space}"
+    sdk = "static" if board.static else "gradio"
+    try:
+        found = api.space_info(board.space)
+    except RepositoryNotFoundError:
+        create = partial(api.create_repo, board.space, repo_type="space", space_sdk=sdk, private=False, exist_ok=True)
+        steps.append(Step(f"create_repo({board.space!r}, repo_type='space', space_sdk={sdk!r})", _named(create, name)))
+        return False
+    except (HTTPError, OSError) as error:
+        raise _refused(name, error) from None
+    if found.sdk not in (sdk, None):
+        raise SettingsError(f"{name} exists with the SDK {found.sdk}, not {sdk}: choose another name")
+    kept.append(name)
+    return True
+
+
+def _plan_settings(board: HubBoard, api: HfApi, token: str, exists: bool, steps: list[Step], kept: list[str]) -> None:
+    """Plan the variables and the secret. The value of a secret cannot be read, so one that is set already is kept."""
+    if board.static:
+        return
+    present: dict[str, str] = {}
+    secrets: set[str] = set()
+    if exists:
+        variables = _ask(lambda: api.get_space_variables(board.space), f"the variables of {board.space}")
+        present = {name: str(variable.value) for name, variable in variables.items()}
+        secrets = set(_ask(lambda: api.get_space_secrets(board.space), f"the secrets of {board.space}"))
+    for key, value in board.variables.items():
+        if present.get(key) == value:
+            kept.append(f"variable {key}={value}")
+            continue
+        add = partial(api.add_space_variable, board.space, key, value)
+        steps.append(Step(f"add_space_variable({board.space!r}, {key!r}, {value!r})", _named(add, f"variable {key}")))
+    if SECRET in secrets:
+        kept.append(f"secret {SECRET}, whatever its value")
+        return
+    add_secret = partial(api.add_space_secret, board.space, SECRET, token)
+    steps.append(Step(f"add_space_secret({board.space!r}, {SECRET!r}, …)", _named(add_secret, f"secret {SECRET}")))
+
+
+def _plan_files(board: HubBoard, api: HfApi, exists: bool, steps: list[Step], kept: list[str]) -> None:
+    """Plan one commit with the files that differ. Files that somebody added to the Space stay."""
+    remote: dict[str, str] = {}
+    if exists:
+        name = f"the files of {board.space}"
+        entries = _ask(lambda: list(api.list_repo_tree(board.space, repo_type="space", recursive=True)), name)
+        remote = {e.path: e.lfs.sha256 if e.lfs else e.blob_id for e in entries if isinstance(e, RepoFile)}
+    adds = []
+    for name, content in space_files().items():
+        if remote.get(name) not in (blob_id(content), sha256(content).hexdigest()):
+            adds.append(CommitOperationAdd(name, content))
+    if not adds:
+        kept.append(f"files of {board.space}")
+        return
+    message = f"Update to {git_hash() or 'this version'}"
+    upload = partial(api.create_commit, board.space, adds, commit_message=message, repo_type="space")
+    call = f"create_commit({board.space!r}, {len(adds)} files, repo_type='space')"
+    steps.append(Step(call, _named(upload, f"the files of {board.space}")))
+
+
+def space_files() -> dict[str, bytes]:
+    """Return the files of a Space by their paths: those that git knows, or without git all but hidden ones."""
+    names = _tracked_files() or _files_on_disk()
+    wanted = [n for n in names if n.partition("/")[0] in FILES and not n.startswith(NOT_UPLOADED)]
+    files = {name: (ROOT / name).read_bytes() for name in sorted(wanted) if (ROOT / name).is_file()}
+    if commit := git_hash():
+        files[COMMIT_FILE.name] = f"{commit}\n".encode()
+    return files
+
+
+def _tracked_files() -> list[str]:
+    try:
+        done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return [name for name in done.stdout.split("\0") if name] if not done.returncode else []
+
+
+def _files_on_disk() -> list[str]:
+    paths = [path.relative_to(ROOT) for top in FILES for path in (ROOT / top, *(ROOT / top).rglob("*"))]
+    return [p.as_posix() for p in paths if not any(part.startswith((".", "__pycache__")) for part in p.parts)]
+
+
+def _named(work: Callable[[], object], name: str) -> Callable[[], object]:
+    return lambda: _ask(work, name)
+
+
+def _ask(work: Callable[[], T], name: str) -> T:
+    """Run a request to the Hub. Raises SettingsError with one line that names what it was about."""
+    try:
+        return work()
+    except (HTTPError, OSError) as error:
+        raise _refused(name, error) from None
+
+
+def _refused(name: str, error: Exception) -> SettingsError:
+    if not isinstance(error, HfHubHTTPError):
+        return SettingsError(f"{name}: the Hub does not answer ({type(error).__name__}); run this again later")
+    status = error.response.status_code
+    remedies = {
+        401: "the token is not valid",
+        402: "the Hub wants a paid plan for this; --static makes a Space of files, which is free",
+        403: "the token may not do this, or the name belongs to somebody else",
+        404: "the token may not see it, or it does not exist",
+        409: "the name is taken",
+    }
+    said = " ".join(str(error.server_message or "").split())[:200]
+    remedy = remedies.get(status, "run this again later")
+    return SettingsError(
+        f"{name}: the Hub answers {status} ({said}): {remedy}" if said else f"{name}: {status}: {remedy}"
+    )

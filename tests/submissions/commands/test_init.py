@@ -1,0 +1,269 @@
+"""Test setting up a board: on the Hub's stand-in with the real client, and as a folder for Docker Compose."""
+
+import json
+import os
+import re
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from huggingface_hub import HfApi
+
+from scripts.support.hub.faults import Fault
+from scripts.support.hub.repos import TOKEN, Hub
+from submissions.__main__ import main
+from submissions.config.code_version import git_hash
+from submissions.config.paths import ROOT
+from submissions.setup.space import space_files
+from tests.support.cli import Done, in_process
+
+pytestmark = pytest.mark.integration
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def init(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    def run(*arguments: str, **environment: str) -> Done:
+        monkeypatch.chdir(tmp_path)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        return in_process({}, monkeypatch, capsys, main)("init", *arguments)
+
+    return run
+
+
+def created(hub: Hub) -> set[str]:
+    return {path.relative_to(hub.root / "git").as_posix() for path in (hub.root / "git").rglob("*.git")} | {
+        *hub.buckets
+    }
+
+
+def test_init_creates_board_in_space(hub: Hub, init: Run) -> None:
+    before = created(hub)
+    done = init("--space", "org/board", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert created(hub) - before == {"org/hannun.git", "spaces/org/board.git", "buckets/org/hannun-private"}
+    assert "org/hannun" in hub.public and "buckets/org/hannun-private" not in hub.public
+    space = hub.spaces["spaces/org/board"]
+    assert space.sdk == "gradio" and space.secrets == {"HANNUN_HUB_TOKEN": TOKEN}
+    assert space.variables["HANNUN_STORE"] == "hf://datasets/org/hannun"
+    assert space.variables["HANNUN_WORKER"] == "off"
+    files = HfApi(os.environ["HF_ENDPOINT"], TOKEN).list_repo_files("org/board", repo_type="space")
+    assert {"app.py", "README.md", "requirements.txt", "leaderboard/__main__.py", "COMMIT"} <= {*files}
+    assert not [name for name in files if name.startswith(("tests/", "docs/", "assets/screenshots", ".env"))]
+    assert TOKEN not in done.stdout + done.stderr
+
+
+def test_init_again_changes_nothing(hub: Hub, init: Run) -> None:
+    init("--space", "org/board", "--yes")
+    head = hub.store("spaces/org/board").head()
+    hub.seen.clear()
+    again = init("--space", "org/board")
+    assert again.returncode == 0 and "to do" not in again.stdout, again.stdout + again.stderr
+    assert not [request for request in hub.seen if request.startswith(("POST", "PUT", "DELETE"))]
+    assert hub.store("spaces/org/board").head() == head
+
+
+def test_dry_run_prints_calls_and_changes_nothing(hub: Hub, init: Run) -> None:
+    before = created(hub)
+    done = init("--space", "org/board", "--dry-run")
+    assert done.returncode == 0 and created(hub) == before
+    for call in (
+        "create_repo('org/hannun'",
+        "create_bucket('org/hannun-private'",
+        "add_space_secret(",
+        "create_commit(",
+    ):
+        assert call in done.stdout
+    assert TOKEN not in done.stdout
+
+
+@pytest.mark.parametrize("steps", range(1, 9))
+def test_init_finishes_what_was_interrupted(hub: Hub, init: Run, steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stop after each of the calls that change something, as a kill would."""
+    count = 0
+
+    def carry_out_some(todo: Any, echo: Callable[[str], None]) -> None:
+        nonlocal count
+        for step in todo[:steps]:
+            step.run()
+            count += 1
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("submissions.commands.init.carry_out", carry_out_some)
+        with pytest.raises(KeyboardInterrupt):
+            init("--space", "org/board", "--yes")
+    assert count == steps
+    done = init("--space", "org/board", "--yes")
+    assert done.returncode == 0 and "to do" not in init("--space", "org/board").stdout
+
+
+def test_init_keeps_files_that_others_added(hub: Hub, init: Run) -> None:
+    init("--space", "org/board", "--yes")
+    hub.commit(
+        "spaces/org/board", {"extra.txt": b"mine", "app.py": b"changed"}, hub.store("spaces/org/board").head(), "x"
+    )
+    assert init("--space", "org/board", "--yes").returncode == 0
+    store = hub.store("spaces/org/board")
+    assert store.read("extra.txt", store.head()) == b"mine"
+    assert store.read("app.py", store.head()) == (ROOT / "app.py").read_bytes()
+
+
+def test_init_creates_static_space(hub: Hub, init: Run) -> None:
+    hub.without_plan = {"org"}
+    refused = init("--space", "org/board", "--yes")
+    assert refused.returncode == 2 and "402" in refused.stderr and "--static" in refused.stderr
+    done = init("--space", "org/board", "--static", "--yes")
+    assert done.returncode == 0, done.stderr
+    space = hub.spaces["spaces/org/board"]
+    assert space.sdk == "static" and not space.secrets and not space.variables, "a static Space shows them to everybody"
+
+
+BAD: dict[str, tuple[list[str], dict[str, str], str]] = {
+    "no place": ([], {}, "--space"),
+    "a name without organisation": (["--space", "board"], {}, "--space board"),
+    "no token": (["--space", "org/board"], {"HANNUN_HUB_TOKEN": ""}, "HANNUN_HUB_TOKEN is not set"),
+    "a wrong token": (["--space", "org/board"], {"HANNUN_HUB_TOKEN": "hf_wrong"}, "401"),
+    "somebody else's name": (["--space", "other/board"], {}, "403"),
+    "static without a Space": (["--static", "--machine", "m", "--no-docker"], {}, "--static needs --space"),
+    "a host with a path": (["--machine", "m", "--no-docker", "--host", "https://a.example/x"], {}, "--host"),
+    "a file as folder": (["--machine", "file", "--no-docker"], {}, "not a folder"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_creates_nothing(hub: Hub, init: Run, case: str, tmp_path: Path) -> None:
+    arguments, environment, message = BAD[case]
+    (tmp_path / "file").touch()
+    hub.foreign = {"other"}
+    before = created(hub)
+    done = init(*arguments, *(["--yes"] if arguments else []), **environment)
+    assert done.returncode == 2 and message in done.stderr, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1 and TOKEN not in done.stderr
+    assert created(hub) == before and not (tmp_path / "m").exists()
+
+
+def test_unreachable_hub_is_one_line(init: Run) -> None:
+    done = init("--space", "org/board", "--yes", HF_ENDPOINT="http://127.0.0.1:9", HANNUN_HUB_TOKEN="hf_x")
+    assert done.returncode == 2 and "does not answer" in done.stderr and len(done.stderr.strip().splitlines()) == 1
+
+
+def test_public_bucket_is_refused(hub: Hub, init: Run) -> None:
+    HfApi(os.environ["HF_ENDPOINT"], TOKEN).create_bucket("org/hannun-private", private=False)
+    done = init("--space", "org/board", "--yes")
+    assert done.returncode == 2 and "is public" in done.stderr and "spaces/org/board" not in hub.spaces
+
+
+def test_failing_hub_is_named_in_one_line(hub: Hub, init: Run) -> None:
+    hub.faults = [Fault("POST /api/repos/create", status=500, times=50)]
+    done = init("--space", "org/board", "--yes")
+    assert done.returncode == 2 and "dataset org/hannun: the Hub answers 500" in done.stderr
+
+
+def test_init_writes_folder_for_machine(init: Run, tmp_path: Path) -> None:
+    done = init("--machine", "board", "--no-docker", "--yes", HANNUN_HUB_TOKEN="hf_secret")
+    folder = tmp_path / "board"
+    assert done.returncode == 0, done.stderr
+    assert f"docker compose --project-directory {folder} up -d --build" in done.stdout
+    compose = yaml.safe_load((folder / "compose.yaml").read_text())
+    assert {*compose["services"]} == {"board", "worker", "proxy", "backup"}
+    worker = compose["services"]["worker"]
+    assert "seccomp=./seccomp.json" in worker["security_opt"] and "systempaths=unconfined" in worker["security_opt"]
+    assert worker["logging"]["options"] == {"max-size": "10m", "max-file": "5"}
+    assert worker["build"]["args"]["COMMIT"] == git_hash()
+    assert compose["services"]["board"]["ports"] == ["127.0.0.1:7860:7860"], "not for other machines"
+    assert json.loads((folder / "seccomp.json").read_text()) == json.loads(
+        (ROOT / "assets/deploy/seccomp.json").read_text()
+    )
+    assert "\n    listen [::]:80" in (folder / "nginx.conf").read_text()
+    for unit in ("hannun.service", "hannun-backup.service"):
+        assert f"WorkingDirectory={folder}" in (folder / unit).read_text()
+    assert "ko-fresh" in (folder / "hannun.env").read_text(), "its rows have a rank without any private data"
+    written = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert b"hf_secret" not in written and "hf_secret" not in done.stdout
+    again = init("--machine", "board", "--no-docker")
+    assert again.returncode == 0 and "to do" not in again.stdout
+
+
+def test_init_updates_only_files_that_nobody_changed(init: Run, tmp_path: Path) -> None:
+    init("--machine", "board", "--no-docker", "--yes")
+    nginx = tmp_path / "board/nginx.conf"
+    nginx.write_text(nginx.read_text() + "# mine\n")
+    done = init("--machine", "board", "--no-docker", "--port", "8090", "--yes")
+    assert "update" in done.stdout and "changed by hand" in done.stdout
+    assert "127.0.0.1:8090:80" in (tmp_path / "board/compose.yaml").read_text() and nginx.read_text().endswith(
+        "# mine\n"
+    )
+
+
+def test_init_for_public_host_needs_sign_in(init: Run, tmp_path: Path) -> None:
+    done = init("--machine", "board", "--no-docker", "--host", "board.example.org", "--yes")
+    assert done.returncode == 0 and "OAUTH_CLIENT_ID" in done.stdout
+    board = yaml.safe_load((tmp_path / "board/compose.yaml").read_text())["services"]["board"]
+    assert board["environment"]["HANNUN_AUTH"] == "oauth"
+    nginx = (tmp_path / "board/nginx.conf").read_text()
+    assert "listen [::]:443 ssl;" in nginx and "return 301 https://$host$request_uri;" in nginx
+
+
+def test_init_for_worker_of_space(hub: Hub, init: Run, tmp_path: Path) -> None:
+    done = init("--space", "org/board", "--static", "--machine", "worker", "--no-docker", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert {*yaml.safe_load((tmp_path / "worker/compose.yaml").read_text())["services"]} == {"worker", "backup"}
+    settings = (tmp_path / "worker/hannun.env").read_text()
+    assert "HANNUN_STORE=hf://datasets/org/hannun" in settings and "HANNUN_STATIC=hf://spaces/org/board" in settings
+
+
+def test_port_in_use_is_refused(init: Run, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = init("--machine", "board", "--no-docker", "--port", port, "--yes")
+    assert done.returncode == 2 and f"port {port} is in use" in done.stderr and not (tmp_path / "board").exists()
+
+
+@pytest.mark.parametrize(
+    ("docker", "message"),
+    [
+        ("", "Docker is not installed"),
+        ("exit 1", "daemon does not answer"),
+        ('[ "$1" = version ] && echo 24.0.7 || exit 1', "docker compose 2 is missing"),
+        ('[ "$1" = version ] && echo 20.10.24 || echo 2.26.1', "without BuildKit"),
+        ('[ "$1" = version ] && echo 24.0.7 || echo 2.26.1', ""),
+    ],
+)
+def test_old_docker_is_refused(
+    init: Run, docker: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    if docker:
+        (programs / "docker").write_text(f"#!/bin/sh\n{docker}\n")
+        (programs / "docker").chmod(0o755)
+    for name in ("sh", "git"):
+        (programs / name).symlink_to(f"/usr/bin/{name}")
+    done = init("--machine", "board", "--yes", PATH=str(programs))
+    assert message in done.stderr and (done.returncode == 0) == (not message), done.stderr
+    assert (tmp_path / "board").exists() == (not message)
+
+
+def test_rules_are_the_alarms_of_the_document() -> None:
+    """The document has one row for each alarm, and the rules one more, for a board that does not answer."""
+    groups = yaml.safe_load((ROOT / "assets/deploy/rules.yaml").read_text())["groups"]
+    expressions = [rule["expr"] for group in groups for rule in group["rules"]]
+    table = (ROOT / "docs/operate.md").read_text().partition("## Alarms")[2].partition("\n## ")[0]
+    documented = re.findall(r"^\| `(.+?)`", table, re.MULTILINE)
+    assert len(documented) == len(expressions)
+    for said, rule in zip(documented, expressions, strict=True):
+        assert rule.startswith(said), f"{said} is documented, and {rule} is the rule"
+
+
+def test_space_files_include_everything_that_the_board_reads() -> None:
+    assert {"assets/style.css", "assets/deploy/compose.yaml.jinja", "leaderboard/web/application.py"} <= {
+        *space_files()
+    }
