@@ -1,0 +1,288 @@
+"""Test that the doctor finds each of many planted faults, names it in one line, and finds none on a good machine."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from huggingface_hub import HfApi
+
+from evaluator.core.errors import SandboxError
+from leaderboard.data.live_board import LiveBoard
+from leaderboard.web.operations import operations
+from scripts.support.hub.repos import TOKEN, Hub
+from scripts.support.hub.server import serve
+from submissions.__main__ import main
+from submissions.config.paths import SAMPLES
+from submissions.config.settings import load_settings
+from submissions.queue.heartbeats import Heartbeats
+from submissions.store.open import open_store
+from tests.support.cli import Done, in_process
+
+pytestmark = pytest.mark.integration
+
+Doctor = Callable[..., Done]
+
+
+@pytest.fixture
+def doctor(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Doctor:
+    for name in [name for name in os.environ if name.startswith(("HANNUN_", "OAUTH_")) or name == "SPACE_ID"]:
+        monkeypatch.delenv(name)
+
+    def run(*arguments: str, **settings: str) -> Done:
+        for name, value in settings.items():
+            monkeypatch.setenv(name, value)
+        return in_process(environment | settings, monkeypatch, capsys, main)("doctor", *arguments)
+
+    return run
+
+
+def faults_of(done: Done) -> list[str]:
+    return [line for line in done.stdout.splitlines() if line.startswith("FAULT")]
+
+
+def test_doctor_finds_no_fault_on_good_machine(doctor: Doctor) -> None:
+    done = doctor()
+    assert (done.returncode, faults_of(done)) == (0, []), done.stdout
+    assert "a tiny model was evaluated" in done.stdout and done.stdout.endswith("no faults\n")
+
+
+class Planted:
+    """The place in which a fault is planted: settings, files and servers of one test."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder
+        self.monkeypatch = monkeypatch
+        self.settings: dict[str, str] = {}
+        self.arguments: list[str] = []
+        self.servers: list[FastAPI] = []
+
+
+def _setting(**settings: str) -> Callable[[Planted], None]:
+    return lambda planted: planted.settings.update(settings)
+
+
+def _read_only(name: str) -> Callable[[Planted], None]:
+    def plant(planted: Planted) -> None:
+        (planted.folder / "file").touch()
+        planted.settings[name] = str(planted.folder / "file/store")
+
+    return plant
+
+
+def _data(change: Callable[[Path], object], name: str = "ko-vdc", split: str = "") -> Callable[[Planted], None]:
+    def plant(planted: Planted) -> None:
+        folder = shutil.copytree(SAMPLES / name, planted.folder / "data")
+        (folder / "canary.txt").write_text("HANNUN CANARY 1\n")
+        change(folder)
+        planted.settings["HANNUN_DATA"] = json.dumps({name: f"{folder}{split}"})
+
+    return plant
+
+
+def _api(answer: Callable[[], Response], **options: Any) -> Callable[[Planted], None]:
+    def plant(planted: Planted) -> None:
+        app = FastAPI()
+
+        @app.get("/v1/models")
+        def models() -> Response:
+            return answer()
+
+        planted.servers.append(app)
+        api = {"model_id": "google/gemini", "base_url": "ADDRESS/v1", "model": "gemini", **options}
+        planted.settings["HANNUN_APIS"] = json.dumps({"gemini": api})
+
+    return plant
+
+
+def _proxy(*, healthy: bool = True, shows_metrics: bool = False) -> Callable[[Planted], None]:
+    def plant(planted: Planted) -> None:
+        app = FastAPI()
+
+        @app.get("/{path:path}")
+        def page(path: str, request: Request) -> Response:
+            if path == "healthz" and healthy:
+                return PlainTextResponse("ok\n")
+            return PlainTextResponse("hannun_requests 1\n", 200 if shows_metrics else 403)
+
+        planted.servers.append(app)
+        planted.arguments += ["--address", "ADDRESS"]
+        planted.settings |= {"FORWARDED_ALLOW_IPS": "127.0.0.1"}
+
+    return plant
+
+
+def _patched(name: str, value: Any) -> Callable[[Planted], None]:
+    return lambda planted: planted.monkeypatch.setattr(name, value)
+
+
+def _no_sandbox() -> str:
+    raise SandboxError("the sandbox cannot be built in this docker container (bwrap: x); --security-opt seccomp=FILE")
+
+
+def _without_address(planted: Planted) -> None:
+    _proxy()(planted)
+    del planted.settings["FORWARDED_ALLOW_IPS"]
+
+
+FAULTS: dict[str, tuple[Callable[[Planted], None], str]] = {
+    "invalid setting": (_setting(HANNUN_PORT="x"), "settings: setting HANNUN_PORT"),
+    "misspelt setting": (_setting(HANNUN_STROE="x"), "HANNUN_STROE is not a setting"),
+    "malformed server command": (_setting(HANNUN_SERVER="A=b vllm"), "setting HANNUN_SERVER"),
+    "store cannot be created": (_read_only("HANNUN_STORE"), "store: "),
+    "private store cannot be created": (_read_only("HANNUN_PRIVATE_STORE"), "private store: "),
+    "one place for both stores": (_setting(HANNUN_STORE="/tmp/x", HANNUN_PRIVATE_STORE="/tmp/x/"), "two stores"),
+    "stores of a Space that do not last": (_setting(SPACE_ID="org/board", HANNUN_AUTH="off"), "ephemeral: "),
+    "sign-in without variables": (_setting(HANNUN_AUTH="oauth"), "sign-in: HANNUN_AUTH=oauth needs OAUTH_CLIENT_ID"),
+    "data folder is missing": (_setting(HANNUN_DATA='{"ko-vdc": "/no/such"}'), "data: ko-vdc"),
+    "data is not JSON": (_data(lambda folder: (folder / "items.jsonl").write_text("{")), "data: ko-vdc"),
+    "data is not whole": (_data(lambda folder: None), "instead of 200"),
+    "data without canary": (_data(lambda folder: (folder / "canary.txt").unlink(), split="#part"), "no canary.txt"),
+    "data abroad": (_setting(HANNUN_DATA='{"ko-vqa": "hf://datasets/org/set"}'), "the Hub is abroad"),
+    "disk is full": (_patched("evaluator.doctor.machine.MIN_DISK_BYTES", 10**18), "disk: "),
+    "little memory": (_patched("evaluator.doctor.machine.memory_bytes", lambda: 512_000_000), "memory: 0.5 GB"),
+    "no sandbox": (_patched("evaluator.doctor.machine.detect_backend", _no_sandbox), "in this docker container"),
+    "other versions": (_patched("evaluator.doctor.machine.version", lambda name: "0.0.1"), "packages differ"),
+    "API key is missing": (_api(lambda: JSONResponse({}), key="GEMINI_KEY"), "GEMINI_KEY is not set"),
+    "API rejects the key": (_api(lambda: JSONResponse({}, 401)), "answers 401"),
+    "API has no such model": (_api(lambda: JSONResponse({"data": [{"id": "other"}]})), "no model gemini"),
+    "API is down": (
+        _setting(HANNUN_APIS='{"a": {"model_id": "o/a", "base_url": "http://127.0.0.1:9/v1", "model": "a"}}'),
+        "does not answer",
+    ),
+    "proxy leads elsewhere": (_proxy(healthy=False), "not the board's ok"),
+    "metrics are public": (_proxy(shows_metrics=True), "/metrics can be read by everybody"),
+    "visitors have one address": (_without_address, "share its rate limits"),
+    "nobody answers": (
+        lambda planted: planted.arguments.extend(["--address", "http://127.0.0.1:9"]),
+        "does not answer",
+    ),
+    "open board in public": (
+        lambda planted: planted.arguments.extend(["--address", "http://board.invalid"]),
+        "HANNUN_AUTH=off on a board that others can reach",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_doctor_finds_fault(name: str, doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant, message = FAULTS[name]
+    planted = Planted(tmp_path, monkeypatch)
+    plant(planted)
+    with _served(planted):
+        done = doctor("--quick", *planted.arguments, **planted.settings)
+    assert done.returncode == 1 and any(message in line for line in faults_of(done)), done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    for number, line in enumerate(lines):
+        if line.startswith("FAULT"):
+            assert lines[number + 1].startswith("       → "), "each fault has its remedy"
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+@contextmanager
+def _served(planted: Planted) -> Iterator[None]:
+    """Serve the planted servers, and put their address where it is wanted."""
+    if not planted.servers:
+        yield
+        return
+    with serve(planted.servers[0]) as address:
+        planted.settings = {name: value.replace("ADDRESS", address) for name, value in planted.settings.items()}
+        planted.arguments = [argument.replace("ADDRESS", address) for argument in planted.arguments]
+        yield
+
+
+@pytest.mark.parametrize("server", ["no-such-program {model} {port}", "false"])
+def test_doctor_starts_server(server: str, doctor: Doctor) -> None:
+    done = doctor(HANNUN_SERVER=server)
+    assert done.returncode == 1 and any("server: a tiny model cannot be evaluated" in line for line in faults_of(done))
+    assert "evaluation: a tiny model was evaluated" in done.stdout, "the built-in engine works"
+
+
+def test_doctor_finds_failing_evaluation(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.doctor.models.TINY_MODELS", "scripts.no_such_program")
+    assert any("evaluation: no tiny model" in line for line in faults_of(doctor()))
+
+
+ON_HUB = {"HANNUN_STORE": "hf://datasets/org/store", "HANNUN_PRIVATE_STORE": "hf://buckets/org/private"}
+HUB_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+    "no token": ({"token": ""}, "HANNUN_HUB_TOKEN is not set"),
+    "wrong token": ({"token": "hf_wrong"}, "HANNUN_HUB_TOKEN: the Hub answers 401"),
+    "token may only read": ({"dataset": "read"}, "writing dataset org/store: the Hub answers 403"),
+    "token may not see the bucket": ({"bucket": "none"}, "bucket org/private: the Hub answers 404"),
+    "bucket is public": ({"public": "buckets/org/private"}, "is public"),
+    "clock is wrong": ({"clock": 1_000_000_000}, "clock differs"),
+    "static Space with a secret": ({"static": True}, "the static Space org/files has HANNUN_HUB_TOKEN"),
+}
+
+
+@pytest.fixture
+def on_hub(hub: Hub, bucket: str) -> Hub:
+    return hub
+
+
+@pytest.mark.parametrize("name", HUB_FAULTS)
+def test_doctor_finds_fault_on_hub(
+    name: str, on_hub: Hub, doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes, message = HUB_FAULTS[name]
+    settings = ON_HUB | {"HANNUN_HUB_TOKEN": changes.get("token", TOKEN)}
+    if "dataset" in changes:
+        on_hub.grants[TOKEN, "org/store"] = changes["dataset"]
+    if "bucket" in changes:
+        on_hub.grants[TOKEN, "buckets/org/private"] = changes["bucket"]
+    if "public" in changes:
+        on_hub.public.add(changes["public"])
+    if "clock" in changes:
+
+        class Early(datetime):
+            @classmethod
+            def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]
+                return datetime.fromtimestamp(changes["clock"], UTC)
+
+        monkeypatch.setattr("evaluator.doctor.stores.datetime", Early)
+    if "static" in changes:
+        api = HfApi(os.environ["HF_ENDPOINT"], TOKEN)
+        api.create_repo("org/files", repo_type="space", space_sdk="static")
+        api.add_space_secret("org/files", "HANNUN_HUB_TOKEN", TOKEN)
+        settings["HANNUN_STATIC"] = "hf://spaces/org/files"
+    done = doctor("--quick", **settings)
+    assert done.returncode == 1 and any(message in line for line in faults_of(done)), done.stdout + done.stderr
+    assert TOKEN not in done.stdout + done.stderr
+
+
+def test_doctor_finds_nothing_on_good_hub(on_hub: Hub, doctor: Doctor) -> None:
+    head = on_hub.store("org/store").head()
+    done = doctor("--quick", **ON_HUB, HANNUN_HUB_TOKEN=TOKEN)
+    assert done.returncode == 0, done.stdout
+    for line in ("may write dataset org/store", "may read bucket org/private", "can be read and written"):
+        assert line in done.stdout
+    store = on_hub.store("org/store")
+    assert store.head() != head and not [e for e in store.entries(store.head(), recursive=True) if "doctor" in e.path]
+
+
+def test_doctor_prints_json(doctor: Doctor) -> None:
+    findings = json.loads(doctor("--json", "--quick").stdout)
+    assert {"check", "state", "said", "remedy"} == {*findings[0]} and all(f["state"] != "fault" for f in findings)
+
+
+def test_board_knows_last_diagnosis(doctor: Doctor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    doctor("--quick", HANNUN_STROE="x")
+    settings = load_settings()
+    heartbeats = Heartbeats(settings)
+    diagnosis = heartbeats.diagnosis()
+    assert diagnosis and diagnosis.faults == ["settings: HANNUN_STROE is not a setting"]
+    board = LiveBoard(open_store(settings.store, settings), heartbeats)
+    board.workers.begin([])
+    board.workers.refresh()
+    app = FastAPI()
+    app.include_router(operations(board, tmp_path))
+    from starlette.testclient import TestClient
+
+    assert 'hannun_doctor_faults{host="' in TestClient(app).get("/metrics").text
