@@ -166,7 +166,12 @@ TEXTS: dict[str, Text] = {
     ),
     "filtered": Text("결과 {of}건 중 {n}건 (필터 적용 중)", "Results: {n} of {of} (filtered)"),
     "sample_run": Text("샘플 실행", "sample run"),
-    "sample_hint": Text("공개 샘플 문항으로 시험 삼아 평가한 결과입니다.", "A trial run on the public sample items."),
+    "sample_hint": Text(
+        "공개 샘플 문항으로 시험 삼아 평가한 결과라서 순위가 없습니다. 운영자가 테스트 세트를 지정하거나(HANNUN_DATA) KO-FRESH에 "
+        "제출하면 순위를 받습니다.",
+        "A trial run on the public sample items, without a rank. A rank needs a test set that the operator names "
+        "(HANNUN_DATA), or KO-FRESH, whose set is drawn here.",
+    ),
     "human": Text("사람", "human"),
     "baseline": Text("베이스라인", "baseline"),
     "sample": Text("샘플", "sample"),
