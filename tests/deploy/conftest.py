@@ -9,7 +9,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -17,6 +21,7 @@ from submissions.config.paths import ROOT
 from submissions.setup.machine import BASE_IMAGE, PROXY_IMAGE, check_docker
 
 START_SECONDS = 60
+PIP_SETTINGS = ("index-url", "extra-index-url", "find-links", "cert")
 PROXY_DOCKERFILE = f"""
 FROM {BASE_IMAGE}
 RUN apt-get update && apt-get install -y --no-install-recommends nginx-light && rm -rf /var/lib/apt/lists/* \\
@@ -86,3 +91,25 @@ def _provide_images(folder: Path) -> None:
 def _is_there(image: str) -> bool:
     inspected = subprocess.run(["docker", "image", "inspect", image], capture_output=True)
     return not inspected.returncode or not subprocess.run(["docker", "pull", image], capture_output=True).returncode
+
+
+@contextmanager
+def pip_configuration(file: Path) -> Iterator[None]:
+    """Write this machine's configuration of pip for the builds, and serve a local folder of wheels on loopback."""
+    values: dict[str, str] = {}
+    for line in run(sys.executable, "-m", "pip", "config", "list").splitlines():
+        name, _, value = line.partition("=")
+        key = name.rpartition(".")[2]
+        if key in PIP_SETTINGS and "file:" not in value:  # a container does not see this machine's folders
+            values[key] = value.strip("'\"")
+    links = Path(values.pop("find-links", "-"))
+    if extra := os.environ.get("PIP_EXTRA_INDEX_URL"):
+        values["extra-index-url"] = extra
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=links)) as server:
+        if links.is_dir():
+            values["find-links"] = f"http://127.0.0.1:{server.server_port}/"
+        Thread(target=server.serve_forever, daemon=True).start()
+        settings = "".join(f"{name} = {value}\n" for name, value in values.items())
+        file.write_text(f"[global]\n{settings}")
+        yield
+        server.shutdown()

@@ -5,15 +5,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import httpx2
@@ -23,13 +18,12 @@ import yaml
 from submissions.__main__ import main
 from submissions.config.code_version import git_hash
 from submissions.config.paths import ROOT
-from tests.deploy.conftest import run
+from tests.deploy.conftest import pip_configuration, run
 from tests.support.waiting import free_port, wait_for
 
 pytestmark = [pytest.mark.deploy, pytest.mark.timeout(3600)]
 
 MODEL = "tiny/image-text"
-PIP_SETTINGS = ("index-url", "extra-index-url", "find-links", "cert")
 QUESTIONS = 40  # of KO-FRESH, instead of 2,000
 
 
@@ -59,7 +53,7 @@ def machine(docker: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory,
     arguments = ["init", "--machine", str(folder), "--port", str(port), "--board-port", str(board_port), "--yes"]
     started = time.monotonic()
     assert main(arguments) == 0
-    with _pip_configuration(folder):
+    with pip_configuration(folder / "pip.conf"):
         _override(folder, models_dir)
         made = Machine(folder, port, board_port)
         try:
@@ -97,28 +91,6 @@ def _make_readable(folder: Path) -> None:
     """Let the user of the containers read a folder."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-
-
-@contextmanager
-def _pip_configuration(folder: Path) -> Iterator[None]:
-    """Write this machine's configuration of pip for the builds, and serve a local folder of wheels on loopback."""
-    values: dict[str, str] = {}
-    for line in run(sys.executable, "-m", "pip", "config", "list").splitlines():
-        name, _, value = line.partition("=")
-        key = name.rpartition(".")[2]
-        if key in PIP_SETTINGS and "file:" not in value:  # a container does not see this machine's folders
-            values[key] = value.strip("'\"")
-    links = Path(values.pop("find-links", "-"))
-    if extra := os.environ.get("PIP_EXTRA_INDEX_URL"):
-        values["extra-index-url"] = extra
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=links)) as server:
-        if links.is_dir():
-            values["find-links"] = f"http://127.0.0.1:{server.server_port}/"
-        Thread(target=server.serve_forever, daemon=True).start()
-        settings = "".join(f"{name} = {value}\n" for name, value in values.items())
-        (folder / "pip.conf").write_text(f"[global]\n{settings}")
-        yield
-        server.shutdown()
 
 
 def test_board_answers_through_proxy(machine: Machine) -> None:

@@ -1,78 +1,67 @@
-"""Install a Space as the Hub does, in a fresh environment as user 1000, and serve it."""
+"""Install a Space as the Hub does, in a fresh image as user 1000, and serve it."""
 
-import os
 import re
-import shutil
 import subprocess
-import sys
 import tarfile
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
 
 from submissions.config.paths import ROOT
+from submissions.setup.machine import BASE_IMAGE
+from tests.deploy.conftest import pip_configuration, run
 from tests.support.waiting import free_port, wait_for
 
 pytestmark = [pytest.mark.deploy, pytest.mark.timeout(1800)]
 
-USER = 1000
+IMAGE = "hannun-space-test"
+# The Hub resolves the requirements together with its own pins, in one line.
+DOCKERFILE = """
+FROM {base}
+RUN useradd --create-home --uid 1000 user
+USER user
+WORKDIR /home/user
+RUN python -m venv env
+COPY --chown=user app/requirements.txt app/
+RUN --mount=type=secret,id=pip,target=/etc/pip.conf,uid=1000 env/bin/pip install -q -r app/requirements.txt \\
+    "gradio[oauth,mcp]=={version}" "uvicorn>=0.14.0" "websockets>=10.4" spaces
+COPY --chown=user app app
+WORKDIR /home/user/app
+CMD ["../env/bin/python", "app.py"]
+"""
+SETTINGS = {
+    "HANNUN_WORKER": "off",
+    "HANNUN_AUTH": "off",
+    "HANNUN_STORE": "/home/user/store.git",
+    "HANNUN_PRIVATE_STORE": "/home/user/private",
+}
 
 
-def test_space_installs_and_serves(tmp_path: Path) -> None:
-    """The Hub resolves the requirements together with its own pins, in one line."""
+def test_space_installs_and_serves(docker: Mapping[str, str], tmp_path: Path) -> None:
     archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True).stdout
-    home = tmp_path / "home"
     with tarfile.open(fileobj=BytesIO(archive)) as files:
-        files.extractall(home / "app", filter="data")
-    python = _fresh_environment(home)
+        files.extractall(tmp_path / "app", filter="data")
+    (tmp_path / "app/.dockerignore").unlink()
     version = re.search(r"^sdk_version: (.+)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert version
-    hub = [f"gradio[oauth,mcp]=={version[1]}", "uvicorn>=0.14.0", "websockets>=10.4", "spaces"]
-    install = [str(python), "-m", "pip", "install", "-q", "-r", "app/requirements.txt", *hub]
-    done = _as_user(install, home)
-    assert done.returncode == 0, done.stderr[-3000:]
+    (tmp_path / "Dockerfile").write_text(DOCKERFILE.format(base=BASE_IMAGE, version=version[1]))
+    with pip_configuration(tmp_path / "pip.conf"):
+        secret = f"id=pip,src={tmp_path}/pip.conf"
+        run("docker", "build", "--network", "host", "--secret", secret, "-t", IMAGE, str(tmp_path))
     port = free_port()
-    environment = {
-        "GRADIO_SERVER_PORT": str(port),
-        "HANNUN_WORKER": "off",
-        "HANNUN_AUTH": "off",
-        "HANNUN_STORE": str(home / "store.git"),
-        "HANNUN_PRIVATE_STORE": str(home / "private"),
-        "HANNUN_WORK_DIR": str(home / "work"),
-    }
-    with subprocess.Popen([str(python), "app.py"], cwd=home / "app", **_user(home, environment)) as board:
-        try:
-            page = wait_for("the board", lambda: _page(f"http://127.0.0.1:{port}/ko-fresh"), 120)
-            assert "KO-FRESH" in page
-        finally:
-            board.terminate()
-
-
-def _fresh_environment(home: Path) -> Path:
-    """Make a virtual environment that user 1000 may use, of a copy of the base Python. Return its Python."""
-    ignored = shutil.ignore_patterns("__pycache__", "test", "site-packages")
-    shutil.copytree(sys.base_prefix, home / "python", symlinks=True, ignore=ignored)
-    if os.geteuid() == 0:
-        for path in (home, *home.parents):
-            path.chmod(path.stat().st_mode | 0o055)
-        subprocess.run(["chown", "-R", f"{USER}:{USER}", str(home)], check=True)
-    made = _as_user([str(home / "python/bin/python3"), "-m", "venv", str(home / "env")], home)
-    assert made.returncode == 0, made.stderr
-    return home / "env/bin/python"
-
-
-def _as_user(command: list[str], home: Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(command, cwd=home, text=True, capture_output=True, **_user(home, {}))
-
-
-def _user(home: Path, environment: dict[str, str]) -> dict[str, Any]:
-    """Return the options of a process as user 1000, or as this user if it is not root."""
-    kept = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "PATH"}
-    options: dict[str, Any] = {"env": {**kept, "HOME": str(home), **environment}}
-    return options | ({"user": USER, "group": USER, "extra_groups": []} if os.geteuid() == 0 else {})
+    settings = [word for name, value in SETTINGS.items() for word in ("-e", f"{name}={value}")]
+    settings += ["-e", "GRADIO_SERVER_NAME=0.0.0.0", "-e", "GRADIO_SERVER_PORT=7860"]
+    container = run("docker", "run", "-d", "--init", "-p", f"127.0.0.1:{port}:7860", *settings, IMAGE).strip()
+    try:
+        page = wait_for("the board", lambda: _page(f"http://127.0.0.1:{port}/ko-fresh"), 120)
+        assert "KO-FRESH" in page
+        assert run("docker", "exec", container, "id", "-u").strip() == "1000"
+    finally:
+        print(run("docker", "logs", container, check=False)[-2000:])
+        run("docker", "rm", "-f", container)
 
 
 def _page(address: str) -> str:
