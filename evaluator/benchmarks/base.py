@@ -129,6 +129,11 @@ class Benchmark:
         return {metric.name: metric for metric in self.metrics}[name]
 
     @property
+    def data_stays(self) -> bool:
+        """Whether the terms of the test set forbid taking it abroad."""
+        return self.card.data_stays
+
+    @property
     def item_metric(self) -> Metric:
         """Return the metric for single items: the headline if it is a mean over items, else the first that is."""
         return next(metric for metric in (self.metric(self.card.headline), *self.metrics) if metric.is_mean)

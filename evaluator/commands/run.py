@@ -10,7 +10,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import shown_progress
 from evaluator.commands.find_model import find_model, local_request
 from evaluator.core.errors import DataError, Details, IncompleteRunError
-from evaluator.datasets.source import open_source
+from evaluator.datasets.source import check_sent, open_source
 from evaluator.engines.registry import REGISTRY
 from evaluator.results.evaluate import Evaluation, evaluate
 from evaluator.results.task import Task, load_items, options_of
@@ -52,6 +52,8 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
         args.engine = "api"
     elif args.engine == "api":
         raise DataError("--engine api needs --base-url, or --spawn to start a server")
+    api = _api(args) if args.engine == "api" else None
+    check_sent(args.benchmark, api, settings)
     facts, folder, adapter = find_model(args, settings)
     if args.no_images:
         facts = replace(facts, takes_images=True)  # a text model can also be asked without images
@@ -72,7 +74,7 @@ def _task(args: argparse.Namespace, settings: Settings) -> Task:
         decoding=args.decoding,
         batch_size=args.batch_size,
         max_pixels=args.max_pixels or settings.max_pixels,
-        api=_api(args) if args.engine == "api" else None,
+        api=api,
     )
     return Task(
         request,

@@ -18,6 +18,8 @@ from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, Revi
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.errors import DataError, EvaluationError
 from evaluator.datasets.leak_check import CANARY
+from submissions.checks.data_terms import check_receivers
+from submissions.config.api_options import ApiOptions
 from submissions.config.paths import SAMPLES
 from submissions.config.settings import Settings
 from submissions.hub_models.repository import content_revision
@@ -73,12 +75,25 @@ def check_place(benchmark: str, data: str | None, settings: Settings) -> None:
 
     The setting HANNUN_DATA_ABROAD permits it.
     """
-    must_stay = BENCHMARKS[benchmark].card.data_stays and benchmark not in settings.data_abroad
+    must_stay = BENCHMARKS[benchmark].data_stays and benchmark not in settings.data_abroad
     if must_stay and data and data.startswith(SCHEME):
         raise SettingsError(
             f"the terms of {benchmark}'s data keep it in the country, and the Hub is abroad: name a local folder, or, "
             f"""with its owner's permission, set HANNUN_DATA_ABROAD='["{benchmark}"]'"""
         )
+
+
+def check_sent(benchmark: str, api: ApiOptions | None, settings: Settings) -> None:
+    """Raise SettingsError if an API or the embedding server may not receive a benchmark's questions and pictures.
+
+    A server that the evaluation starts itself runs on this machine.
+    """
+    if not BENCHMARKS[benchmark].data_stays:
+        return
+    addresses = [] if api is None or api.spawn else [api.base_url, *api.replicas]
+    if settings.embeddings:
+        addresses.append(settings.embeddings.base_url)
+    check_receivers(benchmark, addresses, settings)
 
 
 def fetch_dataset(name: str, split: str, token: str | None, cache: Path) -> tuple[Path, str]:

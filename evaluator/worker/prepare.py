@@ -7,7 +7,7 @@ from functools import partial
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.errors import EvaluationError
-from evaluator.datasets.source import DRAWN, open_source
+from evaluator.datasets.source import DRAWN, check_sent, open_source
 from evaluator.hub.model_download import fetch_model
 from evaluator.results.task import Task, options_of
 from submissions.config.api_options import API_KEY, ApiOptions
@@ -15,6 +15,7 @@ from submissions.config.settings import Settings
 from submissions.operator.code_approval import find_approval
 from submissions.records.request import EvalRequest
 from submissions.store.base import Store
+from submissions.texts.errors import SettingsError
 from submissions.texts.failure_codes import FailureCode
 
 
@@ -30,6 +31,11 @@ def prepare_task(
     `devices` are names as in CUDA_VISIBLE_DEVICES, by default those that this process sees. Raises EvaluationError if the
     model cannot be fetched or its code may not run, EvaluationStopped once `stop` is set.
     """
+    api = api_options(request, settings)
+    try:
+        check_sent(request.benchmark, api, settings)
+    except SettingsError as error:
+        raise EvaluationError(FailureCode.API_REFUSED, str(error)) from None
     fetch = partial(fetch_model, settings=settings, stop=stop)
     adapter, code = None, None
     if request.api:
@@ -49,7 +55,7 @@ def prepare_task(
         model,
         benchmark,
         adapter=adapter,
-        api=api_options(request, settings),
+        api=api,
         max_reasoning_tokens=settings.max_reasoning_tokens,
         max_pixels=settings.max_pixels,
     )

@@ -2,6 +2,7 @@
 
 import getpass
 
+from submissions.checks.data_terms import check_receivers
 from submissions.checks.option_checks import require_runnable
 from submissions.checks.request import build_request
 from submissions.checks.submit import Submission, SubmissionService
@@ -59,11 +60,14 @@ def _submit_api(context: Context) -> int:
     for benchmark in args.benchmark:
         try:
             require_runnable(facts, benchmark, context.registry, args.thinking)
+            if context.registry.benchmarks[benchmark].data_stays:
+                addresses = [known.options.base_url, *known.options.replicas]
+                check_receivers(benchmark, addresses, context.settings)
             submitter = Pseudonyms(context.settings).find_or_make(_submitter(context))
             request = build_request(facts, benchmark, context.registry, submitter, thinking=args.thinking)
             context.queue.submit(request)
             print(f"accepted {request.key} {request.model_id} {benchmark}")
-        except (QueueError, RefusedError) as error:
+        except (QueueError, RefusedError, SettingsError) as error:
             code = fail(f"{args.api} on {benchmark}: {error}")
     return code
 

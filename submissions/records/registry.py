@@ -33,6 +33,11 @@ class BenchmarkInfo(Protocol):
         """Return the tokens needed for a question, its image and the answer. Long pages are split into windows."""
         ...
 
+    @property
+    def data_stays(self) -> bool:
+        """Return whether the terms of the test set forbid taking it abroad."""
+        ...
+
 
 class EngineInfo(Protocol):
     """The properties of an engine that are checked before a model is queued for it."""

@@ -11,10 +11,12 @@ from datetime import timedelta
 from functools import partial
 
 from httpx2 import HTTPError
-from huggingface_hub import JobStage
+from huggingface_hub import JobStage, constants
 
+from evaluator.benchmarks import BENCHMARKS
 from evaluator.hub.jobs import Flavor, JobClient, JobSettings
 from evaluator.worker.launchers.base import OVERTIME, JobLauncher, JobState, Launch, LaunchError, as_launch_errors
+from submissions.checks.data_terms import check_receivers
 from submissions.config.settings import HubJobs, Settings
 from submissions.queue.queue import Queue
 from submissions.texts.errors import SettingsError
@@ -29,10 +31,13 @@ ALIVE = (JobStage.SCHEDULING, JobStage.RUNNING)
 
 class HubJobLauncher(JobLauncher):
     def __init__(self, settings: Settings, queue: Queue) -> None:
-        """Raises SettingsError if HANNUN_JOBS is not set."""
+        """Raises SettingsError if HANNUN_JOBS is not set, or a test set may not leave the country."""
         super().__init__(settings, queue)
         if settings.jobs is None:
             raise SettingsError('HANNUN_LAUNCHER=hf-jobs needs HANNUN_JOBS: {"image", "space", "commit", "max_price"}')
+        for benchmark in settings.data:
+            if BENCHMARKS[benchmark].data_stays:
+                check_receivers(benchmark, [constants.ENDPOINT], settings)
         self._jobs: HubJobs = settings.jobs
         self._client = JobClient(settings)
 

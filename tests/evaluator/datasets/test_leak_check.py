@@ -2,10 +2,13 @@
 
 import base64
 import json
+import os
 import re
 import shutil
+import socket
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from pydantic import SecretStr
@@ -108,9 +111,19 @@ def test_worker_sends_no_item_content(
         await call(self, scope, heard, send)
 
     monkeypatch.setattr(Hub, "__call__", listening)
+    connected: set[Any] = set()
+    connect = socket.socket.connect
+
+    def connecting(self: socket.socket, address: Any) -> None:
+        connected.add(address)
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", connecting)
     request = submit(data_settings, "tiny/image-text", "ko-vqa")
     Worker(data_settings).run_pending()
     assert Queue(open_store(data_settings.store, data_settings)).get(request.key).status == "finished"
+    address = urlsplit(os.environ["HF_ENDPOINT"])
+    assert {place[:2] for place in connected if isinstance(place, tuple)} == {(address.hostname, address.port)}
     bodies = b"\n".join(sent)
     coded = re.findall(rb'"(?:content|sample)": ?"([A-Za-z0-9+/=]+)"', bodies)
     everything = b"\n".join([bodies, *map(base64.b64decode, coded)])
