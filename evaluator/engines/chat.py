@@ -79,6 +79,7 @@ class ChatEngine:
         self._reasoning_tokens = options.max_reasoning_tokens if self._inputs.reasons else 0
         model_config = self._model.generation_config
         self._stops = self._inputs.stop_tokens(token_ids(model_config.eos_token_id))
+        self._removed = self._inputs.control_tokens(self._stops)
         pad = self._inputs.pad_id
         longest = self._answer_tokens + self._reasoning_tokens
         self._generation = greedy_config(model_config, options.decoding, self._stops, pad, longest)
@@ -210,7 +211,7 @@ class ChatEngine:
 
     def _answer(self, p: PreparedPrompt, tokens: Any, cut: bool, opened: bool, prompt_tokens: int) -> Answer:
         """Return the answer in the new tokens, without the reasoning."""
-        output = read_output(self._tokenizer, tokens, self._tags, opened=opened)
+        output = read_output(self._tokenizer, tokens.tolist(), self._tags, self._removed, opened=opened)
         status: AnswerStatus = "truncated" if cut else "ok" if output.answer else "empty"
         return Answer(
             p.prompt.id,

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +15,7 @@ from evaluator.core.errors import EvaluationError
 from evaluator.engines.decoding import token_ids
 from evaluator.engines.images import fitted_size, load_image
 from evaluator.engines.options import EngineOptions
+from evaluator.engines.output import control_tokens
 from evaluator.engines.pages import fit_page
 from submissions.hub_models.model_facts import TEST_QUESTION, folder_template
 from submissions.hub_models.reasoning import Tags, prompt_ends_in_reasoning, reasoning_tags_of, switch_values
@@ -108,12 +109,9 @@ class ChatInputs:
             stops -= {*self.tokenizer(self.tags.separator, add_special_tokens=False)["input_ids"]}
         return stops
 
-    def special_tokens(self) -> tuple[str, ...]:
-        """Return the texts of all special tokens, longest first."""
-        added = getattr(self.tokenizer, "added_tokens_decoder", {}).values()
-        special = {str(token) for token in added if token.special}
-        texts = {*special, *map(str, self.tokenizer.all_special_tokens)}
-        return tuple(sorted((text for text in texts if text.strip()), key=lambda text: (-len(text), text)))
+    def control_tokens(self, stops: Collection[int]) -> dict[int, str]:
+        """Return the tokens that are removed from answers, by id. `stops` end an answer."""
+        return control_tokens(self.tokenizer, self._media, stops)
 
     def opens_reasoning(self) -> bool:
         """Return whether the template ends a prompt inside the reasoning, so that the model continues it."""

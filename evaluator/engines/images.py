@@ -1,13 +1,27 @@
-"""Load images as models get them: RGB, in the stored orientation, no larger than the pixel budget."""
+"""Make the picture that a model sees: RGB on white, upright, within the pixel budget. The same for every engine and server.
+
+Makers' files are of every kind: pages with transparency, 16-bit scans, photographs with an orientation tag, JPEG files
+whose name ends in .png.
+"""
 
 import base64
 import io
-import mimetypes
 from pathlib import Path
+from typing import Any
 
-from PIL import Image
+import numpy as np
+from PIL import Image, ImageOps
 
 from evaluator.core.data_types import Prompt
+
+ORIENTATION = 0x0112  # EXIF tag
+TURNED = (5, 6, 7, 8)  # its values that exchange width and height
+# Formats that servers accept, with their media types. Files of these formats in these modes are sent as they are.
+MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
+PLAIN_MODES = ("RGB", "L")
+DEEP_MODES = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")  # grey with more than 8 bits
+# Raised by Pillow for some broken files.
+BROKEN_ERRORS = (SyntaxError, EOFError, IndexError, TypeError, KeyError, ArithmeticError)
 
 
 def fitted_size(path: Path, max_pixels: int) -> tuple[int, int, float]:
@@ -17,40 +31,92 @@ def fitted_size(path: Path, max_pixels: int) -> tuple[int, int, float]:
     """
     with _open(path) as image:
         width, height = image.size
+        if _orientation(image) in TURNED and image.format != "TIFF":  # Pillow itself turns TIFF files
+            width, height = height, width
     factor = min(1.0, (max_pixels / (width * height)) ** 0.5)
     return max(1, int(width * factor)), max(1, int(height * factor)), factor
 
 
-def load_image(path: Path, size: tuple[int, int]) -> Image.Image:
-    """Return the image scaled to `size`. Raises the same errors as `fitted_size`."""
+def load_image(path: Path, size: tuple[int, int] | None = None) -> Image.Image:
+    """Return the image as RGB, scaled to `size` if that is given. Raises the same errors as `fitted_size`."""
     with _open(path) as image:
         try:
-            rgb = image.convert("RGB")
-        except (SyntaxError, EOFError) as error:  # raised by Pillow for some broken files
-            raise OSError(str(error)) from None
-    return rgb if rgb.size == size else rgb.resize(size, Image.Resampling.LANCZOS)
+            rgb = _on_white(ImageOps.exif_transpose(image))
+        except BROKEN_ERRORS as error:
+            raise OSError(f"{type(error).__name__}: {error}") from None
+    return rgb if size is None or rgb.size == size else rgb.resize(size, Image.Resampling.LANCZOS)
 
 
 def image_urls(prompt: Prompt, use_links: bool, max_pixels: int) -> tuple[list[str], float | None]:
     """Return the URLs of a prompt's images for a server, and the scale of the most reduced one (None if all are links).
 
-    If `use_links`, the prompt's public links belong to its first images. All other images are sent as data URLs: files
-    that exceed the pixel budget are scaled down, the others are sent unchanged.
+    If `use_links`, the prompt's public links belong to its first images. All other images are sent as data URLs.
     """
     urls: list[str] = list(prompt.links) if use_links else []
     scales: list[float] = []
     for path in prompt.images[len(urls) :]:
         width, height, scale = fitted_size(path, max_pixels)
         image = load_image(path, (width, height))  # decoded here, so that a broken file never reaches the server
-        if scale == 1.0:
-            media_type, content = mimetypes.guess_type(path.name)[0] or "image/png", path.read_bytes()
-        else:
-            scaled = io.BytesIO()
-            image.save(scaled, "PNG")
-            media_type, content = "image/png", scaled.getvalue()
-        urls.append(f"data:{media_type};base64,{base64.b64encode(content).decode()}")
+        media_type = _plain_media_type(path) if scale == 1.0 else None
+        content = path.read_bytes() if media_type else _as_png(image)
+        urls.append(f"data:{media_type or 'image/png'};base64,{base64.b64encode(content).decode()}")
         scales.append(scale)
     return urls, min(scales, default=None)
+
+
+def _on_white(image: Image.Image) -> Image.Image:
+    """Return an image as RGB. Transparent parts are white."""
+    if image.mode in DEEP_MODES:
+        return _from_deep_grey(image)
+    if image.has_transparency_data:
+        layered = image.convert("RGBA")
+        white = Image.new("RGBA", layered.size, "white")
+        return Image.alpha_composite(white, layered).convert("RGB")
+    return image.convert("RGB")
+
+
+def _from_deep_grey(image: Image.Image) -> Image.Image:
+    """Scale grey values of more than 8 bits to 8 bits. Pillow's own conversion would cut them off at white."""
+    values: Any = np.nan_to_num(np.asarray(image).astype(np.float64))
+    transparent = image.info.get("transparency")
+    hidden = values == transparent if isinstance(transparent, int) else None
+    highest = values.max(initial=0.0)
+    if image.mode.startswith("I;16") or 255 < highest <= 65_535:
+        values = values / 257  # 65,535 becomes 255
+    elif image.mode == "F" and values.min(initial=0.0) >= 0 and highest <= 1:
+        values = values * 255
+    elif highest > 65_535:
+        values = values * (255 / highest)
+    if hidden is not None:
+        values[hidden] = 255
+    return Image.fromarray(np.clip(np.round(values), 0, 255).astype(np.uint8)).convert("RGB")
+
+
+def _plain_media_type(path: Path) -> str | None:
+    """Return the media type of a file that may be sent as it is, or None if its pixels have to be made from it."""
+    with _open(path) as image:
+        is_plain = (
+            image.mode in PLAIN_MODES
+            and not image.has_transparency_data
+            and _orientation(image) == 1
+            and not getattr(image, "is_animated", False)
+        )
+        return MEDIA_TYPES.get(image.format or "") if is_plain else None
+
+
+def _as_png(image: Image.Image) -> bytes:
+    content = io.BytesIO()
+    image.save(content, "PNG")
+    return content.getvalue()
+
+
+def _orientation(image: Image.Image) -> int:
+    """Return how an image is stored, as an EXIF orientation from 1 to 8. Broken tags count as 1, upright."""
+    try:
+        value = image.getexif().get(ORIENTATION, 1)
+    except (*BROKEN_ERRORS, OSError, ValueError):
+        return 1
+    return value if value in range(1, 9) else 1
 
 
 def _open(path: Path) -> Image.Image:

@@ -1,11 +1,14 @@
 """Read a model's output: separate the answer from reasoning and special tokens. Imports no model library."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from submissions.hub_models.reasoning import Tags, split, strip_reasoning, without_answer_marks
+
+CONTROL = re.compile(r"<[|｜].*[|｜]>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -18,12 +21,15 @@ class Output:
     reasoning_tokens: int | None = None  # up to the end of the reasoning; None if unknown
 
 
-def read_output(tokenizer: Any, tokens: Any, tags: Tags | None, *, opened: bool) -> Output:
+def read_output(
+    tokenizer: Any, tokens: Sequence[int], tags: Tags | None, removed: Collection[int], *, opened: bool
+) -> Output:
     """Read the new tokens of one answer, without the token that ended it.
 
-    `tags` are those of the model's template; `opened` is whether the prompt ended inside the reasoning.
+    `tags` are those of the model's template; `removed` are the ids of tokens that are not text; `opened` is whether the
+    prompt ended inside the reasoning.
     """
-    output = str(tokenizer.decode(tokens, skip_special_tokens=False))
+    output = decode(tokenizer, tokens)
     parts = split(output, tags, opened=opened)
     if parts.answer is None:
         first = len(tokens)
@@ -31,10 +37,29 @@ def read_output(tokenizer: Any, tokens: Any, tags: Tags | None, *, opened: bool)
         first = _first_answer_token(tokenizer, tokens, output[: parts.answer], parts.tags)
     else:
         first = 0
-    answer = without_answer_marks(str(tokenizer.decode(tokens[first:], skip_special_tokens=True)))
+    answer = without_answer_marks(decode(tokenizer, [token for token in tokens[first:] if token not in removed]))
     if not parts.reasoned:
         return Output(answer)
     return Output(answer, output[: parts.answer], output, first)
+
+
+def decode(tokenizer: Any, tokens: Sequence[int]) -> str:
+    """Return the text of tokens exactly: special tokens may be text, and spaces before punctuation are the model's."""
+    return str(tokenizer.decode(tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False))
+
+
+def control_tokens(tokenizer: Any, media: Collection[str], stops: Collection[int]) -> dict[int, str]:
+    """Return the tokens that are not text, by id.
+
+    They are the ends of answers, the tokens that the tokenizer has a role for (beginning, padding, images, …), and special
+    tokens of the form <|…|>. All others are text, even if the maker calls them special: `<td>`, `<otsl>`.
+    """
+    roles = {str(token) for token in tokenizer.special_tokens_map.values() if isinstance(token, str)}
+    added = getattr(tokenizer, "added_tokens_decoder", {})
+    controls = {str(token) for token in added.values() if token.special and CONTROL.fullmatch(str(token))}
+    ids = {tokenizer.convert_tokens_to_ids(text): text for text in {*roles, *media, *controls}}
+    found = {number: text for number, text in ids.items() if number is not None}
+    return found | {number: str(tokenizer.convert_ids_to_tokens(number)) for number in stops}
 
 
 def _first_answer_token(tokenizer: Any, tokens: Any, reasoning: str, tags: Tags) -> int:
@@ -42,7 +67,7 @@ def _first_answer_token(tokenizer: Any, tokens: Any, reasoning: str, tags: Tags)
     count = reasoning.count(tags.closing)
 
     def closing_tags(length: int) -> int:
-        return int(str(tokenizer.decode(tokens[:length], skip_special_tokens=False)).count(tags.closing))
+        return decode(tokenizer, tokens[:length]).count(tags.closing)
 
     return bisect_left(range(len(tokens) + 1), count, key=closing_tags)
 

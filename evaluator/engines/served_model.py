@@ -44,6 +44,7 @@ class ServedModel:
         self._inputs = ChatInputs(options, takes_images, self._context, pads_left=not config.is_encoder_decoder)
         self._opened = self._inputs.opens_reasoning()
         self._stops = self._inputs.stop_tokens(token_ids(repository_settings(options.model).get("eos_token_id")))
+        self._removed = self._inputs.control_tokens(self._stops)
         self._lock = threading.Lock()  # a tokenizer must not be used by two threads at once
 
     @property
@@ -58,7 +59,7 @@ class ServedModel:
             opened=self._opened,
             switches=self._inputs.switches,
             tags=self._inputs.tags,
-            special_tokens=self._inputs.special_tokens(),
+            special_tokens=tuple(sorted(self._removed.values(), key=len, reverse=True)),
             stop_tokens=tuple(map(str, self._inputs.tokenizer.convert_ids_to_tokens(self.stops))),
             read_tokens=self._read,
         )
@@ -81,7 +82,7 @@ class ServedModel:
     def _read(self, tokens: Sequence[int]) -> Output:
         with self._lock:
             ended = before_stop(tokens, self._stops)
-            return read_output(self._inputs.tokenizer, ended, self._inputs.tags, opened=self._opened)
+            return read_output(self._inputs.tokenizer, ended, self._inputs.tags, self._removed, opened=self._opened)
 
 
 def format_by_template(options: EngineOptions) -> OutputFormat:

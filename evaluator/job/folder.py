@@ -32,7 +32,13 @@ from evaluator.core.data_types import MAX_ANSWER, Answer, Box, Prompt, cleaned
 from evaluator.core.errors import EvaluationError
 from evaluator.core.files import open_regular_file, remove_path, write_content_addressed
 from evaluator.engines.hardware import LIBRARIES, library_versions
-from evaluator.engines.options import NON_SEMANTIC_API_OPTIONS, NON_SEMANTIC_OPTIONS, SERVER_LOG_PREFIX, EngineOptions
+from evaluator.engines.options import (
+    NON_SEMANTIC_API_OPTIONS,
+    NON_SEMANTIC_OPTIONS,
+    PIXELS_VERSION,
+    SERVER_LOG_PREFIX,
+    EngineOptions,
+)
 from submissions.texts.failure_codes import FailureCode
 
 _ANSWER = TypeAdapter(Answer)
@@ -215,15 +221,14 @@ def config_fingerprint(options: EngineOptions) -> str:
     if values["api"]:
         values["api"] = {k: v for k, v in values["api"].items() if k not in NON_SEMANTIC_API_OPTIONS}
     libraries = REMOTE_LIBRARIES if options.remote else LIBRARIES
-    return json.dumps([values, library_versions(libraries)])
+    return json.dumps([values, library_versions(libraries), PIXELS_VERSION])
 
 
 def _crop(image: Path, box: Box) -> bytes:
-    """Return a region of an image as PNG."""
-    from PIL import Image
+    """Return a region of an image, as models see it, as PNG."""
+    from evaluator.engines.images import load_image
 
     x, y, width, height = box
     buffer = io.BytesIO()
-    with Image.open(image) as whole:
-        whole.crop((x, y, x + width, y + height)).save(buffer, "PNG")
+    load_image(image).crop((x, y, x + width, y + height)).save(buffer, "PNG")
     return buffer.getvalue()

@@ -1,6 +1,7 @@
 """Test that decoding is greedy whatever a repository requests, and that reasoning has a separate budget."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from evaluator.engines.decoding import Budgets
 from evaluator.engines.generation_config import dropped_settings
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
+from evaluator.engines.output import before_stop, control_tokens, read_output
 from submissions.hub_models.reasoning import THINK
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import change_json
+from tests.support.zoo.tokenizer_parts import byte_level, llama_pieces
 
 pytestmark = pytest.mark.model
 
@@ -156,3 +159,36 @@ def test_answer_is_empty_if_reasoning_is_cut_off(tmp_path: Path) -> None:
     all_families()["qwen3_thinking"].build(tmp_path / "m")
     for answer in answers(tmp_path / "m", max_reasoning_tokens=1).values():
         assert (answer.text, answer.status) == ("", "truncated") and answer.raw
+
+
+def answer_of(generated: str, tokenizer: Any) -> str:
+    """Return the answer in the tokens of a text, which ends with the end token."""
+    stops = {tokenizer.eos_token_id}
+    removed = control_tokens(tokenizer, [], stops)
+    tokens = before_stop(tokenizer(generated, add_special_tokens=False)["input_ids"], stops)
+    return read_output(tokenizer, tokens, None, removed, opened=False).answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<table><tr><th>서울</th><td>15</td></tr></table>",
+        "<otsl><ched>구<fcel>15<nl><fcel>20<nl></otsl>",
+        "<s>취소선</s> 1 < 2",
+    ],
+)
+def test_special_tokens_that_are_text_stay(text: str) -> None:
+    tags = [tag for tag in re.findall(r"<[^ >]+>", text) if tag not in ("<s>", "</s>")]
+    tokenizer = byte_level([*tags, "<|box_start|>", "<|box_end|>"], eos_token="<|im_end|>", pad_token="<pad>")
+    assert answer_of(f"{text}<|im_end|>", tokenizer) == text
+    assert answer_of(f"<|box_start|>{text}<|box_end|><pad><|im_end|>", tokenizer) == text
+
+
+@pytest.mark.parametrize("forced", [False, True])
+def test_spaces_before_punctuation_stay(forced: bool) -> None:
+    text = "제 1 조 .\n서울 , 부산 '가' 's ? ! n't"
+    settings: dict[str, Any] = {"clean_up_tokenization_spaces": True}
+    if forced:
+        settings["clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"] = True
+    for make in (byte_level, llama_pieces):
+        assert answer_of(text, make(**{"eos_token": "</s>", **settings})) == text

@@ -1,0 +1,127 @@
+"""Test the picture that a model sees: the same for the built-in engine and for servers, whatever the maker's file is like."""
+
+import base64
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from evaluator.core.data_types import Prompt
+from evaluator.engines.images import ORIENTATION, fitted_size, image_urls, load_image
+
+SIZE = (60, 40)
+MARK = (10, 10, 30, 30)  # a dark rectangle on white
+BUDGETS = (10**6, 1200)
+
+
+def marked(mode: str, background: object, mark: object) -> Image.Image:
+    image = Image.new(mode, SIZE, background)  # type: ignore[arg-type]
+    image.paste(mark, MARK)  # type: ignore[arg-type]
+    return image
+
+
+def deep(kind: str, white: float, dark: float) -> Image.Image:
+    values = np.full((SIZE[1], SIZE[0]), white, dtype=kind)
+    values[MARK[1] : MARK[3], MARK[0] : MARK[2]] = dark
+    return Image.fromarray(values)
+
+
+def palette(transparent: int | bytes) -> tuple[Image.Image, dict[str, object]]:
+    image = marked("P", 0, 1)
+    image.putpalette([0, 0, 0, 20, 20, 20])
+    return image, {"transparency": transparent}
+
+
+def black_page() -> Image.Image:
+    """Return a page whose transparent background is stored as black, as many drawing programs do."""
+    return marked("RGBA", (0, 0, 0, 0), (20, 20, 20, 255))
+
+
+FILES: dict[str, tuple[Image.Image, str, dict[str, object]]] = {
+    "RGBA PNG": (black_page(), "PNG", {}),
+    "RGBA WebP": (black_page(), "WEBP", {"lossless": True}),
+    "RGBA TIFF": (black_page(), "TIFF", {}),
+    "grey with alpha": (marked("LA", (0, 0), (20, 255)), "PNG", {}),
+    "palette with one transparent colour": (palette(0)[0], "PNG", {"transparency": 0}),
+    "palette with alpha": (palette(0)[0], "PNG", {"transparency": b"\x00\xff"}),
+    "GIF": (palette(0)[0], "GIF", {"transparency": 0}),
+    "grey with a transparent value": (marked("L", 0, 20), "PNG", {"transparency": 0}),
+    "RGB with a transparent colour": (marked("RGB", (0, 0, 0), (20, 20, 20)), "PNG", {"transparency": (0, 0, 0)}),
+    "16-bit PNG": (deep("uint16", 65_535, 5000), "PNG", {}),
+    "16-bit TIFF": (deep("uint16", 65_535, 5000), "TIFF", {}),
+    "16-bit big-endian TIFF": (deep(">u2", 65_535, 5000), "TIFF", {}),
+    "32-bit TIFF": (deep("int32", 65_535, 5000), "TIFF", {}),
+    "float TIFF from 0 to 1": (deep("float32", 1.0, 0.05), "TIFF", {}),
+    "float TIFF from 0 to 255": (deep("float32", 255.0, 12.0), "TIFF", {}),
+    "CMYK JPEG": (marked("RGB", (255, 255, 255), (20, 20, 20)).convert("CMYK"), "JPEG", {"quality": 100}),
+    "one bit": (marked("1", 1, 0), "TIFF", {}),
+    "plain": (marked("RGB", (255, 255, 255), (20, 20, 20)), "PNG", {}),
+}
+
+
+def saved(folder: Path, name: str) -> Path:
+    image, kind, options = FILES[name]
+    path = folder / f"{name}.{kind.lower()}"
+    image.save(path, kind, **options)
+    return path
+
+
+def sent(path: Path, budget: int) -> tuple[str, Image.Image]:
+    """Return the media type and the pixels that a server decodes."""
+    (url,), _ = image_urls(Prompt("1", "?", (path,)), False, budget)
+    head, _, content = url.partition(";base64,")
+    return head, Image.open(io.BytesIO(base64.b64decode(content)))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_page_is_dark_on_white(name: str, tmp_path: Path) -> None:
+    pixels = np.asarray(load_image(saved(tmp_path, name)))
+    assert pixels.shape == (SIZE[1], SIZE[0], 3)
+    assert pixels[15:25, 15:25].max() < 40, "the mark is dark"
+    assert pixels[:8].min() > 230 and pixels[:, 34:].min() > 230, "the page is white"
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("name", FILES)
+def test_server_gets_same_pixels_as_engine(name: str, budget: int, tmp_path: Path) -> None:
+    path = saved(tmp_path, name)
+    width, height, _ = fitted_size(path, budget)
+    media_type, decoded = sent(path, budget)
+    assert media_type == f"data:image/{(decoded.format or '').lower()}"
+    assert media_type in ("data:image/png", "data:image/jpeg", "data:image/webp"), "what servers accept"
+    assert np.array_equal(np.asarray(load_image(path, (width, height))), np.asarray(decoded.convert("RGB")))
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF", "WEBP"])
+@pytest.mark.parametrize("orientation", [1, 3, 6, 8, 0, 99])
+def test_turned_picture_is_upright_everywhere(orientation: int, kind: str, budget: int, tmp_path: Path) -> None:
+    path = tmp_path / "picture"
+    exif = Image.Exif()
+    exif[ORIENTATION] = orientation
+    marked("RGB", (255, 255, 255), (20, 20, 20)).save(path, kind, exif=exif)
+    width, height, _ = fitted_size(path, budget)
+    upright = load_image(path, (width, height))
+    assert (width < height) == (orientation in (6, 8)) and load_image(path).size in ((60, 40), (40, 60))
+    assert (load_image(path).width < load_image(path).height) == (width < height)
+    _, decoded = sent(path, budget)
+    assert decoded.getexif().get(ORIENTATION, 1) not in range(2, 9), "a server has nothing to turn"
+    assert np.array_equal(np.asarray(upright), np.asarray(decoded.convert("RGB")))
+
+
+@pytest.mark.parametrize(("kind", "name"), [("JPEG", "a.png"), ("PNG", "a.jpg"), ("JPEG", "a"), ("TIFF", "a.png")])
+def test_media_type_follows_content(kind: str, name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    marked("RGB", (255, 255, 255), (20, 20, 20)).save(path, kind)
+    media_type, decoded = sent(path, 10**6)
+    assert media_type == f"data:image/{(decoded.format or '').lower()}" and decoded.format in ("JPEG", "PNG")
+
+
+def test_broken_picture_is_an_error_of_the_file(tmp_path: Path) -> None:
+    whole = saved(tmp_path, "plain").read_bytes()
+    for length in (0, 20, 60, len(whole) // 2):
+        (tmp_path / "broken").write_bytes(whole[:length])
+        with pytest.raises(OSError):
+            load_image(tmp_path / "broken")
