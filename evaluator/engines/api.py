@@ -26,7 +26,13 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 from evaluator.core.data_types import Answer, Prompt
 from evaluator.core.errors import EvaluationError
 from evaluator.engines.api_budget import Budget
-from evaluator.engines.api_completion import OutputFormat, answer_in, complaint_of, read_response, server_message
+from evaluator.engines.api_completion import (
+    OutputFormat,
+    answer_in,
+    complaint_of,
+    read_response,
+    server_message,
+)
 from evaluator.engines.api_http import make_client, time_limits
 from evaluator.engines.hardware import LIBRARIES, torch_environment
 from evaluator.engines.images import image_urls
@@ -107,6 +113,7 @@ class ApiEngine:
         self._reached = False  # whether the server has ever sent a response
         self._answered = Counter[bool]()  # number of questions with images (True) and without that it has answered
         self._failed = Counter[bool]()  # number of those that it has refused, or not answered if it runs here
+        self._with_reasoning = 0  # number of answers with reasoning
         self._messages: set[str] = set()  # of the server, as logged
         base_url = self._server.base_url if self._server else options.api.base_url
         self._base_urls = (base_url, *options.api.replicas)
@@ -225,6 +232,7 @@ class ApiEngine:
             self._check_failure(error, with_images=bool(images))
             return Answer(prompt.id, "", "infra_error", 0.0, fitted.windows, None, resize)
         self._answered[bool(images)] += 1
+        self._check_tags(answer)
         if answer.prompt_tokens is not None and answer.tokens is not None:
             self._budget.settle(reserved, (answer.prompt_tokens, answer.tokens))
         return replace(
@@ -242,6 +250,19 @@ class ApiEngine:
         room = None if self._api.page_chars is None else self._api.page_chars + len(prompt.text)
         text, windows = fit_page(prompt, room, len)
         return _FittedPrompt(text, windows, self._max_tokens)
+
+    def _check_tags(self, answer: Answer) -> None:
+        """Raise EvaluationError if the server seems to leave out the tags of reasoning.
+
+        Then reasoning and answer cannot be told apart. The built-in engine can.
+        """
+        if not self._format.has_special_tags or self._model.has_read_ids:
+            return
+        self._with_reasoning += answer.reasoning_tokens is not None
+        may_show_tags = "skip_special_tokens" in self._extra
+        if not self._with_reasoning and (not may_show_tags or self._answered.total() >= MAX_REFUSALS):
+            message = "the server leaves out the tags of reasoning, which are special tokens of this model"
+            raise EvaluationError(FailureCode.SERVER_FAILED, message)
 
     def _log_message(self, error: Exception) -> None:
         """Write a server's message into the log of the evaluation, once."""
@@ -330,7 +351,12 @@ class ApiEngine:
                 raise openai.APITimeoutError(httpx2.Request("POST", str(client.base_url))) from None
 
     def _adapt_to(self, error: openai.APIStatusError, sent: dict[str, Any], extra: dict[str, Any]) -> bool:
-        """Leave out or rename the parameter that a server rejects. Return whether the request may now succeed."""
+        """Leave out or rename the parameter that a server rejects. Return whether the request may now succeed.
+
+        A server that has answered a question accepts all parameters, even if the complaint repeats their names.
+        """
+        if self._answered.total():
+            return False
         complaint = complaint_of(error)
         rejected = [name for name in OPTIONAL_FIELDS if name in extra and name in complaint]
         if rejected:

@@ -15,13 +15,15 @@ from openai.types.chat import ChatCompletion
 
 from evaluator.core.data_types import Answer, AnswerStatus
 from evaluator.engines.api_http import collect
-from evaluator.engines.output import Output, before_stop_text, read_text, without_tokens
+from evaluator.engines.output import Output, before_stop_text, read_text
 from evaluator.engines.server_pool import InvalidCompletionError
 from submissions.hub_models.reasoning import ANY_TAGS, Tags, reasoning_of
 
 MAX_TOKEN_COUNT = 10**9  # a larger count reported by a server is ignored as invalid
 # Raised while a completion is read that does not have the documented form.
 MALFORMED_ERRORS = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
+TEXT_PARTS = ("text", "output_text")  # types of the parts of a message's content
+REASONING_PARTS = ("thinking", "reasoning")
 SECRET_PART_CHARS = 8  # any part of the API key of this length is removed from server messages
 
 
@@ -35,9 +37,9 @@ class OutputFormat:
     tags: Tags | None = ANY_TAGS  # the text around the reasoning
     special_tokens: tuple[str, ...] = ()  # removed from answers
     stop_tokens: tuple[str, ...] = ()  # special tokens that end an answer
-    read_tokens: Callable[[Sequence[int]], Output] | None = (
-        None  # reads the ids of the tokens, if the server sends them
-    )
+    # Reads the ids of the tokens, if the server sends them. Returns None if they are not ids of this model.
+    read_tokens: Callable[[Sequence[int]], Output | None] | None = None
+    has_special_tags: bool = False  # whether servers leave out the tags of reasoning unless they are asked for them
 
     @property
     def shows_reasoning(self) -> bool:
@@ -108,7 +110,9 @@ def _read_tokens(choice: Any, form: OutputFormat) -> Output | None:
     tokens = (choice.model_extra or {}).get("token_ids")
     if form.read_tokens is None or not isinstance(tokens, list) or not tokens:
         return None
-    return form.read_tokens([int(token) for token in tokens])
+    if not all(type(token) is int and token >= 0 for token in tokens):
+        return None
+    return form.read_tokens(tokens)
 
 
 def _read_message(choice: Any, form: OutputFormat) -> Output:
@@ -123,10 +127,11 @@ def _read_message(choice: Any, form: OutputFormat) -> Output:
         # A reasoning parser takes everything before a closing tag for reasoning, and this model writes no such tag.
         content = reasoning
         reasoning = None
-    if reasoning is not None:
-        return Output(without_tokens(content, form.special_tokens), reasoning, f"{reasoning}\n{content}")
     content = before_stop_text(content, form.stop_tokens)
-    return read_text(content, form.tags, form.special_tokens, opened=form.opened)
+    if reasoning is None:
+        return read_text(content, form.tags, form.special_tokens, opened=form.opened)
+    rest = read_text(content, form.tags, form.special_tokens, opened=False)  # a parser may leave tags behind
+    return Output(rest.answer, f"{reasoning}{rest.reasoning or ''}", f"{reasoning}\n{content}")
 
 
 def _reasoning_tokens(usage: CompletionUsage | None, output: Output, form: OutputFormat) -> int | None:
@@ -155,11 +160,13 @@ def _split_content(content: Any) -> tuple[str, str | None]:
     """Return the text of a message's content, and its reasoning if that is in parts of type "thinking"."""
     if not isinstance(content, list):
         return str(content or ""), None
-    texts = [str(part.get("text") or "") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    texts = [
+        str(part.get("text") or "") for part in content if isinstance(part, dict) and part.get("type") in TEXT_PARTS
+    ]
     thoughts = [
-        _split_content(part.get("thinking"))[0]
+        _split_content(part.get("thinking") or part.get("reasoning") or part.get("text"))[0]
         for part in content
-        if isinstance(part, dict) and part.get("type") == "thinking"
+        if isinstance(part, dict) and part.get("type") in REASONING_PARTS
     ]
     return "".join(texts), "".join(thoughts) or None
 

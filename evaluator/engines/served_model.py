@@ -19,10 +19,12 @@ from evaluator.engines.loading import load_config
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.output import Output, before_stop, read_output
 from submissions.hub_models.model_facts import TEST_QUESTION, folder_template
-from submissions.hub_models.reasoning import prompt_ends_in_reasoning, reasoning_tags_of, switch_values
+from submissions.hub_models.reasoning import Tags, prompt_ends_in_reasoning, reasoning_tags_of, switch_values
 from submissions.hub_models.template_renderer import TemplateRenderer
 from submissions.texts.errors import RefusedError, TemplateError
+from submissions.texts.failure_codes import FailureCode
 
+MIN_CONTEXT = 256  # tokens; with fewer, no question of any benchmark can be asked
 MIN_ANSWER_SHARE = 4  # an answer may always have a quarter of the context
 
 
@@ -37,6 +39,9 @@ class ServedModel:
         """
         config = chat_subconfig(load_config(options))
         _, takes_images = choose_loader(config)
+        if server_context is not None and server_context < MIN_CONTEXT:
+            message = f"the server's context has only {server_context} tokens"
+            raise EvaluationError(FailureCode.SERVER_FAILED, message)
         own_context = getattr(config.get_text_config(), "max_position_embeddings", None)
         self._context = min((n for n in (own_context, server_context) if n), default=None)
         if server_context and own_context and server_context < own_context:
@@ -45,6 +50,8 @@ class ServedModel:
         self._opened = self._inputs.opens_reasoning()
         self._stops = self._inputs.stop_tokens(token_ids(repository_settings(options.model).get("eos_token_id")))
         self._removed = self._inputs.control_tokens(self._stops)
+        self.has_read_ids = False  # whether the server has sent the ids of an output
+        self._vocabulary = max(len(self._inputs.tokenizer), getattr(config.get_text_config(), "vocab_size", 0) or 0)
         self._lock = threading.Lock()  # a tokenizer must not be used by two threads at once
 
     @property
@@ -62,6 +69,9 @@ class ServedModel:
             special_tokens=tuple(sorted(self._removed.values(), key=len, reverse=True)),
             stop_tokens=tuple(map(str, self._inputs.tokenizer.convert_ids_to_tokens(self.stops))),
             read_tokens=self._read,
+            has_special_tags=self._inputs.reasons
+            and self._inputs.tags is not None
+            and self._are_special(self._inputs.tags),
         )
 
     def prepare(self, prompt: Prompt) -> PreparedPrompt:
@@ -79,7 +89,16 @@ class ServedModel:
     def close(self) -> None:
         self._inputs.close()
 
-    def _read(self, tokens: Sequence[int]) -> Output:
+    def _are_special(self, tags: Tags) -> bool:
+        """Return whether the closing tag of reasoning is a special token, which servers leave out of the text."""
+        added = getattr(self._inputs.tokenizer, "added_tokens_decoder", {}).values()
+        return any(token.special and str(token) == tags.closing.strip() for token in added)
+
+    def _read(self, tokens: Sequence[int]) -> Output | None:
+        """Read the ids of an output, or return None if they are not all of this model's vocabulary."""
+        if max(tokens) >= self._vocabulary:
+            return None
+        self.has_read_ids = True
         with self._lock:
             ended = before_stop(tokens, self._stops)
             return read_output(self._inputs.tokenizer, ended, self._inputs.tags, self._removed, opened=self._opened)
@@ -121,5 +140,7 @@ def load_served_model(options: EngineOptions, server_context: int | None) -> Ser
     try:
         return ServedModel(options, server_context)
     except EvaluationError as error:
+        if error.code == FailureCode.SERVER_FAILED:
+            raise
         sys.stderr.write(f"prompts are not fitted to the model's context: {error}\n")
         return None

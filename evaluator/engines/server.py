@@ -77,7 +77,7 @@ class Server:
         try:
             with httpx2.Client(timeout=REQUEST_SECONDS) as client:
                 found = client.get(f"{self._address}{path}").json()
-        except (httpx2.HTTPError, ValueError):
+        except (httpx2.HTTPError, ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -91,7 +91,10 @@ class Server:
                         FailureCode.SERVER_FAILED, f"{self.name} ended with code {self.exit_code} before it was ready"
                     )
                 try:
-                    if client.get(f"{self._address}/health").status_code == 200:
+                    status = client.get(f"{self._address}/health").status_code
+                    if status == 404:  # some servers have no such page
+                        status = client.get(f"{self._address}/v1/models").status_code
+                    if status == 200:
                         return
                 except httpx2.TransportError:
                     pass

@@ -4,6 +4,7 @@
 """
 
 import argparse
+import json
 import os
 import shlex
 import sys
@@ -51,6 +52,8 @@ def make_app(arguments: argparse.Namespace) -> FastAPI:
         if arguments.strict and unexpected:
             return JSONResponse({"detail": f"Unexpected fields in the request: {unexpected}"}, 422)
         content = body["messages"][0]["content"]
+        if arguments.rejects and arguments.rejects in content[-1]["text"]:
+            return JSONResponse({"detail": [{"msg": "rejected", "input": body}]}, 422)
         if arguments.image_status and any(part["type"] == "image_url" for part in content):
             return JSONResponse({"error": {"message": "image input is not supported"}}, arguments.image_status)
         prompt = len(tokenizer.encode(content[-1]["text"]).ids)
@@ -58,7 +61,7 @@ def make_app(arguments: argparse.Namespace) -> FastAPI:
         if arguments.context and (limit > arguments.context or prompt > arguments.context):
             message = f"This model's maximum context length is {arguments.context} tokens"
             return JSONResponse({"error": {"message": message, "param": "input_tokens"}}, 400)
-        return JSONResponse(_completion(arguments.says or content[-1]["text"], body, limit, prompt))
+        return _json(_completion(arguments.says or content[-1]["text"], body, limit, prompt))
 
     def _completion(says: str, body: dict[str, Any], limit: int, prompt: int) -> dict[str, Any]:
         ids = tokenizer.encode(says, add_special_tokens=False).ids
@@ -67,17 +70,26 @@ def make_app(arguments: argparse.Namespace) -> FastAPI:
         generated = ids[:limit] if end is None else ids[: end + 1][:limit]
         finish = "stop" if end is not None and end < limit else "length"
         shown = generated[:-1] if finish == "stop" else generated
-        text = tokenizer.decode(shown, skip_special_tokens=body.get("skip_special_tokens", True))
+        text = tokenizer.decode(shown, skip_special_tokens=_skips(arguments, body))
         message: dict[str, Any] = {"role": "assistant", "content": text, "reasoning": None}
         if arguments.parser:
             message |= _parsed(tokenizer.decode(shown, skip_special_tokens=False))
         choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
         if body.get("return_token_ids") and not arguments.no_ids:
-            choice["token_ids"] = generated
+            choice["token_ids"] = json.loads(arguments.ids) if arguments.ids else generated
         usage = {"prompt_tokens": prompt, "completion_tokens": len(generated), "total_tokens": 0}
         return {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
 
     return app
+
+
+def _skips(arguments: argparse.Namespace, body: dict[str, Any]) -> bool:
+    return bool(arguments.hides_special_tokens or body.get("skip_special_tokens", True))
+
+
+def _json(completion: dict[str, Any]) -> Response:
+    """Return JSON that may have numbers which the standard does not know."""
+    return Response(json.dumps(completion), media_type="application/json")
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -96,6 +108,9 @@ def main() -> None:
     parser.add_argument("--context", type=int, help="maximum number of tokens; longer requests get status 400")
     parser.add_argument("--strict", action="store_true", help="reject fields that OpenAI does not have with status 422")
     parser.add_argument("--no-ids", action="store_true", help="never return the ids of tokens")
+    parser.add_argument("--hides-special-tokens", action="store_true", help="whatever the request asks for")
+    parser.add_argument("--ids", help="JSON that is returned in place of the ids")
+    parser.add_argument("--rejects", help="reject questions with this text, with status 422 and the whole request")
     parser.add_argument("--image-status", type=int, help="reject images with this status")
     parser.add_argument("--ends-after", type=int, help="end the process after this many questions")
     arguments = parser.parse_args()

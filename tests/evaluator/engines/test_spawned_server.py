@@ -82,7 +82,10 @@ MODELS: dict[str, tuple[str, str, dict[str, tuple[str, str | None]]]] = {
 def test_answer_does_not_depend_on_server(model: str, server: tuple[str, ...], tmp_path: Path) -> None:
     template, tags, outputs = MODELS[model]
     if server == ("--strict",) and tags == "special":
-        pytest.skip("such a server leaves the tags out and cannot be asked for them")
+        with pytest.raises(EvaluationError, match="leaves out the tags of reasoning") as error:
+            ask(model_with(tmp_path, template, tags=tags), [Prompt(THOUGHT, THOUGHT)], command(*server))
+        assert error.value.code == "server_failed", "the built-in engine can tell reasoning and answer apart"
+        return
     prompts = [Prompt(output, output) for output in outputs]
     given = {answer.id: answer for answer in ask(model_with(tmp_path, template, tags=tags), prompts, command(*server))}
     for output, (answer, reasoning) in outputs.items():
@@ -183,3 +186,36 @@ def test_server_command_may_begin_with_env(tmp_path: Path) -> None:
     (given,) = ask(model_with(tmp_path, PLAIN), [QUESTION], f"env NAME=value {server}")
     assert given.text == "42"
     assert json.loads((tmp_path / "config.json").read_text())["model_type"] == "qwen2"
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("ids", ["[-1]", "[99999999999999999999]", "[1e400]", '["a"]', "[null]", "[]", "[5000]"])
+def test_ids_that_no_vocabulary_has_are_ignored(ids: str, tmp_path: Path) -> None:
+    server = command("--says=42<|im_end|>", f"--ids={ids}")
+    (given,) = ask(model_with(tmp_path, PLAIN, tags="unknown"), [QUESTION], server)
+    assert (given.text, given.status) == ("42", "ok")
+
+
+@pytest.mark.integration
+def test_one_rejected_question_does_not_change_later_requests(tmp_path: Path) -> None:
+    """The complaint repeats the whole request, with the names of all of its fields."""
+    prompts = [Prompt("good", "42<|im_end|>"), Prompt("bad", "rejected")]
+    with pytest.raises(EvaluationError, match="rejected") as error:
+        ask(model_with(tmp_path, PLAIN, tags="unknown"), prompts, command("--rejects=rejected"), batch_size=1)
+    assert error.value.code == "server_failed"
+
+
+@pytest.mark.integration
+def test_server_with_tiny_context_has_failed(tmp_path: Path) -> None:
+    with pytest.raises(EvaluationError, match="only 64 tokens") as error:
+        ask(model_with(tmp_path, PLAIN), [QUESTION], command("--context=64"))
+    assert error.value.code == "server_failed"
+
+
+@pytest.mark.integration
+def test_server_that_hides_tags_has_failed(tmp_path: Path) -> None:
+    """It ignores what it is asked for, so the text of reasoning and answer is one."""
+    prompts = [Prompt(str(n), THOUGHT) for n in range(20)]
+    with pytest.raises(EvaluationError, match="leaves out the tags of reasoning") as error:
+        ask(model_with(tmp_path, HYBRID), prompts, command("--no-ids", "--hides-special-tokens"))
+    assert error.value.code == "server_failed"
