@@ -113,7 +113,7 @@ class ApiEngine:
         self._reached = False  # whether the server has ever sent a response
         self._answered = Counter[bool]()  # number of questions with images (True) and without that it has answered
         self._failed = Counter[bool]()  # number of those that it has refused, or not answered if it runs here
-        self._with_reasoning = 0  # number of answers with reasoning
+        self._with_reasoning = 0  # number of answers after reasoning
         self._messages: set[str] = set()  # of the server, as logged
         base_url = self._server.base_url if self._server else options.api.base_url
         self._base_urls = (base_url, *options.api.replicas)
@@ -258,7 +258,7 @@ class ApiEngine:
         """
         if not self._format.has_special_tags or self._model.has_read_ids:
             return
-        self._with_reasoning += answer.reasoning_tokens is not None
+        self._with_reasoning += answer.reasoning_tokens is not None and bool(answer.text)
         may_show_tags = "skip_special_tokens" in self._extra
         if not self._with_reasoning and (not may_show_tags or self._answered.total() >= MAX_REFUSALS):
             message = "the server leaves out the tags of reasoning, which are special tokens of this model"
