@@ -1,9 +1,11 @@
 """Check the machine: disk, memory, sandbox, GPUs, and the versions of packages."""
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -20,6 +22,7 @@ from submissions.store.open import open_store
 from submissions.texts.errors import StoreError
 
 MIN_DISK_BYTES = 10_000_000_000  # the alarm of docs/operate.md
+MIN_BOARD_BYTES = 400_000_000
 MIN_MEMORY_BYTES = 3_000_000_000  # a worker with a tiny model
 LOCKS = ("requirements.lock", "evaluator/requirements.lock")
 
@@ -27,6 +30,10 @@ LOCKS = ("requirements.lock", "evaluator/requirements.lock")
 def check_disk(settings: Settings, _: Options) -> Iterator[Finding]:
     folder = settings.work_dir.absolute()
     existing = next(place for place in (folder, *folder.parents) if place.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        remedy = "name a folder that this user may write in HANNUN_WORK_DIR"
+        yield fault("work folder", f"{folder}: {existing} is not a folder that this user may write", remedy)
+        return
     free = shutil.disk_usage(existing).free
     said = f"{free / 1e9:,.0f} GB are free at {existing}"
     if free < MIN_DISK_BYTES:
@@ -35,21 +42,31 @@ def check_disk(settings: Settings, _: Options) -> Iterator[Finding]:
         yield ok("disk", said)
 
 
+def has_worker() -> bool:
+    """Return whether this environment can evaluate models: a board's image has no torch."""
+    return find_spec("torch") is not None
+
+
 def check_memory(_: Settings, __: Options) -> Iterator[Finding]:
     memory = memory_bytes()
     said = f"{memory / 1e9:,.1f} GB of memory and {core_count()} cores may be used"
-    if memory < MIN_MEMORY_BYTES:
+    if memory < (MIN_MEMORY_BYTES if has_worker() else MIN_BOARD_BYTES):
         yield fault("memory", said, "raise the container's memory limit, or use a larger machine")
     else:
         yield ok("memory", said)
 
 
 def check_sandbox(settings: Settings, options: Options) -> Iterator[Finding]:
+    if not has_worker():
+        yield skipped("sandbox", "this environment has no worker")
+        return
     try:
         yield ok("sandbox", f"{detect_backend()} can build it")
     except SandboxError as error:
         reason, separator, remedy = str(error).rpartition("; ")
-        yield fault("sandbox", reason if separator else str(error), remedy if separator else "see the message")
+        if not separator:
+            reason, _, remedy = str(error).rpartition(": ")
+        yield fault("sandbox", reason, remedy)
 
 
 def check_gpu(settings: Settings, _: Options) -> Iterator[Finding]:

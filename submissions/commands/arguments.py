@@ -6,6 +6,8 @@ from pathlib import Path
 
 from submissions.records.options import PRECISIONS, THINKING
 
+MAX_PORT = 65_535
+
 
 def build_parser(benchmarks: Iterable[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m submissions", description="Manage the queue of evaluations.")
@@ -85,12 +87,18 @@ def _add_init(init: argparse.ArgumentParser) -> None:
         help="a folder for Docker Compose on this machine: the board, or with --space the worker",
     )
     init.add_argument("--host", metavar="NAME", help="public name of the machine's board (default: loopback only)")
-    init.add_argument("--port", type=int, help="port of the proxy (default: 8080, with --host 80)")
-    init.add_argument("--board-port", type=int, default=7860, help="loopback port of the board itself")
+    init.add_argument("--port", type=_port, help="port of the proxy (default: 8080, with --host 80)")
+    init.add_argument("--board-port", type=_port, help="loopback port of the board itself (default: 7860)")
     init.add_argument("--gpu", action="store_true", help="pass GPUs to the worker (default: if this machine has one)")
     init.add_argument("--no-docker", action="store_true", help="write the files although Docker does not run here")
     init.add_argument("--dry-run", action="store_true", help="print the calls and change nothing")
     init.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text[:6]) <= MAX_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port from 1 to {MAX_PORT}")
+    return int(text)
 
 
 def _add_doctor(doctor: argparse.ArgumentParser) -> None:

@@ -4,9 +4,10 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from submissions.config.settings import load_settings
-from submissions.setup.machine import Machine, check_docker, next_steps, plan_machine
+from submissions.setup.machine import Machine, check_docker, next_steps, plan_machine, remembered_options
 from submissions.setup.plan import Plan, carry_out, show
 from submissions.setup.space import HubBoard, check_space_name, plan_space
 from submissions.store.hub_api import HubApi
@@ -32,7 +33,10 @@ def init(args: Namespace) -> int:
         return 0
     if steps and not args.yes and not _confirmed():
         return 1
-    carry_out(steps, print)
+    try:
+        carry_out(steps, print)
+    except OSError as error:
+        raise SettingsError(f"{error.filename or 'a file'}: {error.strerror or error}") from None
     print("next:")
     for line in _next(board, machine):
         print(f"  {line}")
@@ -52,16 +56,20 @@ def _plans(board: HubBoard | None, machine: Machine | None, args: Namespace) -> 
 
 
 def _machine(args: Namespace, board: HubBoard | None) -> Machine:
-    common = {
+    before = remembered_options(Path(args.machine))  # of an earlier run; options that are given now replace them
+    host = args.host or before.get("host")
+    common: dict[str, Any] = {
         "folder": Path(args.machine),
-        "port": args.port or (80 if args.host else 8080),
-        "board_port": args.board_port,
-        "host": args.host,
-        "gpu": args.gpu or Path("/dev/nvidiactl").exists(),
+        "port": args.port or before.get("port") or (80 if host else 8080),
+        "board_port": args.board_port or before.get("board_port") or 7860,
+        "host": host,
+        "gpu": args.gpu or before.get("gpu") or Path("/dev/nvidiactl").exists(),
     }
+    if board is None and before.get("space"):
+        board = HubBoard(str(before["space"]), bool(before.get("static")))
     if board is None:
         return Machine(**common)
-    if args.host:
+    if host:
         raise SettingsError("--host is for a board on this machine; this one is in a Space")
     return Machine(
         **common, space=board.space, static=board.static, store=board.store, private_store=board.private_store
@@ -75,8 +83,6 @@ def _next(board: HubBoard | None, machine: Machine | None) -> Iterator[str]:
         yield "start a worker: python -m submissions init --space … --machine FOLDER on a machine with a GPU"
     if board:
         yield f"open https://huggingface.co/spaces/{board.space}"
-    yield "python -m submissions submit OWNER/NAME --benchmark ko-fresh, or the form of the board: a ranked row"
-    yield "python -m submissions doctor"
 
 
 def _ask_where(args: Namespace) -> None:

@@ -217,6 +217,9 @@ class Settings(BaseSettings):
         """Reject one store for both: the private store holds answers per item, which would leak the test sets."""
         if _same(self.store, self.private_store):
             raise ValueError("HANNUN_STORE and HANNUN_PRIVATE_STORE must be two stores: the private one holds answers")
+        for name, url in (("HANNUN_STORE", self.store), ("HANNUN_PRIVATE_STORE", self.private_store)):
+            if url != url.strip():
+                raise ValueError(f"{name} begins or ends with a space")
         return self
 
     def with_store(self, store: str | None) -> Self:

@@ -4,12 +4,14 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -27,9 +29,11 @@ BASE_IMAGE = "python:3.11-slim"
 PROXY_IMAGE = "nginx:stable"
 MEMORY_SHARE = 0.75  # of the machine's memory, for the worker
 CPU_TORCH = "torch==2.13.0+cpu"
-COPIED = ("seccomp.json", "rules.yaml", "dashboard.json", "hannun-backup.timer", "pip.conf")
+COPIED = (".gitignore", "seccomp.json", "rules.yaml", "dashboard.json", "hannun-backup.timer", "pip.conf")
 RENDERED = ("compose.yaml", "hannun.env", "prometheus.yml", "hannun.service", "hannun-backup.service")
 WRITTEN = ".written.json"
+OPTIONS = ".options.json"
+REMEMBERED = ("port", "board_port", "host", "gpu", "space", "static")  # fields of Machine
 FOLDERS = ("backups", "certificates")
 HOST = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+"
 
@@ -71,6 +75,8 @@ def plan_machine(machine: Machine) -> Plan:
     written = _written(folder)
     for name, content in _files(replace(machine, folder=folder)).items():
         path = folder / name
+        if path.is_dir():
+            raise SettingsError(f"{path} is a folder, but a file of this name is needed")
         present = path.read_text(encoding="utf-8") if path.exists() else None
         if present == content:
             kept.append(str(path))
@@ -85,22 +91,44 @@ def plan_machine(machine: Machine) -> Plan:
             kept.append(str(path))
         else:
             steps.append(Step(f"make {path}", partial(_make_folder, path)))
+    if steps and remembered_options(folder) != _options(machine):
+        steps.append(Step(f"remember the options in {folder / OPTIONS}", partial(_remember, folder, machine)))
     return Plan(steps, kept)
+
+
+def remembered_options(folder: Path) -> dict[str, Any]:
+    """Return the options that the folder was set up with, so that a later run need not repeat them."""
+    return _read_json(folder / OPTIONS)
+
+
+def _options(machine: Machine) -> dict[str, Any]:
+    return {name: getattr(machine, name) for name in REMEMBERED}
+
+
+def _remember(folder: Path, machine: Machine) -> None:
+    _replace(folder / OPTIONS, json.dumps(_options(machine), indent=2) + "\n")
 
 
 def next_steps(machine: Machine) -> list[str]:
     """Return what an operator does after the files are written."""
     folder = machine.folder.resolve()
-    lines = [f"docker compose --project-directory {folder} up -d --build"]
+    compose = f"docker compose --project-directory {shlex.quote(str(folder))}"
+    lines = [f"{compose} up -d --build"]
+    inside = f"{compose} exec worker python -m submissions"
+    submit = [f"{inside} submit OWNER/NAME --benchmark ko-fresh      a row with a rank", f"{inside} doctor"]
     if not machine.runs_board:
-        return lines
+        return [*lines, *submit]
     if machine.host:
-        lines.insert(0, f"put fullchain.pem and privkey.pem for {machine.host} into {folder / 'certificates'}")
+        lines.insert(
+            0,
+            f"put fullchain.pem and privkey.pem into {folder / 'certificates'}, for example of "
+            f"`certbot certonly --standalone -d {machine.host}`; without them the proxy does not start",
+        )
         lines.insert(1, f"put OAUTH_CLIENT_ID and OAUTH_CLIENT_SECRET into {folder / '.env'} (chmod 600)")
         lines.append(f"open https://{machine.host}")
     else:
         lines.append(f"open http://127.0.0.1:{machine.port}")
-    return lines
+    return [*lines, *submit]
 
 
 def _files(machine: Machine) -> dict[str, str]:
@@ -121,6 +149,7 @@ def _files(machine: Machine) -> dict[str, str]:
         "host": machine.host,
         "port": machine.port,
         "private_store": machine.private_store,
+        "project": _project(machine.folder),
         "proxy_image": machine.proxy_image,
         "source": ROOT,
         "space": machine.space,
@@ -135,9 +164,17 @@ def _files(machine: Machine) -> dict[str, str]:
     return files | {name: (TEMPLATES / name).read_text(encoding="utf-8") for name in COPIED}
 
 
+def _project(folder: Path) -> str:
+    """Return Compose's name for a folder's containers, from letters that it allows."""
+    name = re.sub("[^a-z0-9_-]", "", folder.name.lower()).lstrip("_-")
+    return name or f"hannun-{_digest(str(folder))[:6]}"
+
+
 def _check(machine: Machine) -> None:
     if machine.host and not re.fullmatch(HOST, machine.host):
         raise SettingsError(f"--host {machine.host}: name the host only, such as board.example.org")
+    if len({*machine.ports}) < len(machine.ports):
+        raise SettingsError(f"the ports {', '.join(map(str, machine.ports))} must differ")
     folder = machine.folder.resolve()
     existing = next(place for place in (folder, *folder.parents) if place.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
@@ -203,8 +240,13 @@ def _replace(path: Path, content: str) -> None:
 
 def _written(folder: Path) -> dict[str, str]:
     """Return the hash of each file as it was written last. A file with another content was changed by hand."""
+    return _read_json(folder / WRITTEN)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    """Return the JSON object in a file, or an empty dict if there is none."""
     try:
-        found = json.loads((folder / WRITTEN).read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -17,12 +17,17 @@ from submissions.config.code_version import COMMIT_FILE, git_hash
 from submissions.config.paths import ROOT
 from submissions.setup.plan import Plan, Step
 from submissions.store.base import blob_id
+from submissions.store.deadline import Deadline
 from submissions.texts.errors import SettingsError
 
 T = TypeVar("T")
+HUB_SECONDS = 120.0  # for one call, the upload of all files included; the client alone may wait for ever
+_DEADLINE = Deadline()
 SPACE_ID = r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}"
 # What a Space runs. Everything else in the repository is for people who work on it.
 FILES = ("README.md", "LICENSE", "app.py", "requirements.txt", "assets", "evaluator", "leaderboard", "submissions")
+INITIAL_FILES = (".gitattributes", "README.md")  # of a new repository
+STORE_FOLDERS = ("requests/", "results/", "index/", "fresh/")  # by which a store of this project is known
 NOT_UPLOADED = ("assets/screenshots",)
 SECRET = "HANNUN_HUB_TOKEN"  # noqa: S105 - a name
 
@@ -69,7 +74,9 @@ class HubBoard:
 
 def check_space_name(space: str) -> str:
     """Return the name of a Space. Raises SettingsError if it is not `ORG/NAME`."""
-    if not re.fullmatch(SPACE_ID, space, re.ASCII):
+    # The Hub refuses these parts in names.
+    has_forbidden_part = "--" in space or ".." in space or space.endswith((".git", ".ipynb", ".", "-"))
+    if has_forbidden_part or not re.fullmatch(SPACE_ID, space, re.ASCII):
         raise SettingsError(f"--space {space}: name an organisation and a board, such as my-org/board")
     return space
 
@@ -81,7 +88,9 @@ def plan_space(board: HubBoard, api: HfApi, token: str | None) -> Plan:
     """
     if not token:
         raise SettingsError(f"{SECRET} is not set: a token that may create and write in {board.organisation}")
-    _ask(lambda: api.whoami(), f"the token in {SECRET} is not valid")
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise SettingsError(f"{SECRET} has characters that no token has")
+    _ask(lambda: api.whoami(), SECRET)
     steps: list[Step] = []
     kept: list[str] = []
     _plan_dataset(board, api, steps, kept)
@@ -96,6 +105,13 @@ def plan_space(board: HubBoard, api: HfApi, token: str | None) -> Plan:
 def _plan_dataset(board: HubBoard, api: HfApi, steps: list[Step], kept: list[str]) -> None:
     name = f"dataset {board.dataset}"
     if _ask(lambda: api.repo_exists(board.dataset, repo_type="dataset"), name):
+        info = _ask(lambda: api.dataset_info(board.dataset), name)
+        files = [sibling.rfilename for sibling in info.siblings or ()]
+        if info.private:
+            raise SettingsError(f"{name} is private, but everybody shall see the results: make it public, or delete it")
+        others = [file for file in files if file not in INITIAL_FILES]
+        if others and not any(file.startswith(STORE_FOLDERS) for file in others):
+            raise SettingsError(f"{name} has other files, such as {others[0]}: choose another organisation")
         kept.append(name)
         return
     create = partial(api.create_repo, board.dataset, repo_type="dataset", private=False, exist_ok=True)
@@ -105,7 +121,7 @@ def _plan_dataset(board: HubBoard, api: HfApi, steps: list[Step], kept: list[str
 def _plan_bucket(board: HubBoard, api: HfApi, steps: list[Step], kept: list[str]) -> None:
     name = f"bucket {board.bucket}"
     try:
-        info = api.bucket_info(board.bucket)
+        info = _DEADLINE.run(lambda: api.bucket_info(board.bucket), HUB_SECONDS)
     except BucketNotFoundError:
         create = partial(api.create_bucket, board.bucket, private=True, exist_ok=True)
         steps.append(Step(f"create_bucket({board.bucket!r}, private=True)", _named(create, name)))
@@ -122,7 +138,7 @@ def _plan_repository(board: HubBoard, api: HfApi, steps: list[Step], kept: list[
     name = f"Space {board.space}"
     sdk = "static" if board.static else "gradio"
     try:
-        found = api.space_info(board.space)
+        found = _DEADLINE.run(lambda: api.space_info(board.space), HUB_SECONDS)
     except RepositoryNotFoundError:
         create = partial(api.create_repo, board.space, repo_type="space", space_sdk=sdk, private=False, exist_ok=True)
         steps.append(Step(f"create_repo({board.space!r}, repo_type='space', space_sdk={sdk!r})", _named(create, name)))
@@ -131,8 +147,20 @@ def _plan_repository(board: HubBoard, api: HfApi, steps: list[Step], kept: list[
         raise _refused(name, error) from None
     if found.sdk not in (sdk, None):
         raise SettingsError(f"{name} exists with the SDK {found.sdk}, not {sdk}: choose another name")
+    if not board.static:
+        _check_own(board, api, [sibling.rfilename for sibling in found.siblings or ()])
     kept.append(name)
     return True
+
+
+def _check_own(board: HubBoard, api: HfApi, files: list[str]) -> None:
+    """Raise SettingsError if a Space is somebody's own program, which would be overwritten and get a token."""
+    if not {*files} - {*INITIAL_FILES}:
+        return
+    variables = _ask(lambda: api.get_space_variables(board.space), f"the variables of {board.space}")
+    store = variables.get("HANNUN_STORE")
+    if store is None or store.value != board.store:
+        raise SettingsError(f"the Space {board.space} has other files: choose another name, or delete it")
 
 
 def _plan_settings(board: HubBoard, api: HfApi, token: str, exists: bool, steps: list[Step], kept: list[str]) -> None:
@@ -208,8 +236,8 @@ def _named(work: Callable[[], object], name: str) -> Callable[[], object]:
 def _ask(work: Callable[[], T], name: str) -> T:
     """Run a request to the Hub. Raises SettingsError with one line that names what it was about."""
     try:
-        return work()
-    except (HTTPError, OSError) as error:
+        return _DEADLINE.run(work, HUB_SECONDS)
+    except (HTTPError, OSError, ValueError) as error:
         raise _refused(name, error) from None
 
 

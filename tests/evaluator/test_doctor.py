@@ -138,6 +138,8 @@ FAULTS: dict[str, tuple[Callable[[Planted], None], str]] = {
     "malformed server command": (_setting(HANNUN_SERVER="A=b vllm"), "setting HANNUN_SERVER"),
     "store cannot be created": (_read_only("HANNUN_STORE"), "store: "),
     "private store cannot be created": (_read_only("HANNUN_PRIVATE_STORE"), "private store: "),
+    "work folder is a file": (_read_only("HANNUN_WORK_DIR"), "work folder: "),
+    "a space before an address": (_setting(HANNUN_STORE=" hf://datasets/org/store"), "begins or ends with a space"),
     "one place for both stores": (_setting(HANNUN_STORE="/tmp/x", HANNUN_PRIVATE_STORE="/tmp/x/"), "two stores"),
     "stores of a Space that do not last": (_setting(SPACE_ID="org/board", HANNUN_AUTH="off"), "ephemeral: "),
     "sign-in without variables": (_setting(HANNUN_AUTH="oauth"), "sign-in: HANNUN_AUTH=oauth needs OAUTH_CLIENT_ID"),

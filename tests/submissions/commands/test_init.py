@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -132,6 +133,10 @@ BAD: dict[str, tuple[list[str], dict[str, str], str]] = {
     "somebody else's name": (["--space", "other/board"], {}, "403"),
     "static without a Space": (["--static", "--machine", "m", "--no-docker"], {}, "--static needs --space"),
     "a host with a path": (["--machine", "m", "--no-docker", "--host", "https://a.example/x"], {}, "--host"),
+    "a name that the Hub refuses": (["--space", "org/x.git"], {}, "--space org/x.git"),
+    "a token that is none": (["--space", "org/board"], {"HANNUN_HUB_TOKEN": "hf_토큰"}, "characters that no token has"),
+    "one port twice": (["--machine", "m", "--no-docker", "--port", "9000", "--board-port", "9000"], {}, "must differ"),
+    "a folder that cannot exist": (["--machine", "/proc/x", "--no-docker"], {}, "/proc/"),
     "a file as folder": (["--machine", "file", "--no-docker"], {}, "not a folder"),
 }
 
@@ -207,7 +212,7 @@ def test_init_for_public_host_needs_sign_in(init: Run, tmp_path: Path) -> None:
     board = yaml.safe_load((tmp_path / "board/compose.yaml").read_text())["services"]["board"]
     assert board["environment"]["HANNUN_AUTH"] == "oauth"
     nginx = (tmp_path / "board/nginx.conf").read_text()
-    assert "listen [::]:443 ssl;" in nginx and "return 301 https://$host$request_uri;" in nginx
+    assert "listen [::]:443 ssl;" in nginx and "return 301 https://board.example.org$request_uri;" in nginx
 
 
 def test_init_for_worker_of_space(hub: Hub, init: Run, tmp_path: Path) -> None:
@@ -267,3 +272,55 @@ def test_space_files_include_everything_that_the_board_reads() -> None:
     assert {"assets/style.css", "assets/deploy/compose.yaml.jinja", "leaderboard/web/application.py"} <= {
         *space_files()
     }
+
+
+def test_later_run_keeps_options(init: Run, tmp_path: Path) -> None:
+    """An upgrade must not take a public board back to loopback, without encryption and sign-in."""
+    init("--machine", "board", "--no-docker", "--host", "board.example.org", "--board-port", "7999", "--yes")
+    files = {path.name: path.read_bytes() for path in (tmp_path / "board").iterdir() if path.is_file()}
+    again = init("--machine", "board", "--no-docker", "--yes")
+    assert again.returncode == 0 and "to do" not in again.stdout
+    assert {path.name: path.read_bytes() for path in (tmp_path / "board").iterdir() if path.is_file()} == files
+
+
+def test_programs_of_others_are_not_overwritten(hub: Hub, init: Run) -> None:
+    """Their Space would get a token that may write the store."""
+    api = HfApi(os.environ["HF_ENDPOINT"], TOKEN)
+    api.create_repo("org/board", repo_type="space", space_sdk="gradio")
+    hub.commit("spaces/org/board", {"app.py": b"mine"}, hub.store("spaces/org/board").head(), "mine")
+    before = created(hub)
+    done = init("--space", "org/board", "--yes")
+    assert done.returncode == 2 and "has other files" in done.stderr and created(hub) == before
+    assert not hub.spaces["spaces/org/board"].secrets
+
+
+@pytest.mark.parametrize(("private", "message"), [(True, "is private"), (False, "has other files")])
+def test_datasets_of_others_are_not_used(private: bool, message: str, hub: Hub, init: Run) -> None:
+    HfApi(os.environ["HF_ENDPOINT"], TOKEN).create_repo("org/hannun", repo_type="dataset", private=private)
+    hub.commit("org/hannun", {"data/train.jsonl": b"{}"}, hub.store("org/hannun").head(), "mine")
+    done = init("--space", "org/board", "--yes")
+    assert done.returncode == 2 and message in done.stderr and "spaces/org/board" not in hub.spaces
+
+
+@pytest.mark.parametrize("name", ["한눈", "my board", "Board.1", "a'b\"c$"])
+def test_folder_may_have_any_name(name: str, init: Run, tmp_path: Path) -> None:
+    done = init("--machine", name, "--no-docker", "--yes")
+    assert done.returncode == 0, done.stderr
+    compose = yaml.safe_load((tmp_path / name / "compose.yaml").read_text())
+    assert re.fullmatch("[a-z0-9][a-z0-9_-]*", compose["name"])
+    assert compose["services"]["worker"]["build"]["context"] == str(ROOT)
+    command = next(line for line in done.stdout.splitlines() if "--build" in line)
+    assert shlex.split(command)[3] == str(tmp_path / name)
+    assert (tmp_path / name / ".gitignore").read_text().endswith("*\n"), "tokens in .env are not committed"
+
+
+def test_folder_in_place_of_file_is_refused(init: Run, tmp_path: Path) -> None:
+    (tmp_path / "board/compose.yaml").mkdir(parents=True)
+    done = init("--machine", "board", "--no-docker", "--yes")
+    assert done.returncode == 2 and "compose.yaml is a folder" in done.stderr
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "x", "99999999999", "-1"])
+def test_port_must_exist(port: str, init: Run) -> None:
+    with pytest.raises(SystemExit):
+        init("--machine", "board", "--no-docker", f"--port={port}", "--yes")
