@@ -275,5 +275,6 @@ def test_push_leaves_existing_dataset_alone_and_says_how_to_upload(hub: Hub, tmp
         check_is_free("org/store", TOKEN)
     check_is_free("org/free", TOKEN)
     (tmp_path / "README.md").write_text("a card")
+    hub.foreign = {"org"}
     with pytest.raises(StoreError, match=r"The seed is public and .* is complete; upload it: hf upload org/free"):
-        upload(tmp_path, "org/free", TOKEN)  # this Hub cannot create repositories
+        upload(tmp_path, "org/free", TOKEN)  # this token may not create the dataset
