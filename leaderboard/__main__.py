@@ -5,10 +5,8 @@ import sys
 from pathlib import Path
 
 from evaluator.benchmarks import BENCHMARKS
-from submissions.config.settings import load_settings
+from submissions.config.settings import SPACES, load_settings
 from submissions.texts.errors import SettingsError, StoreError
-
-SPACES = "hf://spaces/"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,12 +7,12 @@ import httpx2
 from httpx2 import HTTPError
 
 from evaluator.doctor.findings import Finding, Options, fault, ok
+from submissions.checks.data_terms import is_this_machine
 from submissions.config.settings import Settings
 from submissions.config.sign_in import check_sign_in
 from submissions.texts.errors import SettingsError
 
 REQUEST_SECONDS = 15.0
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def check_auth(settings: Settings, options: Options) -> Iterator[Finding]:
@@ -59,4 +59,4 @@ def check_proxy(settings: Settings, options: Options) -> Iterator[Finding]:
 def _is_public(settings: Settings, options: Options) -> bool:
     """Return whether others reach the board under the address that the operator names."""
     address = options.address or settings.live_address
-    return address is not None and httpx2.URL(address).host not in LOOPBACK
+    return address is not None and not is_this_machine(address)

@@ -14,7 +14,7 @@ from evaluator.core.errors import SandboxError
 from evaluator.doctor.findings import Finding, Options, fault, ok, skipped
 from evaluator.sandbox.policy import detect_backend
 from submissions.config.machine import core_count, memory_bytes
-from submissions.config.paths import ROOT
+from submissions.config.paths import ROOT, nearest_existing
 from submissions.config.settings import Settings
 from submissions.queue.queue import Queue
 from submissions.records.request import Status
@@ -29,7 +29,7 @@ LOCKS = ("requirements.lock", "evaluator/requirements.lock")
 
 def check_disk(settings: Settings, _: Options) -> Iterator[Finding]:
     folder = settings.work_dir.absolute()
-    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    existing = nearest_existing(folder)
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         remedy = "name a folder that this user may write in HANNUN_WORK_DIR"
         yield fault("work folder", f"{folder}: {existing} is not a folder that this user may write", remedy)

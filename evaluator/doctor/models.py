@@ -17,6 +17,7 @@ from evaluator.datasets.leak_check import CANARY
 from evaluator.datasets.source import DRAWN, SCHEME, open_source
 from evaluator.doctor.findings import Finding, Options, fault, ok, skipped
 from evaluator.engines.registry import REGISTRY
+from evaluator.job.folder import Job, tail_of
 from evaluator.results.evaluate import evaluate
 from evaluator.results.task import Task, load_items, options_of
 from submissions.checks.model_checks import inspect_model
@@ -139,11 +140,9 @@ def _evaluate(settings: Settings, models: Path, folder: Path, check: str, api: A
         folder.mkdir()
         result = evaluate(task, items, dataset, folder).result
     except (EvaluationError, SandboxError, RefusedError, OSError) as error:
-        log = folder / "inference.log"
-        ended = log.read_text(errors="replace").strip().splitlines()[-1:] if log.is_file() else []
         said = f"a tiny model cannot be evaluated: {error}"
-        if ended:
-            said += f"; the log ends with: {ended[0][:200]}"
+        if lines := tail_of(Job(folder).log).strip().splitlines():
+            said += f"; the log ends with: {lines[-1][:200]}"
         remedy = (
             "try the command of HANNUN_SERVER by hand" if api else "the finding about the sandbox may name the cause"
         )

@@ -13,7 +13,8 @@ from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError
 
 from evaluator.doctor.findings import Finding, Options, fault, ok, skipped
-from submissions.config.settings import Settings
+from submissions.config.paths import nearest_existing
+from submissions.config.settings import SPACES, Settings
 from submissions.store.base import Snapshot, Store, transact
 from submissions.store.hub_api import HubApi
 from submissions.store.open import DATASETS, check_lasts, is_remote, local_path, open_private_store, open_store
@@ -22,7 +23,6 @@ from submissions.texts.errors import SettingsError, StoreError
 
 PROBE = "doctor/probe.json"  # written and deleted again
 MAX_CLOCK_SECONDS = 60.0  # difference from the Hub's clock
-SPACES = "hf://spaces/"
 REQUEST_SECONDS = 15.0
 
 
@@ -203,8 +203,7 @@ def _write_and_take_back(store: Store) -> None:
 
 
 def _missing_folder(check: str, url: str, said: str) -> Iterator[Finding]:
-    path = local_path(url).resolve()
-    existing = next(place for place in (path, *path.parents) if place.exists())
+    existing = nearest_existing(local_path(url).resolve())
     if os.access(existing, os.W_OK | os.X_OK) and existing.is_dir():
         yield ok(check, f"{url} does not exist yet; {said}")
     else:

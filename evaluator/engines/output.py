@@ -13,7 +13,7 @@ CONTROL = re.compile(r"<[|｜].*[|｜]>", re.DOTALL)
 
 @dataclass(frozen=True)
 class Output:
-    """A model's output, read from its tokens."""
+    """A model's output, separated into reasoning and answer."""
 
     answer: str  # without reasoning and special tokens
     reasoning: str | None = None  # None if there is none

@@ -19,7 +19,7 @@ from evaluator.engines.loading import load_config
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.output import Output, before_stop, read_output
 from submissions.hub_models.model_facts import TEST_QUESTION, folder_template
-from submissions.hub_models.reasoning import Tags, prompt_ends_in_reasoning, reasoning_tags_of, switch_values
+from submissions.hub_models.reasoning import prompt_ends_in_reasoning, reasoning_tags_of, switch_values
 from submissions.hub_models.template_renderer import TemplateRenderer
 from submissions.texts.errors import RefusedError, TemplateError
 from submissions.texts.failure_codes import FailureCode
@@ -69,9 +69,7 @@ class ServedModel:
             special_tokens=tuple(sorted(self._removed.values(), key=len, reverse=True)),
             stop_tokens=tuple(map(str, self._inputs.tokenizer.convert_ids_to_tokens(self.stops))),
             read_tokens=self._read,
-            has_special_tags=self._inputs.reasons
-            and self._inputs.tags is not None
-            and self._are_special(self._inputs.tags),
+            has_special_tags=self._inputs.reasons and self._closes_with_special_token(),
         )
 
     def prepare(self, prompt: Prompt) -> PreparedPrompt:
@@ -89,10 +87,11 @@ class ServedModel:
     def close(self) -> None:
         self._inputs.close()
 
-    def _are_special(self, tags: Tags) -> bool:
+    def _closes_with_special_token(self) -> bool:
         """Return whether the closing tag of reasoning is a special token, which servers leave out of the text."""
+        tags = self._inputs.tags
         added = getattr(self._inputs.tokenizer, "added_tokens_decoder", {}).values()
-        return any(token.special and str(token) == tags.closing.strip() for token in added)
+        return tags is not None and any(token.special and str(token) == tags.closing.strip() for token in added)
 
     def _read(self, tokens: Sequence[int]) -> Output | None:
         """Read the ids of an output, or return None if they are not all of this model's vocabulary."""

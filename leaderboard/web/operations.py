@@ -19,6 +19,7 @@ from prometheus_client.registry import Collector
 
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.view import View
+from submissions.config.paths import nearest_existing
 from submissions.records.request import Status
 from submissions.store.folders import ENTRIES_PER_FOLDER, folder_sizes
 
@@ -57,7 +58,7 @@ def operations(board: LiveBoard, disk: Path) -> APIRouter:
 
 def _free_space(folder: Path) -> int:
     """Return the free bytes on a folder's disk. The folder does not need to exist yet."""
-    return shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
+    return shutil.disk_usage(nearest_existing(folder)).free
 
 
 class _BoardCollector(Collector):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from submissions.records.options import PRECISIONS, THINKING
 
+DEFAULT_FOLDER = "hannun-board"  # of `init --machine`
 MAX_PORT = 65_535
 
 
@@ -82,7 +83,7 @@ def _add_init(init: argparse.ArgumentParser) -> None:
     init.add_argument(
         "--machine",
         nargs="?",
-        const="hannun-board",
+        const=DEFAULT_FOLDER,
         metavar="FOLDER",
         help="a folder for Docker Compose on this machine: the board, or with --space the worker",
     )

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from submissions.commands.arguments import DEFAULT_FOLDER
 from submissions.config.settings import load_settings
 from submissions.setup.machine import Machine, check_docker, next_steps, plan_machine, remembered_options
 from submissions.setup.plan import Plan, carry_out, show
 from submissions.setup.space import HubBoard, check_space_name, plan_space
 from submissions.store.hub_api import HubApi
 from submissions.texts.errors import SettingsError
-
-DEFAULT_FOLDER = "hannun-board"
 
 
 def init(args: Namespace) -> int:

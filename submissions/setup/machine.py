@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from submissions.config.code_version import git_hash
 from submissions.config.machine import memory_bytes
-from submissions.config.paths import ROOT
+from submissions.config.paths import ROOT, nearest_existing
 from submissions.setup.plan import Plan, Step
 from submissions.texts.errors import SettingsError
 
@@ -176,7 +176,7 @@ def _check(machine: Machine) -> None:
     if len({*machine.ports}) < len(machine.ports):
         raise SettingsError(f"the ports {', '.join(map(str, machine.ports))} must differ")
     folder = machine.folder.resolve()
-    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    existing = nearest_existing(folder)
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         raise SettingsError(f"{folder}: {existing} is not a folder that this user may write")
     if (folder / "compose.yaml").exists():

@@ -2,22 +2,21 @@
 
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from typing import TypeVar
 
 from httpx2 import HTTPError
 from huggingface_hub import CommitOperationAdd, HfApi
 from huggingface_hub.errors import BucketNotFoundError, HfHubHTTPError, RepositoryNotFoundError
-from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.hf_api import DatasetInfo, SpaceInfo
 
 from submissions.config.code_version import COMMIT_FILE, git_hash
 from submissions.config.paths import ROOT
 from submissions.setup.plan import Plan, Step
-from submissions.store.base import blob_id
 from submissions.store.deadline import Deadline
+from submissions.store.space_files import is_id_of, space_file_ids
 from submissions.texts.errors import SettingsError
 
 T = TypeVar("T")
@@ -61,9 +60,7 @@ class HubBoard:
 
     @property
     def variables(self) -> dict[str, str]:
-        """The variables of the Space. A static Space needs none, and would show them to every visitor."""
-        if self.static:
-            return {}
+        """The variables of a Gradio Space."""
         return {
             "HANNUN_STORE": self.store,
             "HANNUN_PRIVATE_STORE": self.private_store,
@@ -95,91 +92,92 @@ def plan_space(board: HubBoard, api: HfApi, token: str | None) -> Plan:
     kept: list[str] = []
     _plan_dataset(board, api, steps, kept)
     _plan_bucket(board, api, steps, kept)
-    exists = _plan_repository(board, api, steps, kept)
-    _plan_settings(board, api, token, exists, steps, kept)
+    space = _plan_repository(board, api, steps, kept)
     if not board.static:  # `python -m leaderboard build` uploads the files of a static one
-        _plan_files(board, api, exists, steps, kept)
+        variables = _variables(board, api) if space else {}
+        if space:
+            _check_own(board, space, variables)
+        _plan_settings(board, api, token, variables, space is not None, steps, kept)
+        _plan_files(board, api, space is not None, steps, kept)
     return Plan(steps, kept)
 
 
 def _plan_dataset(board: HubBoard, api: HfApi, steps: list[Step], kept: list[str]) -> None:
     name = f"dataset {board.dataset}"
-    if _ask(lambda: api.repo_exists(board.dataset, repo_type="dataset"), name):
-        info = _ask(lambda: api.dataset_info(board.dataset), name)
-        files = [sibling.rfilename for sibling in info.siblings or ()]
-        if info.private:
-            raise SettingsError(f"{name} is private, but everybody shall see the results: make it public, or delete it")
-        others = [file for file in files if file not in INITIAL_FILES]
-        if others and not any(file.startswith(STORE_FOLDERS) for file in others):
-            raise SettingsError(f"{name} has other files, such as {others[0]}: choose another organisation")
-        kept.append(name)
+    info = _find(lambda: api.dataset_info(board.dataset), name)
+    if info is None:
+        create = partial(api.create_repo, board.dataset, repo_type="dataset", private=False, exist_ok=True)
+        steps.append(Step(f"create_repo({board.dataset!r}, repo_type='dataset', private=False)", _named(create, name)))
         return
-    create = partial(api.create_repo, board.dataset, repo_type="dataset", private=False, exist_ok=True)
-    steps.append(Step(f"create_repo({board.dataset!r}, repo_type='dataset', private=False)", _named(create, name)))
+    if info.private:
+        raise SettingsError(f"{name} is private, but everybody shall see the results: make it public, or delete it")
+    others = _added_files(info)
+    if others and not any(file.startswith(STORE_FOLDERS) for file in others):
+        raise SettingsError(f"{name} has other files, such as {others[0]}: choose another organisation")
+    kept.append(name)
 
 
 def _plan_bucket(board: HubBoard, api: HfApi, steps: list[Step], kept: list[str]) -> None:
     name = f"bucket {board.bucket}"
-    try:
-        info = _DEADLINE.run(lambda: api.bucket_info(board.bucket), HUB_SECONDS)
-    except BucketNotFoundError:
+    info = _find(lambda: api.bucket_info(board.bucket), name)
+    if info is None:
         create = partial(api.create_bucket, board.bucket, private=True, exist_ok=True)
         steps.append(Step(f"create_bucket({board.bucket!r}, private=True)", _named(create, name)))
         return
-    except (HTTPError, OSError) as error:
-        raise _refused(name, error) from None
     if not info.private:
         raise SettingsError(f"{name} is public, but answers and names belong there: make it private, or delete it")
     kept.append(name)
 
 
-def _plan_repository(board: HubBoard, api: HfApi, steps: list[Step], kept: list[str]) -> bool:
-    """Plan the Space's repository. Return whether it exists already."""
+def _plan_repository(board: HubBoard, api: HfApi, steps: list[Step], kept: list[str]) -> SpaceInfo | None:
+    """Plan the Space's repository. Return what the Hub says of it if it exists already."""
     name = f"Space {board.space}"
     sdk = "static" if board.static else "gradio"
-    try:
-        found = _DEADLINE.run(lambda: api.space_info(board.space), HUB_SECONDS)
-    except RepositoryNotFoundError:
+    found = _find(lambda: api.space_info(board.space), name)
+    if found is None:
         create = partial(api.create_repo, board.space, repo_type="space", space_sdk=sdk, private=False, exist_ok=True)
         steps.append(Step(f"create_repo({board.space!r}, repo_type='space', space_sdk={sdk!r})", _named(create, name)))
-        return False
-    except (HTTPError, OSError) as error:
-        raise _refused(name, error) from None
+        return None
     if found.sdk not in (sdk, None):
         raise SettingsError(f"{name} exists with the SDK {found.sdk}, not {sdk}: choose another name")
-    if not board.static:
-        _check_own(board, api, [sibling.rfilename for sibling in found.siblings or ()])
     kept.append(name)
-    return True
+    return found
 
 
-def _check_own(board: HubBoard, api: HfApi, files: list[str]) -> None:
-    """Raise SettingsError if a Space is somebody's own program, which would be overwritten and get a token."""
-    if not {*files} - {*INITIAL_FILES}:
-        return
+def _variables(board: HubBoard, api: HfApi) -> dict[str, str]:
     variables = _ask(lambda: api.get_space_variables(board.space), f"the variables of {board.space}")
-    store = variables.get("HANNUN_STORE")
-    if store is None or store.value != board.store:
+    return {name: str(variable.value) for name, variable in variables.items()}
+
+
+def _check_own(board: HubBoard, space: SpaceInfo, variables: Mapping[str, str]) -> None:
+    """Raise SettingsError if a Space is somebody's own program, which would be overwritten and get a token."""
+    if _added_files(space) and variables.get("HANNUN_STORE") != board.store:
         raise SettingsError(f"the Space {board.space} has other files: choose another name, or delete it")
 
 
-def _plan_settings(board: HubBoard, api: HfApi, token: str, exists: bool, steps: list[Step], kept: list[str]) -> None:
+def _added_files(info: DatasetInfo | SpaceInfo) -> list[str]:
+    """Return the files that a new repository does not have."""
+    files = [sibling.rfilename for sibling in info.siblings or ()]
+    return [file for file in files if file not in INITIAL_FILES]
+
+
+def _plan_settings(
+    board: HubBoard,
+    api: HfApi,
+    token: str,
+    variables: Mapping[str, str],
+    exists: bool,
+    steps: list[Step],
+    kept: list[str],
+) -> None:
     """Plan the variables and the secret. The value of a secret cannot be read, so one that is set already is kept."""
-    if board.static:
-        return
-    present: dict[str, str] = {}
-    secrets: set[str] = set()
-    if exists:
-        variables = _ask(lambda: api.get_space_variables(board.space), f"the variables of {board.space}")
-        present = {name: str(variable.value) for name, variable in variables.items()}
-        secrets = set(_ask(lambda: api.get_space_secrets(board.space), f"the secrets of {board.space}"))
     for key, value in board.variables.items():
-        if present.get(key) == value:
+        if variables.get(key) == value:
             kept.append(f"variable {key}={value}")
             continue
         add = partial(api.add_space_variable, board.space, key, value)
         steps.append(Step(f"add_space_variable({board.space!r}, {key!r}, {value!r})", _named(add, f"variable {key}")))
-    if SECRET in secrets:
+    if exists and SECRET in _ask(lambda: api.get_space_secrets(board.space), f"the secrets of {board.space}"):
         kept.append(f"secret {SECRET}, whatever its value")
         return
     add_secret = partial(api.add_space_secret, board.space, SECRET, token)
@@ -188,22 +186,16 @@ def _plan_settings(board: HubBoard, api: HfApi, token: str, exists: bool, steps:
 
 def _plan_files(board: HubBoard, api: HfApi, exists: bool, steps: list[Step], kept: list[str]) -> None:
     """Plan one commit with the files that differ. Files that somebody added to the Space stay."""
-    remote: dict[str, str] = {}
-    if exists:
-        name = f"the files of {board.space}"
-        entries = _ask(lambda: list(api.list_repo_tree(board.space, repo_type="space", recursive=True)), name)
-        remote = {e.path: e.lfs.sha256 if e.lfs else e.blob_id for e in entries if isinstance(e, RepoFile)}
-    adds = []
-    for name, content in space_files().items():
-        if remote.get(name) not in (blob_id(content), sha256(content).hexdigest()):
-            adds.append(CommitOperationAdd(name, content))
+    name = f"the files of {board.space}"
+    remote = _ask(lambda: space_file_ids(api, board.space), name) if exists else {}
+    files = space_files().items()
+    adds = [CommitOperationAdd(path, content) for path, content in files if not is_id_of(remote.get(path), content)]
     if not adds:
-        kept.append(f"files of {board.space}")
+        kept.append(name)
         return
     message = f"Update to {git_hash() or 'this version'}"
     upload = partial(api.create_commit, board.space, adds, commit_message=message, repo_type="space")
-    call = f"create_commit({board.space!r}, {len(adds)} files, repo_type='space')"
-    steps.append(Step(call, _named(upload, f"the files of {board.space}")))
+    steps.append(Step(f"create_commit({board.space!r}, {len(adds)} files, repo_type='space')", _named(upload, name)))
 
 
 def space_files() -> dict[str, bytes]:
@@ -231,6 +223,16 @@ def _files_on_disk() -> list[str]:
 
 def _named(work: Callable[[], object], name: str) -> Callable[[], object]:
     return lambda: _ask(work, name)
+
+
+def _find(work: Callable[[], T], name: str) -> T | None:
+    """Run a request to the Hub, and return None if what it asks for does not exist. Raises the same error as `_ask`."""
+    try:
+        return _DEADLINE.run(work, HUB_SECONDS)
+    except (RepositoryNotFoundError, BucketNotFoundError):
+        return None
+    except (HTTPError, OSError, ValueError) as error:
+        raise _refused(name, error) from None
 
 
 def _ask(work: Callable[[], T], name: str) -> T:

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from submissions.config.paths import nearest_existing
 from submissions.config.settings import Settings
 from submissions.store.base import Store
 from submissions.store.git import GitStore
@@ -79,9 +80,7 @@ def check_lasts(variable: str, url: str) -> None:
     """Raise SettingsError if a store is on the disk of a Space, which each restart empties. `variable` names it."""
     if is_remote(url):
         return
-    path = local_path(url).resolve()
-    existing = next(place for place in (path, *path.parents) if place.exists())
-    if existing.stat().st_dev == Path("/").stat().st_dev:
+    if nearest_existing(local_path(url).resolve()).stat().st_dev == Path("/").stat().st_dev:
         raise SettingsError(
             f"{variable}={url} is on the disk of the Space, which each restart empties: name a place on the Hub, or a "
             "folder on a volume. If this is a machine of your own, set HANNUN_EPHEMERAL_STORE=allow"

@@ -6,7 +6,7 @@ huggingface_hub, and https://huggingface.co/docs/hub/api#repo-api
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
@@ -68,29 +68,25 @@ def serve_spaces(app: FastAPI, hub: "Hub") -> None:
         repo = f"spaces/{owner}/{name}"
         return hub.spaces.get(repo, Space("gradio")), hub.refusal(request, repo, write=True)
 
-    def described(values: dict[str, str], *, shown: bool) -> dict[str, Any]:
+    def listed_or_added(request: Request, owner: str, name: str, body: bytes, *, secret: bool) -> Response:
+        """List variables with their values or secrets without, after adding one to them if the request does so."""
+        found, denied = space(request, owner, name)
+        if denied:
+            return denied
+        values = found.secrets if secret else found.variables
+        if request.method == "POST":
+            asked = json.loads(body)
+            values[asked["key"]] = asked["value"]
         about = {"description": "", "updatedAt": "2026-01-01T00:00:00.000Z"}
-        return {key: {**about, "value": value} if shown else about for key, value in values.items()}
+        return JSONResponse({key: about if secret else about | {"value": value} for key, value in values.items()})
 
     @app.api_route("/api/spaces/{owner}/{name}/variables", methods=["GET", "POST"])
     def variables(request: Request, owner: str, name: str, body: Body) -> Response:
-        found, denied = space(request, owner, name)
-        if denied:
-            return denied
-        if request.method == "POST":
-            asked = json.loads(body)
-            found.variables[asked["key"]] = asked["value"]
-        return JSONResponse(described(found.variables, shown=True))
+        return listed_or_added(request, owner, name, body, secret=False)
 
     @app.api_route("/api/spaces/{owner}/{name}/secrets", methods=["GET", "POST"])
     def secrets(request: Request, owner: str, name: str, body: Body) -> Response:
-        found, denied = space(request, owner, name)
-        if denied:
-            return denied
-        if request.method == "POST":
-            asked = json.loads(body)
-            found.secrets[asked["key"]] = asked["value"]
-        return JSONResponse(described(found.secrets, shown=False))
+        return listed_or_added(request, owner, name, body, secret=True)
 
     @app.get("/api/spaces/{owner}/{name}/runtime")
     def runtime(request: Request, owner: str, name: str) -> Response:
