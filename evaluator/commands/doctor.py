@@ -8,6 +8,7 @@ from dataclasses import asdict
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.doctor.examine import examine, remember
 from evaluator.doctor.findings import Finding, Options, fault
+from submissions.config.logs import redact
 from submissions.config.settings import load_settings
 from submissions.texts.errors import SettingsError
 
@@ -21,7 +22,7 @@ def main(args: argparse.Namespace) -> int:
         settings = load_settings(BENCHMARKS).with_store(args.store)
     except SettingsError as error:
         findings.append(
-            fault("settings", str(error), "correct this variable; docs/configuration.md lists all settings")
+            fault("settings", redact(str(error)), "correct this variable; docs/configuration.md lists all settings")
         )
         _show(findings[-1], as_json=args.json)
     else:

@@ -3,10 +3,12 @@
 import logging
 import platform
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from evaluator.doctor import board, machine, models, stores
 from evaluator.doctor.findings import Check, Finding, Options, fault
+from submissions.config.logs import known_secrets, redact
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.records.worker import Diagnosis
@@ -35,7 +37,16 @@ CHECKS: tuple[Check, ...] = (
 
 
 def examine(settings: Settings, options: Options) -> Iterator[Finding]:
-    """Yield the findings of all checks. A check that fails in an unexpected way is a fault, and the others go on."""
+    """Yield the findings of all checks, without secrets.
+
+    A check that fails in an unexpected way is a fault, and the others go on.
+    """
+    secrets = known_secrets(settings)
+    for finding in _findings(settings, options):
+        yield replace(finding, said=redact(finding.said, secrets), remedy=redact(finding.remedy, secrets))
+
+
+def _findings(settings: Settings, options: Options) -> Iterator[Finding]:
     for check in CHECKS:
         try:
             yield from check(settings, options)

@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import re
+from collections.abc import Iterable
 from copy import copy
 from datetime import UTC, datetime
 from typing import Any
@@ -13,6 +14,7 @@ from submissions.config.settings import Settings
 
 SECRET_VARIABLES = (API_KEY, "OAUTH_CLIENT_SECRET")  # secrets that are not settings
 TOKEN_PATTERN = re.compile(r"(?:hf|api)_\w{8,}|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}")  # tokens of any user
+PASSWORD_PATTERN = re.compile(r"(?<=://)[^/@\s]+(?=@)")  # with the name before it
 MIN_SECRET_CHARS = 6  # a shorter value is not a secret, and redacting it would damage ordinary words
 
 
@@ -22,8 +24,7 @@ class Redacting(logging.Formatter):
     def __init__(self, format: str, settings: Settings) -> None:
         super().__init__(format)
         self._json = settings.log == "json"
-        secrets = {*settings.secrets.values(), *(os.environ.get(name, "") for name in SECRET_VARIABLES)}
-        self._secrets = sorted((s for s in secrets if len(s) >= MIN_SECRET_CHARS), key=len, reverse=True)
+        self._secrets = known_secrets(settings)
 
     def format(self, record: logging.LogRecord) -> str:
         if not self._json:
@@ -46,9 +47,21 @@ class Redacting(logging.Formatter):
         return "\n".join(f"  {_printable(line)}" for line in lines)
 
     def _redacted(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "[secret]")
-        return TOKEN_PATTERN.sub("[secret]", text)
+        return redact(text, self._secrets)
+
+
+def known_secrets(settings: Settings) -> list[str]:
+    """Return the secrets of this installation, longest first."""
+    secrets = {*settings.secrets.values(), *(os.environ.get(name, "") for name in SECRET_VARIABLES)}
+    return sorted((s for s in secrets if len(s) >= MIN_SECRET_CHARS), key=len, reverse=True)
+
+
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
+    """Replace known secrets, everything that looks like a token, and the password in an address."""
+    for secret in secrets:
+        text = text.replace(secret, "[secret]")
+    text = PASSWORD_PATTERN.sub("[secret]", text)
+    return TOKEN_PATTERN.sub("[secret]", text)
 
 
 def _printable(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 from collections.abc import Collection
 from datetime import timedelta
 from difflib import get_close_matches
@@ -186,6 +187,17 @@ class Settings(BaseSettings):
             raise ValueError(f"a seed has at least {MIN_SEED_CHARS} characters, this one has {len(value)}")
         return value
 
+    @field_validator("hub_token", "data_token")
+    @classmethod
+    def _check_token(cls, value: SecretStr | None) -> SecretStr | None:
+        """Remove a line break at the end, and reject what no HTTP header may have: libraries quote it in their errors."""
+        if value is None:
+            return None
+        token = value.get_secret_value().strip()
+        if not is_token(token):
+            raise ValueError("has characters that no token has")
+        return SecretStr(token)
+
     @field_validator("server")
     @classmethod
     def _check_server(cls, value: str | None) -> str | None:
@@ -197,8 +209,11 @@ class Settings(BaseSettings):
     @classmethod
     def _check_token_file(cls, value: Path | None) -> Path | None:
         """Check the token file at start-up. Later it may be missing briefly while the token is being replaced."""
-        if value and not _first_line(value):
+        token = _first_line(value) if value else None
+        if value and not token:
             raise ValueError(f"{value} cannot be read, or its first line is empty")
+        if token and not is_token(token):
+            raise ValueError(f"the first line of {value} has characters that no token has")
         return value
 
     @field_validator("signing_key")
@@ -259,6 +274,11 @@ class Settings(BaseSettings):
         if self.hub_token_file:
             return _first_line(self.hub_token_file)
         return self.hub_token.get_secret_value() if self.hub_token else None
+
+
+def is_token(text: str) -> bool:
+    """Return whether a text may be a token: printable ASCII without spaces."""
+    return bool(re.fullmatch("[!-~]+", text))
 
 
 def _first_line(file: Path) -> str | None:

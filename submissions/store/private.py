@@ -84,7 +84,7 @@ class PrivateStore:
             disable_progress_bars()  # otherwise each heartbeat shows one
         try:
             self._files, root = fsspec.core.url_to_fs(url, skip_instance_cache=True, **options)
-        except (ImportError, ValueError) as error:
+        except (ImportError, ValueError, OSError) as error:  # some file systems connect at once
             raise StoreError(f"{url} cannot be used as the private store: {error}") from error
         if isinstance(self._files, HfFileSystem):
             self._files._api = self._api

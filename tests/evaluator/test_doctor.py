@@ -288,3 +288,25 @@ def test_board_knows_last_diagnosis(doctor: Doctor, monkeypatch: pytest.MonkeyPa
     from starlette.testclient import TestClient
 
     assert 'hannun_doctor_faults{host="' in TestClient(app).get("/metrics").text
+
+
+SECRET_PLACES: dict[str, dict[str, str]] = {
+    "line break after the token": {"HANNUN_HUB_TOKEN": f"{TOKEN}\n", **ON_HUB},
+    "line break inside": {"HANNUN_HUB_TOKEN": f"{TOKEN}\nsecret-rest", **ON_HUB},
+    "letters of no token": {"HANNUN_HUB_TOKEN": "secret-토큰", **ON_HUB},
+    "password in the store's address": {"HANNUN_STORE": "https://user:secret-word@127.0.0.1:9/store"},
+    "password in the address of the private store": {"HANNUN_PRIVATE_STORE": "ftp://user:secret-word@127.0.0.1:9/x"},
+    "password in an API's address": {
+        "HANNUN_APIS": '{"a": {"model_id": "o/a", "base_url": "http://user:secret-word@127.0.0.1:9/v1", "model": "a"}}'
+    },
+    "data token": {"HANNUN_DATA_TOKEN": "secret\nword", "HANNUN_DATA": '{"korquad-2": "hf://datasets/org/store"}'},
+}
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+@pytest.mark.parametrize("place", SECRET_PLACES)
+def test_doctor_prints_no_secret(place: str, form: tuple[str, ...], on_hub: Hub, doctor: Doctor) -> None:
+    done = doctor("--quick", *form, **SECRET_PLACES[place])
+    said = done.stdout + done.stderr
+    assert TOKEN not in said and "secret-" not in said and "secret\n" not in said, said
+    assert "Traceback" not in said
