@@ -99,7 +99,7 @@ def check_hub(settings: Settings, _: Options) -> Iterator[Finding]:
         return
     try:
         who = api.whoami()
-    except (HTTPError, OSError) as error:
+    except (HTTPError, OSError, StoreError) as error:
         yield _refusal("token", "HANNUN_HUB_TOKEN", error)
         return
     yield ok("token", f"HANNUN_HUB_TOKEN is of {who.get('name')}")
@@ -109,7 +109,7 @@ def check_hub(settings: Settings, _: Options) -> Iterator[Finding]:
         name = "/".join(bucket.split("/")[:2])
         try:
             api.bucket_info(name)
-        except (HTTPError, OSError) as error:
+        except (HTTPError, OSError, StoreError) as error:
             yield _refusal("token", f"bucket {name}", error)
         else:
             yield ok("token", f"may read bucket {name}")
@@ -131,7 +131,7 @@ def check_data_token(settings: Settings, _: Options) -> Iterator[Finding]:
         name = data.removeprefix(DATASETS).partition("#")[0].partition("@")[0]
         try:
             api.auth_check(name, repo_type="dataset")
-        except (HTTPError, OSError) as error:
+        except (HTTPError, OSError, StoreError) as error:
             yield _refusal("data token", f"dataset {name}", error)
             continue
         yield ok("data token", f"may read dataset {name}")
@@ -143,13 +143,13 @@ def check_data_token(settings: Settings, _: Options) -> Iterator[Finding]:
 def _check_right(api: HfApi, name: str, kind: str) -> Iterator[Finding]:
     try:
         api.auth_check(name, repo_type=kind)
-    except (HTTPError, OSError) as error:
+    except (HTTPError, OSError, StoreError) as error:
         yield _refusal("token", f"{kind} {name}", error)
         return
     yield ok("token", f"may read {kind} {name}")
     try:
         api.auth_check(name, repo_type=kind, write=True)
-    except (HTTPError, OSError) as error:
+    except (HTTPError, OSError, StoreError) as error:
         yield _refusal("token", f"writing {kind} {name}", error)
     else:
         yield ok("token", f"may write {kind} {name}")
@@ -158,7 +158,7 @@ def _check_right(api: HfApi, name: str, kind: str) -> Iterator[Finding]:
 def _may_write(api: HfApi, name: str) -> bool:
     try:
         api.auth_check(name, repo_type="dataset", write=True)
-    except (HTTPError, OSError):
+    except (HTTPError, OSError, StoreError):
         return False
     return True
 
@@ -167,7 +167,7 @@ def _check_static_space(api: HfApi, space: str) -> Iterator[Finding]:
     """A static Space shows its secrets to every visitor, in the page."""
     try:
         shown = {*api.get_space_secrets(space), *api.get_space_variables(space)}
-    except (HTTPError, OSError):
+    except (HTTPError, OSError, StoreError):
         return  # `_check_right` has reported it
     for name in sorted(shown):
         remedy = f"delete it, and replace the token: every visitor of {space} can read it"
@@ -215,4 +215,6 @@ def _refusal(check: str, name: str, error: Exception) -> Finding:
         status = error.response.status_code
         remedy = "replace the token" if status == 401 else "give the token this right, or correct the name"
         return fault(check, f"{name}: the Hub answers {status}", remedy)
+    if isinstance(error, StoreError):
+        return fault(check, f"{name}: {error}", "copy the token again")
     return fault(check, f"{name}: the Hub does not answer ({type(error).__name__})", "run this again later")

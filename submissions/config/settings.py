@@ -190,11 +190,11 @@ class Settings(BaseSettings):
     @field_validator("hub_token", "data_token")
     @classmethod
     def _check_token(cls, value: SecretStr | None) -> SecretStr | None:
-        """Remove a line break at the end, and reject what no HTTP header may have: libraries quote it in their errors."""
+        """Remove a line break at the end, and reject one inside: libraries quote such a header in their errors."""
         if value is None:
             return None
         token = value.get_secret_value().strip()
-        if not is_token(token):
+        if not token.isprintable():
             raise ValueError("has characters that no token has")
         return SecretStr(token)
 
@@ -212,7 +212,7 @@ class Settings(BaseSettings):
         token = _first_line(value) if value else None
         if value and not token:
             raise ValueError(f"{value} cannot be read, or its first line is empty")
-        if token and not is_token(token):
+        if token and not token.isprintable():
             raise ValueError(f"the first line of {value} has characters that no token has")
         return value
 

@@ -29,7 +29,7 @@ BASE_IMAGE = "python:3.11-slim"
 PROXY_IMAGE = "nginx:stable"
 MEMORY_SHARE = 0.75  # of the machine's memory, for the worker
 CPU_TORCH = "torch==2.13.0+cpu"
-COPIED = (".gitignore", "seccomp.json", "rules.yaml", "dashboard.json", "hannun-backup.timer", "pip.conf")
+COPIED = ("seccomp.json", "rules.yaml", "dashboard.json", "hannun-backup.timer", "pip.conf")
 RENDERED = ("compose.yaml", "hannun.env", "prometheus.yml", "hannun.service", "hannun-backup.service")
 WRITTEN = ".written.json"
 OPTIONS = ".options.json"
@@ -161,7 +161,10 @@ def _files(machine: Machine) -> dict[str, str]:
     }
     names = [*RENDERED, *(["nginx.conf"] if machine.runs_board else [])]
     files = {name: environment.get_template(f"{name}.jinja").render(values) for name in names}
-    return files | {name: (TEMPLATES / name).read_text(encoding="utf-8") for name in COPIED}
+    files |= {name: (TEMPLATES / name).read_text(encoding="utf-8") for name in COPIED}
+    # Under its own name it would hide the templates themselves from git.
+    files[".gitignore"] = (TEMPLATES / "gitignore").read_text(encoding="utf-8")
+    return files
 
 
 def _project(folder: Path) -> str:

@@ -17,7 +17,7 @@ from submissions.config.paths import ROOT
 from submissions.setup.plan import Plan, Step
 from submissions.store.deadline import Deadline
 from submissions.store.space_files import is_id_of, space_file_ids
-from submissions.texts.errors import SettingsError
+from submissions.texts.errors import SettingsError, StoreError
 
 T = TypeVar("T")
 HUB_SECONDS = 120.0  # for one call, the upload of all files included; the client alone may wait for ever
@@ -229,7 +229,7 @@ def _find(work: Callable[[], T], name: str) -> T | None:
         return _DEADLINE.run(work, HUB_SECONDS)
     except (RepositoryNotFoundError, BucketNotFoundError):
         return None
-    except (HTTPError, OSError, ValueError) as error:
+    except (HTTPError, OSError, ValueError, StoreError) as error:
         raise _refused(name, error) from None
 
 
@@ -237,11 +237,13 @@ def _ask(work: Callable[[], T], name: str) -> T:
     """Run a request to the Hub. Raises SettingsError with one line that names what it was about."""
     try:
         return _DEADLINE.run(work, HUB_SECONDS)
-    except (HTTPError, OSError, ValueError) as error:
+    except (HTTPError, OSError, ValueError, StoreError) as error:
         raise _refused(name, error) from None
 
 
 def _refused(name: str, error: Exception) -> SettingsError:
+    if isinstance(error, StoreError):
+        return SettingsError(f"{name}: {error}")
     if not isinstance(error, HfHubHTTPError):
         return SettingsError(f"{name}: the Hub does not answer ({type(error).__name__}); run this again later")
     status = error.response.status_code

@@ -6,6 +6,9 @@ from typing import Any
 
 from huggingface_hub import HfApi, constants
 
+from submissions.config.settings import is_token
+from submissions.texts.errors import StoreError
+
 TokenReader = Callable[[], str | None]
 
 
@@ -22,7 +25,11 @@ class HubApi(HfApi):
 
     @property
     def token(self) -> Any:
-        return self.read_token() or False  # False: do not use the token that `hf auth login` saved either
+        """The current token. Raises StoreError if no header may have it: the HTTP client would quote it in its error."""
+        token = self.read_token()
+        if token and not is_token(token):
+            raise StoreError("the Hub's token has characters that no token has")
+        return token or False  # False: do not use the token that `hf auth login` saved either
 
     @token.setter
     def token(self, _: Any) -> None:
