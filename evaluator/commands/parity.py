@@ -11,9 +11,9 @@ from evaluator.commands.find_model import find_model, local_request
 from evaluator.core.errors import DataError
 from evaluator.datasets.source import open_source
 from evaluator.results.parity import MAX_DIFFERENCES_SHOWN, parity
-from evaluator.results.reproduce import server_name
 from evaluator.results.task import Task, options_of
 from submissions.config.api_options import ApiOptions
+from submissions.config.server_command import server_name
 from submissions.config.settings import load_settings
 
 

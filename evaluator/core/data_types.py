@@ -74,6 +74,7 @@ class Answer:
     tokens: Count | None = None  # generated tokens, reasoning included
     reasoning_tokens: Count | None = None
     model: Annotated[str, MaxLen(200)] | None = None  # model name that the server reported
+    server: Annotated[str, MaxLen(200)] | None = None  # build of the spawned server that gave the answer
     sampled: bool = False  # whether the server does not accept a temperature, so the answer may be sampled
 
 

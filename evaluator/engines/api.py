@@ -55,7 +55,7 @@ from submissions.store.retry_wait import wait_retry_after
 from submissions.texts.failure_codes import FailureCode
 
 ATTEMPTS = 8  # for each question
-# If this many questions with images, or without, have failed and none was answered, the evaluation fails.
+# If a remote server has refused this many questions with images, or without, and answered none, the evaluation fails.
 MAX_REFUSALS = 8
 MAX_MESSAGES = 100  # distinct messages of the server that are logged
 CONCURRENCY = 32  # maximum number of concurrent requests to a server
@@ -112,7 +112,8 @@ class ApiEngine:
             self._max_tokens += options.max_reasoning_tokens
         self._reached = False  # whether the server has ever sent a response
         self._answered = Counter[bool]()  # number of questions with images (True) and without that it has answered
-        self._failed = Counter[bool]()  # number of those that it has refused, or not answered if it runs here
+        self._refused = Counter[bool]()  # number of those that it has refused
+        self._last_answer = time.monotonic()
         self._with_reasoning = 0  # number of answers after reasoning
         self._messages: set[str] = set()  # of the server, as logged
         base_url = self._server.base_url if self._server else options.api.base_url
@@ -126,12 +127,24 @@ class ApiEngine:
         """The version that a spawned server reports, if any."""
         return self._server.version if self._server else None
 
+    @property
+    def server_context(self) -> int | None:
+        """The number of tokens to which a spawned server limits the model's context, or None if it does not."""
+        return self._model.reduced_context if self._model else None
+
+    @property
+    def server_build(self) -> str | None:
+        """Everything that is known of a spawned server and that answers may depend on, or None without one."""
+        if self._server is None:
+            return None
+        return f"{self._server.name} {self._server.version}, context {self._server.context}"
+
     def _start_server(self, command: str) -> None:
         """Start the server, and find out how to ask its model and how to read its outputs."""
         from evaluator.engines.served_model import format_by_template, load_served_model
 
         self._server = Server(command, self._options)
-        self._model = load_served_model(self._options, self._server.context())
+        self._model = load_served_model(self._options, self._server.context)
         self._format = self._model.output_format if self._model else format_by_template(self._options)
         # Tags and the ends of answers may be special tokens, which servers leave out unless they are asked for them. The
         # ids of the tokens are the whole output, even if a parser of the server has taken the text apart.
@@ -232,6 +245,7 @@ class ApiEngine:
             self._check_failure(error, with_images=bool(images))
             return Answer(prompt.id, "", "infra_error", 0.0, fitted.windows, None, resize)
         self._answered[bool(images)] += 1
+        self._last_answer = time.monotonic()
         self._check_tags(answer)
         if answer.prompt_tokens is not None and answer.tokens is not None:
             self._budget.settle(reserved, (answer.prompt_tokens, answer.tokens))
@@ -239,6 +253,7 @@ class ApiEngine:
             answer,
             windows=fitted.windows,
             resize=resize,
+            server=self.server_build,
             sampled="temperature" not in self._parameters,  # a server that rejects `temperature` decodes by sampling
         )
 
@@ -276,25 +291,24 @@ class ApiEngine:
     def _check_failure(self, error: Exception, *, with_images: bool) -> None:
         """Raise EvaluationError if this error means that all other questions would fail, too.
 
-        A spawned server that refuses a question is not asked further ones, because the built-in engine may be able to
-        answer it.
+        A spawned server that does not answer a question is not asked further ones, because the built-in engine may be
+        able to answer it.
         """
-        self._failed[with_images] += self._server is not None or not is_retryable(error)
-        answers_none = not self._answered[with_images] and self._failed[with_images] >= MAX_REFUSALS
-        if self._server and self._server.exit_code is not None:
-            message = f"{self._server.name} ended with code {self._server.exit_code} while it was asked"
-            raise EvaluationError(FailureCode.SERVER_FAILED, message) from None
-        if not self._reached and isinstance(error, openai.APIConnectionError):
-            raise EvaluationError(FailureCode.SERVER_FAILED, "the server cannot be reached") from None
+        message = f"the server answers no question: {error}"
         if isinstance(error, openai.APIStatusError):
             message = f"the server answers {error.status_code}: {server_message(error, self._secret)}"
-            if self._server and (not is_retryable(error) or answers_none):
-                raise EvaluationError(FailureCode.SERVER_FAILED, message) from None
-            refuses_all = answers_none and not is_retryable(error)
+        if self._server and self._server.exit_code is not None:
+            message = f"{self._server.name} ended with code {self._server.exit_code} while it was asked"
+        if self._server:
+            raise EvaluationError(FailureCode.SERVER_FAILED, message) from None
+
+        if not self._reached and isinstance(error, openai.APIConnectionError):
+            raise EvaluationError(FailureCode.SERVER_FAILED, "the server cannot be reached") from None
+        if isinstance(error, openai.APIStatusError) and not is_retryable(error):
+            self._refused[with_images] += 1
+            refuses_all = not self._answered[with_images] and self._refused[with_images] >= MAX_REFUSALS
             if error.status_code in REFUSAL_STATUSES or is_quota(error) or refuses_all:
                 raise EvaluationError(FailureCode.API_REFUSED, message) from None
-        elif self._server and answers_none:
-            raise EvaluationError(FailureCode.SERVER_FAILED, f"the server answers no question: {error}") from None
 
     async def _complete(
         self, servers: ServerPool, prompt_id: str, content: list[Any], reserved: tuple[int, int]
@@ -303,7 +317,7 @@ class ApiEngine:
         async for attempt in AsyncRetrying(
             stop=stop_after_attempt(ATTEMPTS),
             wait=lambda state: min(LONGEST_WAIT, wait_retry_after(state)),
-            retry=retry_if_exception(lambda error: servers.is_retryable(error) and not self._has_ended),
+            retry=retry_if_exception(lambda error: servers.is_retryable(error) and not self._has_died(error)),
             reraise=True,
         ):
             with attempt:
@@ -312,13 +326,17 @@ class ApiEngine:
                     if attempt.retry_state.attempt_number == 1:
                         self._budget.reserve(*reserved)
                     completion = await self._create(client, content, reserved[1])
+                    if self._server and not completion.choices:  # only providers have filters that block questions
+                        raise InvalidCompletionError("the completion has no choices")
                     return answer_in(completion, prompt_id, self._format, self._secret)
         raise AssertionError("the last attempt either returns or raises")
 
-    @property
-    def _has_ended(self) -> bool:
-        """Whether the spawned server has ended."""
-        return self._server is not None and self._server.exit_code is not None
+    def _has_died(self, error: BaseException) -> bool:
+        """Return whether the spawned server has ended, or has answered nothing for as long as one request may take."""
+        if self._server is None:
+            return False
+        hangs = time.monotonic() - self._last_answer > self._api.timeout
+        return self._server.exit_code is not None or (isinstance(error, openai.APITimeoutError) and hangs)
 
     async def _create(self, client: openai.AsyncOpenAI, content: list[Any], max_tokens: int) -> Any:
         """Send one request for greedy decoding and return its completion. A stalled stream is a timeout.

@@ -178,8 +178,8 @@ def complaint_of(error: openai.APIStatusError) -> str:
 
 def server_message(error: openai.APIStatusError, secret: str | None) -> str:
     """Return the server's error message without the API key, which some servers repeat."""
-    described = isinstance(error.body, dict) and error.body.get("message")
-    message = str(error.message) if described else complaint_of(error)
+    described = error.body.get("message") if isinstance(error.body, dict) else None
+    message = str(described or error.body or error.message)
     return without_secret(" ".join(message.split()), secret)[:200]
 
 

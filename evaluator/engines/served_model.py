@@ -44,8 +44,8 @@ class ServedModel:
             raise EvaluationError(FailureCode.SERVER_FAILED, message)
         own_context = getattr(config.get_text_config(), "max_position_embeddings", None)
         self._context = min((n for n in (own_context, server_context) if n), default=None)
-        if server_context and own_context and server_context < own_context:
-            sys.stderr.write(f"the server's context has {server_context} tokens, the model's {own_context}\n")
+        # The number of tokens to which the server limits the model, if that is fewer than the model's own.
+        self.reduced_context = server_context if self._context != own_context else None
         self._inputs = ChatInputs(options, takes_images, self._context, pads_left=not config.is_encoder_decoder)
         self._opened = self._inputs.opens_reasoning()
         self._stops = self._inputs.stop_tokens(token_ids(repository_settings(options.model).get("eos_token_id")))

@@ -1,18 +1,19 @@
 """Start a local model server for the API engine, wait until it is ready, and end it with the engine."""
 
+import asyncio
 import re
 import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, get_args
 
 import httpx2
 
 from evaluator.core.errors import EvaluationError
 from evaluator.engines.options import VERSION, EngineOptions
-from submissions.config.server_command import program_of, server_words
+from submissions.config.server_command import filled_words, server_name
 from submissions.records.options import FloatPrecision
 from submissions.texts.failure_codes import FailureCode
 
@@ -33,11 +34,10 @@ class Server:
     def __init__(self, command: str, options: EngineOptions) -> None:
         port = _free_port()
         precision = options.precision if options.precision in get_args(FloatPrecision) else "auto"
-        values = {"model": options.model, "port": port, "precision": precision}
         try:
-            words = [word.format(**values) for word in server_words(command)]
-            self.name = Path(program_of(command)).name
-        except (ValueError, KeyError, IndexError) as error:
+            words = filled_words(command, model=options.model, port=port, precision=precision)
+            self.name = server_name(command)
+        except ValueError as error:
             raise EvaluationError(FailureCode.SERVER_FAILED, f"--spawn {command!r}: {error}") from error
         words += ["--trust-remote-code"] if options.custom_code else []
         self._address = f"http://127.0.0.1:{port}"
@@ -46,6 +46,7 @@ class Server:
         )
         self._wait_until_ready()
         self.version = self._find_version()
+        self.context = self._find_context()
 
     @property
     def base_url(self) -> str:
@@ -56,7 +57,7 @@ class Server:
         """The exit code of the server, or None while it runs."""
         return self._process.poll()
 
-    def context(self) -> int | None:
+    def _find_context(self) -> int | None:
         """Return the number of tokens that the server reports as its context, or None if it reports none.
 
         vLLM and SGLang report it as `max_model_len`, llama.cpp's server as `n_ctx`.
@@ -75,30 +76,35 @@ class Server:
     def _get_json(self, path: str) -> dict[str, Any]:
         """Return the JSON object at a path of the server, or an empty dict if there is none."""
         try:
-            with httpx2.Client(timeout=REQUEST_SECONDS) as client:
-                found = client.get(f"{self._address}{path}").json()
-        except (httpx2.HTTPError, ValueError, RecursionError):
+            found = self._get(path).json()
+        except (httpx2.HTTPError, TimeoutError, ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
+
+    def _get(self, path: str) -> httpx2.Response:
+        """Return the response at a path of the server. Raises TimeoutError if it is not complete in REQUEST_SECONDS."""
+
+        async def get() -> httpx2.Response:
+            async with asyncio.timeout(REQUEST_SECONDS), httpx2.AsyncClient() as client:
+                return await client.get(f"{self._address}{path}")
+
+        return asyncio.run(get())
 
     def _wait_until_ready(self) -> None:
         """Return as soon as the server is healthy. Raises EvaluationError if it ends before, or takes too long."""
         deadline = time.monotonic() + START_SECONDS
-        with httpx2.Client(timeout=REQUEST_SECONDS) as client:
-            while time.monotonic() < deadline:
-                if self.exit_code is not None:
-                    raise EvaluationError(
-                        FailureCode.SERVER_FAILED, f"{self.name} ended with code {self.exit_code} before it was ready"
-                    )
-                try:
-                    status = client.get(f"{self._address}/health").status_code
-                    if status == 404:  # some servers have no such page
-                        status = client.get(f"{self._address}/v1/models").status_code
-                    if status == 200:
-                        return
-                except httpx2.TransportError:
-                    pass
-                time.sleep(POLL_SECONDS)
+        while time.monotonic() < deadline:
+            if self.exit_code is not None:
+                raise EvaluationError(
+                    FailureCode.SERVER_FAILED, f"{self.name} ended with code {self.exit_code} before it was ready"
+                )
+            with suppress(httpx2.HTTPError, TimeoutError):
+                status = self._get("/health").status_code
+                if status == 404:  # some servers have no such page
+                    status = self._get("/v1/models").status_code
+                if status == 200:
+                    return
+            time.sleep(POLL_SECONDS)
         self.close()
         raise EvaluationError(FailureCode.SERVER_FAILED, f"{self.name} was not ready within {START_SECONDS:.0f} s")
 

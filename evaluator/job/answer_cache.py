@@ -30,7 +30,7 @@ class AnswerCache:
         for prompt_id in job.prompt_ids:
             if prompt_id not in known:
                 missing.setdefault(_key(prompt_id), []).append(prompt_id)
-        copied = 0
+        found: dict[str, str] = {}
         with (
             FileLock(f"{file}.lock"),
             file.open(encoding="utf-8") as lines,
@@ -40,11 +40,14 @@ class AnswerCache:
             for line in lines:
                 if not line.endswith("\n"):
                     break  # incomplete last line of a killed writer
-                row = json.loads(line)
-                for prompt_id in missing.pop(_key(row["id"]), []):
-                    answers.write((json.dumps({**row, "id": prompt_id}, ensure_ascii=False) + "\n").encode())
-                    copied += 1
-        return copied
+                key = _key(json.loads(line)["id"])
+                if key in missing:
+                    found[key] = line  # a later answer comes from a newer build of the server
+            copies = [
+                {**json.loads(line), "id": prompt_id} for key, line in found.items() for prompt_id in missing[key]
+            ]
+            answers.writelines((json.dumps(row, ensure_ascii=False) + "\n").encode() for row in copies)
+        return len(copies)
 
     def keep(self, job: Job) -> None:
         """Add the answers of a finished job to the cache."""
@@ -53,9 +56,13 @@ class AnswerCache:
         with FileLock(f"{file}.lock"):
             content = file.read_bytes() if file.exists() else b""
             complete = content[: content.rfind(b"\n") + 1]  # without the incomplete last line of a killed writer
-            known = {_key(json.loads(line)["id"]) for line in complete.decode().split("\n")[:-1]}
-            answers = job.answers().values()
-            new = {_key(a.id): job.row(a) for a in answers if a.status != "infra_error" and _key(a.id) not in known}
+            rows = map(json.loads, complete.decode().split("\n")[:-1])
+            known = {(_key(row["id"]), row.get("server")) for row in rows}
+            new = {
+                _key(answer.id): job.row(answer)
+                for answer in job.answers().values()
+                if answer.status != "infra_error" and (_key(answer.id), answer.server) not in known
+            }
             with file.open("r+b" if content else "wb") as store:
                 store.seek(len(complete))
                 store.truncate()

@@ -53,7 +53,6 @@ def main(folder: str) -> int:
 def _answer(job: Job, events: TextIO) -> None:
     """Answer the questions that have no answer yet, then measure latency. Raises EvaluationError."""
     answers = job.answers()
-    done = {key for key, answer in answers.items() if answer.status != "infra_error"}
     # The token budget also covers the answers of an earlier, interrupted process.
     earlier = [*answers.values(), *job.latency_answers().values()]
     spent = sum(a.prompt_tokens or 0 for a in earlier), sum(a.tokens or 0 for a in earlier)
@@ -71,7 +70,11 @@ def _answer(job: Job, events: TextIO) -> None:
         # A name chosen by the model's own code is not trusted.
         image_processor=None if options.custom_code else getattr(engine, "image_processor", None),
         server_version=None if options.custom_code else getattr(engine, "server_version", None),
+        server_context=getattr(engine, "server_context", None),
     )
+    # Another build of the server may answer differently, and a result shall not mix them.
+    build = getattr(engine, "server_build", None)
+    done = {key for key, answer in answers.items() if answer.status != "infra_error" and answer.server == build}
 
     def append(file: TextIO, answer: Answer) -> None:
         """Write an answer to the file at once, so that it survives if this process is killed."""
@@ -84,7 +87,8 @@ def _answer(job: Job, events: TextIO) -> None:
                 append(file, answer)
                 _emit_event(events, event="answered")
         # Latency is not measured again if a repeated run only regenerates the answers with another batch size.
-        if not job.measured_mark.exists():
+        measured = job.measured_mark.exists() and all(a.server == build for a in job.latency_answers().values())
+        if not measured:
             with job.latency_file.open("w", encoding="utf-8") as file:
                 failed = False
                 # A remote server needs no warm-up, and charges for each question.

@@ -143,8 +143,6 @@ def run_inference(
         # After loading, an exit without a failure event may be caused by the model.
         unreported = FailureCode.MODEL_ERROR if sandbox and loaded else FailureCode.INTERNAL_ERROR
         message = reason or _last_line(job.log)
-        if failure == FailureCode.SERVER_FAILED:
-            message = f"{message} (log: {job.log})"
         # A server that does not start was asked nothing.
         asked = loaded or failure != FailureCode.SERVER_FAILED
         raise EvaluationError(failure or unreported, message, may_quote_questions=asked)
@@ -192,14 +190,15 @@ class _Event(BaseModel):
     params: int | None = Field(default=None, ge=0, le=MAX_PARAMS)
     image_processor: str | None = Field(default=None, pattern=r"^[A-Za-z0-9]{1,40}ImageProcessor(Fast|Pil)?$")
     server_version: str | None = Field(default=None, pattern=f"^{VERSION}$")
+    server_context: int | None = Field(default=None, ge=1, le=MAX_PARAMS)
     code: FailureCode | None = None
     message: str = Field(default="", max_length=MAX_MESSAGE)
 
     @property
-    def reported(self) -> dict[str, str]:
+    def reported(self) -> dict[str, str | int]:
         """What the loaded engine reports of itself, as far as it does."""
-        known = {"image_processor": self.image_processor, "server_version": self.server_version}
-        return {name: value for name, value in known.items() if value}
+        names = ("image_processor", "server_version", "server_context")
+        return {name: value for name in names if (value := getattr(self, name))}
 
 
 def _parse_event(line: bytes) -> _Event:

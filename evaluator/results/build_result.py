@@ -12,12 +12,13 @@ from evaluator.engines.generation_config import dropped_settings
 from evaluator.engines.hardware import LIBRARIES
 from evaluator.engines.registry import ENGINES
 from evaluator.results.latency import build_latency
-from evaluator.results.reproduce import reproduce, server_name
+from evaluator.results.reproduce import reproduce
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task
 from evaluator.statistics.intervals import mean_interval, weighted_variance
 from submissions.config.api_options import ApiOptions
 from submissions.config.code_version import git_hash
+from submissions.config.server_command import server_name
 from submissions.hub_models.devices import visible_devices
 from submissions.records.request import DEFAULT_REVISION
 from submissions.records.result import (
@@ -38,7 +39,7 @@ from submissions.records.result import (
 # reveal which items they came from (docs/security.md). A smaller set is a trial run.
 ROUNDED_FROM = 100
 # Keys of the environment that are published.
-ENVIRONMENT = ("python", *LIBRARIES, "server_version", "image_processor", "sandbox", "cgroup")
+ENVIRONMENT = ("python", *LIBRARIES, "server_version", "server_context", "image_processor", "sandbox", "cgroup")
 
 
 def round_measures(result: EvalResult) -> EvalResult:

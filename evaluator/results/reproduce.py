@@ -1,10 +1,8 @@
 """The command line that reproduces a result."""
 
 import shlex
-from pathlib import Path
 
 from evaluator.results.task import Task
-from submissions.config.server_command import program_of
 from submissions.records.base import MAX_PIXELS
 from submissions.records.options import MAX_REASONING_TOKENS, PRECISIONS
 
@@ -42,10 +40,3 @@ def reproduce(task: Task) -> str:
 
 def _none_if_default(value: int, default: int) -> int | None:
     return None if value == default else value
-
-
-def server_name(command: str) -> str:
-    """Return the program of a command that starts a server: `vllm` for `vllm serve {model}`."""
-    words = shlex.split(command)
-    module = words.index("-m") + 1 if "-m" in words else 0
-    return words[module].partition(".")[0] if module else Path(program_of(command)).name

@@ -110,6 +110,7 @@ MODEL_TEXTS: dict[str, Text] = {
     "environment_pillow": Text("Pillow", "Pillow"),
     "environment_torchvision": Text("torchvision", "torchvision"),
     "environment_server_version": Text("모델 서버 버전", "Model server version"),
+    "environment_server_context": Text("서버가 줄인 문맥 길이", "Context as limited by the server"),
     "environment_image_processor": Text("이미지 프로세서", "Image processor"),
     "environment_sandbox": Text("샌드박스", "Sandbox"),
     "environment_cgroup": Text("메모리·프로세스 제한", "Memory and process limits"),

@@ -2,8 +2,11 @@
 
 import re
 import shlex
+from pathlib import Path
 
 PLACEHOLDERS = ("model", "port", "precision")
+REQUIRED = ("model", "port")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")  # other braces belong to the command, such as those of JSON
 
 
 def server_words(command: str) -> list[str]:
@@ -13,10 +16,20 @@ def server_words(command: str) -> list[str]:
         raise ValueError("the command is empty")
     if re.match(r"[A-Za-z_]\w*=", words[0]):
         raise ValueError(f"no shell reads this command, so it cannot begin with {words[0]}; write env {words[0]} …")
-    unknown = [name for name in re.findall(r"\{(\w*)\}", command) if name not in PLACEHOLDERS]
+    named = _PLACEHOLDER.findall(command)
+    unknown = [name for name in named if name not in PLACEHOLDERS]
     if unknown:
         raise ValueError(f"may contain {{model}}, {{port}} and {{precision}} only, not {{{unknown[0]}}}")
+    missing = [name for name in REQUIRED if name not in named]
+    if missing:
+        raise ValueError(f"must contain {{{missing[0]}}}")
     return words
+
+
+def filled_words(command: str, *, model: Path, port: int, precision: str) -> list[str]:
+    """Return the words of a server command with its placeholders replaced. Raises ValueError if it is malformed."""
+    values = {"model": str(model), "port": str(port), "precision": precision}
+    return [_PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in server_words(command)]
 
 
 def program_of(command: str) -> str:
@@ -27,3 +40,17 @@ def program_of(command: str) -> str:
     words = server_words(command)
     runs_env = words[0].rpartition("/")[2] == "env"
     return next((word for word in words[runs_env:] if "=" not in word), words[0])
+
+
+def server_name(command: str) -> str:
+    """Return the name of the server that a command starts: its program, or the package that Python runs.
+
+    Raises ValueError if the command is malformed.
+    """
+    program = program_of(command)
+    words = server_words(command)
+    following = words[words.index(program) + 1 :]
+    runs_module = Path(program).name.startswith("python") and "-m" in following[:-1]
+    if runs_module:
+        return following[following.index("-m") + 1].partition(".")[0]
+    return Path(program).name

@@ -29,6 +29,7 @@ from submissions.records.result import EvalResult
 from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_private_store
+from tests.support.model_server import command
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import CARD, change_json
 
@@ -413,7 +414,7 @@ SERVE = "transformers serve {model} --device cpu --dtype {precision} --host 127.
 def test_worker_uses_server_and_falls_back(
     zoo_settings: Settings, store: Store, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Use a server program of this environment, then one that does not start."""
+    """Use a server program of this environment, then one that does not start, then one that accepts no question."""
     build(zoo_settings, "qwen2")
     key = submitted(capsys, "zoo/qwen2", "--precision", "float32")
     row, result = evaluated(zoo_settings.model_copy(update={"server": SERVE}), store)[key]
@@ -423,7 +424,14 @@ def test_worker_uses_server_and_falls_back(
     broken = zoo_settings.model_copy(update={"server": f"{sys.executable} -c 'raise SystemExit(3)' {{model}} {{port}}"})
     row, result = evaluated(broken, store)[key]
     assert (row.server, result.config.engine) == (None, "chat")
-    assert f"{key}: its server failed ({sys.executable} ended with code 3 before it was ready)" in caplog.text
+    warned = next(line for line in caplog.messages if "its server failed" in line)
+    assert warned.startswith(f"{key}: its server failed: python ended with code 3 before it was ready (log: ")
+    assert warned.count("(log: ") == 1 and "/work/logs/" in warned, "the log in the job's folder is removed"
+    build(zoo_settings, "llama3", "refused")
+    key = submitted(capsys, "zoo/refused")
+    refusing = zoo_settings.model_copy(update={"server": command("--rejects=?")})
+    row, result = evaluated(refusing, store)[key]
+    assert (row.server, result.config.engine) == (None, "chat")
 
 
 def test_submit_names_unsupported_weight_format(zoo_settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:

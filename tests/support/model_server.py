@@ -4,16 +4,18 @@
 """
 
 import argparse
+import asyncio
 import json
 import os
 import shlex
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 from tokenizers import Tokenizer
 
 OPENAI_FIELDS = {"model", "messages", "max_tokens", "max_completion_tokens", "temperature", "chat_template_kwargs"}
@@ -34,8 +36,10 @@ def make_app(arguments: argparse.Namespace) -> FastAPI:
         return {}
 
     @app.get("/version")
-    def version() -> dict[str, str]:
-        return {"version": "0.32.0+test"}
+    async def version() -> Response:
+        if arguments.drips:
+            return StreamingResponse(_drip())
+        return JSONResponse({"version": arguments.version})
 
     @app.get("/v1/models")
     def models() -> dict[str, Any]:
@@ -45,8 +49,17 @@ def make_app(arguments: argparse.Namespace) -> FastAPI:
     async def complete(request: Request) -> Response:
         nonlocal asked
         asked += 1
+        if arguments.counts:
+            arguments.counts.write_text(str(asked))
         if arguments.ends_after and asked > arguments.ends_after:
             os._exit(9)
+        if arguments.hangs_after is not None and asked > arguments.hangs_after:
+            await asyncio.Event().wait()
+        if arguments.fails_after is not None and asked > arguments.fails_after:
+            return JSONResponse({"error": {"message": "EngineCore died"}}, 500)
+        if arguments.no_choices:
+            usage = {"prompt_tokens": 1, "completion_tokens": 0, "total_tokens": 1}
+            return JSONResponse({"id": "1", "object": "chat.completion", "created": 1, "choices": [], "usage": usage})
         body = await request.json()
         unexpected = set(body) - OPENAI_FIELDS
         if arguments.strict and unexpected:
@@ -83,6 +96,12 @@ def make_app(arguments: argparse.Namespace) -> FastAPI:
     return app
 
 
+async def _drip() -> AsyncIterator[bytes]:
+    while True:
+        yield b" "
+        await asyncio.sleep(0.01)
+
+
 def _skips(arguments: argparse.Namespace, body: dict[str, Any]) -> bool:
     return bool(arguments.hides_special_tokens or body.get("skip_special_tokens", True))
 
@@ -113,6 +132,12 @@ def main() -> None:
     parser.add_argument("--rejects", help="reject questions with this text, with status 422 and the whole request")
     parser.add_argument("--image-status", type=int, help="reject images with this status")
     parser.add_argument("--ends-after", type=int, help="end the process after this many questions")
+    parser.add_argument("--fails-after", type=int, help="answer with status 500 after this many questions")
+    parser.add_argument("--hangs-after", type=int, help="answer nothing after this many questions")
+    parser.add_argument("--no-choices", action="store_true", help="send usage, but no choices")
+    parser.add_argument("--drips", action="store_true", help="send a version that never ends")
+    parser.add_argument("--counts", type=Path, help="write the number of questions so far to this file")
+    parser.add_argument("--version", default="0.32.0+test")
     arguments = parser.parse_args()
     uvicorn.run(make_app(arguments), host="127.0.0.1", port=arguments.port, log_level="warning")
 

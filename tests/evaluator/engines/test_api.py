@@ -100,9 +100,10 @@ def test_server_process_ends_with_its_owner(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("false", "ended with code 1"),
-        ("no-such-server {port}", "ended with code"),
-        ("serve {modle}", "may contain"),
+        ("false {model} {port}", "ended with code 1"),
+        ("no-such-server {model} {port}", "ended with code"),
+        ("serve {modle} {port}", "may contain"),
+        ("serve {port}", "must contain {model}"),
         (" ", "the command is empty"),
     ],
 )

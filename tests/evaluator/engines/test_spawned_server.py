@@ -1,6 +1,7 @@
 """Test the API engine on servers that it starts itself: what they leave out of answers, refuse, or fail at."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
 from scripts.support.serving import python
 from submissions.config.api_options import ApiOptions
+from submissions.config.server_command import filled_words, server_name
 from submissions.records.result import EvalResult
 from tests.support.model_server import command
 from tests.support.zoo.tokenizer_parts import byte_level
@@ -50,8 +52,9 @@ def model_with(folder: Path, template: str, context: int = 16_384, *, tags: str 
     return folder
 
 
-def ask(folder: Path, prompts: list[Prompt], server: str, **options: Any) -> list[Answer]:
-    engine = load_engine("api", EngineOptions(folder, "float32", 32, api=ApiOptions(spawn=server), **options))
+def ask(folder: Path, prompts: list[Prompt], server: str, *, timeout: float = 60.0, **options: Any) -> list[Answer]:
+    api = ApiOptions(spawn=server, timeout=timeout)
+    engine = load_engine("api", EngineOptions(folder, "float32", 32, api=api, **options))
     try:
         return list(engine.answer(prompts))
     finally:
@@ -155,6 +158,87 @@ def test_spawned_server_that_ends_is_not_asked_further(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.parametrize(
+    ("fault", "message"), [("--fails-after=20", "500: EngineCore died"), ("--hangs-after=20", "answers no question")]
+)
+def test_half_dead_server_is_not_asked_further(fault: str, message: str, tmp_path: Path) -> None:
+    """It has answered some questions, and accepts connections for ever."""
+    prompts = [Prompt(str(n), f"질문 {n}") for n in range(200)]
+    with pytest.raises(EvaluationError, match=message) as error:
+        ask(model_with(tmp_path, PLAIN), prompts, command("--says=42<|im_end|>", fault), timeout=1.0)
+    assert error.value.code == "server_failed"
+
+
+@pytest.mark.integration
+def test_server_without_choices_has_failed(tmp_path: Path) -> None:
+    """Only a provider's filter blocks questions, so this is no refusal of the model."""
+    with pytest.raises(EvaluationError, match="no choices") as error:
+        ask(model_with(tmp_path, PLAIN), [QUESTION], command("--no-choices"))
+    assert error.value.code == "server_failed"
+
+
+@pytest.mark.integration
+def test_version_that_never_ends_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("evaluator.engines.server.REQUEST_SECONDS", 0.5)
+    (given,) = ask(model_with(tmp_path, PLAIN), [QUESTION], command("--says=42<|im_end|>", "--drips"))
+    assert given.text == "42"
+
+
+def test_command_keeps_braces_of_json(tmp_path: Path) -> None:
+    limits = '{"image": 4, "video": {}}'
+    words = filled_words(
+        f"serve {{model}} --port={{port}} --limit '{limits}'", model=tmp_path, port=80, precision="auto"
+    )
+    assert words == ["serve", str(tmp_path), "--port=80", "--limit", limits]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("vllm serve {model} --port {port}", "vllm"),
+        ("/opt/v/bin/python3.11 -m sglang.launch_server --model-path {model} --port {port}", "sglang"),
+        ("env A=b python -m vllm.entrypoints.openai.api_server {model} {port}", "vllm"),
+        ("llama-server -m {model} --port {port}", "llama-server"),
+    ],
+)
+def test_server_name(text: str, name: str) -> None:
+    assert server_name(text) == name
+
+
+@pytest.mark.integration
+def test_run_asks_again_what_another_build_of_server_answered(
+    environment: dict[str, str], models_dir: Path, tmp_path: Path
+) -> None:
+    """The cache has all answers of the first build, then those of the second one, too."""
+    run = ["-m", "evaluator", "run", "--model", str(models_dir / "tiny/image-text"), "--benchmark", "ko-vdc"]
+    run += ["--limit", "2", "--latency-samples", "1", "--sandbox", "none"]
+    program = tmp_path / "server"
+
+    def answers_of(version: str) -> tuple[list[str], int, str | None]:
+        """Upgrade the server behind the same command. Return what it answered, how often it was asked, and its version."""
+        asked = tmp_path / f"asked-{version}"
+        says = f"--says={'나' if version == '2.0' else '가'}<|end|>"
+        upgraded = command(says, "--end=<|end|>", f"--version={version}", f"--counts={asked}", "--context=512")
+        arguments = [word for word in shlex.split(upgraded) if word not in ("{model}", "{port}")]
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(arguments)} "$@"\n')
+        program.chmod(0o755)
+        out = tmp_path / "out"
+        done = python(*run, "--out", str(out), "--spawn", f"{program} {{model}} {{port}}", environment=environment)
+        assert done.returncode == 0, done.stderr
+        details = (out / "details.jsonl").read_text().splitlines()
+        result = EvalResult.model_validate_json((out / "result.json").read_bytes())
+        texts = [answer for line in details for answer in json.loads(line)["answers"]]
+        return texts, int(asked.read_text()), result.environment.get("server_version")
+
+    first, asked_first, _ = answers_of("1.0")
+    second, asked_second, version = answers_of("2.0")
+    assert set(first) == {"가"} and set(second) == {"나"} and version == "2.0"
+    assert asked_second == asked_first
+    third, asked_third, _ = answers_of("2.0")
+    assert third == second and asked_third < asked_second
+
+
+@pytest.mark.integration
 def test_run_records_version_of_server_and_logs_its_messages(
     environment: dict[str, str], models_dir: Path, tmp_path: Path
 ) -> None:
@@ -164,6 +248,7 @@ def test_run_records_version_of_server_and_logs_its_messages(
     assert done.returncode == 0, done.stderr
     result = EvalResult.model_validate_json((tmp_path / "out/result.json").read_bytes())
     assert result.environment["server_version"] == "0.32.0+test"
+    assert "server_context" not in result.environment, "the server does not reduce it"
     refusing = command("--says=가<|end|>", "--end=<|end|>", "--image-status=418")
     failed = python(*run, "--fresh", "--spawn", refusing, environment=environment)
     log = tmp_path / "out/job/inference.log"
@@ -171,7 +256,9 @@ def test_run_records_version_of_server_and_logs_its_messages(
     assert log.read_text().count("server: 418: ") == 1, "each message once"
 
 
-@pytest.mark.parametrize("text", ["CUDA_VISIBLE_DEVICES=1 vllm serve {model}", "vllm serve {modle}", " ", "a 'b"])
+@pytest.mark.parametrize(
+    "text", ["CUDA_VISIBLE_DEVICES=1 vllm serve {model}", "vllm serve {modle}", "vllm serve {model}", " ", "a 'b"]
+)
 def test_malformed_server_command_is_refused(text: str, environment: dict[str, str]) -> None:
     as_option = python("-m", "evaluator", "parity", "tiny/one", "--spawn", text, environment=environment)
     assert as_option.returncode == 2 and "--spawn" in as_option.stderr
