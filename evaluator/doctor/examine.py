@@ -5,6 +5,7 @@ import platform
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 from evaluator.doctor import board, machine, models, stores
 from evaluator.doctor.findings import Check, Finding, Options, fault
@@ -12,9 +13,12 @@ from submissions.config.logs import known_secrets, redact
 from submissions.config.settings import Settings
 from submissions.queue.heartbeats import Heartbeats
 from submissions.records.worker import Diagnosis
+from submissions.store.deadline import Deadline
 from submissions.texts.errors import StoreError
 
 log = logging.getLogger(__name__)
+CHECK_SECONDS = 300.0  # a test set may be large
+EVALUATION_SECONDS = 900.0
 
 CHECKS: tuple[Check, ...] = (
     stores.check_settings,
@@ -23,6 +27,7 @@ CHECKS: tuple[Check, ...] = (
     stores.check_store,
     stores.check_private_store,
     stores.check_data_token,
+    stores.check_download_token,
     machine.check_disk,
     machine.check_memory,
     machine.check_sandbox,
@@ -47,13 +52,25 @@ def examine(settings: Settings, options: Options) -> Iterator[Finding]:
 
 
 def _findings(settings: Settings, options: Options) -> Iterator[Finding]:
+    deadline = Deadline()
     for check in CHECKS:
+        name = check.__name__.removeprefix("check_").replace("_", " ")
+        seconds = EVALUATION_SECONDS if check is models.check_evaluation else CHECK_SECONDS
+        found: list[Finding] = []
         try:
-            yield from check(settings, options)
+            deadline.run(partial(_collect, check, settings, options, found), seconds)
+        except TimeoutError as error:
+            found.append(fault(name, str(error), "check what this asks: the network, proxy and DNS, or a program"))
         except Exception as error:
             log.debug("%s", check.__name__, exc_info=error)
-            name = check.__name__.removeprefix("check_").replace("_", " ")
-            yield fault(name, f"{type(error).__name__}: {error}", "report this as an issue of this project")
+            found.append(fault(name, f"{type(error).__name__}: {error}", "report this as an issue of this project"))
+        yield from tuple(found)
+
+
+def _collect(check: Check, settings: Settings, options: Options, found: list[Finding]) -> None:
+    """Append the findings of a check one by one, so that those before a failure are kept."""
+    for finding in check(settings, options):
+        found.append(finding)
 
 
 def remember(

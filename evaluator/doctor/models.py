@@ -84,19 +84,24 @@ def _check_api(check: str, base_url: str, key: str, model: str | None) -> Iterat
         yield fault(check, f"{base_url} answers {answer.status_code}", "run this again later")
         return
     listed = _model_names(answer)
-    if model and listed and model not in listed:
+    if answer.status_code == 404:
+        yield skipped(check, f"{base_url} lists no models, so the name {model} was not checked")
+    elif listed is None:
+        remedy = "base_url is the address below which /chat/completions lies; it often ends in /v1"
+        yield fault(check, f"{base_url}/models answers {answer.status_code} without a list of models", remedy)
+    elif model and listed and model not in listed:
         yield fault(check, f"{base_url} has no model {model}", f"choose one of {', '.join(sorted(listed)[:5])}")
     else:
         yield ok(check, f"{base_url} answers")
 
 
-def _model_names(answer: httpx2.Response) -> set[str]:
-    """Return the names of the models that an API lists, or nothing if it lists none."""
+def _model_names(answer: httpx2.Response) -> set[str] | None:
+    """Return the names of the models that an API lists, or None if it sends something else."""
     try:
         rows = answer.json()["data"]
         return {str(row["id"]) for row in rows}
     except (ValueError, KeyError, TypeError):
-        return set()
+        return None
 
 
 def check_evaluation(settings: Settings, options: Options) -> Iterator[Finding]:

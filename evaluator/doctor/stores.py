@@ -66,6 +66,9 @@ def check_store(settings: Settings, _: Options) -> Iterator[Finding]:
 
 def check_private_store(settings: Settings, _: Options) -> Iterator[Finding]:
     url = settings.private_store
+    if _contains(settings.store, url) or _contains(url, settings.store):
+        remedy = "give each a folder of its own: who shares or copies the public one would take the answers along"
+        yield fault("private store", f"{url} and {settings.store} lie one inside the other", remedy)
     if not is_remote(url) and not local_path(url).exists():
         yield from _missing_folder("private store", url, "it is created at the first start")
         return
@@ -105,6 +108,7 @@ def check_hub(settings: Settings, _: Options) -> Iterator[Finding]:
     yield ok("token", f"HANNUN_HUB_TOKEN is of {who.get('name')}")
     if dataset:
         yield from _check_right(api, dataset, "dataset")
+        yield from _check_visible(api, dataset)
     if bucket:
         name = "/".join(bucket.split("/")[:2])
         try:
@@ -118,6 +122,19 @@ def check_hub(settings: Settings, _: Options) -> Iterator[Finding]:
     if space:
         yield from _check_right(api, space, "space")
         yield from _check_static_space(api, space)
+
+
+def check_download_token(settings: Settings, _: Options) -> Iterator[Finding]:
+    """Check HF_TOKEN, with which gated models are downloaded: with a token that is not valid no model is."""
+    token = os.environ.get("HF_TOKEN")
+    if not token:
+        return
+    try:
+        who = HubApi(lambda: token).whoami()
+    except (HTTPError, OSError, StoreError) as error:
+        yield _refusal("token", "HF_TOKEN", error)
+        return
+    yield ok("token", f"HF_TOKEN is of {who.get('name')}")
 
 
 def check_data_token(settings: Settings, _: Options) -> Iterator[Finding]:
@@ -153,6 +170,16 @@ def _check_right(api: HfApi, name: str, kind: str) -> Iterator[Finding]:
         yield _refusal("token", f"writing {kind} {name}", error)
     else:
         yield ok("token", f"may write {kind} {name}")
+
+
+def _check_visible(api: HfApi, dataset: str) -> Iterator[Finding]:
+    try:
+        hidden = api.dataset_info(dataset).private
+    except (HTTPError, OSError, StoreError):
+        return  # `_check_right` has reported it
+    if hidden:
+        remedy = "make it public in its settings, unless this board is internal"
+        yield fault("store", f"dataset {dataset} is private, so nobody can download results from it", remedy)
 
 
 def _may_write(api: HfApi, name: str) -> bool:
@@ -200,6 +227,13 @@ def _write_and_take_back(store: Store) -> None:
 
     transact(store, write)
     transact(store, take_back)
+
+
+def _contains(outer: str, inner: str) -> bool:
+    """Return whether one local store lies in the folder of another."""
+    if is_remote(outer) or is_remote(inner):
+        return False
+    return local_path(inner).resolve().is_relative_to(local_path(outer).resolve())
 
 
 def _missing_folder(check: str, url: str, said: str) -> Iterator[Finding]:

@@ -144,7 +144,7 @@ def _files(machine: Machine) -> dict[str, str]:
         "board_port": machine.board_port,
         "base": machine.base,
         "commit": git_hash() or "",
-        "folder": machine.folder,
+        "folder": str(machine.folder).replace("%", "%%"),  # in systemd's units
         "gpu": machine.gpu,
         "host": machine.host,
         "port": machine.port,
@@ -179,6 +179,8 @@ def _check(machine: Machine) -> None:
     if len({*machine.ports}) < len(machine.ports):
         raise SettingsError(f"the ports {', '.join(map(str, machine.ports))} must differ")
     folder = machine.folder.resolve()
+    if not str(folder).isprintable():
+        raise SettingsError(f"{str(folder)!r}: a folder with this name cannot be named in systemd's units")
     existing = nearest_existing(folder)
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         raise SettingsError(f"{folder}: {existing} is not a folder that this user may write")
@@ -236,7 +238,7 @@ def _write(path: Path, content: str) -> None:
 def _replace(path: Path, content: str) -> None:
     """Write a file as a whole, so that an interrupted set-up leaves no half of one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial_file = path.with_name(f".{path.name}.partial")
+    partial_file = path.with_name(f".{path.name}.{os.getpid()}.partial")
     partial_file.write_text(content, encoding="utf-8")
     partial_file.replace(path)
 
@@ -260,6 +262,6 @@ def _digest(content: str) -> str:
 
 
 def _make_folder(path: Path) -> None:
-    path.mkdir(parents=True)
+    path.mkdir(parents=True, exist_ok=True)
     if os.geteuid() == 0:
         os.chown(path, CONTAINER_USER, CONTAINER_USER)

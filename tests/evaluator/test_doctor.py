@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -155,6 +156,11 @@ FAULTS: dict[str, tuple[Callable[[Planted], None], str]] = {
     "API key is missing": (_api(lambda: JSONResponse({}), key="GEMINI_KEY"), "GEMINI_KEY is not set"),
     "API rejects the key": (_api(lambda: JSONResponse({}, 401)), "answers 401"),
     "API has no such model": (_api(lambda: JSONResponse({"data": [{"id": "other"}]})), "no model gemini"),
+    "API is a web page": (_api(lambda: PlainTextResponse("<html>")), "without a list of models"),
+    "private store in the public one": (
+        _setting(HANNUN_STORE="/tmp/hannun-x", HANNUN_PRIVATE_STORE="/tmp/hannun-x/private"),
+        "lie one inside the other",
+    ),
     "API is down": (
         _setting(HANNUN_APIS='{"a": {"model_id": "o/a", "base_url": "http://127.0.0.1:9/v1", "model": "a"}}'),
         "does not answer",
@@ -200,11 +206,19 @@ def _served(planted: Planted) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("server", ["no-such-program {model} {port}", "false"])
+@pytest.mark.parametrize("server", ["no-such-program {model} {port}", "false {model} {port}"])
 def test_doctor_starts_server(server: str, doctor: Doctor) -> None:
     done = doctor(HANNUN_SERVER=server)
     assert done.returncode == 1 and any("server: a tiny model cannot be evaluated" in line for line in faults_of(done))
     assert "evaluation: a tiny model was evaluated" in done.stdout, "the built-in engine works"
+
+
+def test_doctor_reports_check_that_never_ends(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.doctor.machine.version", lambda name: Event().wait())
+    monkeypatch.setattr("evaluator.doctor.examine.CHECK_SECONDS", 2.0)
+    done = doctor("--quick")
+    assert done.returncode == 1 and "FAULT  versions: no answer within 2 s" in done.stdout
+    assert "sign-in: " in done.stdout, "the other checks go on"
 
 
 def test_doctor_finds_failing_evaluation(doctor: Doctor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,6 +232,8 @@ HUB_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "wrong token": ({"token": "hf_wrong"}, "HANNUN_HUB_TOKEN: the Hub answers 401"),
     "token may only read": ({"dataset": "read"}, "writing dataset org/store: the Hub answers 403"),
     "token may not see the bucket": ({"bucket": "none"}, "bucket org/private: the Hub answers 404"),
+    "dataset is private": ({"private": "org/store"}, "org/store is private"),
+    "wrong token for models": ({"download_token": "hf_wrong"}, "HF_TOKEN: the Hub answers 401"),
     "bucket is public": ({"public": "buckets/org/private"}, "is public"),
     "clock is wrong": ({"clock": 1_000_000_000}, "clock differs"),
     "static Space with a secret": ({"static": True}, "the static Space org/files has HANNUN_HUB_TOKEN"),
@@ -226,6 +242,7 @@ HUB_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.fixture
 def on_hub(hub: Hub, bucket: str) -> Hub:
+    hub.public.add("org/store")
     return hub
 
 
@@ -241,6 +258,10 @@ def test_doctor_finds_fault_on_hub(
         on_hub.grants[TOKEN, "buckets/org/private"] = changes["bucket"]
     if "public" in changes:
         on_hub.public.add(changes["public"])
+    if "private" in changes:
+        on_hub.public.discard(changes["private"])
+    if "download_token" in changes:
+        settings["HF_TOKEN"] = changes["download_token"]
     if "clock" in changes:
 
         class Early(datetime):

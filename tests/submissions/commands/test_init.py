@@ -211,6 +211,7 @@ def test_init_for_public_host_needs_sign_in(init: Run, tmp_path: Path) -> None:
     assert done.returncode == 0 and "OAUTH_CLIENT_ID" in done.stdout
     board = yaml.safe_load((tmp_path / "board/compose.yaml").read_text())["services"]["board"]
     assert board["environment"]["HANNUN_AUTH"] == "oauth"
+    assert ":?put" in board["environment"]["OAUTH_CLIENT_SECRET"], "Compose says what is missing, the board only ends"
     nginx = (tmp_path / "board/nginx.conf").read_text()
     assert "listen [::]:443 ssl;" in nginx and "return 301 https://board.example.org$request_uri;" in nginx
 
@@ -302,7 +303,7 @@ def test_datasets_of_others_are_not_used(private: bool, message: str, hub: Hub, 
     assert done.returncode == 2 and message in done.stderr and "spaces/org/board" not in hub.spaces
 
 
-@pytest.mark.parametrize("name", ["한눈", "my board", "Board.1", "a'b\"c$"])
+@pytest.mark.parametrize("name", ["한눈", "my board", "Board.1", "a'b\"c$", "100%u"])
 def test_folder_may_have_any_name(name: str, init: Run, tmp_path: Path) -> None:
     done = init("--machine", name, "--no-docker", "--yes")
     assert done.returncode == 0, done.stderr
@@ -311,7 +312,15 @@ def test_folder_may_have_any_name(name: str, init: Run, tmp_path: Path) -> None:
     assert compose["services"]["worker"]["build"]["context"] == str(ROOT)
     command = next(line for line in done.stdout.splitlines() if "--build" in line)
     assert shlex.split(command)[3] == str(tmp_path / name)
+    unit = (tmp_path / name / "hannun.service").read_text()
+    assert f"WorkingDirectory={tmp_path / name}".replace("%", "%%") in unit
     assert (tmp_path / name / ".gitignore").read_text().endswith("*\n"), "tokens in .env are not committed"
+
+
+def test_folder_that_no_unit_can_name_is_refused(init: Run, tmp_path: Path) -> None:
+    done = init("--machine", "a\nb", "--no-docker", "--yes")
+    assert done.returncode == 2 and "cannot be named in systemd's units" in done.stderr
+    assert not list(tmp_path.glob("a*b"))
 
 
 def test_folder_in_place_of_file_is_refused(init: Run, tmp_path: Path) -> None:
