@@ -134,6 +134,11 @@ class Benchmark:
         return self.card.data_stays
 
     @property
+    def can_be_guessed(self) -> bool:
+        """Whether many results of one person could reveal the answers of its private test set."""
+        return self.card.coarse is not None
+
+    @property
     def item_metric(self) -> Metric:
         """Return the metric for single items: the headline if it is a mean over items, else the first that is."""
         return next(metric for metric in (self.metric(self.card.headline), *self.metrics) if metric.is_mean)

@@ -62,6 +62,9 @@ class Card:
     access: Text | None = None  # who made and holds the test set, and who may have seen it or trained on it
     samples_are_public: bool = True  # whether the sample items may be shown with their answers; test sets never are
     is_public: bool = False  # whether anybody can download the test set
+    # Set if the test set is private and its answers are so short that candidates can be tried: the steps in points to which
+    # metrics other than the headline are rounded. Metrics that are not named are not published (docs/security.md).
+    coarse: Mapping[str, float] | None = None
     data_stays: bool = False  # whether those terms forbid taking the data abroad
 
     def bucket_title(self, bucket: str) -> Text:

@@ -53,7 +53,7 @@ DOCUMENT_TYPES = {
 
 
 class KoVDC(Benchmark):
-    name, version, inputs, min_context = "ko-vdc", "2", "image", 2048
+    name, version, inputs, min_context = "ko-vdc", "3", "image", 2048
     prompt_tokens, answer_tokens = 1800, 5
     source_tables = (".csv", ".xlsx")
     metrics = (
@@ -104,6 +104,7 @@ class KoVDC(Benchmark):
             "Made and held by Marker-Inc-Korea (MarkrAI), whose own model (Gukbap-Ovis2-16B) is in the same table. The four descriptions were refined or written with Gemini-2.5-pro, and Gemini models are evaluated here too. Models may have been trained on the original AI-Hub data.",
         ),
         data_stays=True,
+        coarse={"f1": 5.0, "consistency": 1.0},
         skills={"charts": (None,)},
         hub_task="ko_vdc",
         histogram=Axis("letter", Text("선택한 보기 분포", "Distribution of chosen options")),
@@ -171,7 +172,9 @@ class KoVDC(Benchmark):
             # F1 has no value for a single item: `macro_f1` computes it from gold and prediction.
             {"em": em, "f1": em, "em_strict": float(given == golds)},
             worst.status,
-            prediction="".join(letter or "-" for letter in given),
+            prediction="".join(
+                _one_reading(answer.text, letter) for answer, letter in zip(answers, given, strict=True)
+            ),
             gold="".join(golds),
         )
 
@@ -200,7 +203,18 @@ def _score_letter(item: Item, answer: Answer) -> Score:
     em = float(reference_match(item.answer, answer.text))
     given = asserted_letter(answer.text)
     values = {"em": em, "f1": em, "em_strict": float(given == item.answer.upper())}
-    return Score(item.id, values, answer.status, given or "-", item.answer.upper())
+    return Score(item.id, values, answer.status, _one_reading(answer.text, given), item.answer.upper())
+
+
+def _one_reading(output: str, given: str | None) -> str:
+    """Return the chosen letter, or `-` if none is clear or the output begins with another one.
+
+    EM reads the first character. If F1 read another letter of the same output, each answer could carry two guesses, and
+    results would tell twice as much about the right answers (docs/security.md).
+    """
+    first = output.strip()[:1].upper()
+    contradicts = first in tuple(LETTERS) and first != given
+    return "-" if given is None or contradicts else given
 
 
 def reference_match(gold: str, output: str) -> bool:

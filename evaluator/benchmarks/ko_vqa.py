@@ -70,6 +70,7 @@ class KoVQA(Benchmark):
             "Made and held by Marker-Inc-Korea (MarkrAI), whose own models (the Gukbap family) are in the same table. The original AI-Hub data is available to approved users, so models may have been trained on it.",
         ),
         data_stays=True,
+        coarse={"em": 1.0, "f1": 1.0},
         skills={"documents": (None,)},
         hub_task="ko_vqa",
         headline="em_strict",

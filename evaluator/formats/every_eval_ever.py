@@ -135,7 +135,7 @@ def _uncertainty(result: EvalResult, metric: str) -> dict[str, Any]:
     known: dict[str, Any] = {"num_samples": n} if n is not None else {}
     if interval:
         known["confidence_interval"] = {"lower": interval[0], "upper": interval[1], "confidence_level": 0.95}
-    if stderr is not None:
+    if stderr:  # 0 only says that all scores were equal
         known["standard_error"] = {"value": stderr}
     return {"uncertainty": known} if known else {}
 

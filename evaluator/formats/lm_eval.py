@@ -14,8 +14,8 @@ def to_lm_eval(result: EvalResult) -> dict[str, Any]:
     scores: dict[str, Any] = {"alias": task}
     for metric, value in result.results[task].items():
         scores[f"{metric},none"] = None if value is None else round(value / 100, 8)
-        if metric in result.standard_errors:
-            scores[f"{metric}_stderr,none"] = round(result.standard_errors[metric] / 100, 8)
+        if error := result.standard_errors.get(metric):  # 0 only says that all scores were equal
+            scores[f"{metric}_stderr,none"] = round(error / 100, 8)
     arguments = {"pretrained": config.model_name, "revision": config.model_sha, "dtype": config.model_dtype}
     version: float | str = result.versions[task]
     return {

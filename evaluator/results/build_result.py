@@ -13,6 +13,7 @@ from evaluator.engines.hardware import LIBRARIES
 from evaluator.engines.registry import ENGINES
 from evaluator.results.latency import build_latency
 from evaluator.results.reproduce import reproduce
+from evaluator.results.rounding import Rounding, percent
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task
 from evaluator.statistics.intervals import mean_interval, weighted_variance
@@ -35,9 +36,6 @@ from submissions.records.result import (
     ResultConfig,
 )
 
-# From this many items on, scores are published in steps of one item. More digits of a sum of unequal scores, such as F1, would
-# reveal which items they came from (docs/security.md). A smaller set is a trial run.
-ROUNDED_FROM = 100
 # Keys of the environment that are published.
 ENVIRONMENT = ("python", *LIBRARIES, "server_version", "server_context", "image_processor", "sandbox", "cgroup")
 
@@ -116,7 +114,7 @@ def build_result(
         **scored_fields(benchmark, items, scores),
         inputs=_inputs(answers),
         latency=build_latency(task, answers, singly, environment),
-        batch_invariance=invariance,
+        batch_invariance=_published_invariance(benchmark, invariance, n),
         generation=Generation(
             decoding="provider" if any(a.sampled for a in answers) else task.options.decoding,
             max_answer_tokens=task.options.max_new_tokens,
@@ -135,19 +133,28 @@ def build_result(
     )
 
 
+def _published_invariance(benchmark: Benchmark, invariance: BatchInvariance | None, n: int) -> BatchInvariance | None:
+    """Leave out the number of changed scores if results are coarse. A model could answer some questions in two ways."""
+    if invariance is None or not Rounding(benchmark, n).is_coarse:
+        return invariance
+    return invariance.evolve(scores_changed=None)
+
+
 def scored_fields(benchmark: Benchmark, items: Sequence[Item], scores: Sequence[Score]) -> dict[str, Any]:
     """Return the fields of a result that follow from its items and their scores alone."""
-    metrics, n = benchmark.aggregate(scores), len(scores)
-    steps = n if n >= ROUNDED_FROM else None
-    means = [metric.name for metric in benchmark.metrics if metric.is_mean and metric.name in metrics]
+    rounding = Rounding(benchmark, len(scores))
+    shares = benchmark.aggregate(scores)
+    totals = {name: rounding.total(name, share) for name, share in shares.items()}
+    means = [metric.name for metric in benchmark.metrics if metric.is_mean and metric.name in shares]
+    means = [name for name in means if rounding.publishes_errors_of(name)]
+    parts = {axis: _breakdown(rounding, axis, items, scores) for axis in items[0].buckets}
     return {
-        "results": {benchmark.name: {metric: _percent(value, steps) for metric, value in metrics.items()}},
-        "intervals": {metric: _interval(benchmark, metric, items, scores, steps) for metric in means},
-        "standard_errors": {metric: _standard_error(metric, scores, steps) for metric in means},
-        "breakdown": {
-            **{axis: _breakdown(benchmark, axis, items, scores, rounded=bool(steps)) for axis in items[0].buckets},
-            **_histogram(benchmark, scores),
+        "results": {benchmark.name: {name: total for name, total in totals.items() if total is not None}},
+        "intervals": {name: _interval(rounding, name, items, scores) for name in means},
+        "standard_errors": {
+            name: error for name in means if (error := _standard_error(rounding, name, scores)) is not None
         },
+        "breakdown": {axis: buckets for axis, buckets in parts.items() if buckets} | _histogram(benchmark, scores),
         "answers": AnswerCounts(**{s: sum(one.status == s for one in scores) for s in get_args(AnswerStatus)}),
     }
 
@@ -205,19 +212,20 @@ def _inputs(answers: Sequence[Answer]) -> Inputs:
     )
 
 
-def _breakdown(
-    benchmark: Benchmark, axis: str, items: Sequence[Item], scores: Sequence[Score], *, rounded: bool
-) -> dict[str, Bucket]:
+def _breakdown(rounding: Rounding, axis: str, items: Sequence[Item], scores: Sequence[Score]) -> dict[str, Bucket]:
+    """Return the published scores of each bucket of an axis, or an empty dict if none is published."""
     by_bucket: dict[str, list[Score]] = {}
     for item, score in zip(items, scores, strict=True):
         by_bucket.setdefault(item.buckets[axis], []).append(score)
-    return {bucket: _bucket(benchmark, part, rounded=rounded) for bucket, part in sorted(by_bucket.items())}
+    buckets = {bucket: _bucket(rounding, part) for bucket, part in sorted(by_bucket.items())}
+    return buckets if any(bucket.scores for bucket in buckets.values()) else {}
 
 
-def _bucket(benchmark: Benchmark, scores: Sequence[Score], *, rounded: bool) -> Bucket:
-    steps = len(scores) if rounded else None
-    values = benchmark.aggregate(scores)
-    return Bucket(n=len(scores), scores={name: _percent(value, steps) for name, value in values.items()})
+def _bucket(rounding: Rounding, scores: Sequence[Score]) -> Bucket:
+    n = len(scores)
+    shares = rounding.benchmark.aggregate(scores)
+    values = {name: rounding.part(name, share, n) for name, share in shares.items()}
+    return Bucket(n=n, scores={name: value for name, value in values.items() if value is not None})
 
 
 def _histogram(benchmark: Benchmark, scores: Sequence[Score]) -> dict[str, dict[str, Bucket]]:
@@ -229,9 +237,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _interval(
-    benchmark: Benchmark, metric: str, items: Sequence[Item], scores: Sequence[Score], steps: int | None
-) -> tuple[float, float]:
+def _interval(rounding: Rounding, metric: str, items: Sequence[Item], scores: Sequence[Score]) -> tuple[float, float]:
     """Return the 95 % interval of a mean metric, in percent, over the items that have this metric."""
     known = [
         (s.values[metric], item.cluster, s.weights.get(metric, 1))
@@ -239,22 +245,20 @@ def _interval(
         if metric in s.values
     ]
     values, clusters, weights = zip(*known, strict=True)
-    low, high = mean_interval(values, clusters, benchmark.metric(metric).lowest / 100, weights)
-    return _percent(low, steps), _percent(high, steps)
+    low, high = mean_interval(values, clusters, rounding.benchmark.metric(metric).lowest / 100, weights)
+    return rounding.interval(low, high)
 
 
-def _standard_error(metric: str, scores: Sequence[Score], steps: int | None) -> float:
-    """Return the standard error of a mean metric in percent."""
+def _standard_error(rounding: Rounding, metric: str, scores: Sequence[Score]) -> float | None:
+    """Return the standard error of a mean metric in percent, or None if it cannot be estimated or is not published."""
     known = [s for s in scores if metric in s.values]
     values, weights = [s.values[metric] for s in known], [s.weights.get(metric, 1) for s in known]
-    error = weighted_variance(values, weights) ** 0.5 if len(values) > 1 else 0.0
-    # If all scores are 0 or 1, the error follows from the mean and reveals nothing more.
-    return _percent(error, None if set(values) <= {0.0, 1.0} else steps)
-
-
-def _percent(share: float, steps: int | None = None) -> float:
-    """Return a share in percent, rounded to a multiple of 1/`steps` if `steps` is given."""
-    return round(100 * (round(share * steps) / steps if steps else share), 4)
+    if len(values) < 2 or len(set(values)) == 1:
+        return None  # equal scores do not mean that another set of questions would give the same ones
+    error = weighted_variance(values, weights) ** 0.5
+    if set(values) <= {0.0, 1.0}:
+        return percent(error)  # it follows from the mean and reveals nothing more
+    return None if rounding.is_coarse else percent(error, rounding.steps)
 
 
 def _ms(seconds: float) -> float:

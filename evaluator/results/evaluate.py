@@ -67,7 +67,7 @@ def evaluate(
         check_times(scored, elapsed)
         invariance = scored.invariance
         batch_size = int(job.environment()["batch_size"])
-        varies = invariance is not None and invariance.scores_changed > task.max_score_changes * invariance.n
+        varies = invariance is not None and (invariance.scores_changed or 0) > task.max_score_changes * invariance.n
         # The batches of a remote server cannot be changed from here, and each answer costs money.
         if not varies or batch_size == 1 or task.remote:
             break

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args, get_type_hints
@@ -13,6 +14,7 @@ from leaderboard.data.columns import MODEL_COLUMNS, RUN_COLUMNS
 from leaderboard.data.ranking import RankedRow
 from submissions.records.index_rows import BoardRow
 
+HARMLESS = re.compile(r"-|[+-]?\d+(\.\d+)?%?", re.ASCII)  # a lone sign or a plain number is no formula
 FORMULA = tuple("=+-@＝＋－＠")  # spreadsheets read a cell that starts with one of these as a formula
 LINE = tuple("\t\r\n")  # start a new cell or row
 RANKS = ("rank", "rank_best", "rank_worst")
@@ -95,7 +97,7 @@ def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str] | None = No
 
 
 def _escape_formula(value: Any) -> Any:
-    if not isinstance(value, str):
+    if not isinstance(value, str) or HARMLESS.fullmatch(value):
         return value
     # Spreadsheets skip spaces, control characters and format characters such as the byte-order mark.
     begins = next((n for n, c in enumerate(value) if not c.isspace() and unicodedata.category(c)[0] not in "CZ"), 0)

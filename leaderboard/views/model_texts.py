@@ -99,6 +99,10 @@ MODEL_TEXTS: dict[str, Text] = {
         "하나씩 다시 푼 {n}문항 중 {changed}문항의 점수가 달라짐",
         "{changed} of {n} scores changed when items were run one at a time",
     ),
+    "batch_invariance_answers": Text(
+        "하나씩 다시 푼 {n}문항 중 {changed}문항의 답변 문구가 달라짐",
+        "{changed} of {n} answers had another text when items were run one at a time",
+    ),
     "batch_invariance_same": Text(
         "하나씩 다시 풀어도 {n}문항 모두 점수가 같음",
         "all {n} scores stayed the same when items were run one at a time",

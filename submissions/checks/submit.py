@@ -138,7 +138,9 @@ class SubmissionService:
         snapshot, settings, quota = self._queue.store.snapshot(), self._settings, None
         if submitter and submitter.authenticated:
             erased = self._pseudonyms.erased_pseudonyms(submitter.name, datetime.now(UTC))
-            quota = Quota(settings.quota, settings.quota_window, erased, self._pseudonyms.owner_mark)
+            guessable = frozenset(name for name, info in self._registry.benchmarks.items() if info.can_be_guessed)
+            mark = self._pseudonyms.owner_mark
+            quota = Quota(settings.quota, settings.quota_window, erased, mark, guessable)
         known = tuple(name for name in dict.fromkeys(submission.benchmarks) if name in self._registry.benchmarks)
         submission = replace(submission, benchmarks=known)
         return _Context(submission, submitter, snapshot, self._queue.rows(snapshot), quota)

@@ -27,7 +27,8 @@ class Quota:
     """The number of evaluations of a benchmark that a submitter may request within a time window.
 
     All members of an organisation share the quota for its own models. The default, one submission in 7 days, is
-    KorQuAD's own rule (https://korquad.github.io). Failed requests count too, because a model can provoke what looks like an
+    KorQuAD's own rule (https://korquad.github.io). The reasoning modes of one model count as one submission, unless their
+    results together would reveal the answers of a private test set. Failed requests count too, because a model can provoke what looks like an
     infrastructure failure. The operator gives a submission back by cancelling the request.
     """
 
@@ -37,6 +38,7 @@ class Quota:
     owner_mark: Callable[[str, str], str] | None = (
         None  # Pseudonyms.owner_mark; None: submitters never belong to an owner
     )
+    guessable: frozenset[str] = frozenset()  # benchmarks on which each reasoning mode of a model counts
 
     def free_at(self, rows: Iterable[QueueRow], request: EvalRequest) -> datetime | None:
         """Return when the submitter may submit this request, or None if they may now."""
@@ -59,7 +61,7 @@ class Quota:
             for row in rows
             if row.benchmark == request.benchmark
             and row.submitted_at > since
-            and not _other_mode(row, request)
+            and (row.benchmark in self.guessable or not _other_mode(row, request))
             and (
                 row.submitted_by in {request.submitted_by, *self.erased_pseudonyms} or self._both_of_owner(row, request)
             )

@@ -38,6 +38,11 @@ class BenchmarkInfo(Protocol):
         """Return whether the terms of the test set forbid taking it abroad."""
         ...
 
+    @property
+    def can_be_guessed(self) -> bool:
+        """Return whether many results of one person could reveal the answers of its private test set."""
+        ...
+
 
 class EngineInfo(Protocol):
     """The properties of an engine that are checked before a model is queued for it."""

@@ -150,12 +150,12 @@ class Inputs(Record):
 class BatchInvariance(Record):
     """How many answers and scores changed when `n` questions were asked again one at a time.
 
-    If too many scores change, all questions are asked again in smaller batches, finally one at a time.
+    The number of scores is not published if it would tell which of two answers are right. If too many scores change, all questions are asked again in smaller batches, finally one at a time.
     """
 
     n: int = Field(ge=1)
     answers_changed: int = Field(ge=0)
-    scores_changed: int = Field(ge=0)
+    scores_changed: int | None = Field(default=None, ge=0)
     batches_tried: list[int] = Field(default_factory=list)  # batch sizes whose answers were discarded
 
 

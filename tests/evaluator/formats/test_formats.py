@@ -74,3 +74,13 @@ def test_inspect_log_has_fractions_and_model_args(make_request: Make) -> None:
     assert (log["version"], log["status"], log["eval"]["model"]) == (2, "success", result.config.model_name)
     assert log["eval"]["model_args"]["revision"] == result.config.model_sha
     assert log["results"]["total_samples"] == result.dataset.n
+
+
+def test_formats_claim_no_standard_error_of_zero(make_request: Make) -> None:
+    """All answers were wrong, or there was one question: that does not mean that a repeated run would agree."""
+    result = evaluated(make_request(benchmark="korquad-2"), 0.0, standard_errors={"em": 0.0, "f1": 0.0})
+    for convert in RESULT_FORMATS.values():
+        assert "stderr" not in json.dumps(convert(result))
+        assert "standard_error" not in json.dumps(convert(result))
+    measured = result.evolve(standard_errors={"em": 1.5})
+    assert RESULT_FORMATS["lm-eval"](measured)["results"]["korquad-2"]["em_stderr,none"] == 0.015

@@ -1,6 +1,7 @@
 """Test the numbers of a result, from answers with known scores and times."""
 
 import random
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from evaluator.results.build_result import build_result, round_measures
 from evaluator.results.score_answers import ScoredAnswers
 from evaluator.results.task import Task, options_of
 from scripts.support.records import Make
-from submissions.records.result import Dataset, EvalResult
+from submissions.records.result import BatchInvariance, Dataset, EvalResult
 
 SECONDS = [0.1, 0.2, 0.3, 0.4, 2.0]  # per answer of the whole run
 SINGLE = [0.5, 0.6, 1.0, 0.7]  # per answer of the questions asked one at a time
@@ -28,11 +29,12 @@ def result_of(
     texts: list[str],
     single: list[float],
     revision: str = "main",
+    invariance: BatchInvariance | None = None,
 ) -> EvalResult:
     request = make_request(benchmark=benchmark, engine="chat", requested_revision=revision)
     bench = BENCHMARKS[benchmark]
     options = options_of(request, folder / "model", bench)
-    (folder / "model").mkdir()
+    (folder / "model").mkdir(parents=True)
     task = Task(request, options, bench, Source(folder, "x", "test"))
     prompts = [prompt for item in items for prompt in bench.prompts(item)]
     job = Job.prepare(folder / "job", options, prompts, {p.id for p in prompts[: len(single)]})
@@ -43,7 +45,7 @@ def result_of(
     scores = bench.score(items, [[answer] for answer in answers])
     dataset = Dataset(id="x", revision=None, split="test", n=len(items))
     scored = ScoredAnswers({a.id: a for a in answers}, job.latency_answers(), scores, None)
-    return build_result(task, items, scored, dataset, job.environment(), None, None)
+    return build_result(task, items, scored, dataset, job.environment(), invariance, None)
 
 
 def vqa_items() -> list[Item]:
@@ -133,20 +135,49 @@ def test_coarse_rounds_measures_of_custom_code(make_request: Make, tmp_path: Pat
     assert rough.results == exact.results and rough.intervals == exact.intervals
 
 
-def test_result_scores_do_not_reveal_items(make_request: Make, tmp_path: Path) -> None:
+def _guesses(count: int) -> tuple[list[Item], list[str]]:
     """Guess with j other quantities for an F1 of 2 / (2 + j) each: an exact sum would reveal which items are right."""
     rng = random.Random(4)
-    items = [Item(str(n), "값은?", f"{n + 1000}원", buckets={"domain": str(n // 100)}) for n in range(200)]
+    items = [Item(str(n), "값은?", f"{n + 1000}원", buckets={"domain": str(n // 100)}) for n in range(count)]
     texts = [
         ""
         if n % 100 > 11
         else f"{n + 1000 if rng.random() < 0.5 else 7}원 " + " ".join(f"{k + 50}원" for k in range(n % 100))
-        for n in range(200)
+        for n in range(count)
     ]
-    result = result_of(make_request, tmp_path, "ko-vqa", items, texts, [])
+    return items, texts
+
+
+def test_result_scores_are_in_steps_of_one_item(
+    make_request: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    benchmark = BENCHMARKS["ko-vqa"]
+    monkeypatch.setattr(type(benchmark), "card", replace(benchmark.card, coarse=None))
+    result = result_of(make_request, tmp_path, "ko-vqa", *_guesses(200), [])
     shares = [value for value in result.results["ko-vqa"].values() if value is not None]
     shares += [end for interval in result.intervals.values() for end in interval]
-    assert all(round(share * 200 / 100, 6).is_integer() for share in shares), "scores are multiples of one item"
+    assert all(round(share * 200 / 100, 6).is_integer() for share in shares)
     buckets = [bucket for axis in result.breakdown.values() for bucket in axis.values()]
     assert len(buckets) == 2
     assert all(round(value, 6).is_integer() for bucket in buckets for value in bucket.scores.values())
+
+
+@pytest.mark.parametrize(("count", "parts"), [(200, 0), (600, 6)])
+def test_results_of_guessable_set_are_coarse(make_request: Make, tmp_path: Path, count: int, parts: int) -> None:
+    result = result_of(make_request, tmp_path, "ko-vqa", *_guesses(count), [])
+    totals = result.results["ko-vqa"]
+    assert {*totals} == {"em_strict", "em", "f1"}
+    assert totals["f1"] and totals["em"] is not None and totals["f1"] % 1 == 0 and totals["em"] % 1 == 0
+    assert {*result.intervals} == {*result.standard_errors} == {"em_strict"}
+    assert all(end % 1 == 0 for end in result.intervals["em_strict"])
+    buckets = [*result.breakdown.get("domain", {}).values()]
+    assert len(buckets) == parts
+    assert all({*bucket.scores} == {"em_strict"} and bucket.scores["em_strict"] % 10 == 0 for bucket in buckets)
+
+
+def test_changed_scores_of_guessable_set_are_not_published(make_request: Make, tmp_path: Path) -> None:
+    """A model could answer a sample in one way in a batch and in another way alone."""
+    changed = BatchInvariance(n=20, answers_changed=20, scores_changed=13)
+    for count, published in ((99, 13), (200, None)):
+        result = result_of(make_request, tmp_path / str(count), "ko-vqa", *_guesses(count), [], invariance=changed)
+        assert result.batch_invariance == changed.evolve(scores_changed=published)

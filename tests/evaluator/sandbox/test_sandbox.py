@@ -499,6 +499,7 @@ def test_installation_returns_only_environment_or_file(tmp_path: Path) -> None:
         program.chmod(0o755)
     (tmp_path / "python/bin").mkdir(parents=True)
     (tmp_path / "venv/pyvenv.cfg").write_text(f"home = {tmp_path}/python/bin\nversion = 3.11.7\n")
-    assert process._installation(f"{script} {{model}}") == [script]
-    assert process._installation(f"{environment} serve {{model}}") == [tmp_path / "python", tmp_path / "venv"]
-    assert process._installation("true") == process._installation("no-such-program") == []
+    assert process._installation(f"{script} {{model}} {{port}}") == [script]
+    assert process._installation(f"{environment} serve {{model}} {{port}}") == [tmp_path / "python", tmp_path / "venv"]
+    for command in ("true {model} {port}", "no-such-program {model} {port}", "malformed"):
+        assert process._installation(command) == []

@@ -256,6 +256,16 @@ def test_submission_burst_is_rate_limited(client: httpx.Client, address: str, se
     assert len(requests) == 1
 
 
+@pytest.mark.parametrize("text", ["-", "-5.2", "+12", "-3%", "+0.5%"])
+def test_csv_keeps_signs_and_numbers(text: str) -> None:
+    assert to_csv([{"cell": text}]).splitlines()[1] == text
+
+
+@pytest.mark.parametrize("text", ["-5+3", "-1-1", "+1*cmd", "--5", "=1+1", "@name", "-٣", "-5.2\n=1"])
+def test_csv_escapes_what_only_begins_like_number(text: str) -> None:
+    assert "'" in to_csv([{"cell": text}]).splitlines()[1]
+
+
 @pytest.mark.parametrize(
     "start", [*FORMULA, *LINE, " =", "\u3000＝", "\x0b=", "\ufeff=", "\u2003+", "\u200b-", "\x00@", "\u202e="]
 )

@@ -45,6 +45,14 @@ def test_submit_counts_thinking_modes_once(queue: Queue, make_request: Make) -> 
         queue.submit(make_request(thinking="on"), WEEK)
 
 
+def test_quota_counts_modes_on_set_that_can_be_guessed(queue: Queue, make_request: Make) -> None:
+    quota = replace(WEEK, guessable=frozenset({"ko-vdc"}))
+    request = make_request(thinking="on", benchmark="ko-vdc")
+    queue.submit(request, quota)
+    with pytest.raises(RefusedError):
+        queue.submit(request.evolve(thinking="off", key="f" * 32), quota)
+
+
 def test_quota_limits_each_benchmark(queue: Queue, make_request: Make) -> None:
     quota = Quota({"ko-vqa": 2}, timedelta(days=7))
     for benchmark, limit in (("ko-vqa", 2), ("korquad-2", 1)):

@@ -1,0 +1,69 @@
+"""Round the published scores, so that they do not tell which answers are right (docs/security.md)."""
+
+import math
+from dataclasses import dataclass
+
+from evaluator.benchmarks.base import Benchmark
+
+# From this many items on, scores are published in steps of one item. More digits of a sum of unequal scores, such as F1,
+# would reveal which items they came from. A smaller set is a trial run.
+ROUNDED_FROM = 100
+SMALL_PART = 500  # items; scores of a smaller part reveal much about each of its items
+PART_STEP = 10.0  # points, for small parts of a set with `Card.coarse`
+INTERVAL_STEP = 1.0  # points, for the ends of intervals of such a set
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """How the scores of a set of `n` items are published: exactly, in steps of one item, or coarsely.
+
+    Coarse results have the headline in steps of one item, some other metrics in steps of whole points, and no others.
+    """
+
+    benchmark: Benchmark
+    n: int
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps from 0 to 100 % in which a score is published, or None for all digits."""
+        return self.n if self.n >= ROUNDED_FROM else None
+
+    @property
+    def is_coarse(self) -> bool:
+        return self.benchmark.card.coarse is not None and self.n >= ROUNDED_FROM
+
+    def total(self, metric: str, share: float) -> float | None:
+        """Return a metric over all items in percent, or None if it is not published."""
+        if not self.is_coarse or metric == self.benchmark.card.headline:
+            return percent(share, self.steps)
+        step = (self.benchmark.card.coarse or {}).get(metric)
+        return None if step is None else _nearest(share, step)
+
+    def part(self, metric: str, share: float, n: int) -> float | None:
+        """Return a metric over a part of `n` items in percent, or None if it is not published."""
+        if not self.is_coarse:
+            return percent(share, n if self.steps else None)
+        if metric != self.benchmark.card.headline or self.n < SMALL_PART:
+            return None
+        return percent(share, n) if n >= SMALL_PART else _nearest(share, PART_STEP)
+
+    def publishes_errors_of(self, metric: str) -> bool:
+        """Return whether the interval of a metric is published. Spread tells more of the answers than their mean."""
+        return not self.is_coarse or metric == self.benchmark.card.headline
+
+    def interval(self, low: float, high: float) -> tuple[float, float]:
+        """Return the ends of an interval in percent, rounded outward if the results are coarse."""
+        if not self.is_coarse:
+            return percent(low, self.steps), percent(high, self.steps)
+        down = INTERVAL_STEP * math.floor(round(100 * low / INTERVAL_STEP, 6))
+        up = INTERVAL_STEP * math.ceil(round(100 * high / INTERVAL_STEP, 6))
+        return down, up
+
+
+def percent(share: float, steps: int | None = None) -> float:
+    """Return a share in percent, rounded to a multiple of 1/`steps` if `steps` is given."""
+    return round(100 * (round(share * steps) / steps if steps else share), 4)
+
+
+def _nearest(share: float, step: float) -> float:
+    return round(step * round(100 * share / step), 4)
