@@ -23,7 +23,7 @@ from huggingface_hub import HfApi
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from leaderboard.data.export import FORMULA, LINE, to_csv
+from leaderboard.data.export import FORMULA, LINE, rows_to_csv, to_csv
 from leaderboard.data.ranking import RankedRow
 from leaderboard.web import application as api
 from leaderboard.web import security as guard
@@ -258,12 +258,12 @@ def test_submission_burst_is_rate_limited(client: httpx.Client, address: str, se
 
 @pytest.mark.parametrize("text", ["-", "-5.2", "+12", "-3%", "+0.5%"])
 def test_csv_keeps_signs_and_numbers(text: str) -> None:
-    assert to_csv([{"cell": text}]).splitlines()[1] == text
+    assert rows_to_csv([{"cell": text}]).decode("utf-8-sig").splitlines()[1] == text
 
 
 @pytest.mark.parametrize("text", ["-5+3", "-1-1", "+1*cmd", "--5", "=1+1", "@name", "-٣", "-5.2\n=1"])
 def test_csv_escapes_what_only_begins_like_number(text: str) -> None:
-    assert "'" in to_csv([{"cell": text}]).splitlines()[1]
+    assert "'" in rows_to_csv([{"cell": text}]).decode("utf-8-sig").splitlines()[1]
 
 
 @pytest.mark.parametrize(
