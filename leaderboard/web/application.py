@@ -13,13 +13,14 @@ from starlette.responses import PlainTextResponse, Response
 
 from evaluator.engines.registry import REGISTRY
 from leaderboard.data.live_board import LiveBoard
+from leaderboard.web.address import public_address
 from leaderboard.web.assets import asset_routes
 from leaderboard.web.auth import Visitors
 from leaderboard.web.data_routes import data_routes
 from leaderboard.web.late_app import LateApp
 from leaderboard.web.operations import operations
 from leaderboard.web.page_routes import OtherPaths, page_routes
-from leaderboard.web.protocol import BoundedHttpProtocol
+from leaderboard.web.protocol import MAX_CONNECTIONS, bounded_protocol
 from leaderboard.web.responses import allow_head
 from leaderboard.web.security import SecurityMiddleware
 from leaderboard.web.submit_routes import submit_routes
@@ -32,7 +33,6 @@ from submissions.store.open import check_lasts, open_store
 
 # Only the Hub's proxies, which have private addresses, connect to a Space directly. Visitors connect through them.
 SPACE_PROXIES = "127.0.0.1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7"
-MAX_CONNECTIONS = 2000  # open connections or requests; above it the answer is 503
 SHUTDOWN_GRACE_S = 3  # seconds that responses may take at shutdown; the stream of an open page would never end
 
 
@@ -65,7 +65,8 @@ def build_app(settings: Settings) -> FastAPI:
 
         attach_oauth(app)
     # A request passes the middleware added last first.
-    app.add_middleware(SecurityMiddleware)
+    app.state.public_address = public_address(settings)
+    app.add_middleware(SecurityMiddleware, address=app.state.public_address)
     app.add_middleware(GZipMiddleware, minimum_size=1000, compresslevel=5)
     for router in (
         data_routes(board),
@@ -107,7 +108,7 @@ def serve(app: FastAPI, settings: Settings) -> None:
         log_config=None,  # the log handlers set by `log_safely` remove secrets
         proxy_headers=proxies is not None,
         forwarded_allow_ips=proxies,
-        http=BoundedHttpProtocol,
+        http=bounded_protocol(proxies),
         ws="none",
         limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=SHUTDOWN_GRACE_S,

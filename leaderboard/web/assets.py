@@ -6,6 +6,7 @@ from functools import cache
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from leaderboard.views.location import asset_path, asset_version
+from leaderboard.web.address import origin_of
 
 MEDIA_TYPES = {
     "style.css": "text/css; charset=utf-8",
@@ -38,7 +39,7 @@ def asset_routes() -> APIRouter:
 
     @router.get("/robots.txt")
     def robots(request: Request) -> Response:
-        content = f"User-agent: *\nAllow: /\nSitemap: {request.base_url}sitemap.xml\n"
+        content = f"User-agent: *\nAllow: /\nSitemap: {origin_of(request)}/sitemap.xml\n"
         return Response(content, media_type="text/plain")
 
     return router

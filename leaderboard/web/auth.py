@@ -6,7 +6,8 @@ from typing import Any, Literal, Protocol
 from httpx2 import HTTPError
 from huggingface_hub import HfApi
 
-from leaderboard.web.security import RateLimit, network_of
+from leaderboard.web.network import network_of
+from leaderboard.web.security import RateLimit
 from submissions.queue.quota import Submitter
 
 SUBMIT_RATE = "20/minute"  # checks and submissions per network and per user

@@ -1,5 +1,7 @@
 """Routes for programs: tables, charts, results, requests, the feed, and a table to embed in other pages."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from mimetypes import guess_type
 from typing import Any
 
@@ -23,8 +25,17 @@ from leaderboard.pages.site_files import site_map
 from leaderboard.views.figures import figure_json
 from leaderboard.views.render import render
 from leaderboard.views.texts import Language
+from leaderboard.web.address import PLACEHOLDER
 from leaderboard.web.page_routes import location_of
-from leaderboard.web.responses import HTML, JSON, revalidated, revalidated_content, to_json
+from leaderboard.web.responses import (
+    HTML,
+    JSON,
+    located,
+    revalidated,
+    revalidated_content,
+    to_json,
+    with_origin,
+)
 from submissions.records.result import EvalResult
 
 ATOM, SVG = "application/atom+xml; charset=utf-8", "image/svg+xml"
@@ -34,6 +45,18 @@ EMBED_ROWS, MAX_EMBED_ROWS = 10, 999  # rows of an embedded table: default and m
 
 def data_routes(board: LiveBoard) -> APIRouter:
     router = APIRouter()
+    contents: dict[str, tuple[str, bytes]] = {}  # by name, with the board's version
+
+    def kept(name: str, version: str, write: Callable[[], bytes]) -> Callable[[], bytes]:
+        """Return `write`, but make the content only once for each version of the board."""
+
+        def content() -> bytes:
+            known = contents.get(name)
+            if known is None or known[0] != version:
+                known = contents[name] = (version, write())
+            return known[1]
+
+        return content
 
     @router.get("/version")
     def version() -> Response:
@@ -62,13 +85,13 @@ def data_routes(board: LiveBoard) -> APIRouter:
             raise HTTPException(404, f"no such table; available: {', '.join(view.boards)} as {', '.join(FORMATS)}")
         media_type, write = FORMATS[kind]
         wanted = Query.from_params(request.query_params)
-        return revalidated(
-            request,
-            view.version,
-            media_type,
-            lambda: write(view.select(name, wanted), name),
-            f"hannun-{name}.{kind}",
-        )
+
+        def content() -> bytes:
+            return write(view.select(name, wanted), name)
+
+        if wanted == Query():  # others are too many to keep
+            content = kept(f"{name}.{kind}", view.version, content)
+        return revalidated(request, view.version, media_type, content, f"hannun-{name}.{kind}")
 
     @router.get("/charts/{name}/{kind}.{form}")
     def chart(request: Request, name: str, kind: str, form: str, lang: str = "ko") -> Response:
@@ -108,7 +131,7 @@ def data_routes(board: LiveBoard) -> APIRouter:
         def write() -> bytes:
             return to_json(record_json(view.boards, view.retired, view.commitments))
 
-        return revalidated(request, view.version, JSON, write, "hannun-record.json")
+        return revalidated(request, view.version, JSON, kept("record", view.version, write), "hannun-record.json")
 
     @router.get("/requests/{key}.json")
     def one_request(request: Request, key: str) -> Response:
@@ -127,7 +150,8 @@ def data_routes(board: LiveBoard) -> APIRouter:
         known = (benchmark, view.boards), (model, view.rows_by_model), (organisation, owners)
         if any(given and given not in names for given, names in known):
             raise HTTPException(404, "no results of that benchmark, model or organisation")
-        return revalidated(request, view.version, ATOM, lambda: feed(view, here, benchmark, model, organisation))
+        tag = located(view.version, here)
+        return revalidated(request, tag, ATOM, lambda: feed(view, here, benchmark, model, organisation))
 
     @router.get("/requests/{key}.xml")
     def request_feed(request: Request, key: str, lang: str = "ko") -> Response:
@@ -170,7 +194,9 @@ def data_routes(board: LiveBoard) -> APIRouter:
     @router.get("/sitemap.xml")
     def search_engines(request: Request) -> Response:
         view, here = board.fresh_view(), location_of(request, "ko", "")
-        return revalidated(request, view.version, "application/xml", lambda: site_map(view, here))
+        content = kept("sitemap", view.version, lambda: site_map(view, replace(here, origin=PLACEHOLDER)))
+        tag = located(view.version, here)
+        return revalidated(request, tag, "application/xml", lambda: with_origin(content(), here))
 
     @router.get("/embed/{name}")
     def embed(request: Request, name: str, lang: str = "ko", n: str = "") -> Response:

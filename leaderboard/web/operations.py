@@ -34,11 +34,11 @@ def operations(board: LiveBoard, disk: Path) -> APIRouter:
     registry.register(_BoardCollector(board, disk))
 
     @router.get("/healthz")
-    def alive() -> Response:
+    async def alive() -> Response:  # needs no thread, so it answers even if all of them are busy
         return Response("ok\n", media_type="text/plain", headers=_NO_STORE)
 
     @router.get("/readyz")
-    def ready() -> Response:
+    async def ready() -> Response:
         board.view()  # starts a refresh in the background
         if since := board.stale_since:
             when = f"since {since:%Y-%m-%dT%H:%M:%SZ}" if board.reached else "and was never reached"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import get_args
 
@@ -17,8 +18,9 @@ from leaderboard.pages.page import Page, versions
 from leaderboard.pages.site_map import FOLDERS, pages
 from leaderboard.views.location import LANGUAGE_FOLDERS, Location, Theme
 from leaderboard.views.texts import Language
+from leaderboard.web.address import PLACEHOLDER, origin_of
 from leaderboard.web.language import preferred_language
-from leaderboard.web.responses import HTML, revalidated
+from leaderboard.web.responses import HTML, located, revalidated, with_origin
 from submissions.store.base import blob_id
 
 CACHED_PAGES = 64  # addresses whose HTML is kept until the board changes
@@ -43,11 +45,11 @@ def page_routes(board: LiveBoard) -> APIRouter:
         return None if html is None else (blob_id(html.encode()), html.encode())
 
     def respond(request: Request, page: Page, here: Location) -> Response:
-        found = content_of(page, here, versions(board)[page.live])
+        found = content_of(page, replace(here, origin=PLACEHOLDER), versions(board)[page.live])
         if found is None:
             return missing_page(board, request)
         tag, content = found
-        return revalidated(request, tag, HTML, lambda: content)
+        return revalidated(request, located(tag, here), HTML, lambda: with_origin(content, here))
 
     def fixed(page: Page, language: Language, path: str) -> Callable[..., Response]:
         def answer(request: Request) -> Response:
@@ -85,7 +87,7 @@ def location_of(request: Request, language: Language, path: str, params: tuple[s
     given = request.query_params
     known = {name: ",".join(given.getlist(name))[:MAX_VALUE_LENGTH] for name in params if name in given}
     theme: Theme | None = next((theme for theme in get_args(Theme) if theme == given.get("__theme")), None)
-    return Location(language, path, tuple(known.items()), str(request.base_url).rstrip("/"), theme)
+    return Location(language, path, tuple(known.items()), origin_of(request), theme)
 
 
 def language_of(path: str) -> Language:

@@ -1,17 +1,81 @@
-"""uvicorn's HTTP protocol with limits on the size and the arrival time of a request's head."""
+"""uvicorn's HTTP protocol with limits on connections, and on the size and the arrival time of a request's head."""
 
 import asyncio
-from typing import Any
+from collections import Counter
+from ipaddress import ip_address, ip_network
+from typing import Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from leaderboard.web.network import network_of
+
 MAX_HEAD = 65_536  # bytes of a request's first line and headers
 HEAD_SECONDS = 15.0  # time for the head to arrive, counted from the connection or the first byte
+MAX_CONNECTIONS = 2000  # open connections or requests; above it the answer is 503
+NEARLY_FULL = 0.8  # share of MAX_CONNECTIONS from which waiting connections are closed for new ones
+MAX_OF_NETWORK = 400  # open connections of one network, unless it is a proxy's
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+TOO_MANY = b"HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+class Connections:
+    """The open connections of a server, by network."""
+
+    def __init__(self, proxies: str | None) -> None:
+        """Create an empty set of connections.
+
+        `proxies` are the addresses and networks of proxies, separated by commas, or `*`. Many visitors share one of them.
+        """
+        listed = [place.strip() for place in (proxies or "").split(",")]
+        self._all_are_proxies = "*" in listed
+        self._proxies = [ip_network(place, strict=False) for place in listed if _is_network(place)]
+        self._of_network = Counter[str]()
+        self._waiting: dict[asyncio.Transport, None] = {}  # without a head, the oldest first
+        self._open: dict[asyncio.Transport, str] = {}  # their networks
+
+    def add(self, transport: asyncio.Transport, address: str) -> bool:
+        """Add a connection and return True, or return False if its network has too many.
+
+        If nearly all connections of the server are taken, the one that has waited longest for a head is closed.
+        """
+        network = network_of(address)
+        if self._of_network[network] >= MAX_OF_NETWORK and not self._is_proxy(address):
+            return False
+        self._open[transport] = network
+        self._of_network[network] += 1
+        if len(self._open) > NEARLY_FULL * MAX_CONNECTIONS and self._waiting:
+            oldest = next(iter(self._waiting))
+            self.stop_waiting(oldest)
+            oldest.close()
+        return True
+
+    def remove(self, transport: asyncio.Transport) -> None:
+        self._waiting.pop(transport, None)
+        network = self._open.pop(transport, None)
+        if network is None:
+            return
+        self._of_network[network] -= 1
+        if not self._of_network[network]:
+            del self._of_network[network]
+
+    def wait(self, transport: asyncio.Transport) -> None:
+        """Note that a connection waits for a head from now on."""
+        self._waiting.pop(transport, None)
+        self._waiting[transport] = None
+
+    def stop_waiting(self, transport: asyncio.Transport) -> None:
+        self._waiting.pop(transport, None)
+
+    def _is_proxy(self, address: str) -> bool:
+        if self._all_are_proxies or not _is_network(address):
+            return True
+        return any(ip_address(address) in place for place in self._proxies)
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
-    """Closes a connection if the head of a request is too large or arrives too slowly."""
+    """Closes a connection if its network has too many, or if the head of a request is too large or arrives too slowly."""
+
+    connections_of_server: ClassVar[Connections]  # set by `bounded_protocol`
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -20,10 +84,17 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        peer = transport.get_extra_info("peername")
+        if not self.connections_of_server.add(transport, peer[0] if peer else ""):
+            transport.write(TOO_MANY)
+            transport.close()
+            return
         self._await_head()
+        self.connections_of_server.wait(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self.connections_of_server.remove(self.transport)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -39,7 +110,13 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._stop_waiting()
+        self.connections_of_server.stop_waiting(self.transport)
         super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self.transport.is_closing():  # kept alive, for another request
+            self.connections_of_server.wait(self.transport)
 
     def _await_head(self) -> None:
         if self._timer is None:
@@ -50,3 +127,20 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def bounded_protocol(proxies: str | None) -> type[BoundedHttpProtocol]:
+    """Return the protocol of one server. `proxies` is as in FORWARDED_ALLOW_IPS."""
+
+    class ServerProtocol(BoundedHttpProtocol):
+        connections_of_server = Connections(proxies)
+
+    return ServerProtocol
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return True

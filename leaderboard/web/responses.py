@@ -7,6 +7,8 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 
+from leaderboard.views.location import Location
+from leaderboard.web.address import PLACEHOLDER
 from submissions.store.base import blob_id
 
 JSON = "application/json"
@@ -31,6 +33,16 @@ def revalidated(
 def revalidated_content(request: Request, content: bytes, media_type: str, name: str | None = None) -> Response:
     """Return content that is made already. Its hash is the ETag."""
     return revalidated(request, blob_id(content), media_type, lambda: content, name)
+
+
+def located(tag: str, here: Location) -> str:
+    """Return an ETag for content with addresses of the board. It changes with the board's address."""
+    return f"{tag}-{blob_id(here.origin.encode())[:8]}"
+
+
+def with_origin(content: bytes, here: Location) -> bytes:
+    """Return content that was made with PLACEHOLDER with the board's address in its place."""
+    return content.replace(PLACEHOLDER.encode(), here.origin.encode())
 
 
 def to_json(value: Any) -> bytes:

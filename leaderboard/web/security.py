@@ -6,10 +6,9 @@ more than read.
 
 import logging
 import re
-from asyncio import get_running_loop, timeout_at
+from asyncio import Semaphore, get_running_loop, timeout_at
 from collections import Counter
-from ipaddress import IPv4Address, ip_address, ip_network
-from urllib.parse import urlsplit
+from collections.abc import Callable
 
 from limits import parse
 from limits.storage import MemoryStorage
@@ -17,6 +16,9 @@ from limits.strategies import MovingWindowRateLimiter
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from leaderboard.web.address import is_host, is_same_site
+from leaderboard.web.network import network_of
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +31,9 @@ BURST_RATE = "60/5 second"  # the same for short bursts; all visitors share Grad
 DATA_PATHS = re.compile(
     r"/(results|boards|requests|charts)/.+|/version|/(queue|record)\.json|/feed\.xml|/(badge|cards)/.+"
 )
+# Paths whose content takes long to make, if it is not kept already.
+COSTLY_PATHS = re.compile(r"/(en/)?(?!(assets|gradio_api|healthz|readyz|version|robots\.txt|favicon\.ico)\b).*")
+MAX_COSTLY = 4  # of these requests that run at the same time for one network; the others wait
 SIGN_IN = "/login/huggingface"
 CALLBACK = "/login/callback"
 PROVIDER_UNREACHABLE = "로그인 서버에 연결할 수 없습니다. 잠시 후 다시 시도하세요.\nThe sign-in server cannot be reached. Try again later.\n"
@@ -64,22 +69,14 @@ class RateLimit:
         return all(hits)
 
 
-def network_of(address: str) -> str:
-    """Return the network that an address is counted by: an IPv4 address, or the /64 of IPv6, which one visitor has."""
-    try:
-        known = ip_address(address)
-    except ValueError:
-        return "unknown"
-    if isinstance(known, IPv4Address):
-        return address
-    return str(known.ipv4_mapped or ip_network((known, 64), strict=False))
-
-
 class SecurityMiddleware:
     """Refuses requests to other paths, from other sites, too large or too frequent, and adds security headers."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, address: str | None = None) -> None:
+        """Wrap an application. `address` is the board's public address, if it is known."""
         self._app = app
+        self._address = address
+        self._costly: dict[str, Semaphore] = {}  # by network, while one of its costly requests waits or runs
         self._calls = RateLimit(CALL_RATE, BURST_RATE)
         self._open = Counter[str]()  # concurrent requests by network, including the streams of open pages
 
@@ -94,6 +91,9 @@ class SecurityMiddleware:
         self._open[who] += 1
         body = _Body(receive)
         try:
+            if turn := self._turn(scope, who):
+                await turn.acquire()
+                response.release = turn.release
             await self._app(scope, body.receive, response.send)
         except _BodyTooLong:
             if not response.started:
@@ -112,17 +112,27 @@ class SecurityMiddleware:
                 answer = RedirectResponse("/submit", 303)
             await answer(scope, receive, response.send)
         finally:
+            response.end_turn()
             self._open[who] -= 1
             if not self._open[who]:
                 del self._open[who]
+                self._costly.pop(who, None)
+
+    def _turn(self, scope: Scope, who: str) -> Semaphore | None:
+        """Return what a costly request waits for, until fewer than MAX_COSTLY of its network run, or None."""
+        if scope["method"] not in READ_METHODS or not COSTLY_PATHS.fullmatch(scope["path"]):
+            return None
+        return self._costly.setdefault(who, Semaphore(MAX_COSTLY))
 
     def _refusal(self, scope: Scope, who: str) -> ASGIApp | None:
         reading = scope["method"] in READ_METHODS
         headers = Headers(scope=scope)
-        if scope["path"].endswith("/logout") and _is_cross_site(headers):
+        if "host" in headers and not is_host(headers["host"]):
+            return PlainTextResponse("the Host header names no host", 400)
+        if scope["path"].endswith("/logout") and _is_cross_site(headers, self._address):
             return PlainTextResponse("cross-site requests are not allowed", 403)
         if not reading:
-            if _is_cross_site(headers):
+            if _is_cross_site(headers, self._address):
                 return PlainTextResponse("cross-site requests are not allowed", 403)
             if _int_or_none(headers.get("content-length", "0")) not in range(MAX_BODY + 1):
                 return PlainTextResponse("the request is too large", 413)
@@ -133,21 +143,14 @@ class SecurityMiddleware:
         return None
 
 
-def _is_cross_site(headers: Headers) -> bool:
+def _is_cross_site(headers: Headers, address: str | None) -> bool:
     """Return whether a page of another origin sent the request.
 
     Programs send neither Sec-Fetch-Site nor Origin, and browsers do not let pages forge them.
     """
     if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
         return True
-    origin = headers.get("origin")
-    if origin is None:
-        return False
-    try:
-        place = urlsplit(origin).netloc
-    except ValueError:
-        return True
-    return not place or place not in (headers.get("x-forwarded-host"), headers.get("host"))
+    return not is_same_site(headers, address)
 
 
 class _BodyTooLong(Exception):
@@ -183,10 +186,17 @@ class _Response:
         if readable:  # by pages of other sites
             self._headers["Access-Control-Allow-Origin"] = "*"
         self.started = False
+        self.release: Callable[[], None] | None = None  # lets the next costly request of the network start
+
+    def end_turn(self) -> None:
+        if self.release:
+            self.release()
+            self.release = None
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.started = True
+            self.end_turn()  # the content is made, and a slow client must not delay others of its network
             headers = MutableHeaders(scope=message)
             for name in [name for name in headers if name.startswith("access-control-")]:
                 del headers[name]  # Gradio's headers would let pages of any site act as the visitor

@@ -1,5 +1,6 @@
 """Test attacks on the web application, mostly by raw HTTP requests that no ordinary client would send."""
 
+import asyncio
 import csv
 import io
 import json
@@ -13,6 +14,7 @@ from http.client import HTTPConnection
 from ipaddress import ip_network
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event, Lock, Semaphore
 from urllib.parse import urlsplit
 
 import httpx
@@ -27,9 +29,11 @@ from leaderboard.data.export import FORMULA, LINE, rows_to_csv, to_csv
 from leaderboard.data.ranking import RankedRow
 from leaderboard.web import application as api
 from leaderboard.web import security as guard
+from leaderboard.web.address import PLACEHOLDER
 from leaderboard.web.application import build_app
 from leaderboard.web.auth import SUBMIT_RATE, Visitors
-from leaderboard.web.protocol import BoundedHttpProtocol
+from leaderboard.web.network import network_of
+from leaderboard.web.protocol import Connections, bounded_protocol
 from scripts.support.hub.server import serve
 from scripts.support.records import Make, result_of
 from submissions.config.logs import Redacting
@@ -42,6 +46,7 @@ from submissions.texts.refusals import REFUSALS, RefusalCode
 from tests.conftest import settings_in
 
 API = "/gradio_api"
+THREADS = 40  # of the server, for requests
 
 
 @pytest.fixture(scope="module")
@@ -445,10 +450,10 @@ def test_public_data_allows_any_origin(reader: httpx.Client) -> None:
 
 
 def test_network_of_groups_ipv6_by_64() -> None:
-    assert guard.network_of("2001:db8:1:2:3:4:5:6") == guard.network_of("2001:db8:1:2::1") == "2001:db8:1:2::/64"
-    assert guard.network_of("2001:db8:1:3::1") != guard.network_of("2001:db8:1:2::1")
-    assert guard.network_of("192.0.2.7") == guard.network_of("::ffff:192.0.2.7") == "192.0.2.7"
-    assert guard.network_of("testclient") == guard.network_of("1.2.3.4:80") == "unknown"
+    assert network_of("2001:db8:1:2:3:4:5:6") == network_of("2001:db8:1:2::1") == "2001:db8:1:2::/64"
+    assert network_of("2001:db8:1:3::1") != network_of("2001:db8:1:2::1")
+    assert network_of("192.0.2.7") == network_of("::ffff:192.0.2.7") == "192.0.2.7"
+    assert network_of("testclient") == network_of("1.2.3.4:80") == "unknown"
 
 
 def test_queue_burst_from_one_address_is_limited(client: httpx.Client) -> None:
@@ -481,7 +486,7 @@ def bounded() -> Iterator[tuple[str, int]]:
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse("yes")(scope, receive, send)
 
-    with serve(app, http=BoundedHttpProtocol, ws="none", lifespan="off") as address:
+    with serve(app, http=bounded_protocol(None), ws="none", lifespan="off") as address:
         parts = urlsplit(address)
         yield str(parts.hostname), int(parts.port or 0)
 
@@ -512,6 +517,158 @@ def test_request_head_is_bounded(bounded: tuple[str, int], monkeypatch: pytest.M
     assert answer_to(bounded) == b""
     # The limit also applies to a second request on the same connection.
     assert answer_to(bounded, first + b"\r\n", first).count(b"200 OK") == 1
+
+
+def connect_from(source: str, server: tuple[str, int]) -> socket.socket:
+    return socket.create_connection(server, timeout=30, source_address=(source, 0))
+
+
+@pytest.mark.parametrize("source", ["one network", "many networks"])
+def test_idle_connections_shut_nobody_out(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the limits, 50 connections that send nothing use up all that the server accepts."""
+    monkeypatch.setattr("leaderboard.web.protocol.MAX_CONNECTIONS", 50)
+    monkeypatch.setattr("leaderboard.web.protocol.MAX_OF_NETWORK", 20)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await PlainTextResponse("yes")(scope, receive, send)
+
+    request = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    options = {"http": bounded_protocol(None), "ws": "none", "lifespan": "off", "limit_concurrency": 50}
+    with serve(app, **options) as address, ExitStack() as opened:
+        parts = urlsplit(address)
+        server = str(parts.hostname), int(parts.port or 0)
+        for number in range(120):
+            place = "127.0.0.2" if source == "one network" else f"127.0.1.{number + 1}"
+            opened.enter_context(connect_from(place, server))
+        with connect_from("127.0.0.3", server) as visitor:
+            visitor.sendall(request)
+            assert b"200 OK" in visitor.recv(4096)
+        if source == "one network":
+            with connect_from("127.0.0.2", server) as more:
+                assert b"429" in more.recv(4096)
+
+
+def test_connections_of_proxy_are_not_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All visitors come through it."""
+    monkeypatch.setattr("leaderboard.web.protocol.MAX_OF_NETWORK", 1)
+    for proxies, address, allowed in (
+        (None, "10.0.0.1", False),
+        ("10.0.0.0/8", "10.0.0.1", True),
+        ("10.0.0.1", "10.0.0.2", False),
+        ("*", "10.0.0.1", True),
+        ("proxy.example", "10.0.0.1", False),
+    ):
+        connections = Connections(proxies)
+        assert connections.add(asyncio.Transport(), address)
+        assert connections.add(asyncio.Transport(), address) is allowed
+
+
+@pytest.mark.parametrize("host", ["x" * 60_000, "a b", "a/../b", 'a"><script>', "a" * 254, "[::1", "", "h\u00f6st"])
+def test_host_header_must_name_host(host: str, reader: httpx.Client) -> None:
+    assert reader.get("/", headers=[(b"Host", host.encode("latin-1", "replace"))]).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "host", ["board.example", "board.example:8443", "127.0.0.1:7860", "[::1]:80", "my_board.local"]
+)
+def test_host_header_is_address_of_board(host: str, reader: httpx.Client) -> None:
+    answer = reader.get("/ko-vqa", headers={"Host": host})
+    assert answer.status_code == 200 and f"http://{host}/" in answer.text
+    assert PLACEHOLDER not in answer.text
+
+
+def test_kept_pages_do_not_depend_on_host(reader: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+
+    def write(*_: object, **__: object) -> str:
+        written.append("page")
+        return "page"
+
+    monkeypatch.setattr("leaderboard.pages.benchmark.render_page", write)
+    tags = {
+        reader.get("/infochartqa?q=hosts", headers={"Host": f"host-{n}.example"}).headers["ETag"] for n in range(100)
+    }
+    assert len(written) == 1 and len(tags) == 100
+
+
+@pytest.mark.parametrize("path", ["/feed.xml", "/sitemap.xml", "/ko-vqa"])
+def test_etag_depends_on_address_of_board(path: str, reader: httpx.Client) -> None:
+    first = reader.get(path, headers={"Host": "one.example"})
+    other = reader.get(path, headers={"Host": "two.example", "If-None-Match": first.headers["ETag"]})
+    assert other.status_code == 200 and "http://two.example/" in other.text and "one.example" not in other.text
+    again = reader.get(path, headers={"Host": "one.example", "If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304
+
+
+CASES = json.loads((ROOT / "tests/cases/requests.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("kind", ["accepted", "refused"])
+def test_origin_is_compared_as_visitors_see_it(kind: str, reader: httpx.Client) -> None:
+    for case in CASES[kind]:
+        headers = {name: value for name, value in case.items() if name != "today"}
+        for path in ("/submit", "/gradio_api/call/leaderboard", "/logout"):
+            method = "GET" if path == "/logout" else "POST"
+            status = reader.request(method, path, headers=headers, follow_redirects=False).status_code
+            assert (status == 403) == (kind == "refused"), (case, path, status)
+
+
+class SlowPage:
+    """Makes each page of a benchmark wait until `go_on` is set, and counts how many wait at the same time."""
+
+    def __init__(self) -> None:
+        self.go_on = Event()
+        self.entered = Semaphore(0)
+        self.most = 0
+        self._running = 0
+        self._lock = Lock()
+
+    def __call__(self, *_: object, **__: object) -> str:
+        with self._lock:
+            self._running += 1
+            self.most = max(self.most, self._running)
+        self.entered.release()
+        self.go_on.wait()
+        with self._lock:
+            self._running -= 1
+        return "page"
+
+
+@pytest.fixture
+def slow_page(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowPage]:
+    page = SlowPage()
+    monkeypatch.setattr("leaderboard.pages.benchmark.render_page", page)
+    yield page
+    page.go_on.set()
+
+
+def test_costly_requests_of_one_network_wait_for_each_other(slow_page: SlowPage, quiet_board: str) -> None:
+    def ask(number: int) -> int:
+        return httpx.get(f"{quiet_board}/korquad-2?q=slow{number}", timeout=60).status_code
+
+    with ThreadPoolExecutor(20) as pool:
+        asked = [pool.submit(ask, number) for number in range(20)]
+        for _ in range(guard.MAX_COSTLY):
+            assert slow_page.entered.acquire(timeout=60)
+        slow_page.go_on.set()
+        assert [one.result() for one in asked] == [200] * 20
+    assert slow_page.most == guard.MAX_COSTLY
+
+
+def test_board_is_alive_while_all_threads_are_busy(slow_page: SlowPage, quiet_board: str) -> None:
+    def ask(number: int) -> int:
+        transport = httpx.HTTPTransport(local_address=f"127.0.2.{number + 1}")
+        with httpx.Client(transport=transport, timeout=60) as visitor:
+            return visitor.get(f"{quiet_board}/korquad-2?q=busy{number}").status_code
+
+    with ThreadPoolExecutor(60) as pool:
+        asked = [pool.submit(ask, number) for number in range(60)]
+        for _ in range(THREADS):
+            assert slow_page.entered.acquire(timeout=60)
+        for path in ("/healthz", "/readyz"):
+            assert httpx.get(f"{quiet_board}{path}", timeout=10).status_code in (200, 503)
+        slow_page.go_on.set()
+        assert [one.result() for one in asked] == [200] * 60
 
 
 def test_oauth_tokens_of_other_sites_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
