@@ -6,6 +6,7 @@ Engines import torch, so their classes are imported lazily by name, in the infer
 from typing import NamedTuple
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.sandbox.policy import isolated_command
 from submissions.records.options import Inputs
 from submissions.records.registry import CHAT_ENGINE, Registry
 
@@ -30,4 +31,4 @@ ENGINES: dict[str, EngineEntry] = {
     "api": EngineEntry("evaluator.engines.api:ApiEngine", ("image", "page")),
 }
 
-REGISTRY = Registry(BENCHMARKS, ENGINES)
+REGISTRY = Registry(BENCHMARKS, ENGINES, isolated_command)

@@ -26,6 +26,7 @@ DEFAULT_SECONDS = 1800.0
 DEFAULT_MEMORY = 8 * 2**30  # bytes
 POLL_SECONDS = 0.2
 START_TRIES = 10
+MEMORY_EXIT_CODE = 77  # of a process that has caught a MemoryError
 UNKNOWN_EXIT_CODE = 255  # reported if the fork server ended, so that the real exit code is lost
 
 R = TypeVar("R")
@@ -45,8 +46,8 @@ def run_limited(
 
     The function must be defined at module level, and the arguments must be picklable. An EvaluationError that the
     function raises is raised here too; any other exception becomes RuntimeError with its traceback. Also raises
-    EvaluationError with MODEL_ERROR if time or memory run out, EvaluationError with PROCESS_KILLED if the process is
-    killed, and EvaluationStopped once `stop` is set.
+    EvaluationError with MODEL_ERROR if time or memory run out, EvaluationError with PROCESS_KILLED if the process ends in
+    any other way, and EvaluationStopped once `stop` is set.
     """
     receiver, sender = _context.Pipe(duplex=False)
     process = _context.Process(
@@ -99,8 +100,9 @@ def _ended_early(exitcode: int | None, stop: threading.Event | None, seconds: fl
         return _too_slow(seconds)
     if exitcode in (None, UNKNOWN_EXIT_CODE) or was_stopped(exitcode):
         return EvaluationError(FailureCode.PROCESS_KILLED, "the scoring process was killed")
-    # C extensions may abort the process if an allocation fails.
-    return EvaluationError(FailureCode.MODEL_ERROR, "scoring the answers takes more memory than is allowed")
+    if exitcode in (MEMORY_EXIT_CODE, -signal.SIGABRT):  # C extensions may abort the process if an allocation fails
+        return EvaluationError(FailureCode.MODEL_ERROR, "scoring the answers takes more memory than is allowed")
+    return EvaluationError(FailureCode.PROCESS_KILLED, f"the scoring process ended with code {exitcode}")
 
 
 def _too_slow(seconds: float) -> EvaluationError:
@@ -124,7 +126,7 @@ def _run_in_child(
     except EvaluationError as error:
         outcome = {"failed": (error.code, str(error))}
     except MemoryError:
-        raise SystemExit(1) from None
+        raise SystemExit(MEMORY_EXIT_CODE) from None
     except Exception:
         outcome = {"crashed": traceback.format_exc()}
     sender.send(outcome)

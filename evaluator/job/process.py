@@ -46,6 +46,8 @@ MAX_EXTRA_EVENTS = 10  # beyond one event for each answer
 TRUSTED_CHILD_CODES = {FailureCode.OUT_OF_MEMORY, FailureCode.MISSING_LIBRARY, FailureCode.SERVER_FAILED}
 OUT_BYTES, OUT_BYTES_PER_PROMPT = 256 * 2**20, 64 * 2**10  # limit on what it writes, mostly raw output
 LOAD_SECONDS, LOAD_BYTES_PER_SECOND = 1800.0, 20e6  # time limit for loading: a constant plus size divided by speed
+# Time for the first answer of a model on this machine after it is loaded. A tokenizer may never end.
+FIRST_ANSWER_SECONDS = 3600.0
 SIZE_CHECK_SECONDS = 2.0  # between checks of how much it has written
 
 OnProgress = Callable[[str, int, int], None]  # called with stage, number answered, total
@@ -117,6 +119,8 @@ def run_inference(
                 # Bounded, because code of the model may send extra events.
                 answered = min(total, answered + (event.kind == "answered"))
                 measured = min(latency_samples, measured + (event.kind == "measured"))
+                if event.kind in ("answered", "measured"):
+                    watchdog.answered.set()
                 if measured:
                     on_progress("measure", measured, latency_samples)
                 else:
@@ -210,31 +214,41 @@ def _parse_event(line: bytes) -> _Event:
 
 
 class _Watchdog:
-    """Kills the inference process if the evaluation is stopped, or if it writes too much or loads for too long.
+    """Kills the inference process if the evaluation is stopped, or if it writes too much or takes too long to begin.
 
     Finished answers are in its file already, so at most one batch has to be asked again.
     """
 
     def __init__(self, child: subprocess.Popen[bytes], stop: threading.Event, job: Job, max_bytes: int) -> None:
         self.loaded = threading.Event()
+        self.answered = threading.Event()  # whether it has answered any question
         self.exceeded: EvaluationError | None = None  # error for the limit that was exceeded
         self._child, self._stop, self._job, self._max_bytes = child, stop, job, max_bytes
 
     def run(self) -> None:
         size_checked = time.monotonic()
-        seconds = _load_seconds(self._job.options())
+        options = self._job.options()
+        seconds = _load_seconds(options)
         load_deadline = size_checked + seconds
+        answer_deadline: float | None = None  # set once it is loaded
         while self._child.poll() is None:
             if self._stop.wait(0.2):
                 _kill(self._child)
             elif not self.loaded.is_set() and time.monotonic() > load_deadline:
                 self._end(FailureCode.LOAD_TIMEOUT, f"the model was not loaded within {seconds:,.0f} s")
+            elif self._is_late(answer_deadline):
+                self._end(FailureCode.LOAD_TIMEOUT, f"no answer within {FIRST_ANSWER_SECONDS:,.0f} s after loading")
             elif time.monotonic() - size_checked > SIZE_CHECK_SECONDS:
                 with suppress(FileNotFoundError):  # the job is finished and its folder removed
                     if size_of(self._job.out, self._max_bytes) + self._job.log.stat().st_size > self._max_bytes:
                         message = f"the inference process wrote more than {self._max_bytes:,} bytes"
                         self._end(FailureCode.MODEL_ERROR, message)
                 size_checked = time.monotonic()
+            if answer_deadline is None and self.loaded.is_set() and not options.remote:
+                answer_deadline = time.monotonic() + FIRST_ANSWER_SECONDS
+
+    def _is_late(self, answer_deadline: float | None) -> bool:
+        return answer_deadline is not None and not self.answered.is_set() and time.monotonic() > answer_deadline
 
     def _end(self, code: FailureCode, message: str) -> None:
         self.exceeded = self.exceeded or EvaluationError(code, message)

@@ -5,8 +5,7 @@ import json
 from evaluator.core.errors import Details
 from evaluator.results.task import Task
 from submissions.config.paths import SAMPLES
-
-MAX_ANSWER = 300  # characters of an answer
+from submissions.records.result import MAX_SHOWN_ANSWER
 
 
 def public_answers(task: Task, details: Details) -> bytes | None:
@@ -16,7 +15,7 @@ def public_answers(task: Task, details: Details) -> bytes | None:
     headline = task.benchmark.item_metric.name
     answers = {
         str(row["id"]): {
-            "answers": [str(text)[:MAX_ANSWER] for text in row["answers"]],
+            "answers": [str(text)[:MAX_SHOWN_ANSWER] for text in row["answers"]],
             "right": row.get(headline) == 1.0,
         }
         for row in details

@@ -7,6 +7,7 @@ The process runs as a separate user. Memory, number of processes and file sizes 
 models do not need are refused.
 """
 
+import atexit
 import os
 import secrets
 import shutil
@@ -29,6 +30,7 @@ from submissions.config.machine import memory_bytes
 FIRST_RANDOM_UID = 2**30
 MAX_PROCESSES = 2048  # threads included
 MAX_FILE_BYTES = 2**30  # of any file written inside
+SMALL_MEMORY = 2**31  # bytes for a small program of this project
 MEMORY_SHARE = 0.9  # of the memory that this process may use, if no limit is set
 Backend = Literal["bubblewrap", "unshare"]
 Build = Callable[[Sequence[str], Layout], list[str]]
@@ -54,6 +56,27 @@ def sandbox_command(command: Sequence[str], policy: SandboxPolicy) -> list[str]:
     build = {"bubblewrap": bubblewrap.command_line, "unshare": unshare.command_line}[detect_backend()]
     layout = full_layout(policy.visible, policy.writable, policy.environment)
     return build([*_restrictions(policy.memory_limit, policy.user), *command], layout)
+
+
+def isolated_command(command: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """Return the command line that runs a small program of this project where it sees no other file and no network.
+
+    Return the command itself if no sandbox can be built here, as in a Space.
+    """
+    try:
+        build = {"bubblewrap": bubblewrap.command_line, "unshare": unshare.command_line}[detect_backend()]
+    except SandboxError:
+        return list(command)
+    layout = minimal_layout(_empty_folder(), environment)
+    return build([*_restrictions(SMALL_MEMORY, NOBODY), *command], layout)
+
+
+@cache
+def _empty_folder() -> Path:
+    """Return an empty folder for sandboxes that need none of their own. It is deleted when this process exits."""
+    folder = TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
 
 
 def new_user() -> int:

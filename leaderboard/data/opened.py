@@ -3,14 +3,25 @@
 They are read from the datasets in the folder HANNUN_OPENED_BOOKS.
 """
 
+import logging
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
+from evaluator.core.errors import EvaluationError
+from evaluator.job.limited_process import run_limited
 from evaluator.opened.books import SET, open_books
 from evaluator.results.answer_rows import answers_hash
 from leaderboard.data.explorer import ExploredItem, ModelAnswer
 from submissions.records.operator import Commitment
+from submissions.records.result import MAX_SHOWN_ANSWER
+
+log = logging.getLogger(__name__)
+
+SCORING_SECONDS = 900.0  # for all answers of a quarter
+_scored: dict[Path, "OpenedQuarter"] = {}  # by the folder of the dataset
+_lock = Lock()
 
 
 @dataclass(frozen=True)
@@ -46,9 +57,23 @@ def _revealed(folder: Path) -> str:
     return public.quarter if public.revealed_at else ""
 
 
-@cache
 def opened_quarter(folder: Path) -> OpenedQuarter:
-    """Read the dataset of a revealed quarter and score all of its answers. Raises DataError if it cannot be read."""
+    """Return the items of a revealed quarter with all answers and their scores, which are computed once.
+
+    The answers are of strangers, so they are scored in a process with limits; requests that come meanwhile wait for it.
+    A dataset that cannot be read, or that takes too long, has no items here.
+    """
+    with _lock:
+        if folder not in _scored:
+            try:
+                _scored[folder] = run_limited(_score_quarter, folder, seconds=SCORING_SECONDS)
+            except (EvaluationError, RuntimeError) as error:
+                log.warning("%s is not shown: %s", folder, error)
+                _scored[folder] = OpenedQuarter([], [])
+        return _scored[folder]
+
+
+def _score_quarter(folder: Path) -> OpenedQuarter:
     books = open_books(folder)
     benchmark, results = books.benchmark, []
     answers: dict[str, list[ModelAnswer]] = {}
@@ -57,7 +82,8 @@ def opened_quarter(folder: Path) -> OpenedQuarter:
         given = {row.id: row.answer for row in books.answers[key]}
         for score in books.scores_of(key):
             right = score.values[benchmark.item_metric.name] == 1.0
-            answers.setdefault(score.id, []).append(ModelAnswer(model, [given[score.id]], right))
+            shown = given[score.id][:MAX_SHOWN_ANSWER]
+            answers.setdefault(score.id, []).append(ModelAnswer(model, [shown], right))
         computed = round(100 * benchmark.aggregate(books.scores_of(key))[result.headline], 2)
         same = answers_hash(books.answers[key]) == result.answers_sha256
         results.append(Rescored(model, key, result.results[result.benchmark].get(result.headline), computed, same))

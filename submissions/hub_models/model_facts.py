@@ -11,7 +11,7 @@ from submissions.hub_models.architectures import architectures
 from submissions.hub_models.quantization import QUANTIZATIONS, quantization_of
 from submissions.hub_models.reasoning import thinking_modes
 from submissions.hub_models.repository import READ_FILES, Repository, json_or_empty, parsed_json
-from submissions.hub_models.template_renderer import TemplateRenderer, default_template
+from submissions.hub_models.template_renderer import Isolate, TemplateRenderer, default_template
 from submissions.records.base import AS_SERVED, MODEL_ID, Name, Precision
 from submissions.records.options import PRECISIONS, Thinking
 from submissions.records.registry import Registry
@@ -61,7 +61,7 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
     template = chat_template(repository)
     takes_images = any(key.startswith(VISION_NAMES) for key in config) if custom else model_type in known["image"]
     # Custom code may build prompts without the template, so template errors do not count, and only text is tried.
-    trial = _try_template(template, special_tokens(repository), takes_images and not custom)
+    trial = _try_template(template, special_tokens(repository), takes_images and not custom, registry.isolate)
     if custom:
         trial = replace(trial, fault="", drops="")
     weights = [model.sizes.get(name, 0) for name in model.headers]
@@ -181,11 +181,13 @@ class _TemplateTrial:
     drops: str = ""
 
 
-def _try_template(template: str | None, tokens: Mapping[str, str], takes_images: bool) -> _TemplateTrial:
+def _try_template(
+    template: str | None, tokens: Mapping[str, str], takes_images: bool, isolate: Isolate
+) -> _TemplateTrial:
     """Render a template with a probe question to find its reasoning modes, its errors and what it leaves out."""
     if not template or len(template) > MAX_TEMPLATE:
         return _TemplateTrial()
-    renderer = TemplateRenderer(template, tokens)
+    renderer = TemplateRenderer(template, tokens, isolate)
     words = {"type": "text", "text": TEST_QUESTION}
     asked, shown = ([{"role": "user", "content": content}] for content in ([words], [{"type": "image"}, words]))
     if not takes_images:

@@ -5,6 +5,7 @@ then batches of conversations. It writes one line for each batch. It renders in 
 `render_jinja_template` in transformers (a test compares the two), so the submission check and the engine see the same text.
 """
 
+import ctypes
 import json
 import os
 import resource
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,15 +33,30 @@ MAX_ADDED_CHARS = 100_000  # that a template may add to a conversation
 FIXED_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # for templates that print the date, so that prompts never change
 
 Conversation = Sequence[Mapping[str, Any]]
+Isolate = Callable[[Sequence[str], Mapping[str, str]], list[str]]
+KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH")
+PR_SET_NO_NEW_PRIVS = 38  # see prctl(2)
+
+
+def not_isolated(command: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """Return the command itself."""
+    return list(command)
 
 
 class TemplateRenderer:
     """Render one chat template in a child process."""
 
-    def __init__(self, template: str, variables: Mapping[str, Any]) -> None:
-        """Start the child process. `variables` are the special tokens that the template may use."""
+    def __init__(self, template: str, variables: Mapping[str, Any], isolate: Isolate = not_isolated) -> None:
+        """Start the child process.
+
+        `variables` are the special tokens that the template may use. `isolate` returns the command line that runs the child
+        process, for example in a sandbox. The process has no environment variable of this one except those in KEPT_VARIABLES.
+        """
+        environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+        command = [sys.executable, "-m", "submissions.hub_models.template_renderer"]
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "submissions.hub_models.template_renderer"],
+            isolate(command, environment),
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -80,6 +96,11 @@ class TemplateRenderer:
         if isinstance(reply, str):
             raise TemplateError(reply)
         return list(reply)
+
+    @property
+    def process_id(self) -> int:
+        """The process id of the child process, or of the sandbox that it runs in."""
+        return self._child.pid
 
     def close(self) -> None:
         """Kill the child process."""
@@ -194,6 +215,8 @@ def environment() -> ImmutableSandboxedEnvironment:
 def main() -> int:
     """Render the conversations that arrive on stdin."""
     resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # it writes to pipes only
+    ctypes.CDLL(None).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     setup = json.loads(sys.stdin.readline())
     template, fault = None, ""
     _reply("ready")

@@ -3,7 +3,7 @@
 `submissions` imports no benchmark and no engine. The programs that know them build a `Registry` at start-up and pass it in.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -64,6 +64,8 @@ class Registry:
 
     benchmarks: Mapping[str, BenchmarkInfo]
     engines: Mapping[str, EngineInfo]
+    # Returns the command line that runs a small program of this project, given with its environment, in a sandbox.
+    isolate: Callable[[Sequence[str], Mapping[str, str]], list[str]] = lambda command, _: list(command)
 
     def engine_for(self, class_names: Iterable[str]) -> str:
         """Return the name of the engine for a model whose config lists these classes, or the chat engine if none claims them."""

@@ -115,6 +115,9 @@ class AnswerCounts(Record):
     infra_error: int = Field(default=0, ge=0)
 
 
+MAX_SHOWN_ANSWER = 300  # characters of an answer that are published
+
+
 class PublicAnswer(Record):
     """A model's answers to a public item, shortened, and whether they are right."""
 

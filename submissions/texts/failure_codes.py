@@ -26,7 +26,7 @@ class FailureCode(StrEnum):
     NO_IMAGE_INPUT = "no_image_input", Kind.MODEL  # the processor takes no images
     NAN_LOGITS = "nan_logits", Kind.MODEL
     MODEL_ERROR = "model_error", Kind.MODEL  # the model's process failed after loading, or wrote what it must not
-    LOAD_TIMEOUT = "load_timeout", Kind.MODEL  # loading took too long for the size of the files
+    LOAD_TIMEOUT = "load_timeout", Kind.MODEL  # loading took too long for the size of the files, or the first answer
     DEADLINE = "deadline", Kind.MODEL  # the time limit of the whole evaluation has passed
     OUT_OF_MEMORY = "out_of_memory", Kind.INFRASTRUCTURE  # of the device, or of the host while loading
     PROCESS_KILLED = "process_killed", Kind.INFRASTRUCTURE  # the inference process, by a signal

@@ -53,8 +53,8 @@ FAILURES: dict[FailureCode, Text] = {
         "The model failed while loading or running. Check that it runs with transformers alone.",
     ),
     FailureCode.LOAD_TIMEOUT: Text(
-        "모델을 불러오는 데 파일 크기에 비해 너무 오래 걸렸습니다. config.json의 층 수와 크기가 가중치와 맞는지 확인해 주세요.",
-        "Loading took too long for a model of this size. Check that the sizes in config.json match the weights.",
+        "모델을 불러오거나 첫 답변을 얻는 데 너무 오래 걸렸습니다. config.json의 층 수와 크기가 가중치와 맞는지, 토크나이저가 끝나는지 확인해 주세요.",
+        "Loading, or the first answer, took too long. Check that the sizes in config.json match the weights, and that the tokenizer works.",
     ),
     FailureCode.OUT_OF_MEMORY: Text(
         "평가 서버의 메모리가 모자랐습니다. 따로 하실 일은 없으며 저희가 확인하겠습니다.",

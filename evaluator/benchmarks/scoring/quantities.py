@@ -10,6 +10,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
+from evaluator.core.data_types import MAX_ANSWER
+
 
 class Quantity(NamedTuple):
     value: int | Decimal
@@ -46,7 +48,7 @@ UNITS = {
     "gwh": "gwh", "kw": "kw", "mw": "mw", "gw": "gw", "kcal": "kcal", "ppm": "ppm", "db": "db", "℃": "도", "도": "도", "포인트": "포인트",
 }  # fmt: skip
 
-MAX_INT_DIGITS = 100  # longer numbers become Decimal, because int() refuses thousands of digits
+MAX_DIGITS = 30  # a longer number is no quantity: nobody states one, and computing with it takes long
 _DIGIT = re.compile(r"\d")  # a quick check before _PART, which is slow if it does not match
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
 # 조 in 조각, 백 in 백분율 and the like are not multipliers.
@@ -96,12 +98,14 @@ def scan(text: str) -> tuple[Stated, ...]:
     position = 0
     while _DIGIT.search(text, position) and (match := _PART.search(text, position)):
         sign, number, words = match.groups()
-        value, lowest = _parse_value(number, words)
         position = match.end()
+        if len(number) > MAX_DIGITS:
+            continue
+        value, lowest = _parse_value(number, words)
         # 1조 2,000억: a smaller number after a large multiplier belongs to the same quantity.
         while lowest:
             part = _PART.match(text, position + text[position : position + 1].isspace())
-            if part is None or part["sign"]:
+            if part is None or part["sign"] or len(part["number"]) > MAX_DIGITS:
                 break
             more, lower = _parse_value(part["number"], part["words"])
             if more >= lowest:
@@ -123,7 +127,7 @@ def plain(text: str) -> str:
     if not unicodedata.is_normalized("NFKC", text):
         for square, spelled in (("㎡", "m제곱"), ("㎥", "m세제곱"), ("㎢", "km제곱"), ("²", "제곱"), ("³", "세제곱")):
             text = text.replace(square, spelled)
-        text = unicodedata.normalize("NFKC", text)
+        text = unicodedata.normalize("NFKC", text)[:MAX_ANSWER]  # one character may become eighteen
     if _NEEDS_CLEANING.search(text):
         text = _LATEX.sub(r"\1", text).replace("{,}", ",").replace("\\%", "%").replace("\\,", "")
         text = _POWER.sub(lambda m: f"{m[1]}{'제곱' if m[2] == '2' else '세제곱'}", text)
@@ -139,7 +143,7 @@ def plain(text: str) -> str:
 def _parse_value(number: str, words: str) -> tuple[int | Decimal, int]:
     """Return the value and the factor of a final 만, 억 or 조, else 0. A smaller number may continue the value."""
     plain = number.replace(",", "")
-    value = int(plain) if len(plain) < MAX_INT_DIGITS and "." not in plain else Decimal(plain)
+    value = Decimal(plain) if "." in plain else int(plain)
     lowest = 0
     for word in words:
         if word in MULTIPLIERS:

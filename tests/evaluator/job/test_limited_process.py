@@ -88,6 +88,12 @@ def fail(kind: str) -> None:
         bytearray(2**40)
     if kind == "time":
         threading.Event().wait()
+    if kind == "abort":
+        os.abort()
+    if kind == "segmentation fault":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if kind == "exit":
+        os._exit(3)
     if kind == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
     if kind == "stopped":  # like a scheduler that ends the whole process group
@@ -101,7 +107,10 @@ def fail(kind: str) -> None:
     [
         ("data", "benchmark_invalid", "row 7"),
         ("memory", "model_error", "memory"),
+        ("abort", "model_error", "memory"),
         ("killed", "process_killed", "was killed"),
+        ("exit", "process_killed", "ended with code 3"),
+        ("segmentation fault", "process_killed", "ended with code -11"),
         ("time", "model_error", "more than 1 s"),
         ("crash", None, "ZeroDivisionError"),  # a fault of ours, not of the model
     ],

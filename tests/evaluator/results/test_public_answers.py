@@ -11,8 +11,9 @@ import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.source import Source
-from evaluator.results.public_answers import MAX_ANSWER, public_answers
+from evaluator.results.public_answers import public_answers
 from submissions.config.paths import SAMPLES
+from submissions.records.result import MAX_SHOWN_ANSWER
 
 DETAILS = [
     {
@@ -36,7 +37,7 @@ def test_answers_to_samples_are_published_shortened_and_without_reasoning() -> N
     content = public_answers(task(SAMPLES / "ko-vqa"), DETAILS)
     assert content and b"reasoning" not in content
     found = json.loads(content)
-    assert found["1"] == {"answers": ["x" * MAX_ANSWER, "y"], "right": True} and found["2"]["right"] is False
+    assert found["1"] == {"answers": ["x" * MAX_SHOWN_ANSWER, "y"], "right": True} and found["2"]["right"] is False
 
 
 @pytest.mark.parametrize("others", [{}, {"blind": True}])

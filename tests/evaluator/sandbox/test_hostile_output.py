@@ -121,6 +121,14 @@ def test_run_inference_ends_model_that_does_not_load(job: Job, monkeypatch: pyte
     assert code == "load_timeout" and not code.is_infrastructure
 
 
+def test_run_inference_ends_model_that_does_not_answer(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check a tokenizer that never ends, which would hold the device until the limit of the whole evaluation."""
+    monkeypatch.setattr("evaluator.job.process.FIRST_ANSWER_SECONDS", 0.5)
+    run_as_model(monkeypatch, events(ENVIRONMENT, LOADED).replace("sys.exit(0)", "import time; time.sleep(600)"))
+    code = failure_of(job, "no answer within")
+    assert code == "load_timeout" and not code.is_infrastructure
+
+
 def test_remove_path_deletes_deep_folder(tmp_path: Path) -> None:
     begin = os.open(".", os.O_RDONLY)
     try:

@@ -1,16 +1,19 @@
 """Test the page of a revealed quarter: pictures, every answer, and scores that the board computes again."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.fresh.draw import draw_set
+from evaluator.job.limited_process import run_limited
 from evaluator.opened.books import Books
 from evaluator.results.answer_rows import AnswerRow, answers_hash
-from leaderboard.data.opened import opened_file, opened_quarter, opened_quarters
+from leaderboard.data.opened import OpenedQuarter, opened_file, opened_quarter, opened_quarters
 from scripts.support.records import Make, result_of
 from submissions.records.operator import Commitment
+from submissions.records.result import MAX_SHOWN_ANSWER
 from submissions.store.base import Store
 
 QUARTER = "2026Q3"
@@ -23,7 +26,7 @@ def opened(tmp_path: Path, store: Store, make_request: Make) -> Path:
     bench = BENCHMARKS["ko-fresh"]
     items = bench.load(tmp_path / "set")
     right = [AnswerRow(item.id, f"정답: {bench.gold_output(item)}", "ok", False) for item in items]
-    wrong = [AnswerRow(item.id, "<script>alert(1)</script>", "ok", False) for item in items]
+    wrong = [AnswerRow(item.id, "<script>alert(1)</script>" + "가" * 1000, "ok", False) for item in items]
     results, answers = [], {}
     for model, rows, score in (("o/right", right, 100.0), ("o/wrong", wrong, 12.0)):
         result = result_of(make_request(model_id=model, benchmark="ko-fresh"))
@@ -76,3 +79,30 @@ def test_unrevealed_and_broken_books_are_not_shown(opened: Path) -> None:
         (opened / name / "commitment.json").write_bytes(content)
     assert list(opened_quarters(opened)) == [QUARTER]
     assert opened_quarters(opened / "nothing") == opened_quarters(None) == {}
+
+
+def test_answers_are_scored_once_outside_of_the_board(opened: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are of strangers, and may be made to take long."""
+    started: list[object] = []
+
+    def counted(function: object, *arguments: object, **limits: object) -> object:
+        started.append(limits["seconds"])
+        return run_limited(function, *arguments, **limits)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("leaderboard.data.opened.run_limited", counted)
+    folder = opened_quarters(opened)[QUARTER]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(opened_quarter, [folder] * 4))
+    assert len(started) == 1 and all(one is found[0] for one in found)
+
+
+def test_long_answers_are_cut_for_the_page(opened: Path) -> None:
+    quarter = opened_quarter(opened_quarters(opened)[QUARTER])
+    lengths = {len(text) for one in quarter.items for given in one.answers for text in given.answers}
+    assert max(lengths) == MAX_SHOWN_ANSWER
+
+
+def test_dataset_that_cannot_be_scored_has_no_items(opened: Path) -> None:
+    folder = opened_quarters(opened)[QUARTER]
+    next(folder.glob("answers*")).write_bytes(b"no Parquet")
+    assert opened_quarter(folder) == OpenedQuarter([], [])

@@ -1,10 +1,18 @@
 """Test that chat templates cannot hang, exhaust or escape the process that renders them."""
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from evaluator.core.errors import SandboxError
+from evaluator.engines.registry import REGISTRY
+from evaluator.sandbox.policy import detect_backend
 from submissions.hub_models import template_renderer as module
+from submissions.hub_models.template_renderer import Isolate, TemplateRenderer, not_isolated
 from submissions.texts.errors import TemplateError
 from tests.submissions.hub_models.conftest import Renderers
 
@@ -61,3 +69,40 @@ def test_render_rejects_template_over_limits(
     if "does not end" in str(error.value):  # the rendering process is gone, so the error is raised again
         with pytest.raises(TemplateError):
             started.render([CONVERSATION])
+
+
+def child_environment(renderer: TemplateRenderer) -> str:
+    """Return the environment of the process that renders, as its kernel knows it."""
+    renderer.render([[{"role": "user", "content": "?"}]])
+    children = Path(f"/proc/{renderer.process_id}/task/{renderer.process_id}/children").read_text().split()
+    tree = [str(renderer.process_id), *children]
+    return "".join(Path(f"/proc/{pid}/environ").read_text(errors="replace") for pid in tree)
+
+
+@pytest.mark.parametrize("isolate", [not_isolated, REGISTRY.isolate])
+def test_renderer_has_no_secret_in_its_environment(isolate: Isolate, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HANNUN_HUB_TOKEN", "HANNUN_DETAILS_KEY", "HF_TOKEN"):
+        monkeypatch.setenv(name, "secret-of-the-operator")
+    renderer = TemplateRenderer("{{ messages[0].content }}", {}, isolate)
+    try:
+        assert "secret-of-the-operator" not in child_environment(renderer)
+        status = Path(f"/proc/{renderer.process_id}/status").read_text()
+        assert isolate is not not_isolated or "NoNewPrivs:\t1" in status
+    finally:
+        renderer.close()
+
+
+def test_check_renders_in_sandbox(tmp_path: Path) -> None:
+    """What an escape from Jinja's sandbox could read: nothing but this project's code."""
+    try:
+        detect_backend()
+    except SandboxError as error:
+        pytest.skip(str(error))
+    secret = tmp_path / "secret"
+    secret.write_text("private")
+    secret.chmod(0o644)
+    environment = {"PATH": os.environ["PATH"]}
+    program = f"import os, socket; print(os.path.exists({str(secret)!r}), os.getuid() != 0)"
+    command = REGISTRY.isolate([sys.executable, "-c", program], environment)
+    shown = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert shown.stdout.split() == ["False", "True"], shown.stderr
