@@ -1,8 +1,12 @@
 """Identify visitors and limit how often they check and submit models."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any, Literal, Protocol
+from weakref import WeakValueDictionary
 
+import anyio
 from httpx2 import HTTPError
 from huggingface_hub import HfApi
 
@@ -32,6 +36,8 @@ class Visitors:
     def __init__(self, auth: Literal["off", "oauth"]) -> None:
         self._auth = auth
         self._limit = RateLimit(SUBMIT_RATE)
+        self._turns = WeakValueDictionary[str, anyio.Lock]()  # by network, while one of its checks waits or runs
+        self._programs = WeakValueDictionary[str, Lock]()  # the same for calls of Gradio's API, which run in threads
 
     @property
     def sign_in(self) -> bool:
@@ -62,6 +68,23 @@ class Visitors:
         if who.get("type") != "user" or kind != USER_AUTH_TYPE:
             return None
         return Submitter(str(who["name"]), _names(who.get("orgs"), "name"))
+
+    def turn(self, client: Client | None) -> anyio.Lock:
+        """Return what a check of the form waits for, until no other check of its network runs."""
+        network = network_of(client.host) if client else ""
+        return self._turns.setdefault(network, anyio.Lock())
+
+    @contextmanager
+    def program_turn(self, client: Client | None) -> Iterator[bool]:
+        """Yield whether a program may submit now: not while another submission of its network runs."""
+        network = network_of(client.host) if client else ""
+        lock = self._programs.setdefault(network, Lock())
+        free = lock.acquire(blocking=False)
+        try:
+            yield free
+        finally:
+            if free:
+                lock.release()
 
     def within_rate_limit(self, client: Client | None, submitter: Submitter | None) -> bool:
         """Count one request of this visitor and return whether the rate limit allows it."""

@@ -135,9 +135,11 @@ def _add_endpoints(board: LiveBoard, service: SubmissionService, visitors: Visit
                 raise _error(REFUSALS[RefusalCode.TOO_OFTEN].en)
         if submitter is None:
             return [_answer(False, REFUSALS[RefusalCode.SIGN_IN].en)]
-        outcomes, _ = service.submit(
-            Submission.parse(model, benchmarks, revision, precision, thinking, share), submitter
-        )
+        submission = Submission.parse(model, benchmarks, revision, precision, thinking, share)
+        with visitors.program_turn(request.client if request else None) as free:
+            if not free:
+                raise _error("another submission from your network is being checked; try again in a minute")
+            outcomes, _ = service.submit(submission, submitter)
         board.expect_change()
         return [_answer(one.code == "accepted", outcome_message(one, "en"), one.benchmark, one.key) for one in outcomes]
 

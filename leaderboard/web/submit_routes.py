@@ -77,7 +77,8 @@ def submit_routes(board: LiveBoard, service: SubmissionService, visitors: Visito
             if not visitors.within_rate_limit(request.client, submitter):
                 result: Result = [refused(RefusalCode.TOO_OFTEN, here)], ()
             else:
-                result = await anyio.to_thread.run_sync(act, form, submitter, here, limiter=slots)
+                async with visitors.turn(request.client):  # so that no visitor takes the slots of all others
+                    result = await anyio.to_thread.run_sync(act, form, submitter, here, limiter=slots)
             html = submit_page(board, here, sign_in(request, here), form, *result)
             return Response(html, media_type=HTML, headers={"Cache-Control": "no-store"})
 

@@ -3,9 +3,11 @@
 All checks run, even if an earlier one fails. Each reports what it found or how to fix the problem.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from submissions.checks.report import NotApplicableError, NotCheckableError, Report, run_check
 from submissions.hub_models.architectures import architectures
@@ -31,6 +33,7 @@ from submissions.texts.check_names import CheckName
 from submissions.texts.errors import RefusedError
 from submissions.texts.refusals import RefusalCode
 
+MAX_REPORTS = 200  # that are kept
 MAX_TENSORS = 50_000
 ADAPTER_TYPES = {"LORA"}
 MAX_RANK = 4096
@@ -71,13 +74,42 @@ def check_model(
     *,
     max_bytes: int,
     is_approved: IsApproved = _approve_nothing,
+    kept: "KeptReports | None" = None,
 ) -> Report:
-    """Read a model from `models_dir` or the Hub and run every check on it."""
+    """Read a model from `models_dir` or the Hub and run every check on it, unless `kept` has the report."""
     try:
         repository = open_repository(model_id, revision, models_dir)
     except RefusedError as refused:
         return _unreadable(model_id, refused)
-    return check_repository(repository, registry, max_bytes=max_bytes, is_approved=is_approved)
+
+    def check() -> Report:
+        return check_repository(repository, registry, max_bytes=max_bytes, is_approved=is_approved)
+
+    return kept.get(repository, is_approved, check) if kept else check()
+
+
+class KeptReports:
+    """The newest reports by model and revision, so that checking the same files again costs nothing."""
+
+    def __init__(self) -> None:
+        self._reports = OrderedDict[tuple[object, ...], Report]()
+        self._lock = Lock()
+
+    def get(self, repository: Repository, is_approved: IsApproved, check: Callable[[], Report]) -> Report:
+        """Return the report of a repository, which `check` makes if it is not kept."""
+        approved = is_approved(repository.model_id, repository.revision)
+        base = repository.base.revision if repository.base else None
+        key = (repository.model_id, repository.revision, base, approved)
+        with self._lock:
+            if key in self._reports:
+                self._reports.move_to_end(key)
+                return self._reports[key]
+        report = check()
+        with self._lock:
+            self._reports[key] = report
+            if len(self._reports) > MAX_REPORTS:
+                self._reports.popitem(last=False)
+        return report
 
 
 def check_repository(

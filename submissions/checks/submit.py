@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from submissions.checks.benchmark_checks import benchmark_checks
-from submissions.checks.model_checks import check_model
+from submissions.checks.model_checks import KeptReports, check_model
 from submissions.checks.option_checks import option_checks
 from submissions.checks.report import Report
 from submissions.checks.request import build_request
@@ -107,6 +107,7 @@ class SubmissionService:
         self._settings = settings
         self._registry = registry
         self._pseudonyms = Pseudonyms(settings)
+        self._kept = KeptReports()
 
     def check(self, submission: Submission, submitter: Submitter | None = None) -> Report:
         """Run every check, for all benchmarks if none is chosen. Raises StoreError if the store is unavailable."""
@@ -154,6 +155,7 @@ class SubmissionService:
             self._registry,
             max_bytes=settings.max_model_bytes,
             is_approved=context.is_approved,
+            kept=self._kept,
         )
         opt_out = opt_out_check(report.model_id, context.snapshot)
         if report.facts is None:

@@ -171,6 +171,9 @@ def special_tokens(repository: Repository) -> dict[str, str]:
     return tokens
 
 
+TEMPLATE_SECONDS = 15.0  # for all prompts that a check renders; ordinary templates take milliseconds
+
+
 @dataclass(frozen=True)
 class _TemplateTrial:
     """The outcome of rendering a chat template with one question, and with one image."""
@@ -187,7 +190,7 @@ def _try_template(
     """Render a template with a probe question to find its reasoning modes, its errors and what it leaves out."""
     if not template or len(template) > MAX_TEMPLATE:
         return _TemplateTrial()
-    renderer = TemplateRenderer(template, tokens, isolate)
+    renderer = TemplateRenderer(template, tokens, isolate, seconds=TEMPLATE_SECONDS)
     words = {"type": "text", "text": TEST_QUESTION}
     asked, shown = ([{"role": "user", "content": content}] for content in ([words], [{"type": "image"}, words]))
     if not takes_images:

@@ -7,6 +7,7 @@ then batches of conversations. It writes one line for each batch. It renders in 
 
 import ctypes
 import json
+import math
 import os
 import resource
 import select
@@ -46,10 +47,17 @@ def not_isolated(command: Sequence[str], environment: Mapping[str, str]) -> list
 class TemplateRenderer:
     """Render one chat template in a child process."""
 
-    def __init__(self, template: str, variables: Mapping[str, Any], isolate: Isolate = not_isolated) -> None:
+    def __init__(
+        self,
+        template: str,
+        variables: Mapping[str, Any],
+        isolate: Isolate = not_isolated,
+        *,
+        seconds: float = math.inf,
+    ) -> None:
         """Start the child process.
 
-        `variables` are the special tokens that the template may use. `isolate` returns the command line that runs the child
+        `seconds` is the time for all batches together; each may take at most RENDER_SECONDS. `variables` are the special tokens that the template may use. `isolate` returns the command line that runs the child
         process, for example in a sandbox. The process has no environment variable of this one except those in KEPT_VARIABLES.
         """
         environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
@@ -65,6 +73,7 @@ class TemplateRenderer:
         )
         self._lock = threading.Lock()
         self._ready = False
+        self._seconds_left = seconds
         self._write({"template": template, "variables": dict(variables)})
 
     def render(self, conversations: Sequence[Conversation], **switches: Any) -> list[str]:
@@ -92,7 +101,10 @@ class TemplateRenderer:
                 "switches": dict(switches),
             }
             sent = self._write(message)
-            reply = self._read(RENDER_SECONDS, 8 * sent + 8 * MAX_ADDED_CHARS * len(conversations))
+            started = time.monotonic()
+            limit = min(RENDER_SECONDS, self._seconds_left)
+            reply = self._read(limit, 8 * sent + 8 * MAX_ADDED_CHARS * len(conversations))
+            self._seconds_left -= time.monotonic() - started
         if isinstance(reply, str):
             raise TemplateError(reply)
         return list(reply)

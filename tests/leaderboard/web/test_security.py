@@ -15,6 +15,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Lock, Semaphore
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import httpx
@@ -36,6 +37,8 @@ from leaderboard.web.network import network_of
 from leaderboard.web.protocol import Connections, bounded_protocol
 from scripts.support.hub.server import serve
 from scripts.support.records import Make, result_of
+from submissions.checks.report import Report
+from submissions.checks.submit import Submission, SubmissionService
 from submissions.config.logs import Redacting
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
@@ -669,6 +672,48 @@ def test_board_is_alive_while_all_threads_are_busy(slow_page: SlowPage, quiet_bo
             assert httpx.get(f"{quiet_board}{path}", timeout=10).status_code in (200, 503)
         slow_page.go_on.set()
         assert [one.result() for one in asked] == [200] * 60
+
+
+def test_slow_checks_of_one_network_do_not_block_others(quiet_board: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve checks with templates that take long made an honest one wait for 52 s."""
+    entered, go_on = Semaphore(0), Event()
+
+    def check(self: SubmissionService, submission: Submission, submitter: object = None) -> Report:
+        entered.release()
+        if submission.model_id == "slow/model":
+            go_on.wait()
+        return Report(submission.model_id, None, ())
+
+    monkeypatch.setattr(SubmissionService, "check", check)
+
+    def ask(source: str, model: str) -> int:
+        transport = httpx.HTTPTransport(local_address=source)
+        with httpx.Client(transport=transport, timeout=60) as visitor:
+            form = {"model": model, "benchmarks": "ko-vqa", "action": "check"}
+            return visitor.post(f"{quiet_board}/en/submit", data=form).status_code
+
+    with ThreadPoolExecutor(12) as pool:
+        slow = [pool.submit(ask, "127.0.3.1", "slow/model") for _ in range(12)]
+        try:
+            assert entered.acquire(timeout=60)
+            assert ask("127.0.3.2", "honest/model") == 200
+            assert entered.acquire(timeout=60) and not entered.acquire(blocking=False), "the others have not begun"
+        finally:
+            go_on.set()
+        assert [one.result() for one in slow] == [200] * 12
+
+
+def test_program_may_not_submit_twice_at_the_same_time() -> None:
+    visitors = Visitors("off")
+    here, there = SimpleNamespace(host="192.0.2.1"), SimpleNamespace(host="192.0.2.2")
+    with (
+        visitors.program_turn(here) as first,
+        visitors.program_turn(here) as again,
+        visitors.program_turn(there) as other,
+    ):
+        assert (first, again, other) == (True, False, True)
+    with visitors.program_turn(here) as later:
+        assert later
 
 
 def test_oauth_tokens_of_other_sites_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,12 +13,12 @@ from evaluator.engines.registry import REGISTRY
 from scripts.support.hub.server import build, commit_of, older_commit_of, pull_request_of, serve
 from scripts.support.serving import python
 from submissions.__main__ import main
-from submissions.checks.model_checks import check_model, inspect_folder, inspect_model
+from submissions.checks.model_checks import KeptReports, check_model, inspect_folder, inspect_model
 from submissions.checks.report import Report
 from submissions.checks.submit import Submission, SubmissionService
 from submissions.config.settings import Settings
 from submissions.hub_models.architectures import ARCHITECTURES
-from submissions.hub_models.repository import content_revision
+from submissions.hub_models.repository import Repository, content_revision
 from submissions.operator.opt_out import opt_in, opt_out
 from submissions.queue.queue import Queue
 from submissions.queue.quota import Submitter
@@ -499,3 +499,22 @@ def test_run_command_evaluates_hub_model(environment: dict[str, str], hub: str, 
     assert result["dataset"]["n"] == 3
     fetched = {p.name for p in (Path(environment["HANNUN_WORK_DIR"]) / "models").rglob("*") if p.is_file()}
     assert "model.safetensors" in fetched and "README.md" not in fetched
+
+
+def test_reports_are_kept_by_revision(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def counted(repository: Repository, *_: object, **__: object) -> Report:
+        made.append(repository.revision)
+        return Report(repository.model_id, None, ())
+
+    monkeypatch.setattr("submissions.checks.model_checks.check_repository", counted)
+    kept = KeptReports()
+    for model in ("tiny/image-text", "tiny/image-text", "tiny/extractive", "tiny/image-text"):
+        report = check_model(model, None, models_dir, REGISTRY, max_bytes=10**9, kept=kept)
+        assert report.model_id == model
+    assert len(made) == 2
+    monkeypatch.setattr("submissions.checks.model_checks.MAX_REPORTS", 2)
+    for is_approved in (lambda *_: True, lambda *_: False):
+        check_model("tiny/image-text", None, models_dir, REGISTRY, max_bytes=10**9, is_approved=is_approved, kept=kept)
+    assert len(made) == 3, "approved code is checked again"

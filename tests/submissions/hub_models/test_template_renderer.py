@@ -106,3 +106,14 @@ def test_check_renders_in_sandbox(tmp_path: Path) -> None:
     command = REGISTRY.isolate([sys.executable, "-c", program], environment)
     shown = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert shown.stdout.split() == ["False", "True"], shown.stderr
+
+
+def test_renderer_has_time_for_all_batches_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check renders a template several times, each of which may be slow."""
+    renderer = TemplateRenderer("{% for a in range(99999) %}{% endfor %}x", {}, seconds=0.05)
+    try:
+        with pytest.raises(TemplateError, match="does not end"):
+            for _ in range(1000):
+                renderer.render([CONVERSATION])
+    finally:
+        renderer.close()
