@@ -9,6 +9,7 @@ from importlib import import_module
 
 from evaluator.core.errors import DataError, EvaluationError, SandboxError
 from submissions.texts.errors import QueueError, RefusedError, SettingsError, StatementError, StoreError
+from submissions.texts.printable import printable
 
 COMMANDS = {
     "benchmarks": "evaluator.commands.benchmarks",
@@ -46,5 +47,5 @@ def dispatch(args: argparse.Namespace) -> int:
 
 
 def _print_error(message: str, code: int) -> int:
-    print(f"evaluator: {' '.join(message.split())}", file=sys.stderr)
+    print(f"evaluator: {printable(' '.join(message.split()))}", file=sys.stderr)
     return code

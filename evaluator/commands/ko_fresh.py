@@ -2,8 +2,10 @@
 
 import argparse
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.table import Table
@@ -11,14 +13,15 @@ from rich.table import Table
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import shown_progress
 from evaluator.commands.verify import read_place
-from evaluator.core.errors import DataError
+from evaluator.core.errors import DataError, EvaluationError
 from evaluator.core.files import check_new_folder, new_folder
 from evaluator.fresh.draw import draw_set
 from evaluator.fresh.seed import commitment, differences, other_versions, reveal
+from evaluator.job.limited_process import run_limited
 from evaluator.opened.books import Books, open_books
 from evaluator.opened.collect import collect
 from evaluator.opened.dataset import check_is_free, upload, write_dataset
-from evaluator.opened.item_statistics import item_statistics
+from evaluator.opened.item_statistics import PartStatistics, item_statistics
 from evaluator.opened.on_board import board_differences
 from evaluator.opened.recompute import book_differences, file_differences
 from submissions.config.settings import Settings, load_settings
@@ -26,6 +29,10 @@ from submissions.records.operator import Commitment
 from submissions.records.request import Status
 from submissions.store.index import queue_reader
 from submissions.store.open import check_there, open_store
+from submissions.texts.printable import printable
+
+VERIFY_SECONDS = 7200.0  # for everything that is computed from a stranger's folder
+T = TypeVar("T")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -94,21 +101,42 @@ def _verify(args: argparse.Namespace) -> int:
     folder = Path(args.published)
     if not folder.is_dir():
         return _verify_set(_commitment(args.published), args.out)
+    public, count, found = _limited(folder, _check, folder, args.board)
+    print(f"{folder}: {count} results, whose scores were computed again from their answers")
+    if not args.board:
+        print(
+            "note: the records were compared with the files beside them; --board ADDRESS compares them with a board's"
+        )
+    print(printable("\n".join(found), keep="\n"))
+    return max(_verify_set(public, args.out), 1 if found else 0)
+
+
+def _check(folder: Path, board: str | None) -> tuple[Commitment, int, list[str]]:
+    """Return the commitment of books, the number of their results, and everything in them that is wrong."""
     books = open_books(folder)
     found = book_differences(books)
-    print(f"{folder}: {len(books.results)} results, whose scores were computed again from their answers")
     if not books.results:
         found.append("there are no results")
     if not found:  # otherwise files that follow from the answers differ too, or cannot be written
         found += file_differences(books, folder)
-    if args.board:
-        found += board_differences(books, lambda path: read_place(f"{args.board.rstrip('/')}/{path}"))
-    else:
-        print(
-            "note: the records were compared with the files beside them; --board ADDRESS compares them with a board's"
-        )
-    print("\n".join(found))
-    return max(_verify_set(books.commitment, args.out), 1 if found else 0)
+    if board:
+        found += board_differences(books, lambda path: read_place(f"{board.rstrip('/')}/{path}"))
+    return books.commitment, len(books.results), found
+
+
+def _limited(folder: Path, function: Callable[..., T], *arguments: Any) -> T:
+    """Return `function(*arguments)`, which reads a stranger's folder, computed in a process with limits.
+
+    Raises DataError if the folder cannot be read.
+    """
+    try:
+        return run_limited(function, *arguments, seconds=VERIFY_SECONDS)
+    except DataError:
+        raise
+    except EvaluationError as error:
+        raise DataError(str(error) if str(folder) in str(error) else f"{folder}: {error}") from None
+    except RuntimeError as error:  # with the traceback of the process
+        raise DataError(f"{folder}: cannot be read: {str(error).strip().splitlines()[-1]}") from None
 
 
 def _verify_set(public: Commitment, out: Path) -> int:
@@ -117,23 +145,29 @@ def _verify_set(public: Commitment, out: Path) -> int:
     if public.beacon is None:
         print("note: no public randomness is part of the seed, so the operator chose it")
     for remark in other_versions(public):
-        print(f"note: {remark}")
-    print("\n".join(found) or f"{out}: {public.set_sha256}")
+        print(f"note: {printable(remark)}")
+    print(printable("\n".join(found), keep="\n") or f"{out}: {public.set_sha256}")
     return 1 if found else 0
 
 
 def _statistics(args: argparse.Namespace) -> int:
-    books = open_books(args.folder)
-    if not books.results:
-        raise DataError(f"{args.folder}: there are no results")
-    title = f"{books.commitment.quarter}: {len(books.items):,} items, {len(books.results)} results"
+    title, parts = _limited(args.folder, _count, args.folder)
     table = Table("axis", "bucket", "n", "right", "discrimination", "all get", "none get", title=title)
-    for part in item_statistics(books):
+    for part in parts:
         shown = "–" if part.discrimination is None else f"{part.discrimination:.2f}"
         counts = (f"{part.n:,}", f"{100 * part.right:.1f} %", shown, f"{part.everybody:,}", f"{part.nobody:,}")
-        table.add_row(part.axis, part.bucket, *counts)
+        table.add_row(printable(part.axis), printable(part.bucket), *counts)
     Console().print(table)
     return 0
+
+
+def _count(folder: Path) -> tuple[str, list[PartStatistics]]:
+    """Return the title and the rows of the table of items."""
+    books = open_books(folder)
+    if not books.results:
+        raise DataError(f"{folder}: there are no results")
+    title = f"{books.commitment.quarter}: {len(books.items):,} items, {len(books.results)} results"
+    return title, list(item_statistics(books))
 
 
 def _settings() -> Settings:

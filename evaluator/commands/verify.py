@@ -1,15 +1,18 @@
 """`python -m evaluator verify`: check a published result against its signed statement. Works offline with files."""
 
 import argparse
-from collections.abc import Iterable
+import asyncio
 from pathlib import Path
 
 import httpx2
 
 from evaluator.core.errors import DataError
 from submissions.records.signed_statement import verify_statement
+from submissions.texts.printable import printable
 
 MAX_BYTES = 16 * 2**20
+MAX_MESSAGE = 200  # bytes of an error's text that are shown
+READ_SECONDS = 60.0  # for one URL
 
 
 def main(args: argparse.Namespace) -> int:
@@ -24,9 +27,9 @@ def main(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise DataError(f"--key {args.key}: {error}") from None
     predicate = statement["predicate"]
-    print(f"signed: {statement['subject'][0]['name']}")
+    print(f"signed: {printable(statement['subject'][0]['name'])}")
     for name in ("model", "data", "code"):
-        print(f"{name:<6} {' '.join(f'{key}={value}' for key, value in predicate[name].items() if value)}")
+        print(printable(f"{name:<6} {' '.join(f'{key}={value}' for key, value in predicate[name].items() if value)}"))
     return 0
 
 
@@ -35,24 +38,38 @@ def read_place(place: str) -> bytes:
     if not place.startswith(("https://", "http://")):
         try:
             with Path(place).open("rb") as file:
-                return _bounded([file.read(MAX_BYTES + 1)], place)
+                content = file.read(MAX_BYTES + 1)
+                _check_length(content, place)
+                return content
         except OSError as error:
             raise DataError(f"{place}: {error.strerror}") from None
     try:
-        with httpx2.stream("GET", place, follow_redirects=True, timeout=60) as answer:
-            if answer.is_error:
-                message = next(answer.iter_bytes(), b"")[:200].decode(errors="replace")
-                raise DataError(f"{place}: {answer.status_code} {''.join(filter(str.isprintable, message))}")
-            return _bounded(answer.iter_bytes(), place)
+        return asyncio.run(_read_address(place))
+    except TimeoutError:
+        raise DataError(f"{place}: not read within {READ_SECONDS:.0f} s") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise DataError(f"{place}: {error}") from None
 
 
-def _bounded(parts: Iterable[bytes], place: str) -> bytes:
-    """Return the joined parts. Raises DataError if they are longer than MAX_BYTES."""
-    content = bytearray()
-    for part in parts:
-        content += part
-        if len(content) > MAX_BYTES:
-            raise DataError(f"{place}: longer than {MAX_BYTES:,} bytes, so it is not a result")
-    return bytes(content)
+async def _read_address(address: str) -> bytes:
+    """Return the content of a URL. Raises TimeoutError after READ_SECONDS, however fast it sends."""
+    async with (
+        asyncio.timeout(READ_SECONDS),
+        httpx2.AsyncClient(follow_redirects=True) as client,
+        client.stream("GET", address) as answer,
+    ):
+        content = bytearray()
+        async for part in answer.aiter_bytes():
+            content += part
+            if answer.is_error and len(content) >= MAX_MESSAGE:
+                break
+            _check_length(content, address)
+        if answer.is_error:
+            message = content[:MAX_MESSAGE].decode(errors="replace")
+            raise DataError(f"{address}: {answer.status_code} {message}")
+        return bytes(content)
+
+
+def _check_length(content: bytes | bytearray, place: str) -> None:
+    if len(content) > MAX_BYTES:
+        raise DataError(f"{place}: longer than {MAX_BYTES:,} bytes, so it is not a result")

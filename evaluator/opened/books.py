@@ -11,6 +11,7 @@ A folder of them has
 """
 
 import io
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -23,11 +24,14 @@ from evaluator.benchmarks.base import Benchmark
 from evaluator.core.data_types import Item, Score
 from evaluator.core.errors import DataError
 from evaluator.results.answer_rows import AnswerRow, score_rows
+from submissions.records.base import MODEL_ID
 from submissions.records.operator import Commitment
 from submissions.records.result import EvalResult
 
 COMMITMENT, SET, RESULTS, ANSWERS = "commitment.json", "set", "results", "answers.parquet"
 BENCHMARK = BENCHMARKS["ko-fresh"]
+MAX_FOLDER_BYTES = 8 * 2**30
+MAX_ANSWER_BYTES = 2**30  # of all answers of a quarter, unpacked
 R = TypeVar("R", Commitment, EvalResult)
 
 
@@ -90,13 +94,20 @@ def by_score(result: EvalResult) -> tuple[float, str]:
 
 
 def open_books(folder: Path) -> Books:
-    """Return the books in a folder. Raises DataError, naming the file, if one is missing or cannot be read."""
+    """Return the books in a folder.
+
+    Raises DataError, naming the file, if one is missing or cannot be read. The folder may come from a stranger, so links,
+    huge files, and names that are no model's are refused, too.
+    """
+    _check_files(folder)
     public = _record(folder / COMMITMENT, Commitment)
     files = sorted(path for path in (folder / RESULTS).glob("*.json") if path.is_file())
     results = [_record(path, EvalResult) for path in files]
     for path, result in zip(files, results, strict=True):
         if path.stem != result.request_key or result.benchmark != BENCHMARK.name:
             raise DataError(f"{path}: is the record of {result.request_key} on {result.benchmark}")
+        if not re.fullmatch(MODEL_ID, result.config.model_name, re.ASCII):
+            raise DataError(f"{path}: {result.config.model_name!r} is no model's name")
     answers: dict[str, list[AnswerRow]] = {result.request_key: [] for result in results}
     models = {result.request_key: result.config.model_name for result in results}
     for row in _answer_table(folder / ANSWERS):
@@ -105,6 +116,17 @@ def open_books(folder: Path) -> Books:
             raise DataError(f"{folder / ANSWERS}: {key} is a result of {models[key]}, not of {model}")
         answers.setdefault(key, []).append(AnswerRow(**row))
     return Books(public, folder / SET, sorted(results, key=by_score), answers)
+
+
+def _check_files(folder: Path) -> None:
+    """Raise DataError if a folder has links or other files than regular ones, or is too large."""
+    size = 0
+    for path in folder.rglob("*"):
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            raise DataError(f"{path}: is a link or special file, which these books do not have")
+        size += path.stat().st_size
+        if size > MAX_FOLDER_BYTES:
+            raise DataError(f"{folder}: has more than {MAX_FOLDER_BYTES // 2**30} GB, which no quarter has")
 
 
 def _record(file: Path, kind: type[R]) -> R:
@@ -121,6 +143,10 @@ def _answer_table(file: Path) -> list[dict[str, Any]]:
     import pyarrow.parquet as pq
 
     try:
+        shape = pq.ParquetFile(file).metadata
+        unpacked = sum(shape.row_group(n).total_byte_size for n in range(shape.num_row_groups))
+        if unpacked > MAX_ANSWER_BYTES:
+            raise DataError(f"{file}: unpacks to {unpacked:,} bytes, which no quarter's answers have")
         table = pq.read_table(file)
     except (OSError, pa.ArrowException, ValueError) as error:
         raise DataError(f"{file}: {' '.join(str(error).split())[:200]}") from None

@@ -198,7 +198,7 @@ def _write_every_eval_ever(
         + "\n"
         for item, prompt, own, row, score in rows
     ).encode()  # fmt: skip
-    owner, _, name = result.config.model_name.rpartition("/")
+    owner, _, name = result.config.model_name.rpartition("/")  # `open_books` accepts only names without further slashes
     stem = uuid.UUID(bytes=hashlib.sha256(result.request_key.encode()).digest()[:16], version=4)
     place = Path("data") / result.benchmark / (owner or "unknown") / name
     (folder / place).mkdir(parents=True, exist_ok=True)

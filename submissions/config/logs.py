@@ -11,6 +11,7 @@ from typing import Any
 
 from submissions.config.api_options import API_KEY
 from submissions.config.settings import Settings
+from submissions.texts.printable import printable
 
 SECRET_VARIABLES = (API_KEY, "OAUTH_CLIENT_SECRET")  # secrets that are not settings
 TOKEN_PATTERN = re.compile(r"(?:hf|api)_\w{8,}|(?<=Bearer )[\w.~+/-]{8,}|(?<=Basic )[\w+/=]{6,}")  # tokens of any user
@@ -29,7 +30,7 @@ class Redacting(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         if not self._json:
             one_line = copy(record)
-            one_line.msg, one_line.args = _printable(record.getMessage()), ()
+            one_line.msg, one_line.args = printable(record.getMessage()), ()
             return self._redacted(super().format(one_line))
         entry = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
@@ -44,7 +45,7 @@ class Redacting(logging.Formatter):
     def formatException(self, ei: Any) -> str:
         """Indent a traceback, so that no line of an exception message looks like a log line."""
         lines = super().formatException(ei).splitlines()
-        return "\n".join(f"  {_printable(line)}" for line in lines)
+        return "\n".join(f"  {printable(line)}" for line in lines)
 
     def _redacted(self, text: str) -> str:
         return redact(text, self._secrets)
@@ -62,11 +63,6 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
         text = text.replace(secret, "[secret]")
     text = PASSWORD_PATTERN.sub("[secret]", text)
     return TOKEN_PATTERN.sub("[secret]", text)
-
-
-def _printable(text: str) -> str:
-    """Escape line breaks and control characters, so that a name or an answer cannot forge a log line."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def log_safely(settings: Settings, level: int = logging.INFO) -> None:

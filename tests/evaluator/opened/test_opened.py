@@ -1,11 +1,15 @@
 """Test that a revealed quarter can be checked from the published files alone, and that changes to them are found."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import jsonschema
@@ -15,11 +19,13 @@ import pytest
 import yaml
 
 from evaluator.__main__ import main as evaluator
+from evaluator.commands.verify import read_place
 from evaluator.core.errors import DataError
 from evaluator.fresh.seed import commitment
 from evaluator.opened.books import open_books
 from evaluator.opened.dataset import check_is_free, upload
 from evaluator.opened.item_statistics import item_statistics
+from evaluator.opened.on_board import board_differences
 from evaluator.opened.recompute import book_differences
 from evaluator.worker.loop import Worker
 from leaderboard.web.application import build_app
@@ -278,3 +284,105 @@ def test_push_leaves_existing_dataset_alone_and_says_how_to_upload(hub: Hub, tmp
     hub.foreign = {"org"}
     with pytest.raises(StoreError, match=r"The seed is public and .* is complete; upload it: hf upload org/free"):
         upload(tmp_path, "org/free", TOKEN)  # this token may not create the dataset
+
+
+def _renamed(folder: Path, name: str) -> None:
+    """Give the only result, and its answers, another model name."""
+    (file,) = (folder / "results").glob("*.json")
+    record = json.loads(file.read_text(encoding="utf-8"))
+    record["config"]["model_name"] = name
+    file.write_text(json.dumps(record), encoding="utf-8")
+    answers = pq.read_table(folder / "answers.parquet")
+    pq.write_table(answers.set_column(1, "model", pa.array([name] * answers.num_rows)), folder / "answers.parquet")
+
+
+def _linked(folder: Path) -> None:
+    picture = next((folder / "set/images").iterdir())
+    picture.unlink()
+    picture.symlink_to("/etc/passwd")
+
+
+def _packed(folder: Path) -> None:
+    """Write 4 GB of answers in a file of some kilobytes."""
+    answers = pq.read_table(folder / "answers.parquet")
+    rows = 2000
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * rows), pa.array(["a" * 2**21]))
+    columns = [pa.array([answers.column(name)[0].as_py()] * rows) for name in ("key", "model", "id")]
+    columns += [text, pa.array(["ok"] * rows), pa.array([False] * rows)]
+    pq.write_table(pa.table(columns, names=answers.schema.names), folder / "answers.parquet", compression="zstd")
+
+
+HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
+    "name of another folder": (lambda folder: _renamed(folder, "../../../../outside/x"), "is no model's name"),
+    "name with two slashes": (lambda folder: _renamed(folder, "a/../../b"), "is no model's name"),
+    "name with an escape sequence": (lambda folder: _renamed(folder, "a/b\x1b]0;owned\x07"), "is no model's name"),
+    "link": (_linked, "is a link or special file"),
+    "pipe": (lambda folder: os.mkfifo(folder / "data/pipe"), "is a link or special file"),
+    "packed answers": (_packed, "answers.parquet"),
+}
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_folder_is_one_line(
+    name: str, revealed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make, message = HOSTILE[name]
+    make(revealed)
+    before = {path for path in tmp_path.rglob("*") if not path.is_relative_to(revealed)}
+    for step in (["verify", str(revealed), "--out", str(tmp_path / "v")], ["statistics", str(revealed)]):
+        if name == "pipe" and step[0] == "statistics":
+            continue
+        assert evaluator(["ko-fresh", *step]) == 2
+        told = capsys.readouterr()
+        (line,) = told.err.splitlines()
+        assert message in line and "Traceback" not in line
+        assert "\x1b" not in told.out + told.err
+    assert {path for path in tmp_path.rglob("*") if not path.is_relative_to(revealed)} == before
+
+
+@pytest.mark.integration
+def test_answers_cannot_change_the_terminal(revealed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answers = pq.read_table(revealed / "answers.parquet")
+    pq.write_table(answers.set_column(0, "key", pa.array(["\x1b[2J" + "0" * 32] * 40)), revealed / "answers.parquet")
+    assert evaluator(["ko-fresh", "verify", str(revealed), "--out", str(tmp_path / "v")]) == 1
+    told = capsys.readouterr()
+    assert "\\x1b[2J" in told.out and "\x1b" not in told.out + told.err
+
+
+class Dripping(BaseHTTPRequestHandler):
+    """Sends a byte now and then, for ever."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        with suppress(OSError):
+            while not self.server.stopping.wait(0.05):  # type: ignore[attr-defined]
+                self.wfile.write(b" ")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_board_that_drips_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.commands.verify.READ_SECONDS", 0.5)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Dripping)
+    server.stopping = threading.Event()  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        with pytest.raises(DataError, match="not read within"):
+            read_place(f"http://127.0.0.1:{server.server_port}/record.json")
+    finally:
+        server.stopping.set()  # type: ignore[attr-defined]
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{}", b'{"commitments": 7}', b'{"commitments": [{}]}', b"[" * 100_000]
+)
+def test_board_that_is_none_is_one_line(content: bytes, revealed: Path) -> None:
+    with pytest.raises(DataError, match="in a form that boards do not have"):
+        board_differences(open_books(revealed), lambda _: content)

@@ -1,0 +1,9 @@
+"""Make text of strangers safe for logs and terminals."""
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Return text with control characters shown by their codes, except those in `keep`.
+
+    A line break could forge a line of a log, and an escape sequence could hide what is on a terminal or change its title.
+    """
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
