@@ -9,7 +9,7 @@ from pathlib import Path
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import shown_progress
 from evaluator.commands.find_model import find_model, local_request
-from evaluator.core.errors import DataError, Details, EvaluationError, IncompleteRunError
+from evaluator.core.errors import DataError, Details, EvaluationError, IncompleteRunError, ModelServerError
 from evaluator.datasets.source import check_sent, open_source
 from evaluator.engines.registry import REGISTRY
 from evaluator.job.folder import Job
@@ -17,7 +17,6 @@ from evaluator.results.evaluate import Evaluation, evaluate
 from evaluator.results.task import Task, load_items, options_of
 from submissions.config.api_options import ApiOptions
 from submissions.config.settings import Settings, load_settings
-from submissions.texts.failure_codes import FailureCode
 
 RESULT, DETAILS = "result.json", "details.jsonl"
 
@@ -32,9 +31,7 @@ def main(args: argparse.Namespace) -> int:
         except IncompleteRunError as error:
             _write_details(error.details, args.out)
             raise
-        except EvaluationError as error:
-            if error.code != FailureCode.SERVER_FAILED:
-                raise
+        except ModelServerError as error:
             raise EvaluationError(error.code, f"{error} (log: {Job(args.out / 'job').log})") from error
     _write(evaluation, args.out)
     return 0

@@ -3,6 +3,7 @@
 Exception
 ├── EvaluationError         the evaluation ends without a result; `code` is the reason
 │   ├── DataError           the benchmark's data cannot be used; the message names file and row
+│   ├── ModelServerError    the server that should run the model failed; another engine may run it
 │   ├── IncompleteRunError  some questions have no answer; a second run asks only those
 │   └── LeakError           a public record contains part of a private test set
 ├── EvaluationStopped       the evaluation was asked to stop; its answers are kept
@@ -32,6 +33,13 @@ class EvaluationError(Exception):
         super().__init__(message)
         self.code = code
         self.may_quote_questions = may_quote_questions
+
+
+class ModelServerError(EvaluationError):
+    """Raised if the server that should run the model does not start, or does not answer a question."""
+
+    def __init__(self, message: str, *, may_quote_questions: bool) -> None:
+        super().__init__(FailureCode.SERVER_FAILED, message, may_quote_questions=may_quote_questions)
 
 
 class DataError(EvaluationError):

@@ -203,6 +203,8 @@ class ChatInputs:
 
     def _process(self, conversations: list[list[dict[str, Any]]]) -> Any:
         kwargs = {"padding": True, **({"return_mm_token_type_ids": True} if self.needs_media_types else {})}
+        if self._writes_begin(conversations[0]):
+            kwargs["add_special_tokens"] = False  # otherwise the tokenizer would add a second one
         return self._processor.apply_chat_template(
             conversations,
             chat_template=PASSTHROUGH_TEMPLATE,
@@ -211,6 +213,16 @@ class ChatInputs:
             return_tensors="pt",
             **({"processor_kwargs": kwargs} if self._takes_images else kwargs),
         )
+
+    def _writes_begin(self, conversation: list[dict[str, Any]]) -> bool:
+        """Return whether the template writes the beginning-of-text token, maybe after a space or a line break.
+
+        transformers looks for it only at the very start. Without it, processors let the tokenizer add one.
+        """
+        begin = getattr(self.tokenizer, "bos_token", None)
+        if not self._takes_images or not begin:
+            return False
+        return str(conversation[0]["rendered"]).lstrip().startswith(begin)
 
     def _can_process(self, conversation: list[dict[str, Any]]) -> bool:
         try:

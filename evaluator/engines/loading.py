@@ -78,10 +78,17 @@ def _apply_adapter(model: Any, folder: Path) -> Any:
     try:
         _resize_embeddings(model, folder / "adapter_model.safetensors")
         adapted = PeftModel.from_pretrained(model, str(folder), is_trainable=False)
+        # `from_pretrained` only warns if names do not match. Loading again returns them.
+        loaded = adapted.load_adapter(str(folder), "default", is_trainable=False)
     except (OSError, RuntimeError, KeyError, ValueError, TypeError, SafetensorError) as error:
         code = _loading_failure(error)
         prefix = "the adapter does not fit its base model: " if code == FailureCode.INVALID_WEIGHTS else ""
         raise EvaluationError(code, f"{prefix}{error}") from error
+    unused = [name for name in loaded.unexpected_keys if "lora_" in name]
+    for names, what in ((loaded.missing_keys, "missing"), (unused, "of no layer of the base model")):
+        if names:
+            message = f"the adapter does not fit its base model: {len(names)} weights are {what}, {min(names)} first"
+            raise EvaluationError(FailureCode.INVALID_WEIGHTS, message)
     return adapted if getattr(model, "is_quantized", False) else adapted.merge_and_unload()
 
 

@@ -17,7 +17,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from evaluator.core.data_types import MAX_MESSAGE
-from evaluator.core.errors import EvaluationError, EvaluationStopped
+from evaluator.core.errors import EvaluationError, EvaluationStopped, ModelServerError
 from evaluator.core.files import size_of
 from evaluator.core.signals import SIGKILL_EXIT_CODES, STOP_NOTICE_SECONDS, was_stopped
 from evaluator.engines.options import VERSION, EngineOptions
@@ -147,9 +147,9 @@ def run_inference(
         # After loading, an exit without a failure event may be caused by the model.
         unreported = FailureCode.MODEL_ERROR if sandbox and loaded else FailureCode.INTERNAL_ERROR
         message = reason or _last_line(job.log)
-        # A server that does not start was asked nothing.
-        asked = loaded or failure != FailureCode.SERVER_FAILED
-        raise EvaluationError(failure or unreported, message, may_quote_questions=asked)
+        if failure == FailureCode.SERVER_FAILED:  # one that does not start was asked nothing
+            raise ModelServerError(message, may_quote_questions=loaded)
+        raise EvaluationError(failure or unreported, message, may_quote_questions=True)
     return time.monotonic() - loaded_at
 
 

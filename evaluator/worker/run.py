@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evaluator.core.errors import EvaluationError, EvaluationStopped
+from evaluator.core.errors import EvaluationError, EvaluationStopped, ModelServerError
 from evaluator.core.files import remove_path
 from evaluator.core.signals import STOP_NOTICE_SECONDS
 from evaluator.job.folder import Job, tail_of
@@ -114,8 +114,8 @@ class ClaimedRun:
 
             try:
                 evaluation = run(task)
-            except EvaluationError as error:
-                if error.code != FailureCode.SERVER_FAILED or self._request.api or task.options.api is None:
+            except ModelServerError as error:
+                if self._request.api:
                     raise
                 log.warning("%s: its server failed%s; the built-in engine runs it", key, self._reason(error))
                 evaluation = run(replace(task, options=replace(task.options, engine=self._request.engine, api=None)))

@@ -3,8 +3,9 @@
 All checks run, even if an earlier one fails. Each reports what it found or how to fix the problem.
 """
 
+import re
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -211,7 +212,38 @@ def _weights(model: _Model) -> str:
     for part in (model.repository, model.repository.base):
         if part:
             _check_headers(part)
+    _check_adapter(model.repository)
     return _format_params(parameters_of(model.full_model))
+
+
+def _check_adapter(repository: Repository) -> None:
+    """Check by the names of the weights that an adapter is whole and fits its base model.
+
+    Whether every weight finds its place is known only when both are loaded, because libraries rename weights.
+    """
+    if repository.base is None:
+        return
+    settings = parsed_json(ADAPTER, repository.settings_files[ADAPTER])
+    own, of_base = _tensor_names(repository), _tensor_names(repository.base)
+    modules = {name.rpartition(".lora_A.")[0] for name in own if ".lora_A." in name}
+    wanted = ["lora_B.weight", *(["lora_magnitude_vector"] if settings.get("use_dora") else [])]
+    for module in sorted(modules):
+        for part in wanted:
+            if f"{module}.{part}" not in own and f"{module}.{part}.weight" not in own:
+                raise RefusedError(RefusalCode.ADAPTER_NAMES, f"{module[:100]}: {part}")
+    layers, base_layers = _highest_layer(own), _highest_layer(of_base)
+    if layers is not None and base_layers is not None and layers > base_layers:
+        raise RefusedError(RefusalCode.ADAPTER_NAMES, f"layers.{layers} > layers.{base_layers}")
+
+
+def _tensor_names(repository: Repository) -> set[str]:
+    return {name for header in repository.headers.values() if header for name in header.names}
+
+
+def _highest_layer(names: Iterable[str]) -> int | None:
+    """Return the highest number of a layer in names of weights, or None if they have none."""
+    found = (re.search(r"\.(?:layers|h|blocks?)\.(\d{1,6})\.", f".{name}") for name in names)
+    return max((int(one[1]) for one in found if one), default=None)
 
 
 def _check_headers(repository: Repository) -> None:

@@ -58,10 +58,11 @@ PROCESSORS = {"processor_config.json", "preprocessor_config.json"}  # a model th
 
 @dataclass(frozen=True)
 class Header:
-    """The number of tensors and parameters in a safetensors file, from its header."""
+    """The number of tensors and parameters in a safetensors file, and the names of the tensors, from its header."""
 
     tensors: int
     params: int
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -243,7 +244,8 @@ def read_header(
         return None
     try:
         tensors = read().tensors
-        header = Header(len(tensors), parameters({key: (t.dtype, t.shape) for key, t in tensors.items()}, config))
+        params = parameters({key: (t.dtype, t.shape) for key, t in tensors.items()}, config)
+        header = Header(len(tensors), params, frozenset(tensors))
         data_bytes = max((t.data_offsets[1] for t in tensors.values()), default=0)
     except (HTTPError, OSError):
         raise

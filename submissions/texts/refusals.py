@@ -40,6 +40,7 @@ class RefusalCode(StrEnum):
     HUB_UNREACHABLE = "hub_unreachable"
     NO_LICENSE = "no_license"
     BROKEN_WEIGHTS = "broken_weights"
+    ADAPTER_NAMES = "adapter_names"
     TOO_LARGE = "too_large"
     UNSUPPORTED = "unsupported"
     NO_TEMPLATE = "no_template"
@@ -179,6 +180,10 @@ REFUSALS: dict[RefusalCode, Text] = {
     RefusalCode.BROKEN_WEIGHTS: Text(
         "safetensors 파일의 헤더를 읽을 수 없거나 파일이 잘려 있습니다. 파일이 손상되지 않았는지 확인하고 다시 올려 주세요.",
         "A safetensors file is truncated, or its header cannot be read. Check that the file is not corrupted and upload it again.",
+    ),
+    RefusalCode.ADAPTER_NAMES: Text(
+        "어댑터의 가중치가 빠져 있거나 기반 모델과 맞지 않습니다. 어댑터를 학습한 모델이 base_model_name_or_path에 적혀 있는지, 모든 가중치를 저장했는지 확인해 주세요.",
+        "Weights of the adapter are missing or do not fit the base model. Check that base_model_name_or_path names the model that it was trained on, and that all of its weights were saved.",
     ),
     RefusalCode.TOO_LARGE: Text(
         "저장소의 전체 크기가 평가 서버의 한도를 넘습니다. 필요 없는 파일을 지우거나 더 작은 모델을 제출해 주세요.",

@@ -1,6 +1,7 @@
 """Test kinds of models besides plain checkpoints through the real queue, from submission to row."""
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -12,15 +13,20 @@ import torch
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from peft import LoraConfig, get_peft_model
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from safetensors.torch import save_file
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import Prompt
+from evaluator.core.errors import EvaluationError
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
+from evaluator.engines.registry import REGISTRY
 from evaluator.worker.loop import Worker
 from scripts.support.hub.server import serve
 from submissions.__main__ import main
+from submissions.checks.model_checks import check_model
+from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
 from submissions.hub_models.repository import content_revision
 from submissions.queue.queue import Queue
@@ -29,6 +35,7 @@ from submissions.records.result import EvalResult
 from submissions.store.base import Store
 from submissions.store.index import board_reader
 from submissions.store.open import open_private_store
+from submissions.texts.refusals import RefusalCode
 from tests.support.model_server import command
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import CARD, change_json
@@ -454,3 +461,56 @@ def test_submit_rejects_model_larger_than_device_memory(
     build(zoo_settings, "qwen2")
     monkeypatch.setenv("HANNUN_DEVICE_MEMORY", "1000")
     assert "memory" in refused(capsys, "zoo/qwen2")
+
+
+ADAPTERS = json.loads((ROOT / "tests/cases/models/adapters.json").read_text(encoding="utf-8"))
+
+
+def write_adapter(case: dict[str, Any], base: Path, folder: Path) -> Path:
+    """Write the adapter of a case: its config, and weights of ones with the names that it lists."""
+    pattern = case["keys"].replace(".weight", "")
+    stem, *choices = re.split(r"\{([^}]*)\}", pattern)
+    names = [stem]
+    for listed, following in zip(choices[::2], choices[1::2], strict=True):
+        names = [f"{name}{choice}{following}" for name in names for choice in listed.split(",")]
+    config = AutoConfig.from_pretrained(base).get_text_config()
+    width, keys = config.hidden_size, config.hidden_size * config.num_key_value_heads // config.num_attention_heads
+    rank = case["adapter_config"]["r"]
+    weights = {}
+    for name in names:
+        output = keys if "v_proj" in name else width
+        weights[f"{name}.weight"] = torch.ones(rank, width) if name.endswith("lora_A") else torch.ones(output, rank)
+    folder.mkdir(parents=True)
+    save_file(weights, folder / "adapter_model.safetensors")
+    (folder / "adapter_config.json").write_text(
+        json.dumps({**case["adapter_config"], "base_model_name_or_path": "tiny/image-text"}), encoding="utf-8"
+    )
+    (folder / "README.md").write_text(CARD, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("case", ADAPTERS, ids=lambda case: case["name"])
+def test_adapter_that_does_not_fit_is_no_silent_copy_of_its_base(
+    case: dict[str, Any], models_dir: Path, tmp_path: Path
+) -> None:
+    base = models_dir / "tiny/image-text"
+    folder = write_adapter(case, base, tmp_path / "adapter")
+    if not case["right"].startswith("invalid_weights"):
+        assert answer_of(base, "?", adapter=folder) != answer_of(base, "?")
+        return
+    with pytest.raises(EvaluationError, match="the adapter does not fit its base model: ") as error:
+        answer_of(base, "?", adapter=folder)
+    assert error.value.code == "invalid_weights"
+
+
+@pytest.mark.parametrize("case", ADAPTERS, ids=lambda case: case["name"])
+def test_check_compares_names_of_adapter_and_base(case: dict[str, Any], models_dir: Path, tmp_path: Path) -> None:
+    """What only loading finds is not refused here: libraries rename weights."""
+    models = tmp_path / "models"
+    shutil.copytree(models_dir / "tiny/image-text", models / "tiny/image-text")
+    write_adapter(case, models / "tiny/image-text", models / "o/adapter")
+    report = check_model("o/adapter", None, models, REGISTRY, max_bytes=10**10)
+    refused = {check.refusal for check in report.refusals()}
+    found_early = case["name"] in ("more-layers-than-the-base", "dora-without-magnitudes")
+    assert (RefusalCode.ADAPTER_NAMES in refused) == found_early, refused

@@ -7,7 +7,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from PIL import Image
 
 from evaluator.benchmarks.ko_ocrag import INSTRUCTION, KoOCRAG, character_accuracy, split_output, word_accuracy
@@ -15,7 +15,7 @@ from evaluator.core.data_types import Answer, Item, Score
 from evaluator.core.errors import EvaluationError
 from evaluator.datasets.import_dataset import import_dataset
 from scripts.support.hub.server import serve
-from submissions.config.paths import SAMPLES
+from submissions.config.paths import ROOT, SAMPLES
 from tests.conftest import SHARED
 from tests.support.vectors import vectors
 
@@ -106,7 +106,7 @@ def embeddings(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]
         seen.append(body)
         vectors_ = [[float(text.count(letter)) for letter in "등산빨푸"] for text in body["input"]]
         vectors_ = [
-            vector[:1] if "짧게" in text else vector for vector, text in zip(vectors_, body["input"], strict=True)
+            [1.0] if "짧게" in text else vector for vector, text in zip(vectors_, body["input"], strict=True)
         ]
         data = [{"object": "embedding", "index": n, "embedding": v} for n, v in enumerate(vectors_)]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
@@ -142,6 +142,26 @@ def test_score_raises_if_embedding_server_is_unreachable(monkeypatch: pytest.Mon
     assert error.value.code == "internal_error", (
         "not a failure of the model's server, which another engine would replace"
     )
+
+
+EMBEDDINGS = json.loads((ROOT / "tests/cases/hub/embeddings.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", EMBEDDINGS, ids=lambda case: case["name"])
+def test_vectors_that_cannot_be_compared_end_the_run(case: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a similarity of 0, or of texts that were mixed up, would be published."""
+    app = FastAPI()
+
+    @app.post("/v1/embeddings")
+    def embed() -> Response:
+        content = f'{{"object": "list", "model": "m", "data": {case["data"]}, "usage": {{"prompt_tokens": 1, "total_tokens": 1}}}}'
+        return Response(content, media_type="application/json")
+
+    with serve(app) as url:
+        monkeypatch.setenv("HANNUN_EMBEDDINGS", json.dumps({"base_url": f"{url}/v1", "model": "jina"}))
+        with pytest.raises(EvaluationError, match="the embedding server") as error:
+            scored("글", "[image] 빨간 등대 [/image]", "글\n[image] 푸른 산 [/image]")
+    assert error.value.code == "server_failed" and "\n" not in str(error.value)
 
 
 def test_score_item_accepts_gold_of_samples() -> None:

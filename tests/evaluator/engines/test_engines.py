@@ -1,5 +1,6 @@
 """Test the engines on tiny real models, against plain code without batches and the prompts of transformers."""
 
+import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,16 +10,20 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
+from tokenizers.processors import TemplateProcessing
 from transformers import AutoModelForQuestionAnswering, AutoProcessor, AutoTokenizer
 
 from evaluator.core.data_types import PAGE, Prompt
 from evaluator.core.errors import EvaluationError
+from evaluator.engines.chat_inputs import ChatInputs
 from evaluator.engines.load import load_engine
 from evaluator.engines.loading import from_pretrained, placement
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.pages import fit_page, page_windows, rank
 from scripts.support.tiny_models import TEMPLATE, make_extractive, make_image_text
-from submissions.hub_models.template_renderer import TemplateRenderer
+from submissions.config.paths import ROOT
+from submissions.hub_models.template_renderer import TemplateRenderer, default_template
+from tests.support.zoo import all_families
 from tests.support.zoo.parts import change_json
 
 pytestmark = pytest.mark.model
@@ -340,3 +345,39 @@ def test_chat_engine_uses_default_of_named_templates(models_dir: Path, tmp_path:
     (folder / "additional_chat_templates/tool_use.jinja").write_text("{{ raise_exception('no tools') }}")
     (answer,) = engine("chat", folder).answer([Prompt("1", "?")])
     assert answer.status != "infra_error"
+
+
+FIRST_TOKEN = json.loads((ROOT / "tests/cases/models/first-token.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("begins", [one["begins"] for one in FIRST_TOKEN["templates"]])
+@pytest.mark.parametrize("kind", ["image-text", "gemma3_text"])
+def test_prompt_has_one_beginning(begins: str, kind: str, models_dir: Path, tmp_path: Path) -> None:
+    """The tokenizer's post-processor adds <bos> before every text, as Gemma's and Llama's do."""
+    folder = tmp_path / "model"
+    if kind == "image-text":
+        shutil.copytree(models_dir / "tiny/image-text", folder)
+    else:
+        all_families()[kind].build(folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    if tokenizer.bos_token is None:
+        tokenizer.add_special_tokens({"bos_token": "<|bos|>"})
+    begin = tokenizer.bos_token
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single=f"{begin} $A", pair=f"{begin} $A {begin} $B", special_tokens=[(begin, tokenizer.bos_token_id)]
+    )
+    template = default_template(tokenizer.chat_template) or (folder / "chat_template.jinja").read_text(encoding="utf-8")
+    tokenizer.chat_template = None
+    tokenizer.save_pretrained(folder)
+    (folder / "chat_template.jinja").write_text(begins + template.replace("{{ bos_token }}", ""), encoding="utf-8")
+    takes_images = kind == "image-text"
+    inputs = ChatInputs(EngineOptions(folder, "float32", 8), takes_images, 2048)
+    Image.new("RGB", (32, 32), "red").save(tmp_path / "1.png")
+    try:
+        for images in ((), (tmp_path / "1.png",)) if takes_images else ((),):
+            encoded = inputs.encode([inputs.prepare(Prompt("1", "몇 개?", images))])
+            assert encoded.inputs is not None
+            ids = encoded.inputs["input_ids"][0].tolist()
+            assert ids.count(tokenizer.bos_token_id) == 1
+    finally:
+        inputs.close()
