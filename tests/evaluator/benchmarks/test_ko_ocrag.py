@@ -105,9 +105,7 @@ def embeddings(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]
         body = await request.json()
         seen.append(body)
         vectors_ = [[float(text.count(letter)) for letter in "등산빨푸"] for text in body["input"]]
-        vectors_ = [
-            [1.0] if "짧게" in text else vector for vector, text in zip(vectors_, body["input"], strict=True)
-        ]
+        vectors_ = [[1.0] if "짧게" in text else vector for vector, text in zip(vectors_, body["input"], strict=True)]
         data = [{"object": "embedding", "index": n, "embedding": v} for n, v in enumerate(vectors_)]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
         return {"object": "list", "data": data[::-1], "model": body["model"], "usage": usage}
