@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from evaluator.benchmarks.card import Card
 from evaluator.benchmarks.metrics import Metric
-from evaluator.benchmarks.source_rows import TABLES, ImageFolder, SourceRow, json_lines, parquet_rows, table_rows
+from evaluator.benchmarks.source_files import ImageFolder
+from evaluator.benchmarks.source_rows import TABLES, SourceRow, json_lines, parquet_rows, table_rows
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.core.errors import DataError
 from submissions.records.options import MAX_REASONING_TOKENS, Inputs
@@ -220,9 +221,10 @@ def check_surrogates(column: str, text: str) -> None:
 
 def images_in(folder: Path, row: Row) -> tuple[Path, ...]:
     """Return the paths of a row's images. Raises KeyError or ValueError if they are missing or not readable."""
-    images = tuple(file_in(folder, name) for name in row["images"])
-    if not images:
-        raise ValueError("column 'images' is empty")
+    names = row["images"]
+    if not isinstance(names, list) or not names:
+        raise ValueError("column 'images' must be a list of paths that is not empty")
+    images = tuple(file_in(folder, name) for name in names)
     for image in images:
         _check_image(image)
     return images
@@ -231,7 +233,7 @@ def images_in(folder: Path, row: Row) -> tuple[Path, ...]:
 def file_in(folder: Path, name: Any) -> Path:
     """Return the path of a file in a folder. Raises ValueError if it does not exist or is outside the folder."""
     if not isinstance(name, str):
-        raise ValueError(f"{name!r} is not a path")
+        raise ValueError(f"a file is named by its path, and {type(name).__name__} is not a path")
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise ValueError(f"{name!r} is outside the folder")

@@ -21,7 +21,8 @@ from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, STRICT_RANKING, Metr
 from evaluator.benchmarks.scoring import chart_answers
 from evaluator.benchmarks.scoring.chart_answers import reference_match
 from evaluator.benchmarks.scoring.strict_chart_answers import strict_match
-from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
+from evaluator.benchmarks.source_files import ImageFolder
+from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Answer, Box, Item, Prompt, Score
 from submissions.texts.text import Text
 
@@ -143,7 +144,7 @@ class InfoChartQA(Benchmark):
             "subset": subset,
             **{column: source.row.get(column) or "" for column in ("prompt", "instructions")},
             "question": source.row["question"],
-            "options": [str(option) for option in source.row.get("options") or []],
+            "options": _options(source.row.get("options")),
             "answer": source.text("answer"),
             "images": [_figure(source, images)],
             "links": _links(source),
@@ -165,6 +166,12 @@ class InfoChartQA(Benchmark):
             },
             answer.status,
         )
+
+
+def _options(value: Any) -> list[str]:
+    if value is not None and not isinstance(value, list):
+        raise ValueError(f"column 'options' must be a list, not {type(value).__name__}")
+    return [str(option) for option in value or ()]
 
 
 def _figure(source: SourceRow, images: ImageFolder) -> Path:

@@ -6,7 +6,6 @@ in `scoring/page_checks.py`. A page of the documented schema has the column `che
 """
 
 import json
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,8 @@ from evaluator.benchmarks.base import Benchmark, Row, images_in, nonempty_text, 
 from evaluator.benchmarks.card import Axis, Card
 from evaluator.benchmarks.metrics import EM, Metric, mean
 from evaluator.benchmarks.scoring.page_checks import HEADINGS, SIDES, Check, checked_row, is_sound, run_checks
-from evaluator.benchmarks.source_rows import ImageFolder, SourceRow, json_lines
+from evaluator.benchmarks.source_files import ImageFolder, composed, files_below
+from evaluator.benchmarks.source_rows import SourceRow, json_lines
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.core.errors import DataError
 from submissions.texts.text import Text
@@ -132,7 +132,7 @@ class KDocOCRBench(Benchmark):
 
     def source_rows(self, source: Path) -> Iterator[SourceRow]:
         """Yield a row for each PDF, with its category and tests. A test that is not understood ends the import."""
-        found = sorted((source / "pdfs").rglob("*.pdf"))
+        found = files_below(source / "pdfs", (".pdf",))
         pdfs = {_name(path.relative_to(source / "pdfs")): path for path in found}
         if len(pdfs) < len(found):
             raise DataError(f"{source / 'pdfs'}: two names differ only in how their letters are composed")
@@ -225,7 +225,7 @@ def _rows(file: Path) -> Iterator[tuple[str, Row]]:
 
 def _name(path: Path | str) -> str:
     """Return the name of a PDF as the files of tests spell it. File systems may decompose Korean letters."""
-    return unicodedata.normalize("NFC", Path(path).as_posix())
+    return composed(Path(path).as_posix())
 
 
 def _draw(pdf: Path, picture: Path) -> None:

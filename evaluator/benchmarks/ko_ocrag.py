@@ -22,7 +22,8 @@ from typing import Any, TypeVar
 from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
 from evaluator.benchmarks.card import Axis, Card
 from evaluator.benchmarks.metrics import EM, F1, Metric, mean
-from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
+from evaluator.benchmarks.source_files import ImageFolder
+from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
 
@@ -176,11 +177,11 @@ class KoOCRAG(Benchmark):
         if OPENING_TAG in text:
             raise ValueError("column 'TEXT_OCR' contains descriptions of pictures, not only the page's text")
         # The heading is misspelt in the published workbook.
-        described = source.row.get("IMAGE_DESRIPTION") or source.row.get("IMAGE_DESCRIPTION") or ""
+        described = source.optional_text("IMAGE_DESRIPTION", "IMAGE_DESCRIPTION")
         return {
             "id": source.text("image"),
             "answer": text,
-            DESCRIPTIONS: str(described).strip(),
+            DESCRIPTIONS: described,
             "images": [images.find(source.text("image"))],
             "dataset_type": source.text("Dataset_type"),
         }

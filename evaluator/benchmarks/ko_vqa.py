@@ -11,7 +11,8 @@ from evaluator.benchmarks.card import Axis, Card
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, STRICT_RANKING
 from evaluator.benchmarks.scoring.final_answer import strict_match
 from evaluator.benchmarks.scoring.published_quantities import NUMBER, quantities, quantity_f1
-from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
+from evaluator.benchmarks.source_files import ImageFolder
+from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
 

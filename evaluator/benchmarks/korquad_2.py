@@ -7,15 +7,17 @@ rules of its official evaluation script, which defines latency as (preprocessing
 import json
 import re
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from evaluator.benchmarks.base import Benchmark, Row, build_items, checked_text, file_in, text_in
 from evaluator.benchmarks.card import Axis, Card
 from evaluator.benchmarks.metrics import EM, F1
-from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
+from evaluator.benchmarks.source_files import ImageFolder, files_below, is_left_by_computer
+from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import PAGE, Answer, Item, Prompt, Score
 from evaluator.core.errors import DataError
 from submissions.texts.text import Text
@@ -24,6 +26,9 @@ INSTRUCTION = (
     "다음은 위키백과 문서의 HTML입니다. 질문의 답을 문서에서 찾아, 문서에 적힌 그대로 옮겨 쓰세요. "
     f"설명은 쓰지 말고 답만 쓰세요.\n\n<문서>\n{PAGE}\n</문서>\n\n질문: {{question}}\n답:"
 )
+
+PUBLISHED = (".json",)
+ENCRYPTED = 1  # bit of an archive member's flags
 
 _LONG = re.compile(r"<(?:p|table|ul|ol|dl)\b", re.IGNORECASE)
 _BLOCK = re.compile(r"<(/?)(table|ul|ol|dl)\b", re.IGNORECASE)
@@ -81,7 +86,7 @@ class KorQuAD2(Benchmark):
 
     def load(self, source: Path) -> list[Item]:
         """Load items from a folder in the documented schema or from published KorQuAD 2.x JSON (file, folder or zip)."""
-        if source.is_dir() and not any(source.glob("*.json")):
+        if source.is_dir() and not files_below(source, PUBLISHED):
             return super().load(source)
         return build_items(
             source, ((row.location, partial(self._published_item, row)) for row in self.source_rows(source))
@@ -99,7 +104,7 @@ class KorQuAD2(Benchmark):
             try:
                 documents = json.loads(content)["data"]
                 questions = [{**document, "qa": qa} for document in documents for qa in document["qas"]]
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise DataError(f"{file}: not a KorQuAD 2.x file: {error}") from None
             yield from (SourceRow(file, number, row) for number, row in enumerate(questions, 1))
 
@@ -152,15 +157,27 @@ def _page(file: Path) -> str:
 
 def _published_files(source: Path) -> Iterator[tuple[Path, bytes]]:
     try:
-        if source.suffix == ".zip":
+        if source.suffix.lower() == ".zip":
             with zipfile.ZipFile(source) as archive:
-                for name in sorted(n for n in archive.namelist() if n.endswith(".json")):
-                    yield source / name, archive.read(name)
+                for member in _published_members(source, archive):
+                    yield source / member, archive.read(member)
         else:
-            for path in sorted(source.rglob("*.json")) if source.is_dir() else [source]:
+            for path in files_below(source, PUBLISHED) if source.is_dir() else [source]:
                 yield path, path.read_bytes()
-    except (OSError, zipfile.BadZipFile) as error:
-        raise DataError(f"{source}: {error}") from None
+    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        raise DataError(f"{source}: {error}: unpack it and name the folder") from None
+
+
+def _published_members(source: Path, archive: zipfile.ZipFile) -> list[str]:
+    """Return the names of an archive's JSON files. Raises DataError if one cannot be read without a password."""
+    members = [
+        member
+        for member in archive.infolist()
+        if member.filename.lower().endswith(PUBLISHED) and not is_left_by_computer(PurePosixPath(member.filename))
+    ]
+    if any(member.flag_bits & ENCRYPTED for member in members):
+        raise DataError(f"{source}: has a password: unpack it and name the folder")
+    return sorted(member.filename for member in members)
 
 
 def _form(page: str, answer: str, start: int) -> str:

@@ -1,19 +1,20 @@
-"""Read test sets as their makers publish them: tables in files, images in folders."""
+"""Read the tables of test sets as their makers publish them."""
 
 import csv
 import io
 import json
-from codecs import BOM_UTF8
-from collections.abc import Iterator
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from evaluator.benchmarks.source_files import composed, files_below
+from evaluator.benchmarks.workbook import Unreadable, workbook_tables
 from evaluator.core.errors import DataError
 
 TABLES = (".csv", ".xlsx", ".json", ".jsonl", ".parquet")
-IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 ENCODINGS = ("utf-8-sig", "cp949")  # the encodings that spreadsheet programs in Korea write
 
 
@@ -32,61 +33,46 @@ class SourceRow:
     def text(self, column: str) -> str:
         """Return a column's text, stripped as the published scripts do.
 
-        Raises KeyError if the column is missing, ValueError if it is empty.
+        Raises KeyError if the column is missing, ValueError if it is empty or cannot be read as its author sees it.
         """
-        value = self.row[column]
-        text = "" if value is None else str(value).strip()
+        text = self._text(column, self.row[column])
         if not text:
             raise ValueError(f"column '{column}' is empty")
         return text
 
+    def optional_text(self, *columns: str) -> str:
+        """Return the text of the first of these columns that has one, else "". Raises ValueError as `text` does."""
+        texts = (self._text(column, self.row.get(column)) for column in columns)
+        return next(filter(None, texts), "")
 
-class ImageFolder:
-    """Find images by name anywhere below a folder."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-
-    def find(self, name: str, hint: str = "") -> Path:
-        """Return the image with this name; the file extension is optional.
-
-        If several images have the name, return the one whose folder path contains `hint`.
-        Raises ValueError if there is no such image or more than one.
-        """
-        found = self._by_name.get(name) or self._by_name.get(Path(name).stem, [])
-        if not found:
-            raise ValueError(f"image {name!r} is not below {self.root}")
-        if len(found) > 1:
-            found = [path for path in found if hint and hint in path.relative_to(self.root).parent.as_posix()]
-        if len(found) != 1:
-            raise ValueError(f"image {name!r} is in several folders, and not exactly one of them matches {hint!r}")
-        return found[0]
-
-    @cached_property
-    def _by_name(self) -> dict[str, list[Path]]:
-        names: dict[str, list[Path]] = {}
-        for path in sorted(self.root.rglob("*")):
-            if path.suffix.lower() in IMAGES:
-                names.setdefault(path.name, []).append(path)
-                names.setdefault(path.stem, []).append(path)
-        return names
+    def _text(self, column: str, value: Any) -> str:
+        if value is None or value != value:  # libraries write NaN for an empty cell
+            return ""
+        if isinstance(value, Unreadable):
+            raise ValueError(f"column '{column}': {value.reason}")
+        if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+            raise ValueError(
+                f"column '{column}' is {type(value).__name__}, not text: write it as its readers shall see it"
+            )
+        return composed(str(value)).strip()
 
 
 def table_rows(source: Path, kinds: tuple[str, ...] = TABLES) -> Iterator[SourceRow]:
     """Yield the rows of a CSV, XLSX, JSON, JSON lines or Parquet file, or of all such files below a folder.
 
-    `kinds` limits which files of a folder are read. Raises DataError, naming the file, if one cannot be read.
+    `kinds` limits which of them are read. Raises DataError, naming the file, if one cannot be read.
     """
     if not source.exists():
         raise DataError(f"{source}: no such file or folder")
-    files = sorted(p for p in source.rglob("*") if p.suffix.lower() in kinds) if source.is_dir() else [source]
+    files = files_below(source, kinds) if source.is_dir() else [source]
     if not files:
         raise DataError(f"{source}: contains no table ({', '.join(kinds)})")
     for file in files:
-        if (read := _READERS.get(file.suffix.lower())) is None:
-            raise DataError(f"{file}: must end in one of {', '.join(TABLES)}")
+        ending = file.suffix.lower()
+        if ending not in kinds:
+            raise DataError(f"{file}: must end in one of {', '.join(kinds)}")
         try:
-            yield from (SourceRow(file, number, row) for number, row in enumerate(read(file), 1))
+            yield from (SourceRow(file, number, row) for number, row in enumerate(_READERS[ending](file), 1))
         except DataError:
             raise
         except Exception as error:  # each format's library raises different errors
@@ -111,27 +97,46 @@ def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _csv(file: Path) -> Iterator[dict[str, Any]]:
+    """Read a table strictly: a quotation mark that is not closed would hide the rows behind it."""
+    rows = csv.reader(io.StringIO(_decoded(file), newline=""), strict=True)
+    try:
+        yield from _named(file, rows)
+    except csv.Error as error:
+        raise DataError(f"{file}, line {rows.line_num}: {error}: check the quotation marks") from None
+
+
+def _decoded(file: Path) -> str:
     content = file.read_bytes()
-    for encoding in ENCODINGS:
+    is_utf16 = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+    for encoding in ("utf-16",) if is_utf16 else ENCODINGS:
         try:
-            text = content.decode(encoding)
+            return content.decode(encoding)
         except UnicodeDecodeError:
             continue
-        return iter(csv.DictReader(io.StringIO(text, newline="")))
-    raise DataError(f"{file}: is neither UTF-8 nor CP949")
+    raise DataError(f"{file}: is neither UTF-8 nor CP949 nor UTF-16: save it as UTF-8")
 
 
 def _xlsx(file: Path) -> Iterator[dict[str, Any]]:
-    from openpyxl import load_workbook
+    for rows in workbook_tables(file):
+        yield from _named(file, rows)
 
-    book = load_workbook(file, read_only=True, data_only=True)
-    try:
-        for sheet in book:
-            rows = sheet.iter_rows(values_only=True)
-            heading = [str(name) for name in next(rows, ())]
-            yield from (dict(zip(heading, row, strict=True)) for row in rows if any(v is not None for v in row))
-    finally:
-        book.close()
+
+def _named(file: Path, rows: Iterator[Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Yield rows by the headings of the first row that is not empty.
+
+    A cell without a heading makes its row unusable: a comma without quotation marks has cut a text into two.
+    """
+    filled = (row for row in rows if any(row))
+    headings = [composed(str(name or "")).strip() for name in next(filled, ())]
+    twice = next((name for name in headings if name and headings.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"{file}: two columns are named {twice!r}")
+    for row in filled:
+        named = dict(zip(headings, row, strict=False)) | dict.fromkeys(headings[len(row) :])
+        if any(row[len(headings) :]):
+            reason = f"the row has {len(row)} cells for {len(headings)} headings: quote texts that contain commas"
+            named = dict.fromkeys(headings, Unreadable(reason))
+        yield named
 
 
 def _json(file: Path) -> Iterator[dict[str, Any]]:
@@ -157,4 +162,10 @@ def parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
         yield from batch.to_pylist()
 
 
-_READERS = {".csv": _csv, ".xlsx": _xlsx, ".json": _json, ".jsonl": _jsonl, ".parquet": parquet_rows}
+_READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {
+    ".csv": _csv,
+    ".xlsx": _xlsx,
+    ".json": _json,
+    ".jsonl": _jsonl,
+    ".parquet": parquet_rows,
+}

@@ -23,6 +23,12 @@ def main(args: argparse.Namespace) -> int:
         print(
             f"{done.unmatched:,} items cannot be answered correctly: the published rule rejects their own gold answer"
         )
+    if done.empty:
+        print(
+            f"{done.empty:,} items accept an empty answer: the published rule compares no character of their gold answer"
+        )
+    for reason, count in sorted(done.pictures.items()):
+        print(f"{count:,} pictures {reason}")
     for where, reason in done.rejected[:PREVIEW]:
         print(f"rejected {where}: {reason}", file=sys.stderr)
     if len(done.rejected) > PREVIEW:

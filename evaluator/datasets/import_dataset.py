@@ -12,11 +12,13 @@ from pathlib import Path
 from uuid import uuid4
 
 from evaluator.benchmarks.base import Benchmark, Row, describe_row_error
-from evaluator.benchmarks.source_rows import ImageFolder, SourceRow
+from evaluator.benchmarks.source_files import ImageFolder
+from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Answer, Item
 from evaluator.core.errors import DataError
 from evaluator.core.files import new_folder, write_content_addressed
 from evaluator.datasets.leak_check import CANARY
+from evaluator.engines.images import changes
 from evaluator.hub.eval_results import benchmark_yaml
 
 REJECTED = "rejected.jsonl"
@@ -30,6 +32,8 @@ class Imported:
     files: int  # images or pages
     rejected: list[tuple[str, str]]  # location of the row, reason
     unmatched: int  # items whose gold answer the published rule does not accept
+    empty: int  # items for which the published rule accepts an empty answer
+    pictures: Counter[str]  # how many pictures are changed before a model sees them, by reason
 
 
 def import_dataset(
@@ -70,7 +74,15 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
         )
         (out / REJECTED).write_text("".join(lines), encoding="utf-8")
     files = sum(1 for path in out.glob("*/*"))
-    imported = Imported(benchmark.complete(items), files, rejected, _unmatched(benchmark, items))
+    golds = [(item, gold) for item in items if (gold := benchmark.gold_output(item)) is not None]
+    imported = Imported(
+        items=benchmark.complete(items),
+        files=files,
+        rejected=rejected,
+        unmatched=len(golds) - _accepted(benchmark, golds),
+        empty=_accepted(benchmark, [(item, "") for item, _ in golds]),
+        pictures=Counter(reason for path in out.glob("images/*") for reason in changes(path)),
+    )
     (out / "README.md").write_text(_card(benchmark, imported, list(rows.values())), encoding="utf-8")
     (out / "eval.yaml").write_text(benchmark_yaml(benchmark.name), encoding="utf-8")
     (out / CANARY).write_text(f"HANNUN CANARY {uuid4()}\n", encoding="utf-8")
@@ -104,13 +116,12 @@ def _write_parquet(rows: list[Row], file: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows), file, compression="zstd")
 
 
-def _unmatched(benchmark: Benchmark, items: list[Item]) -> int:
-    """Return the number of items for which the published rule rejects their own gold answer."""
-    golds = [(item, gold) for item in items if (gold := benchmark.gold_output(item)) is not None]
-    answers = [Answer(item.id, gold, "ok", 0.0) for item, gold in golds]
-    scores = benchmark.score_flat([item for item, _ in golds], answers)
+def _accepted(benchmark: Benchmark, outputs: list[tuple[Item, str]]) -> int:
+    """Return how many of these outputs the published rule accepts for their items."""
+    answers = [Answer(item.id, output, "ok", 0.0) for item, output in outputs]
+    scores = benchmark.score_flat([item for item, _ in outputs], answers)
     published = next(metric.name for metric in benchmark.metrics if metric.is_mean)  # it is declared first
-    return sum(score.values[published] < 1 for score in scores)
+    return sum(score.values[published] == 1 for score in scores)
 
 
 def _card(benchmark: Benchmark, imported: Imported, rows: list[Row]) -> str:
@@ -125,6 +136,8 @@ def _card(benchmark: Benchmark, imported: Imported, rows: list[Row]) -> str:
     lines += [f"| items | {len(imported.items):,} |", f"| images or pages | {imported.files:,} |"]
     lines += [f"| rows rejected | {len(imported.rejected):,} |"]
     lines += [f"| items whose gold answer the published rule does not accept | {imported.unmatched:,} |"]
+    lines += [f"| items for which the published rule accepts an empty answer | {imported.empty:,} |"]
+    lines += [f"| pictures {reason} | {count:,} |" for reason, count in sorted(imported.pictures.items())]
     lines += [f"| columns | {', '.join(f'`{column}`' for column in rows[0])} |", ""]
     for axis in benchmark.card.axes:
         counts = Counter(item.buckets[axis.name] for item in imported.items)

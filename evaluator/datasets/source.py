@@ -17,6 +17,7 @@ from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError, Revi
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.errors import DataError, EvaluationError
+from evaluator.core.files import new_folder
 from evaluator.datasets.leak_check import CANARY
 from submissions.checks.data_terms import check_receivers
 from submissions.config.api_options import ApiOptions
@@ -109,11 +110,8 @@ def fetch_dataset(name: str, split: str, token: str | None, cache: Path) -> tupl
             folder.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(f"{folder}.lock"):  # another worker of this host may be downloading it
                 if not folder.exists():
-                    partial = folder.with_name(f"{split}.partial")
-                    shutil.rmtree(partial, ignore_errors=True)
-                    partial.mkdir()
-                    _download(repo, commit, split, token, partial)
-                    partial.rename(folder)
+                    with new_folder(folder) as partial:
+                        _download(repo, commit, split, token, partial)
     except (RepositoryNotFoundError, RevisionNotFoundError):
         raise DataError(f"{SCHEME}{name}: no such dataset, or HANNUN_DATA_TOKEN may not read it") from None
     except (HfHubHTTPError, HTTPError) as error:
@@ -128,7 +126,7 @@ def _download(repo: str, commit: str, split: str, token: str | None, folder: Pat
         rows = load_dataset(repo, split=split, revision=commit, token=token)
     except (ValueError, FileNotFoundError) as error:
         raise DataError(f"{SCHEME}{repo}: {' '.join(str(error).split())[:200]}") from None
-    extracted = _extract_images(rows, folder)
+    extracted = _extract_images(repo, rows, folder)
     if extracted is None:
         snapshot_download(
             repo,
@@ -144,23 +142,52 @@ def _download(repo: str, commit: str, split: str, token: str | None, folder: Pat
     rows.to_parquet(folder / "items.parquet")
 
 
-def _extract_images(rows: Any, folder: Path) -> Any:
-    """Write embedded images to files and return the rows with paths instead. Return None if they have paths already."""
+def _extract_images(repo: str, rows: Any, folder: Path) -> Any:
+    """Write embedded images to files and return the rows with paths instead. Return None if they have paths already.
+
+    Raises DataError, naming the row, if it has no list of embedded images.
+    """
     from datasets import Features, Image, List, Value
 
     feature = rows.features.get("images")
-    if not isinstance(getattr(feature, "feature", None), Image):
+    if _holds_images(feature):
+        raise DataError(
+            f"{SCHEME}{repo}, row 1: column 'images' is one image: store a list, with the feature List(Image())"
+        )
+    if not _holds_images(getattr(feature, "feature", None)):
         return None
     (folder / "images").mkdir()
     rows = rows.cast_column("images", List(Image(decode=False)))
 
-    def write_images(row: dict[str, Any], number: int) -> dict[str, Any]:
+    def write_images(row: dict[str, Any], index: int) -> dict[str, Any]:
         names = []
-        for place, image in enumerate(row["images"]):
-            name = f"images/{number:06}-{place}{Path(image['path'] or '.png').suffix}"
+        for place, image in enumerate(_embedded_images(repo, row, index + 1)):
+            name = f"images/{index:06}-{place}{Path(image['path'] or '.png').suffix}"
             (folder / name).write_bytes(image["bytes"])
             names.append(name)
         return {"images": names}
 
     features = Features({**rows.features, "images": List(Value("string"))})
     return rows.map(write_images, with_indices=True, features=features, load_from_cache_file=False)
+
+
+def _holds_images(feature: Any) -> bool:
+    """Return whether a feature is an image, or the struct that stores one in Parquet files without a description."""
+    from datasets import Image
+
+    return isinstance(feature, Image) or (isinstance(feature, dict) and "bytes" in feature)
+
+
+def _embedded_images(repo: str, row: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    images = row["images"] or []
+    where = f"{SCHEME}{repo}, row {number}: column 'images'"
+    if not images:
+        raise DataError(f"{where} is empty")
+    if any(image is None for image in images):
+        raise DataError(f"{where} has no image at a place of its list")
+    if any(image["bytes"] is None for image in images):
+        raise DataError(
+            f"{where} names files of its maker's computer: upload the images themselves, "
+            "with push_to_hub(…, embed_external_files=True)"
+        )
+    return images

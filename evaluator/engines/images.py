@@ -6,6 +6,7 @@ whose name ends in .png.
 
 import base64
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,12 @@ def image_urls(prompt: Prompt, use_links: bool, max_pixels: int) -> tuple[list[s
     return urls, min(scales, default=None)
 
 
+def changes(path: Path) -> list[str]:
+    """Return what is changed in a picture before a model sees it, apart from its size. Raises OSError if it is no picture."""
+    with _open(path) as image:
+        return [reason for reason, is_needed in CHANGES.items() if is_needed(image)]
+
+
 def _on_white(image: Image.Image) -> Image.Image:
     """Return an image as RGB. Transparent parts are white."""
     if image.mode in DEEP_MODES:
@@ -117,6 +124,14 @@ def _orientation(image: Image.Image) -> int:
     except (*BROKEN_ERRORS, OSError, ValueError):
         return 1
     return value if value in range(1, 9) else 1
+
+
+CHANGES: dict[str, Callable[[Image.Image], bool]] = {
+    "with transparency, shown on white": lambda image: image.has_transparency_data,
+    "with more than 8 bits for each grey value, scaled to 8": lambda image: image.mode in DEEP_MODES,
+    "stored turned, shown upright": lambda image: _orientation(image) != 1,
+    "with several frames, of which the first is shown": lambda image: getattr(image, "n_frames", 1) > 1,
+}
 
 
 def _open(path: Path) -> Image.Image:

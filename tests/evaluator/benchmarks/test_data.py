@@ -77,7 +77,7 @@ BROKEN_ROWS: list[tuple[str, dict[str, Any], str]] = [
     ("ko-vqa", {"answer": 61.5}, "'answer'"),
     ("ko-vqa", {"question": ""}, "'question'"),
     ("ko-vqa", {"question": "몇 명\ud83d"}, "'question' contains an unpaired surrogate"),
-    ("ko-vqa", {"images": []}, "'images' is empty"),
+    ("ko-vqa", {"images": []}, "'images' must be a list"),
     ("ko-vqa", {"images": ["images/none.png"]}, "does not exist"),
     ("ko-vqa", {"images": ["../../../etc/passwd"]}, "outside the folder"),
     ("ko-vqa", {"images": ["items.jsonl"]}, "not a readable image"),

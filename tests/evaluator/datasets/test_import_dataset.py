@@ -205,7 +205,7 @@ def test_import_reads_public_subsets(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\xff\xfe\x00nonsense\x81", "neither UTF-8 nor CP949"),
+        (b"\x81\xff nonsense", "neither UTF-8 nor CP949"),
         (b"row_id,domain\n", "has no rows"),
         (b"row_id,domain\n1,a\n", "none of 1 rows can be used; questions.csv, row 1: column 'answer' is missing"),
     ],

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,7 +16,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.datasets.source import open_source
 from scripts.support.hub.server import build, commit_of, serve
 from scripts.support.serving import python
-from submissions.config.paths import SAMPLES
+from submissions.config.paths import ROOT, SAMPLES
 from submissions.config.settings import Settings
 
 pytestmark = pytest.mark.integration
@@ -37,11 +38,12 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     card = "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: test\n    path: items.parquet\n---\n"
     (folder / "README.md").write_text(card)
     _write_shards(root / "datasets/org/shards/data")
+    _write_shards(root / "datasets/org/plain/data", described=False)
     with serve(build(root, private={"datasets/org/folder": TOKEN, "datasets/org/shards": TOKEN})) as address:
         yield address
 
 
-def _write_shards(folder: Path) -> None:
+def _write_shards(folder: Path, *, described: bool = True) -> None:
     """Write shards as `Dataset.push_to_hub` does, with the images in the Parquet files."""
     images = pa.list_(pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
     folder.mkdir(parents=True)
@@ -56,7 +58,9 @@ def _write_shards(folder: Path) -> None:
             row["images"] = [{"bytes": (SAMPLES / "ko-vqa" / n).read_bytes(), "path": Path(n).name} for n in names]
         fields = [(name, pa.string()) for name in features if name != "images"]
         table = pa.Table.from_pylist(rows, schema=pa.schema([*fields, ("images", images)]))
-        pq.write_table(table.replace_schema_metadata(meta), folder / f"test-0000{shard}-of-00002.parquet")
+        pq.write_table(
+            table.replace_schema_metadata(meta if described else None), folder / f"test-0000{shard}-of-00002.parquet"
+        )
 
 
 def _fetched(name: str, hub: str, tmp_path: Path, token: str = TOKEN) -> subprocess.CompletedProcess[str]:
@@ -125,3 +129,66 @@ def test_open_source_accepts_path_or_none(settings: Settings, tmp_path: Path) ->
     assert open_source("ko-vqa", None, settings).split == "sample"
     source = open_source("ko-vqa", f"{tmp_path}#dev", settings)
     assert (source.path, source.split, source.id) == (tmp_path, "dev", "ko-vqa")
+
+
+CASES: list[dict[str, Any]] = json.loads((ROOT / "tests/cases/hub/rows.json").read_text(encoding="utf-8"))
+REMEDIES = {
+    "paths": "embed_external_files=True",
+    "mixed": "embed_external_files=True",
+    "null-image": "no image",
+    "null-list": "is empty",
+    "one-image": "List(Image())",
+}
+
+
+@pytest.fixture(scope="module")
+def hub_of_cases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    root = tmp_path_factory.mktemp("hub")
+    for case in CASES:
+        _write_case(root / f"datasets/org/{case['name']}/data", case)
+    with serve(build(root)) as address:
+        yield address
+
+
+def _write_case(folder: Path, case: dict[str, Any]) -> None:
+    from datasets import Dataset, Features, Image, List, Value
+
+    picture = (SAMPLES / "ko-vqa" / _rows()[0]["images"][0]).read_bytes()  # type: ignore[index]
+    rows = json.loads(json.dumps(case["rows"]))
+    for row in rows:
+        images = row["images"] if isinstance(row["images"], list) else [row["images"]]
+        for image in filter(None, images):
+            image["bytes"] = image["bytes"] and picture
+    image_feature = Image(decode=False)
+    feature = List(image_feature) if case["feature"] == "List(Image)" else image_feature
+    texts = {name: Value("string") for name in ("id", "question", "answer", "domain")}
+    folder.mkdir(parents=True)
+    table = Dataset.from_list(rows, features=Features({**texts, "images": feature}))
+    table.to_parquet(folder / "test-00000-of-00001.parquet")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_run_refuses_rows_without_embedded_images(
+    environment: dict[str, str], hub_of_cases: str, tmp_path: Path, case: dict[str, Any]
+) -> None:
+    environment |= {"HF_ENDPOINT": hub_of_cases, "HF_HOME": str(tmp_path / "home")}
+    environment |= {"HANNUN_DATA_ABROAD": '["ko-vqa"]', "HANNUN_WORK_DIR": str(tmp_path / "work")}
+    data = f"hf://datasets/org/{case['name']}"
+    command = ["-m", "evaluator", "run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", "--data", data]
+    for _ in range(2):  # nothing of the first try is taken for complete by the second
+        done = python(*command, "--out", str(tmp_path / "out"), environment=environment)
+        line = done.stderr.strip().splitlines()[-1]
+        assert done.returncode == 2 and "Traceback" not in done.stderr
+        assert f"{data}, row 1: column 'images'" in line and REMEDIES[case["name"]] in line
+    assert not list((tmp_path / "work/datasets").rglob("items.parquet"))
+
+
+def test_open_source_reads_images_without_description(tmp_path: Path, hub: str) -> None:
+    """Parquet files written by other libraries do not say that a struct is an image."""
+    done = _fetched("hf://datasets/org/plain", hub, tmp_path)
+    assert done.returncode == 0, done.stderr
+    items = BENCHMARKS["ko-vqa"].load(Path(done.stdout.split()[0]))
+    assert [item.images[0].read_bytes() for item in items] == [
+        (SAMPLES / "ko-vqa" / row["images"][0]).read_bytes()  # type: ignore[index]
+        for row in _rows()
+    ]

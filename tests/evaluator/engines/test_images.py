@@ -2,7 +2,9 @@
 
 import base64
 import io
+import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from PIL import Image
 
 from evaluator.core.data_types import Prompt
 from evaluator.engines.images import ORIENTATION, fitted_size, image_urls, load_image
+from submissions.config.paths import ROOT
 
 SIZE = (60, 40)
 MARK = (10, 10, 30, 30)  # a dark rectangle on white
@@ -125,3 +128,31 @@ def test_broken_picture_is_an_error_of_the_file(tmp_path: Path) -> None:
         (tmp_path / "broken").write_bytes(whole[:length])
         with pytest.raises(OSError):
             load_image(tmp_path / "broken")
+
+
+CASES = ROOT / "tests/cases/images"  # files from reports about other tools
+EXPECTED: dict[str, dict[str, Any]] = json.loads((CASES / "expected.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("name", EXPECTED)
+def test_reported_file_is_the_same_for_engine_and_server(name: str, budget: int) -> None:
+    width, height, _ = fitted_size(CASES / name, budget)
+    media_type, decoded = sent(CASES / name, budget)
+    assert media_type == f"data:image/{(decoded.format or '').lower()}"
+    assert np.array_equal(np.asarray(load_image(CASES / name, (width, height))), np.asarray(decoded.convert("RGB")))
+
+
+@pytest.mark.parametrize("name", [name for name, right in EXPECTED.items() if "mark" in right])
+def test_reported_page_is_dark_on_white(name: str) -> None:
+    left, top, right, bottom = EXPECTED[name]["mark"]
+    image = load_image(CASES / name)
+    pixels = np.asarray(image)
+    assert list(image.size) == EXPECTED[name]["size"]
+    assert pixels[top + 2 : bottom - 2, left + 2 : right - 2].max() < 100
+    assert pixels[: top - 2].min() > 230 and pixels[:, right + 2 :].min() > 230
+
+
+@pytest.mark.parametrize("name", [name for name, right in EXPECTED.items() if "media_type" in right])
+def test_reported_file_is_announced_as_its_content(name: str) -> None:
+    assert sent(CASES / name, 10**6)[0] == f"data:{EXPECTED[name]['media_type']}"

@@ -1,0 +1,63 @@
+"""Find the files of a test set in a folder or archive, as their maker sees them.
+
+Computers leave files of their own among them, and a Mac decomposes the Korean letters of names.
+"""
+
+import unicodedata
+from functools import cached_property
+from pathlib import Path, PurePath, PurePosixPath
+
+IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+
+
+def composed(text: str) -> str:
+    """Return a text with each Korean syllable as one character (Unicode NFC), as people write and compare it."""
+    return unicodedata.normalize("NFC", text)
+
+
+def is_left_by_computer(path: PurePath) -> bool:
+    """Return whether a path belongs to no person: `._name` and `__MACOSX` of a Mac, the lock `~$name` of Excel, hidden files."""
+    return any(part.startswith((".", "~$")) or part == "__MACOSX" for part in path.parts)
+
+
+def files_below(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+    """Return the files at any depth whose names end in one of `endings`, in either case, sorted by path."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in endings and not is_left_by_computer(path.relative_to(folder)) and path.is_file()
+    )
+
+
+class ImageFolder:
+    """Find images by name anywhere below a folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def find(self, name: str, hint: str = "") -> Path:
+        """Return the image with this name; the file extension is optional.
+
+        If several images have the name, return the one whose folder path contains `hint`.
+        Raises ValueError if there is no such image or more than one.
+        """
+        wanted = PurePosixPath(composed(name).replace("\\", "/"))
+        found = self._by_name.get(wanted.name) or self._by_name.get(wanted.stem, [])
+        if not found:
+            raise ValueError(f"image {name!r} is not below {self.root}")
+        if len(found) > 1:
+            found = [path for path in found if hint and composed(hint) in self._folder(path)]
+        if len(found) != 1:
+            raise ValueError(f"image {name!r} is in several folders, and not exactly one of them matches {hint!r}")
+        return found[0]
+
+    def _folder(self, path: Path) -> str:
+        return composed(path.relative_to(self.root).parent.as_posix())
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Path]]:
+        names: dict[str, list[Path]] = {}
+        for path in files_below(self.root, IMAGES):
+            names.setdefault(composed(path.name), []).append(path)
+            names.setdefault(composed(path.stem), []).append(path)
+        return names
