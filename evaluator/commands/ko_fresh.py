@@ -20,7 +20,7 @@ from evaluator.fresh.seed import commitment, differences, other_versions, reveal
 from evaluator.job.limited_process import run_limited
 from evaluator.opened.books import Books, open_books
 from evaluator.opened.collect import collect
-from evaluator.opened.dataset import check_is_free, upload, write_dataset
+from evaluator.opened.dataset import create_dataset, upload, write_dataset
 from evaluator.opened.item_statistics import PartStatistics, item_statistics
 from evaluator.opened.on_board import board_differences
 from evaluator.opened.recompute import book_differences, file_differences
@@ -66,13 +66,13 @@ def _reveal(args: argparse.Namespace) -> int:
         raise DataError(f"{quarter} was revealed with the dataset {before.dataset}, and that was not changed")
     if found := book_differences(books):
         raise DataError(f"nothing revealed, because the results do not follow from their answers: {'; '.join(found)}")
-    if args.push:
-        check_is_free(args.dataset, settings.hub_token_value)
     if before.revealed_at:
         print(f"note: {quarter} was revealed before, on {before.revealed_at:%Y-%m-%d %H:%M} UTC")
     elif not args.yes and input(_question(books, settings)).strip().lower() not in ("y", "yes"):
         print("nothing revealed")
         return 2
+    if args.push:  # first, because a published seed cannot be taken back
+        create_dataset(args.dataset, settings.hub_token_value)
     reveal(quarter, settings, args.dataset)
     books = collect(quarter, settings)  # again, with the seed and with results that were published meanwhile
     with new_folder(args.out) as folder, shown_progress() as show:

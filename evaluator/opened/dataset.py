@@ -33,6 +33,7 @@ from evaluator.opened.books import ANSWERS, SET, Books
 from evaluator.opened.card import dataset_card
 from evaluator.results.answer_rows import AnswerRow
 from submissions.records.result import EvalResult
+from submissions.store.copy import HUB_FILE
 from submissions.store.hub_api import HubApi
 from submissions.texts.errors import StoreError
 
@@ -87,34 +88,39 @@ def write_dataset(
     (folder / "README.md").write_text(dataset_card(books, dataset, ITEMS), encoding="utf-8")
 
 
-def upload(folder: Path, dataset: str, token: str | None) -> str:
-    """Create a public dataset from a folder and return its URL.
+def create_dataset(dataset: str, token: str | None) -> None:
+    """Create an empty public dataset on the Hub, or take one that an earlier try created.
 
-    Raises DataError if the dataset exists already, which is then not changed, and StoreError if the Hub fails.
+    Raises DataError if the dataset has files already, and StoreError if the token may not create it or the Hub fails.
     """
     api = HubApi(lambda: token)
     try:
-        place = api.create_repo(dataset, repo_type="dataset", private=False)
-        api.upload_folder(repo_id=dataset, repo_type="dataset", folder_path=folder, commit_message="Open the books")
+        api.create_repo(dataset, repo_type="dataset", private=False, exist_ok=True)
+        files = set(api.list_repo_files(dataset, repo_type="dataset")) - {HUB_FILE}
     except HfHubHTTPError as error:
         status = error.response.status_code
-        if status == 409:
-            raise DataError(f"the dataset {dataset} exists already, and nothing in it was changed") from None
-        raise StoreError(f"{dataset}: the Hub answers {status}. {_by_hand(folder, dataset)}") from error
+        raise StoreError(
+            f"{dataset}: the Hub answers {status}, and nothing was revealed. Name a token in HANNUN_HUB_TOKEN that may create "
+            "datasets there, or leave out --push"
+        ) from error
     except HTTPError as error:
-        raise StoreError(f"{dataset}: {type(error).__name__}. {_by_hand(folder, dataset)}") from error
-    return str(place)
+        raise StoreError(f"{dataset}: {type(error).__name__}, and nothing was revealed; try again later") from error
+    if files:
+        raise DataError(f"the dataset {dataset} exists already, and nothing in it was changed")
 
 
-def check_is_free(dataset: str, token: str | None) -> None:
-    """Raise DataError if a dataset exists already, and StoreError if the Hub does not answer."""
+def upload(folder: Path, dataset: str, token: str | None) -> str:
+    """Upload a folder to a dataset and return its URL. Raises StoreError, with the command to repeat, if the Hub fails."""
     api = HubApi(lambda: token)
     try:
-        taken = api.repo_exists(dataset, repo_type="dataset")
+        api.upload_folder(repo_id=dataset, repo_type="dataset", folder_path=folder, commit_message="Open the books")
+    except HfHubHTTPError as error:
+        raise StoreError(
+            f"{dataset}: the Hub answers {error.response.status_code}. {_by_hand(folder, dataset)}"
+        ) from error
     except HTTPError as error:
-        raise StoreError(f"{dataset}: {type(error).__name__}") from error
-    if taken:
-        raise DataError(f"the dataset {dataset} exists already, and nothing in it was changed")
+        raise StoreError(f"{dataset}: {type(error).__name__}. {_by_hand(folder, dataset)}") from error
+    return f"{api.endpoint}/datasets/{dataset}"
 
 
 def _by_hand(folder: Path, dataset: str) -> str:

@@ -6,6 +6,7 @@ they are read, because the Hub's git server can leave out files but cannot send 
 (https://github.com/harbor-framework/harbor/pull/2328).
 """
 
+import itertools
 import logging
 import re
 import secrets
@@ -54,6 +55,8 @@ CLOCK_MAX_AGE = 600.0  # seconds until the Hub's time is fetched again
 TIMEOUT = 30.0  # seconds without receiving a byte
 RESPONSE_SECONDS = 60.0  # for the whole body of a response
 CONFLICTS = (409, 412)
+UNDO_TRIES = 5
+REFUSALS = 7  # refusals in a row, while nobody else commits, after which there is no race to win
 FRESH_S = (
     3600.0  # after a fetch older than this, only the newest commit is fetched: all folders since would be too large
 )
@@ -107,6 +110,7 @@ class HubStore:
             raise StoreError(f"{url} is not a dataset; write hf://datasets/OWNER/NAME")
         self.url = url
         self.failed_attempts = 0
+        self._refusals = 0  # commits that were refused in a row as late, although the branch did not move
         self._limits = threading.local()  # .until: when the current operation of this thread stops retrying
         self._repo = match[1]
         self._api = HubApi(read_token)
@@ -178,7 +182,9 @@ class HubStore:
 
         If the Hub's answer leaves open whether the commit was made, the history is searched for its nonce. If nothing
         would change, the Hub reports success without checking the parent; then the nonce is missing, which is treated as
-        a conflict. Raises ConflictError if the branch has moved, and StoreUnavailableError if the Hub cannot be reached.
+        a conflict. A commit that the Hub stored on a newer parent is undone and is a conflict as well. Raises ConflictError
+        if the branch has moved, StoreError if it refuses every commit without moving, and StoreUnavailableError if the Hub
+        cannot be reached.
         """
         nonce = secrets.token_hex(16)
         there = self._mirror.snapshot(parent).files if self._mirror.has(parent) else {}
@@ -203,8 +209,15 @@ class HubStore:
                     raise
                 head = self.head()
                 landed = self._find_nonce(head, parent, nonce)
-                if landed is None and status not in CONFLICTS and head == parent:
-                    raise
+                if landed is None and head == parent:
+                    if status not in CONFLICTS:
+                        raise
+                    self._count_refusal(error)
+                    raise ConflictError(MAIN) from error
+            self._refusals = 0
+            if landed and self._parent_of(landed) not in (parent, None):
+                self._undo(changes, landed)
+                raise ConflictError(MAIN)
             if landed is None and not self._committed_before_squash(changes, head, parent):
                 raise ConflictError(MAIN)
             return landed or head
@@ -226,6 +239,39 @@ class HubStore:
             revision=MAIN,
             parent_commit=parent,
         )
+
+    def _count_refusal(self, error: Exception) -> None:
+        """Raise StoreError if commits are refused again and again as late, although nobody else commits."""
+        self._refusals += 1
+        if self._refusals >= REFUSALS:
+            self._refusals = 0
+            raise StoreError(
+                f"{self.url}: the Hub refuses every commit as late, although nobody else commits; give the token in "
+                f"HANNUN_HUB_TOKEN the right to write, and check that the branch {MAIN} accepts commits"
+            ) from error
+
+    def _parent_of(self, commit: str) -> str | None:
+        """Return the parent of a commit in the mirror, or None if the mirror does not have it."""
+        known = itertools.islice(self._mirror.history(commit), 2)
+        return next((before.id for before in known if before.id != commit), None)
+
+    def _undo(self, changes: Changes, landed: str) -> None:
+        """Give the files of a commit back what they had before it, because others may rely on that.
+
+        The Hub stored it on a newer parent than it named. Files that somebody has changed since are left alone.
+        """
+        before = self.snapshot(self._parent_of(landed))
+        for _ in range(UNDO_TRIES):
+            now = self.snapshot()
+            ours = [path for path, content in changes.items() if unchanged(now, path, content)]
+            earlier = {path: self.read(path, before.head) if path in before.files else None for path in ours}
+            if all(unchanged(now, path, content) for path, content in earlier.items()):
+                return
+            try:
+                self.commit(earlier, now.head, f"Undo {landed}, which names an older parent")
+                return
+            except ConflictError:
+                continue
 
     def _fetch_commit(self, head: str, parent: str) -> str:
         """Fetch a new commit and return it, or return the current head if the commit was squashed in the meantime."""

@@ -87,6 +87,8 @@ def serve_commits(app: FastAPI, hub: "Hub", kind: str) -> None:
         if request.query_params.get("create_pr") == "1":
             return error(request, 400, "The double does not support pull requests to datasets and Spaces")
         lines = [json.loads(line) for line in body.splitlines() if line.strip()]
+        meanwhile, hub.meanwhile = hub.meanwhile, lambda: None
+        meanwhile()
         with hub.locked(repo):
             if denied := _refuse_over_quota(hub, request, repo):
                 return denied
@@ -138,12 +140,16 @@ def _commit(hub: "Hub", repo: str, branch: str, lines: list[dict[str, Any]]) -> 
     header = next(line["value"] for line in lines if line["key"] == "header")
     changes = {line["value"]["path"]: _content(hub, repo, line) for line in lines if line["key"] != "header"}
     trees = store.trees(head, _folders(changes))
+    is_stale = hub.stale_commits > 0 and header.get("parentCommit") != head
+    if is_stale:
+        hub.stale_commits -= 1
+        changes = {p: c for p, c in changes.items() if c is not None or p.rpartition("/")[2] in trees[folder_of(p)]}
     for path, content in changes.items():
         if content is None and path.rpartition("/")[2] not in trees[folder_of(path)]:
             raise RefusedError(404, f"A file with this name doesn't exist: {path}", "EntryNotFound")
     if all(c is not None and trees[folder_of(p)].get(p.rpartition("/")[2]) == blob_of(c) for p, c in changes.items()):
         return head  # unchanged files succeed whatever the parent, and make no commit
-    parent = header.get("parentCommit") or head
+    parent = head if is_stale else header.get("parentCommit") or head
     if parent != head:
         raise RefusedError(412, "A commit has happened since. Please refresh and try again.")
     _check_limits(hub, changes, trees, f"refs/heads/{branch}", store, head)

@@ -66,6 +66,8 @@ class Hub:
         self.sends_quota_headers = True  # add RateLimit headers to the refusal of too many commits
         self.commits = 0
         self.commit_times: dict[str, deque[float]] = {}
+        self.meanwhile: Callable[[], object] = lambda: None  # what others do just before a commit arrives
+        self.stale_commits = 0  # number of commits that are stored on the newest one, whichever they name
         self.lag = 0  # number of times that git still shows the commit before the newest
         self.refs_lag = self.info_lag = 0  # the same for the list of refs, and for `sha` of the repository info
         self.serves_single_objects = False  # git sends packfiles for single trees and blobs

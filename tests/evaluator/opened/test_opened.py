@@ -23,14 +23,14 @@ from evaluator.commands.verify import read_place
 from evaluator.core.errors import DataError
 from evaluator.fresh.seed import commitment
 from evaluator.opened.books import open_books
-from evaluator.opened.dataset import check_is_free, upload
+from evaluator.opened.dataset import create_dataset, upload
 from evaluator.opened.item_statistics import item_statistics
 from evaluator.opened.on_board import board_differences
 from evaluator.opened.recompute import book_differences
 from evaluator.worker.loop import Worker
 from leaderboard.web.application import build_app
 from scripts.support.engines import LetterEngine, use_engine
-from scripts.support.hub.repos import TOKEN, Hub
+from scripts.support.hub.repos import TOKEN, Fault, Hub
 from scripts.support.hub.server import serve
 from submissions.config.paths import ROOT
 from submissions.config.settings import Settings
@@ -52,12 +52,18 @@ def fresh_settings(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Setti
 
 
 @pytest.fixture
-def revealed(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Return the folder of a revealed quarter with one result."""
+def evaluated(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Return settings of an installation with one result of a quarter that is not revealed."""
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda command, policy: command)
     use_engine(monkeypatch, LetterEngine)
     submit(fresh_settings, "tiny/image-text", "ko-fresh")
     assert Worker(fresh_settings).run_pending() == 1
+    return fresh_settings
+
+
+@pytest.fixture
+def revealed(evaluated: Settings, tmp_path: Path) -> Path:
+    """Return the folder of a revealed quarter with one result."""
     folder = tmp_path / "books"
     assert evaluator(["ko-fresh", "reveal", QUARTER, "--yes", "--dataset", DATASET, "--out", str(folder)]) == 0
     return folder
@@ -276,14 +282,53 @@ def test_second_reveal_changes_nothing(
 
 
 @pytest.mark.integration
-def test_push_leaves_existing_dataset_alone_and_says_how_to_upload(hub: Hub, tmp_path: Path) -> None:
+def test_create_dataset_leaves_existing_files_alone(hub: Hub) -> None:
+    store = open_store("hf://datasets/org/store")
+    store.commit({"table.csv": b"1"}, store.head(), "somebody's")
     with pytest.raises(DataError, match="the dataset org/store exists already"):
-        check_is_free("org/store", TOKEN)
-    check_is_free("org/free", TOKEN)
+        create_dataset("org/store", TOKEN)
+    create_dataset("org/free", TOKEN)
+    create_dataset("org/free", TOKEN)  # as a second try does, after the first failed behind this step
+
+
+@pytest.mark.integration
+def test_upload_says_how_to_repeat_it(hub: Hub, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("a card")
-    hub.foreign = {"org"}
+    create_dataset("org/free", TOKEN)
+    assert upload(tmp_path, "org/free", TOKEN).endswith("/datasets/org/free")
+    hub.faults = [Fault("POST .*/commit/", status=403, times=9)]
     with pytest.raises(StoreError, match=r"The seed is public and .* is complete; upload it: hf upload org/free"):
-        upload(tmp_path, "org/free", TOKEN)  # this token may not create the dataset
+        upload(tmp_path, "org/free", TOKEN)
+
+
+@pytest.mark.integration
+def test_reveal_tries_to_create_dataset_before_seed_is_public(
+    evaluated: Settings,
+    hub: Hub,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HANNUN_HUB_TOKEN", TOKEN)
+    hub.foreign = {"org"}
+    command = [
+        "ko-fresh",
+        "reveal",
+        QUARTER,
+        "--yes",
+        "--push",
+        "--dataset",
+        "org/free",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert evaluator(command) != 0
+    assert "nothing was revealed. Name a token in HANNUN_HUB_TOKEN" in capsys.readouterr().err
+    assert commitment(open_store(evaluated.store), QUARTER).seed is None
+    assert not (tmp_path / "out").exists()
+    hub.foreign = set()
+    assert evaluator(command) == 0
+    assert "/datasets/org/free" in capsys.readouterr().out
 
 
 def _renamed(folder: Path, name: str) -> None:

@@ -136,6 +136,40 @@ def test_commit_recognises_its_late_commit(hub: Hub) -> None:
     assert hub.commits == 1 and store.head() == head
 
 
+@pytest.mark.parametrize("status", [409, 412])
+def test_permanent_refusal_names_rights(hub: Hub, make_request: Make, status: int) -> None:
+    """No race is lost for ever while nobody else commits."""
+    hub.faults = [Fault(CALLS["commit"], status=status, times=10_000)]
+    with pytest.raises(StoreError, match="nobody else commits; give the token in HANNUN_HUB_TOKEN the right") as caught:
+        Queue(open_store(URL)).submit(make_request())
+    assert "\n" not in str(caught.value)
+    assert 10_000 - hub.faults[0].times <= 10, "it gives up after a few tries"
+
+
+def test_few_refusals_are_races(hub: Hub, make_request: Make) -> None:
+    hub.faults = [Fault(CALLS["commit"], status=412, times=3)]
+    Queue(open_store(URL)).submit(make_request())
+    assert len(queue_reader(store := open_store(URL)).read(store.snapshot())[0]) == 1
+
+
+@pytest.mark.parametrize("answer", [200, 500])
+def test_commit_on_newer_parent_is_decided_again(hub: Hub, make_request: Make, answer: int) -> None:
+    """The Hub stores the claim of a second worker on the claim of the first: only the first has the request."""
+    request = make_request()
+    Queue(open_store(URL)).submit(request)
+    first, second = Queue(open_store(URL)), Queue(open_store(URL))
+
+    def claim_first() -> None:
+        assert first.claim("first", NOW)
+
+    hub.meanwhile, hub.stale_commits = claim_first, 1
+    if answer != 200:
+        hub.faults = [Fault(CALLS["commit"], status=answer, landed=True)]
+    assert second.claim("second", NOW) is None
+    held = Queue(open_store(URL)).get(request.key)
+    assert held.lease is not None and held.lease.worker == "first"
+
+
 @pytest.mark.faults
 def test_board_reader_refresh_makes_few_requests(hub: Hub, make_request: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub_store, "TIMEOUT", 60.0)
