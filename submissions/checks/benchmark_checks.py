@@ -51,7 +51,7 @@ def _check_template(facts: ModelFacts, benchmark: str, registry: Registry) -> st
         raise RefusedError(RefusalCode.TEMPLATE_DROPS_QUESTION)
     if facts.template_drops and registry.benchmarks[benchmark].inputs == "image":
         raise RefusedError(RefusalCode.TEMPLATE_DROPS_IMAGE)
-    return ""
+    return f"warning: it writes {facts.template_begins[:40]!r} before the first token" if facts.template_begins else ""
 
 
 def _check_context(facts: ModelFacts, benchmark: str, registry: Registry) -> str:

@@ -43,6 +43,7 @@ class ModelFacts:
     template: str | None = None  # the chat template
     template_fault: str = ""  # the error if the template cannot be rendered
     template_drops: str = ""  # "image" or "question" if the template leaves it out of the prompt
+    template_begins: str = ""  # what the template writes before its beginning-of-text token
     thinking: Thinking | None = None  # default reasoning mode; None: it has no modes
     modes: tuple[Thinking, ...] = ()  # reasoning modes that can be asked for
     base_model: str | None = None  # of an adapter, or as named by the card of a quantised model
@@ -78,6 +79,7 @@ def facts_of(repository: Repository, registry: Registry) -> ModelFacts:
         template=template,
         template_fault=trial.fault,
         template_drops=trial.drops,
+        template_begins=trial.begins,
         thinking=trial.thinking,
         modes=trial.modes,
         base_model=model.model_id if repository.base else _one_id(repository.base_model),
@@ -171,6 +173,7 @@ def special_tokens(repository: Repository) -> dict[str, str]:
     return tokens
 
 
+NEVER_WRITTEN = "\0"  # in no prompt
 TEMPLATE_SECONDS = 15.0  # for all prompts that a check renders; ordinary templates take milliseconds
 
 
@@ -182,6 +185,7 @@ class _TemplateTrial:
     modes: tuple[Thinking, ...] = ()
     fault: str = ""
     drops: str = ""
+    begins: str = ""
 
 
 def _try_template(
@@ -202,7 +206,8 @@ def _try_template(
         with_image = renderer.render([shown])[0] if takes_images else ""
         if takes_images and (with_image == plain[0] or PRINTED_IMAGE_PART.search(with_image)):
             drops = "image"
-        return _TemplateTrial(thinking, modes, "", drops)
+        before, begin, _ = plain[0].partition(tokens.get("bos_token") or NEVER_WRITTEN)
+        return _TemplateTrial(thinking, modes, "", drops, before if begin else "")
     except TemplateError as error:
         return _TemplateTrial(fault=str(error)[:200])
     finally:

@@ -16,6 +16,7 @@ from evaluator.engines.generation_config import dropped_settings
 from evaluator.engines.load import load_engine
 from evaluator.engines.options import EngineOptions
 from evaluator.engines.output import before_stop, control_tokens, read_output
+from submissions.config.paths import ROOT
 from submissions.hub_models.reasoning import THINK
 from tests.support.zoo import all_families
 from tests.support.zoo.parts import change_json
@@ -192,3 +193,14 @@ def test_spaces_before_punctuation_stay(forced: bool) -> None:
         settings["clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"] = True
     for make in (byte_level, llama_pieces):
         assert answer_of(text, make(**{"eos_token": "</s>", **settings})) == text
+
+
+REPORTED = json.loads((ROOT / "tests/cases/models/decoding.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", REPORTED, ids=lambda case: case["name"])
+def test_reported_output_is_kept(case: dict[str, Any]) -> None:
+    tags = [token["content"] for token in case.get("added_tokens", [])]
+    settings = {"eos_token": "<|end|>", **case.get("tokenizer_config", {})}
+    tokenizer = llama_pieces(**settings) if "Unigram" in case["name"] else byte_level(tags, **settings)
+    assert answer_of(case["generated"], tokenizer) == case["right"]

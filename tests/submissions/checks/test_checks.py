@@ -264,6 +264,19 @@ def test_check_rejects_broken_image_model(
     assert refusals(check("m/x", tmp_path, store, "ko-vqa")) == refused
 
 
+@pytest.mark.parametrize("before", ["", "\n", " ", "Prompt: "])
+def test_check_warns_of_text_before_first_token(models_dir: Path, tmp_path: Path, store: Store, before: str) -> None:
+    folder = _local(models_dir, tmp_path, "tiny/image-text")
+    _configure(folder, "tokenizer_config.json", bos_token="<|begin|>")
+    template = (folder / "chat_template.jinja").read_text(encoding="utf-8")
+    start = f"{{{{ {before!r} }}}}" if before else ""
+    (folder / "chat_template.jinja").write_text(start + "{{ bos_token }}" + template, encoding="utf-8")
+    report = check("m/x", tmp_path, store, "ko-vqa")
+    assert refusals(report) == {}
+    (detail,) = (one.detail for one in report.checks if one.name == C.TEMPLATE)
+    assert detail == (f"warning: it writes {before!r} before the first token" if before else "")
+
+
 @pytest.mark.parametrize("licence", ["[apache-2.0, mit]", "[apache-2.0]"])
 def test_check_accepts_licence_list(models_dir: Path, tmp_path: Path, store: Store, licence: str) -> None:
     (_local(models_dir, tmp_path) / "README.md").write_text(f"---\nlicense: {licence}\n---\n")
