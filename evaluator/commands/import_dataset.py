@@ -7,7 +7,7 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import progress_bar
 from evaluator.datasets.import_dataset import REJECTED, import_dataset
 
-PREVIEW = 10  # rejected rows to print
+PREVIEW = 10  # rows of each kind to print
 
 
 def main(args: argparse.Namespace) -> int:
@@ -24,8 +24,10 @@ def main(args: argparse.Namespace) -> int:
             f"{done.unmatched:,} items cannot be answered correctly: the published rule rejects their own gold answer"
         )
     if done.empty:
+        more = ", …" if len(done.empty) > PREVIEW else ""
         print(
-            f"{done.empty:,} items accept an empty answer: the published rule compares no character of their gold answer"
+            f"{len(done.empty):,} items accept an empty answer, because the published rule compares no character of their "
+            f"gold answer: {', '.join(done.empty[:PREVIEW])}{more}"
         )
     for reason, count in sorted(done.pictures.items()):
         print(f"{count:,} pictures {reason}")

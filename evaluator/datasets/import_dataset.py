@@ -32,7 +32,7 @@ class Imported:
     files: int  # images or pages
     rejected: list[tuple[str, str]]  # location of the row, reason
     unmatched: int  # items whose gold answer the published rule does not accept
-    empty: int  # items for which the published rule accepts an empty answer
+    empty: list[str]  # ids of items for which the published rule accepts an empty answer
     pictures: Counter[str]  # how many pictures are changed before a model sees them, by reason
 
 
@@ -79,7 +79,7 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
         items=benchmark.complete(items),
         files=files,
         rejected=rejected,
-        unmatched=len(golds) - _accepted(benchmark, golds),
+        unmatched=len(golds) - len(_accepted(benchmark, golds)),
         empty=_accepted(benchmark, [(item, "") for item, _ in golds]),
         pictures=Counter(reason for path in out.glob("images/*") for reason in changes(path)),
     )
@@ -116,12 +116,12 @@ def _write_parquet(rows: list[Row], file: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows), file, compression="zstd")
 
 
-def _accepted(benchmark: Benchmark, outputs: list[tuple[Item, str]]) -> int:
-    """Return how many of these outputs the published rule accepts for their items."""
+def _accepted(benchmark: Benchmark, outputs: list[tuple[Item, str]]) -> list[str]:
+    """Return the ids of the items whose output the published rule accepts."""
     answers = [Answer(item.id, output, "ok", 0.0) for item, output in outputs]
     scores = benchmark.score_flat([item for item, _ in outputs], answers)
     published = next(metric.name for metric in benchmark.metrics if metric.is_mean)  # it is declared first
-    return sum(score.values[published] == 1 for score in scores)
+    return [score.id for score in scores if score.values[published] == 1]
 
 
 def _card(benchmark: Benchmark, imported: Imported, rows: list[Row]) -> str:
@@ -136,7 +136,7 @@ def _card(benchmark: Benchmark, imported: Imported, rows: list[Row]) -> str:
     lines += [f"| items | {len(imported.items):,} |", f"| images or pages | {imported.files:,} |"]
     lines += [f"| rows rejected | {len(imported.rejected):,} |"]
     lines += [f"| items whose gold answer the published rule does not accept | {imported.unmatched:,} |"]
-    lines += [f"| items for which the published rule accepts an empty answer | {imported.empty:,} |"]
+    lines += [f"| items for which the published rule accepts an empty answer | {len(imported.empty):,} |"]
     lines += [f"| pictures {reason} | {count:,} |" for reason, count in sorted(imported.pictures.items())]
     lines += [f"| columns | {', '.join(f'`{column}`' for column in rows[0])} |", ""]
     for axis in benchmark.card.axes:
