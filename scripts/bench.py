@@ -16,8 +16,8 @@ from rich.table import Table
 from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.korquad_2 import KorQuAD2
 from evaluator.benchmarks.scoring import chart_answers, final_answer, strict_chart_answers
-from evaluator.benchmarks.scoring.choices import asserted_letter
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize_many
+from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.statistics.intervals import mean_interval
 from scripts.bench_board import Measured, board_rows
 from scripts.bench_engines import Row, engine_rows

@@ -12,7 +12,8 @@ from pathlib import Path
 from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
 from evaluator.benchmarks.card import Axis, Baseline, Card, ScoreColumn
 from evaluator.benchmarks.metrics import EM, F1, Metric
-from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choice_order, choices_in, with_order_key
+from evaluator.benchmarks.scoring.choices import LETTERS, choice_order, choices_in, with_order_key
+from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.benchmarks.scoring.readings import (
     abstains,
     hesitates,

@@ -15,7 +15,8 @@ from pathlib import Path
 from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
 from evaluator.benchmarks.card import Axis, Card
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, Metric
-from evaluator.benchmarks.scoring.choices import LETTERS, asserted_letter, choice_order, choices_in, with_order_key
+from evaluator.benchmarks.scoring.choices import LETTERS, choice_order, choices_in, with_order_key
+from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.benchmarks.source_files import ImageFolder
 from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Answer, Item, Prompt, Score

@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import islice, pairwise
 
 from evaluator.benchmarks.scoring.quantities import MULTIPLIERS, Quantity, Stated, plain, quantities, scan
-from evaluator.benchmarks.scoring.thinking import after_thinking
+from evaluator.benchmarks.scoring.stated_answer import stated_answer
 
 MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying or bounding its only value
 # Beyond one of these limits a text is treated as a dump of numbers that asserts all of them.
@@ -100,7 +100,7 @@ def strict_f1(question: str, gold: str, output: str) -> float:
 
     It is from 0 to 1, and 1 if and only if `strict_match` is true.
     """
-    output = after_thinking(output)
+    output = stated_answer(output)
     if output == gold:
         return 1.0
     wanted = quantities(gold)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities
+from evaluator.benchmarks.scoring.stated_answer import stated_answer
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
-_TOKENS = re.compile(r"<\|[^|<>]*\|>|</?(?:answer|b|strong|u|i|em|s)>", re.IGNORECASE)
 _MARKED = re.compile(
     r"(?<![가-힣A-Za-z])(?:정답|(?:최종 )?답변|답|(?:final )?answer)\W{0,6}?[:：]\W*?(?=[\w△▲▼①-⑳(\\$-])([^\n]+)",
     re.IGNORECASE,
@@ -44,8 +44,7 @@ class Reading(NamedTuple):
 
 def visible(output: str) -> str:
     """Return an output without its reasoning, also if that was cut off, and without tokens and tags around the answer."""
-    output = after_thinking(output)
-    return "" if output.lstrip().startswith("<think>") else _TOKENS.sub("", output)
+    return "" if after_thinking(output).lstrip().startswith("<think>") else stated_answer(output)
 
 
 def final_text(output: str) -> str:

@@ -22,8 +22,8 @@ from evaluator.benchmarks.scoring.chart_answers import (
     last_quantity,
     mostly_digits,
 )
-from evaluator.benchmarks.scoring.choices import REPEATED_CHOICES
-from evaluator.benchmarks.scoring.thinking import after_thinking
+from evaluator.benchmarks.scoring.letters import asserted_letters
+from evaluator.benchmarks.scoring.stated_answer import stated_answer
 
 MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
 MAX_FILLER_WORDS = 15  # beside the answer in its sentence
@@ -55,7 +55,7 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 def strict_match(question_type: int, answer: str, response: str) -> bool:
     """Return whether the final answer of a response is right. An empty response is always wrong."""
-    response = after_thinking(response).strip()
+    response = stated_answer(response)
     if not response:
         return False
     if question_type in CHOICES:
@@ -76,33 +76,6 @@ def strict_match(question_type: int, answer: str, response: str) -> bool:
     if question_type in TEXT_OR_NUMBER and re.search("[0-9]", answer):
         return _gives_answer(answer, passage) or _same_value(answer, passage, tolerance)
     return _gives_answer(answer, passage)
-
-
-def asserted_letters(response: str) -> set[str]:
-    """Return the letters of the final answer.
-
-    The set is empty if the response gives alternatives, answers that differ, or only repeats the choices.
-    """
-    marked = (
-        [match[1] for match in _ANSWER.finditer(response) if _letters(match[1])] if len(response) < MAX_LENGTH else []
-    )
-    if marked:
-        return _letters(marked[0]) if all(_letters(one) == _letters(marked[0]) for one in marked) else set()
-    lines = [line for line in response.splitlines() if line.strip()]
-    bare = [line for line in lines if re.fullmatch(r"[\s*().]*[A-Da-d](?:[\s*().]*,\s*[A-D])*[\s*().]*", line)]
-    if bare:
-        return _letters(bare[0].upper()) if len(bare) == 1 else set()
-    for line in reversed(lines):
-        if letters := _letters(line):
-            return set() if REPEATED_CHOICES.match(response) and re.match(r"\s*[A-D][.:)]", line) else letters
-    return set()
-
-
-def _letters(line: str) -> set[str]:
-    """Return the letters that a line names; empty if it names alternatives or denies one."""
-    if _EITHER.search(line) or re.search(r"\bnot\b|n't\b|아니", line):
-        return set()
-    return set(re.findall(r"(?<![A-Za-z'])([A-D])(?![A-Za-z'])", line))
 
 
 def _items(response: str) -> list[str] | None:

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from evaluator.benchmarks.scoring import strict_chart_answers
-from evaluator.benchmarks.scoring.choices import asserted_letter
 from evaluator.benchmarks.scoring.final_answer import strict_f1, strict_match
+from evaluator.benchmarks.scoring.letters import asserted_letter
 from scripts.make_scoring_table import DOC, FAMILIES, MARKS, table
 
 QUESTION, GOLD = "2020년 음식점과 숙박의 차이는 얼마입니까?", "603천 명"

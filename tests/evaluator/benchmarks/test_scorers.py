@@ -13,8 +13,9 @@ from evaluator.benchmarks import BENCHMARKS, ko_vdc, ko_vqa
 from evaluator.benchmarks.ko_vdc import KoVDC
 from evaluator.benchmarks.korquad_2 import KorQuAD2
 from evaluator.benchmarks.scoring import chart_answers
-from evaluator.benchmarks.scoring.choices import LETTERS, ORDER_KEY, asserted_letter, choice_order
+from evaluator.benchmarks.scoring.choices import LETTERS, ORDER_KEY, choice_order
 from evaluator.benchmarks.scoring.html_text import character_f1, normalize, normalize_many
+from evaluator.benchmarks.scoring.letters import asserted_letter
 from evaluator.benchmarks.scoring.published_quantities import quantity_f1
 from evaluator.core.data_types import Answer, Item, Score
 from evaluator.engines.options import EngineOptions

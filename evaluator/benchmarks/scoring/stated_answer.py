@@ -1,0 +1,132 @@
+"""Find the part of an output that states the answer: without wrappers, sources, explanations and what it takes back.
+
+Every strict rule reads an output through `stated_answer` first, so that the same wording means the same in all benchmarks.
+What the stated answer says (a letter, a name, a value, a list) is up to the rules.
+"""
+
+import json
+import re
+
+from evaluator.benchmarks.scoring.thinking import after_thinking
+
+MAX_JSON = 20_000  # characters; a longer output is not read as JSON
+ANSWER_KEYS = ("answer", "final_answer", "정답", "답", "답변", "최종답", "최종 답", "result", "value")
+
+# Wrappers.
+_END_TOKEN = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:eos|end_of_turn|start_of_turn)>")
+_ANSWER_TAG = re.compile(
+    r"<(answer|final_answer|final|result|정답|답)>\s{0,9}(.{0,2000}?)\s{0,9}</\1>", re.IGNORECASE | re.DOTALL
+)
+_BREAK = re.compile(r"<br\s*/?>|</(?:p|div|tr|li|h[1-6]|table|ul|ol)>", re.IGNORECASE)
+_BOLD_TAG = re.compile(r"</?(?:b|strong)>", re.IGNORECASE)
+_TAG = re.compile(
+    r"</?(?:answer|final_answer|final|result|p|div|span|tr|td|th|tbody|thead|table|ul|ol|li|i|em|u|s|mark|code|pre|font|h[1-6]|center|small"
+    r"|output|response|html|body)(?:\s[^<>]{0,200})?/?>",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$\n?", re.MULTILINE)
+_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+", re.MULTILINE)
+_QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+(?=\S)", re.MULTILINE)
+_ARROW = re.compile(r"[=-]+>|[⟹➡➔➜⇒▶►☞👉]")
+_ARROW_FIRST = re.compile(r"^[ \t]*(?:→[ \t]*)+", re.MULTILINE)
+_MARKER_ARROW = re.compile(r"(정답|답변|답|answer)\s*→", re.IGNORECASE)
+
+# Sources.
+_CITATION = re.compile(r"(?<=\S)[ \t]?(?:\[\^?\d{1,3}\]|【[^【】\n]{1,40}】)|(?<![A-Za-z㎜㎝㎞])[⁰¹²³⁴-⁹]+[⁾)]")
+_SOURCE = re.compile(
+    r"[ \t]?[(\[][ \t]?(?:(?:자료|데이터)?\s?출처|자료|참고|참조|source|see|ref)\s*[:：=][^()\[\]\n]*[)\]]"
+    r"|[ \t]?[(\[][ \t]?(?:<?표|그림|도표|쪽|페이지|p\.|pp\.|page|table|figure|fig\.)\s?\d[^()\[\]\n]*[)\]]"
+    r"|(?:^|(?<=[.!?。])[ \t])[ \t]*[\[(*_\-–※•]*[ \t]*(?:(?:자료|데이터)\s?)?(?:출처|source)\**\s*[:：][^\n]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+# Explanations.
+_EXPLANATION = re.compile(
+    r"^[ \t]*[*_#\-•\[(【<]*[ \t]*(?:\d[.)][ \t]*)?(?:설명|해설|근거|이유|풀이|풀이 ?과정|계산|계산 ?과정|참고|비고|보충 ?설명|추가 ?설명|판단 ?근거"
+    r"|explanation|reasoning|reason|rationale|justification|note|evidence|calculation|working|analysis)[ \t]*[*_\])】>]*[ \t]*(?:[:：]|$)[^\n]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ANSWER_LINE = re.compile(
+    r"^[ \t]*[*_#\-•\[(【<]*[ \t]*(?:최종[ \t]?)?(?:정답|답변|답|결론|(?:final )?answer|conclusion)[ \t]*[*_\])】>]*[ \t]*(?:[:：은는=]|is\b|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+# What an output takes back.
+_CORRECTION = re.compile(
+    r"(?:(?<=[.!?。,…\n])|(?<=[.!?。,…]\s)|(?<=—)|(?<=\)\s))\s{0,3}(?:아니(?:요|오|다|야)?(?=[\s,.!…])(?!\s?라)|아,\s?(?:아니|잠깐)|잠깐|잠시만|정정(?:합|하|:|드)|다시 (?:보니|보면|확인|계산|살펴|읽어|세어)"
+    r"|잘못 (?:봤|보았|읽|계산|말)|수정(?:합|하겠)|죄송|실수|wait\b|actually\b|correction\b|scratch that|sorry\b|my mistake|let me (?:re|correct|check)|on second|oops|hmm\b|no,)",
+    re.IGNORECASE,
+)
+_AFFIRMS = re.compile(
+    r"맞(?:습니다|네요|다|음)|옳|동일|같습니다|변함|틀림없|확인(?:됩니다|되었|했습니다)|correct\b|right\b|confirm|the same|일치",
+    re.IGNORECASE,
+)
+_HAS_VALUE = re.compile(r"\d|(?<![A-Za-z])[A-D](?![A-Za-z])|[일이삼사오육칠팔구십백천만억조]{2,}")
+
+
+def stated_answer(output: str) -> str:
+    """Return the part of an output that states the answer, or the whole output if no part is left out."""
+    text = _END_TOKEN.sub("", after_thinking(output))
+    text = _in_json(text)
+    text = _in_tags(text)
+    text = _without_wrappers(text)
+    text = _kept(text, _SOURCE.sub("", _CITATION.sub("", text)))
+    text = _kept(text, _without_explanations(text))
+    return _last_word(text).strip()
+
+
+def _kept(before: str, after: str) -> str:
+    """Return a text after something was removed, or before it if no word is left."""
+    return after if re.search(r"\w", after) else before
+
+
+def _in_json(text: str) -> str:
+    """Return the answer of an output that is a JSON object with one, else the output."""
+    inside = _FENCE.sub("", text).strip()
+    if not inside.startswith("{") or len(inside) > MAX_JSON:
+        return text
+    try:
+        content = json.loads(inside)
+    except (ValueError, RecursionError):
+        return text
+    found = [content[key] for key in content if str(key).casefold() in ANSWER_KEYS]
+    if len(found) != 1 or not isinstance(found[0], str | int | float | list):
+        return text
+    return ", ".join(map(str, found[0])) if isinstance(found[0], list) else str(found[0])
+
+
+def _in_tags(text: str) -> str:
+    """Return what an output has in tags such as `<answer>`. Different answers in several tags are alternatives."""
+    answers = dict.fromkeys(match[2] for match in _ANSWER_TAG.finditer(text) if re.search(r"\w", match[2]))
+    return " 또는 ".join(answers) if answers else text
+
+
+def _without_wrappers(text: str) -> str:
+    """Return a text without HTML tags, fences, headings, quotes and arrows around the answer. Bold tags become `**`."""
+    if "<" in text:
+        text = _TAG.sub("", _BOLD_TAG.sub("**", _BREAK.sub("\n", text)))
+    text = _HEADING.sub("", _FENCE.sub("", text))
+    text = _QUOTE.sub("", text)
+    text = _MARKER_ARROW.sub(r"\1:", _ARROW.sub("→", text))
+    return _ARROW_FIRST.sub("", text)
+
+
+def _without_explanations(text: str) -> str:
+    """Return a text without the parts under a heading such as `설명:`, up to the next heading of an answer."""
+    parts, position = [], 0
+    while explanation := _EXPLANATION.search(text, position):
+        parts.append(text[position : explanation.start()])
+        following = _ANSWER_LINE.search(text, explanation.end())
+        position = following.start() if following else len(text)
+    return "".join([*parts, text[position:]])
+
+
+def _last_word(text: str) -> str:
+    """Return what an output says after it has corrected itself, or the whole output if that only affirms it."""
+    first = _HAS_VALUE.search(text)
+    corrections = [found for found in _CORRECTION.finditer(text) if first and first.end() <= found.start()]
+    if not corrections:
+        return text
+    after = text[corrections[-1].end() :]
+    only_affirms = not _HAS_VALUE.search(after) and bool(_AFFIRMS.search(after))
+    return text if only_affirms else _kept(text, after)
