@@ -311,7 +311,7 @@ def _is_clause(sentence: str, stated: Stated, following: Stated) -> bool:
 
 def _is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> bool:
     """Return whether a quantity only labels a row: a year, 1호선, 3분기, 표 2."""
-    value, unit = stated.quantity
+    value, unit, _ = stated.quantity
     if unit != "년" and wanted and all(other.unit == "년" for other in wanted):
         return unit != "" or not 1900 <= value <= 2100  # the answer is a year, so the value in that year is a label
     if value != int(value) or any(unit and unit == other.unit for other in wanted):
@@ -363,7 +363,7 @@ def _scaled(quantity: Quantity, words: str, wanted: Sequence[Quantity]) -> Quant
     value = quantity.value
     for word in words:
         value *= MULTIPLIERS[word]
-    scaled = Quantity(value, quantity.unit)
+    scaled = quantity._replace(value=value)
     return scaled if not quantity.unit and not _is_among(quantity, wanted) and _is_among(scaled, wanted) else quantity
 
 

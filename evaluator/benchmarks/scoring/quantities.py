@@ -10,22 +10,34 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
+from evaluator.benchmarks.scoring.numerals import in_digits
 from evaluator.core.data_types import MAX_ANSWER
 
 
 class Quantity(NamedTuple):
     value: int | Decimal
     unit: str  # canonical, "" if none is written
+    sense: str = (
+        ""  # "-" or "+" if a word says that it is a decrease or an increase, or its bound: 이상, 이하, 미만, 초과
+    )
 
     def agrees(self, other: "Quantity") -> bool:
-        """Return whether the values are equal and the units do not contradict each other.
+        """Return whether the values are equal, and neither their units nor their senses contradict each other.
 
         A missing unit agrees with any other. The counter 개 agrees with its compounds: 187개 agrees with 187개소.
+        A decrease of 5.2 % is −5.2 %.
         """
-        if self.value != other.value:
+        if self.value != other.value and not self._is_opposite(other):
+            return False
+        if self.value == other.value and self.sense and other.sense and self.sense != other.sense:
             return False
         units = {self.unit, other.unit}
         return len(units) == 1 or "" in units or ("개" in units and units <= _COUNTED)
+
+    def _is_opposite(self, other: "Quantity") -> bool:
+        """Return whether one is negative and the other a decrease by as much."""
+        lower, higher = sorted((self, other), key=lambda one: one.value)
+        return lower.value == -higher.value and lower.value < 0 and higher.sense == "-"
 
 
 _COUNTED = {"개", "개소", "개국", "개사"}
@@ -40,7 +52,7 @@ UNITS = {
     "개소": "개소", "개국": "개국", "개월": "개월", "개사": "개사", "개": "개", "곳": "개소", "건": "건", "회": "회", "차례": "회", "번": "번",
     "대": "대", "척": "척", "권": "권", "편": "편", "장": "장", "종": "종", "호": "호", "동": "동", "필지": "필지", "마리": "마리", "그루": "그루",
     "년": "년", "월": "월", "일": "일", "시간": "시간", "분": "분", "초": "초", "세": "세", "살": "세", "주": "주",
-    "점": "점", "위": "위", "배": "배", "등급": "등급", "단계": "단계", "학점": "학점", "병상": "병상",
+    "점": "점", "위": "위", "번째": "위", "배": "배", "등급": "등급", "단계": "단계", "학점": "학점", "병상": "병상",
     "제곱킬로미터": "km제곱", "제곱미터": "m제곱", "세제곱미터": "m세제곱", "km제곱": "km제곱", "m제곱": "m제곱", "m세제곱": "m세제곱",
     "킬로미터": "km", "센티미터": "cm", "밀리미터": "mm", "미터": "m", "km": "km", "cm": "cm", "mm": "mm", "m": "m",
     "헥타르": "ha", "ha": "ha", "킬로그램": "kg", "밀리그램": "mg", "그램": "g", "톤": "톤", "kg": "kg", "mg/l": "mg/l", "mg": "mg",
@@ -64,13 +76,46 @@ _LATEX = re.compile(r"\\(?:text|mathrm|mathbf|boxed)\s*\{([^{}]*)\}")
 _NEEDS_CLEANING = re.compile(r"[\\{}$*_`^△▲▽▼−–—‑]|m[23]")  # a quick check whether `plain` has markup to replace
 _POWER = re.compile(r"(?<![A-Za-z])(k?m)\^?\{?([23])\}?(?!\d)")
 _TRIANGLE = re.compile(r"[△▲▽▼]\s*(?=[\d.])")
+_RISING_TRIANGLE = re.compile(r"[△▲]\s*(?=[\d.,]+\s?[^\s\d]{0,4}\s?(?:상승|증가|늘|올라|오른|성장|확대|높아))")
 _MINUS = re.compile(r"[−–—‑](?=[\d.])")
+_LATEX_WORDS = (
+    ("\\mu", "μ"),
+    ("^\\circ", "°"),
+    ("^{\\circ}", "°"),
+    ("\\ ", " "),
+    ("\\%", "%"),
+    ("\\,", ""),
+    ("{,}", ","),
+    ("μ g", "μg"),
+)
+_LINE_OF_UNIT = re.compile(r"(?<=\d)\s{0,3}\n\s{0,3}[(\[]?단위\s?[:：]\s?")
+# Words that give a quantity its sense. After 로 or 으로 stands the level that was reached, which has none.
+_SENSES = {
+    "-": r"감소|하락|줄|축소|떨어|내려|낮아|적자|손실|decreas|declin|drop|fall|fell|lower\b",
+    "+": r"증가|상승|늘|확대|올라|올랐|높아|흑자|성장|increas|rise|rose|grew|growth|higher\b",
+    "이상": r"이상", "이하": r"이하", "미만": r"미만", "초과": r"초과",
+}  # fmt: skip
+_SENSE_AFTER = re.compile(
+    r"\s?(?:가량|정도|만큼|씩)?(?:이|가|나)?\s?(?:더\s)?(?:"
+    + "|".join(f"({words})" for words in _SENSES.values())
+    + ")",
+    re.IGNORECASE,
+)
+_SENSE_BEFORE = re.compile(
+    r"(?:(?P<less>감소|하락|손실|적자)|(?:증가|상승|성장|흑자))(?:율|률|폭|량|액|분)?(?:은|는|이|가|:)?\s?(?:약|총)?\s?$"
+    r"|(?:(?P<fell>decreased|fell|dropped|declined|down|decrease of|drop of|decline of)|(?:increased|rose|grew|up|increase of|rise of))\s(?:by\s)?(?:about\s)?$",
+    re.IGNORECASE,
+)
 # English multipliers and units, translated: "204.4 thousand people" is 204.4천 명.
 _ENGLISH = {
     "thousand": "천", "million": "백만", "billion": "십억", "trillion": "조", "won": "원", "people": "명", "persons": "명",
     "percent": "%", "households": "가구", "cases": "건", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
 }  # fmt: skip
 _ENGLISH_WORD = re.compile(rf"(?<=[\d천만억조])\s?({'|'.join(_ENGLISH)})\b", re.IGNORECASE)
+_ENGLISH_UNIT = re.compile(  # (unit: million won)
+    r"\(\s?(?:in|units?)\s?:?\s?(?P<factor>thousand|million|billion|trillion)?s?\s?(?:of\s)?(?P<unit>won|people|persons|households|cases|tons|tonnes|dollars|usd)?\s?\)",
+    re.IGNORECASE,
+)
 _UNIT_BEFORE = re.compile(  # 피해액(백만 원): 5,830
     rf"\(((?:{_MULTIPLIER}){{1,3}}\s?(?:{_UNIT.pattern.removeprefix(chr(92) + 's?')})?)\)\s?[:은는]\s?({_NUMBER})(?!\s?(?:{_MULTIPLIER}|[가-힣%]))"
 )
@@ -113,9 +158,20 @@ def scan(text: str) -> tuple[Stated, ...]:
             value, lowest, position = value + more, lower, part.end()
         if unit := _UNIT.match(text, position):
             position = unit.end()
-        quantity = Quantity(-value if sign == "-" else value, UNITS[unit[1].lower()] if unit else "")
+        sense = _sense(text, match.start(), position)
+        quantity = Quantity(-value if sign == "-" else value, UNITS[unit[1].lower()] if unit else "", sense)
         found.append(Stated(quantity, match.start(), position))
     return tuple(found)
+
+
+def _sense(text: str, start: int, end: int) -> str:
+    """Return the sense that words beside a quantity give it, or ""."""
+    if after := _SENSE_AFTER.match(text, end):
+        return list(_SENSES)[(after.lastindex or 1) - 1]
+    before = _SENSE_BEFORE.search(text, max(0, start - 20), start)
+    if before is None:
+        return ""
+    return "-" if before["less"] or before["fell"] else "+"
 
 
 @lru_cache(maxsize=8)
@@ -128,16 +184,26 @@ def plain(text: str) -> str:
         for square, spelled in (("㎡", "m제곱"), ("㎥", "m세제곱"), ("㎢", "km제곱"), ("²", "제곱"), ("³", "세제곱")):
             text = text.replace(square, spelled)
         text = unicodedata.normalize("NFKC", text)[:MAX_ANSWER]  # one character may become eighteen
+    text = in_digits(text)
     if _NEEDS_CLEANING.search(text):
-        text = _LATEX.sub(r"\1", text).replace("{,}", ",").replace("\\%", "%").replace("\\,", "")
+        text = _LATEX.sub(r"\1", text)
+        for latex, word in _LATEX_WORDS:
+            text = text.replace(latex, word)
         text = _POWER.sub(lambda m: f"{m[1]}{'제곱' if m[2] == '2' else '세제곱'}", text)
-        text = _MINUS.sub("-", _TRIANGLE.sub(" -", text))
+        text = _MINUS.sub("-", _TRIANGLE.sub(" -", _RISING_TRIANGLE.sub("", text)))
         text = _MARKUP.sub("", text)
+    text = _LINE_OF_UNIT.sub(" ", text)
     if "(" in text:
+        text = _ENGLISH_UNIT.sub(_korean_unit, text)
         text = _UNIT_BEFORE.sub(r"\3\1", _BRACKETED_UNIT.sub(r"\1", text))
     for _ in range(2):  # first a multiplier, then a unit
         text = _ENGLISH_WORD.sub(lambda match: _ENGLISH[match[1].lower()], text)
     return _LIST_NUMBER.sub("", text) if "." in text or ")" in text else text
+
+
+def _korean_unit(match: re.Match[str]) -> str:
+    words = (_ENGLISH[word.lower()] for word in match.group("factor", "unit") if word)
+    return f"({' '.join(words)})"
 
 
 def _parse_value(number: str, words: str) -> tuple[int | Decimal, int]:

@@ -31,8 +31,6 @@ _BOUND = re.compile(r"이상|이하|미만|초과|넘|최대|최소|적어도|�
 _TOLERANCE = re.compile(r"(.+) \(±(.+)\)")
 _OWN_ERROR = re.compile(r"\s*±\s*[\d,.]+\S*")
 _SHRANK, _GREW = re.compile(r"감소|줄었|줄어|하락"), re.compile(r"증가|늘었|늘어|상승")
-_COUNTS = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9, "열": 10}
-_COUNTED = re.compile(rf"(?<![가-힣])({'|'.join(_COUNTS)})\s?(곳|군데|개)(?![가-힣])")
 
 
 class Reading(NamedTuple):
@@ -48,11 +46,10 @@ def visible(output: str) -> str:
 
 
 def final_text(output: str) -> str:
-    """Return what follows the last `정답:` of an output, or the whole output. Native Korean counts become digits."""
+    """Return what follows the last `정답:` of an output, or the whole output."""
     output = visible(output)
     marked = _MARKED.findall(output)
-    text = (marked[-1] if marked else output).strip(" *_`.\"'“”\t\n")
-    return _COUNTED.sub(lambda m: f"{_COUNTS[m[1]]}{'곳' if m[2] == '군데' else m[2]}", text)
+    return str(marked[-1] if marked else output).strip(" *_`.\"'“”\t\n")
 
 
 def hesitates(output: str) -> bool:
@@ -84,7 +81,7 @@ def matches_name(question: str, gold: str, output: str) -> bool:
         return False  # a list of names
     line = _LIST_MARK.sub("", lines[-1]).strip(" *_`\"'“”") if lines else ""
     sentence = re.split(r"(?<=[다요])\.\s", line)[0]
-    superlative = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|두 번째로)\s(많|적)", sentence)
+    superlative = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
     if superlative:
         return superlative[1] in question
     given, wanted = _ENDING.sub("", folded(_REMARK.split(sentence)[0])), folded(gold)

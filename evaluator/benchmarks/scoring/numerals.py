@@ -1,0 +1,56 @@
+"""Write numbers and signs that are words as digits and `-`: 삼만 이천 명, 두 곳, 3천1백만 원, 마이너스 5.2%, 영하 3도."""
+
+import re
+
+DIGITS = {"일": 1, "이": 2, "삼": 3, "사": 4, "오": 5, "육": 6, "칠": 7, "팔": 8, "구": 9}
+TENS = {"십": 10, "백": 100, "천": 1000}
+MYRIADS = {"만": 10**4, "억": 10**8, "조": 10**12}
+COUNTS = {
+    "한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9, "열": 10, "열한": 11, "열두": 12, "스무": 20,
+}  # fmt: skip
+COUNTERS = "개|곳|군데|명|번째|번|해|가지|차례|대|건|살|마리|권|척|편|장|종|그루|쌍|달|사람|나라|지역|항목"
+
+# A number in Hangul has one of its digits and stands before a unit. 이천시 and 백만 원 (of 단위: 백만 원) are none.
+_HANGUL = re.compile(
+    r"(?<![가-힣\d])(?=[십백천만억조\s]{0,6}[일이삼사오육칠팔구])[일이삼사오육칠팔구십백천만억조]+(?:\s[일이삼사오육칠팔구십백천만억조]+){0,4}"
+    r"(?=\s?(?:원|달러|명|인|가구|세대|개|곳|건|회|번|대|척|권|편|장|종|마리|그루|년|시간|분|초|세|살|점|위|배|퍼센트|프로|%|톤|km|kg|m|ha|미터|헥타르|킬로|호)(?!이라|상|하))"
+)
+_COUNTED = re.compile(
+    rf"(?<![가-힣])({'|'.join(sorted(COUNTS, key=len, reverse=True))})\s?({COUNTERS})(?![가-힣]*째\s?줄)"
+)
+_FIRST = re.compile(r"(?<![가-힣])첫\s?번째")
+_COMPOUND = re.compile(r"(?<![\d,.])\d{1,4}(?:[천백십]\s?\d{1,4}(?![\d,.]))+[천백십]?")
+_COMPOUND_PART = re.compile(r"(\d+)([천백십]?)")
+_MINUS_WORD = re.compile(
+    r"(?:마이너스|영하|\bminus|\bnegative)\s?(?:\(\s?[-−–]\s?\))?\s?(?=[\d.$₩])|\(\s?[-−–]\s?\)\s?(?=\d)", re.IGNORECASE
+)
+_DASH_SIGN = re.compile(r"(?<![\w)\]%.,~-])[−–—‑－](?=\s?[\d.$₩])")
+
+
+def in_digits(text: str) -> str:
+    """Return a text whose numbers and signs are written with digits and `-`."""
+    text = _DASH_SIGN.sub("-", _MINUS_WORD.sub(" -", text))
+    text = _FIRST.sub("1번째", text)
+    text = _COUNTED.sub(lambda match: f"{COUNTS[match[1]]}{'곳' if match[2] == '군데' else match[2]}", text)
+    text = _HANGUL.sub(lambda match: str(_hangul_value(match[0])), text)
+    return _COMPOUND.sub(lambda match: str(_compound_value(match[0])), text)
+
+
+def _hangul_value(text: str) -> int:
+    """Return the value of a number in Hangul: 삼만 이천 is 32,000."""
+    total = section = digit = 0
+    for letter in text:
+        if letter in DIGITS:
+            digit = DIGITS[letter]
+        elif letter in TENS:
+            section += (digit or 1) * TENS[letter]
+            digit = 0
+        elif letter in MYRIADS:
+            total += ((section + digit) or 1) * MYRIADS[letter]
+            section = digit = 0
+    return total + section + digit
+
+
+def _compound_value(text: str) -> int:
+    """Return the value of digits with 천, 백 and 십 between them: 3천1백 is 3,100."""
+    return sum(int(number) * TENS.get(word, 1) for number, word in _COMPOUND_PART.findall(text))
