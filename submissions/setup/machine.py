@@ -187,7 +187,7 @@ def _check(machine: Machine) -> None:
     if (folder / "compose.yaml").exists():
         return  # the containers may be running, and use the ports
     for port in machine.ports:
-        if _is_in_use(port):
+        if is_in_use(port):
             raise SettingsError(f"port {port} is in use; name another one with --port or --board-port")
 
 
@@ -216,7 +216,8 @@ def _version(*command: str) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found and not done.returncode else None
 
 
-def _is_in_use(port: int) -> bool:
+def is_in_use(port: int) -> bool:
+    """Return whether a program of this machine listens at a port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -18,16 +18,22 @@ from scripts.support.hub.repos import TOKEN, Hub
 from submissions.__main__ import main
 from submissions.config.code_version import git_hash
 from submissions.config.paths import ROOT
+from submissions.setup import machine
 from submissions.setup.space import space_files
 from tests.support.cli import Done, in_process
 
 pytestmark = pytest.mark.integration
 
 Run = Callable[..., Done]
+DEFAULT_PORTS = (80, 7860, 8080)
 
 
 @pytest.fixture
 def init(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    is_in_use = machine.is_in_use
+    # A board may be running on this machine.
+    monkeypatch.setattr(machine, "is_in_use", lambda port: port not in DEFAULT_PORTS and is_in_use(port))
+
     def run(*arguments: str, **environment: str) -> Done:
         monkeypatch.chdir(tmp_path)
         for name, value in environment.items():
