@@ -39,6 +39,9 @@ _BARE = re.compile(
     r"(?:따라서|즉|약|총|입니다|이다|이며|이고|일 수(?:도)? 있습니다|[^\w+*/×÷=])*"
 )  # what may surround a value in a sentence that has nothing else
 _ALTERNATIVE = re.compile(r"\s*(?:또는|혹은|아니면|or\b)", re.IGNORECASE)
+_OR = re.compile(r"(?:이)?\s*(?:또는|혹은|아니면|이나|or\b)\s*(?:약\s?)?", re.IGNORECASE)
+_ALSO_POSSIBLE = re.compile(r"(?:일\s?수도|도|역시)\s?(?:가능|있|될|맞|정답)")
+_SUBJECT = re.compile(r"([가-힣A-Za-z]+?)(?:은|는|이|가|의|:|의 경우)?\s*(?:약|총)?\s*$")
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
 
 # Separate working from the answer, and the answer from a remark or a comparison.
@@ -50,7 +53,8 @@ _COMPARES = re.compile(r"대비|보다|차이|증가|감소|변화|변동")
 # Follow a quantity that is an operand or the subject and therefore not asserted.
 _OPERAND = re.compile(
     r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:(?:은|는|이|가|을|를|에|의|로)(?![가-힣])|으로"
-    r"|(?P<compared>에서|보다|대비|부터|까지|당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|\s?중(?:에서|에)?(?![가-힣]|\s?하나)"
+    r"|(?P<compared>에서|보다|대비|부터|까지|당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|\s?(?:중|가운데)(?:에서|에)?(?![가-힣]|\s?하나)"
+    r"|(?:이|가|만큼|이나)?\s?(?:증가|감소|상승|하락|늘어|줄어|오르|내리|늘|줄|오|내)(?:한|하여|해|해서|난|나|든|들어|른|린|은)\s(?=[^.]*\d)"
     r"|\s(?:대비|이상|이하|이후|이전)(?:인)?(?![가-힣])))"
 )
 _EQUATION = re.compile(r"[-−–+*/×÷(^]|(?:times|div|frac)\b")  # without one of these, = only repeats a value
@@ -61,6 +65,8 @@ _ARITHMETIC = re.compile(
     r"보다|차이|차는|차가|의 차|의 합|합은|합계|합하|더하|더한|빼|뺀|비교|평균|비율|곱하|나누|중\s(?!하나).*\d"
 )
 _CLAUSE = re.compile(r"\s?(?:(,)|(?:이|였|이었)?고(?![가-힣])|(?:이)?며(?![가-힣])|인데|이지만|지만)")
+_ASKS_TO_COMPARE = re.compile(r"보다|차이|차는|합하|합은|합이|더하|비교|곱하|나누|대비|증감|변화|각각")
+_CLAUSE_END = re.compile(r"(?<=며)(?:,\s|\s)|(?<=[이하]고)(?:,\s|\s)|(?<=지만)(?:,\s|\s)|(?<=는데)(?:,\s|\s)")
 _CUE = re.compile(
     r"합|차|총|모두|평균|비율|비중|가장|최[대소고저솟댓]|결과|반올림|계산|답|나누|빼|더하|증가|감소|됩니다|된다|되어"
 )
@@ -109,6 +115,8 @@ def strict_f1(question: str, gold: str, output: str) -> float:
     stated = quantities(output)
     if not stated or _is_unsure(output, gold):
         return 0.0
+    if swapped := _swapped(gold, output):
+        return 1 - swapped
     if stated == wanted:
         return 1.0
     asked = quantities(question)
@@ -140,7 +148,9 @@ def asserted_quantities(
         found = [
             q
             for passage, limit in passages
-            for q in _in_sentence(_without_working(passage, question), asked, wanted, limit)
+            for q in _in_sentence(
+                _clause_of(question, _without_working(passage, question), wanted), asked, wanted, limit
+            )
         ]
     else:
         found = [stated.quantity for stated in scan(text)]
@@ -259,6 +269,21 @@ def _without_working(sentence: str, question: str) -> str:
     return sentence
 
 
+def _clause_of(question: str, sentence: str, wanted: Sequence[Quantity]) -> str:
+    """Return the clause of a sentence that is about the question's subject, or the whole sentence if none stands out.
+
+    Other clauses are about other rows: "전기적 요인은 672건이며, 부주의는 1,284건입니다". A question that compares rows or asks
+    for several values is about all of them.
+    """
+    if len(wanted) != 1 or _ASKS_TO_COMPARE.search(question):
+        return sentence
+    clauses = [clause for clause in _CLAUSE_END.split(sentence) if scan(clause)]
+    if len(clauses) < 2:
+        return sentence
+    best, second = sorted(clauses, key=lambda clause: _overlap(clause, question), reverse=True)[:2]
+    return best if _overlap(best, question) > _overlap(second, question) + 1 else sentence
+
+
 def _in_sentence(
     sentence: str, asked: Sequence[Quantity], wanted: Sequence[Quantity], limit: int | None = None
 ) -> list[Quantity]:
@@ -269,6 +294,8 @@ def _in_sentence(
     all_stated = [stated for stated in scan(sentence) if limit is None or stated.start < limit]
     if len(all_stated) > MAX_VALUES:
         return [stated.quantity for stated in all_stated]
+    if alternatives := _alternative_values(sentence, all_stated):
+        return alternatives
     values = [stated for stated in all_stated if not _is_label(sentence, stated, asked, wanted)]
     is_equation = bool(_EQUATION.search(sentence))
     free = [stated for stated in values if not (is_equation and _is_in_expression(sentence, stated))]
@@ -278,6 +305,8 @@ def _in_sentence(
         if not _OPERAND.match(sentence, stated.end)
         and not (_JOINED.match(sentence, stated.end) and _ARITHMETIC.search(sentence))
     ]
+    operands = [stated for stated in values if stated not in found]
+    found = [stated for stated in found if not _is_year_of(sentence, stated, operands)]
     clauses = [one for one, following in pairwise(found) if _is_clause(sentence, one, following)]
     subjects = [stated for stated in free if not _is_compared(sentence, stated)]
     chosen = [stated for stated in found if stated not in clauses]
@@ -287,6 +316,40 @@ def _in_sentence(
     if any(_DENIED_AFTER.match(sentence, stated.end) for stated in chosen):
         return [stated.quantity for stated in all_stated if stated not in chosen]
     return [stated.quantity for stated in chosen]
+
+
+def _alternative_values(sentence: str, all_stated: Sequence[Stated]) -> list[Quantity]:
+    """Return the quantities that a sentence offers as alternatives: `5건 또는 6건`, `5건이지만 6건도 가능`."""
+    found: list[Quantity] = []
+    for one, following in pairwise(all_stated):
+        is_joined = _OR.fullmatch(sentence, one.end, following.start)
+        if is_joined or _ALSO_POSSIBLE.match(sentence, following.end):
+            found += [one.quantity, following.quantity]
+    return found
+
+
+def _swapped(gold: str, output: str) -> float:
+    """Return the share of the gold quantities that an output gives to another subject: 남자 8.2%, 여자 41.5% for the reverse."""
+    wanted, given = _by_subject(plain(gold)), _by_subject(plain(output))
+    shared = wanted.keys() & given.keys()
+    if len(shared) < 2:
+        return 0.0
+    wrong = [
+        subject
+        for subject in shared
+        if not given[subject].agrees(wanted[subject])
+        and any(given[subject].agrees(other) for name, other in wanted.items() if name != subject)
+    ]
+    return len(wrong) / len(wanted)
+
+
+def _by_subject(text: str) -> dict[str, Quantity]:
+    """Return the quantities of a text by the word before each, for those that have one."""
+    found: dict[str, Quantity] = {}
+    for stated in scan(text)[:MAX_VALUES]:
+        if subject := _SUBJECT.search(text, max(0, stated.start - 20), stated.start):
+            found.setdefault(subject[1], stated.quantity)
+    return found
 
 
 def _is_compared(sentence: str, stated: Stated) -> bool:
@@ -300,6 +363,13 @@ def _is_in_expression(sentence: str, stated: Stated) -> bool:
         _OPERATOR_AFTER.match(sentence, stated.end)
         or _OPERATOR_BEFORE.search(sentence, max(0, stated.start - 8), stated.start)
     )
+
+
+def _is_year_of(sentence: str, stated: Stated, operands: Sequence[Stated]) -> bool:
+    """Return whether a quantity is the year of an operand: 2018년 in "2018년 6,904건에서 227건 증가한 7,131건"."""
+    if stated.quantity.unit != "년":
+        return False
+    return any(re.fullmatch(r"(?:에|에는|의)?\s*", sentence[stated.end : one.start]) for one in operands)
 
 
 def _is_clause(sentence: str, stated: Stated, following: Stated) -> bool:
