@@ -32,7 +32,7 @@ class Quantity(NamedTuple):
         if self.value == other.value and self.sense and other.sense and self.sense != other.sense:
             return False
         units = {self.unit, other.unit}
-        return len(units) == 1 or "" in units or ("개" in units and units <= _COUNTED)
+        return len(units) == 1 or "" in units or ("개" in units and units <= _COUNTED) or units == _TIMES
 
     def _is_opposite(self, other: "Quantity") -> bool:
         """Return whether one is negative and the other a decrease by as much."""
@@ -40,6 +40,7 @@ class Quantity(NamedTuple):
         return lower.value == -higher.value and lower.value < 0 and higher.sense == "-"
 
 
+_TIMES = {"회", "번"}
 _COUNTED = {"개", "개소", "개국", "개사"}
 MULTIPLIERS = {"십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12}
 _LARGE = {"만", "억", "조"}  # a smaller number may follow: 1조 2,000억, 2만 5,000

@@ -4,6 +4,7 @@ The answer is what follows the last `정답:`, which the prompt asks for; withou
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -18,10 +19,14 @@ _MARKED = re.compile(
 )
 _UNKNOWN = re.compile(
     r"(?:알|확인할|판단할|구할|계산할|답할)\s?수(?:가|는)?\s?없(?!으면)(?!(?:음|는 것)(?:은|이) 아[니님])|모릅니다|모르겠|모름|알려지지 않|제시되지 않"
-    r"|나와 있지 않|(?:정보|자료|데이터)(?:가|는)?(?: \S+)? ?없|(?:확인|파악|판단) ?불가|\bunknown\b|cannot be (?:determined|known)",
+    r"|나와 있지 않|(?:정보|자료|데이터|이미지|그림|표|기록|값)(?:가|는|에|에는|에서|이)?(?: \S+)? ?(?:없(?!이)|미제공|미기재)|(?:확인|파악|판단|산출|식별) ?불가"
+    r"|미상|불명|미기재|비공개|해당 ?(?:사항)? ?없음|(?:표시|제공|기재|기록|명시|수록|공개|표기|언급|포함)(?:되어|돼|되지|하지)?\s?(?:있지\s?)?(?:않|안)"
+    r"|(?:찾을|볼|읽을|특정할|파악할|산출할|구분할)\s?수(?:가|는)?\s?없|\bn/?a\b|\bunknown\b|\bnot (?:available|given|shown|provided|stated|specified|known|listed)"
+    r"|cannot (?:be )?(?:determine|known|tell|answer|say)|can(?:'t|not) (?:tell|determine|answer)|insufficient (?:data|information)|no (?:data|information)",
     re.IGNORECASE,
 )
-_ENDING = re.compile(r"(?:입니다|이다|임|이에요|예요|요)$")
+_ENDING = re.compile(r"(?:입니다|이다|임|이에요|예요|이었습니다|였습니다|요|(?:으로|로)(?:보입니다|보인다|나타났습니다|나타납니다|판단됩니다|확인됩니다|추정됩니다)?)$")
+_ROLE = re.compile(r"(?:분야|부문|지역|유형|업종|종류|항목|구분|계층|부서|학교급)$")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|[①-⑳])\s+")
 _NESTED = re.compile(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}")  # inside of \boxed{}
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b", re.IGNORECASE)
@@ -59,10 +64,18 @@ def hesitates(output: str) -> bool:
 
 def abstains(question: str, output: str) -> bool:
     """Return whether an output says that the question cannot be answered, and gives no quantity but those of the question."""
-    text = final_text(output)
     asked = quantities(question)
-    given = [one for one in quantities(text) if one.unit != "년" and one not in asked]
-    return hesitates(output) and not given
+    given = [one for clause in _about(asked, final_text(output)) for one in quantities(clause)]
+    return hesitates(output) and not [one for one in given if one.unit != "년" and one not in asked]
+
+
+def _about(asked: Sequence[Quantity], text: str) -> Iterator[str]:
+    """Yield the clauses of a text that are not about another year than the question's."""
+    years = {one.value for one in asked if one.unit == "년"}
+    for clause in re.split(r"(?<=[.!?])\s|,\s|[\n;()]", text):
+        named = {one.value for one in quantities(clause) if one.unit == "년"}
+        if named <= years or not years:
+            yield clause
 
 
 def is_name(gold: str) -> bool:
@@ -85,8 +98,10 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     if superlative:
         return superlative[1] in question
     given, wanted = _ENDING.sub("", folded(_REMARK.split(sentence)[0])), folded(gold)
-    if given == wanted:
+    if wanted in (given, _ROLE.sub("", given)):
         return True
+    if not given.endswith(wanted):
+        given = _ROLE.sub("", given)
     before = given.removesuffix(wanted)
     if before == given or before[-1] not in "은는":
         return False
