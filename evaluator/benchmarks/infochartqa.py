@@ -162,7 +162,7 @@ class InfoChartQA(Benchmark):
             {
                 "em": em,
                 "f1": max(em, parts_f1(item.answer, answer.text)),
-                "em_strict": float(strict_match(item.extra[QUESTION_TYPE], item.answer, answer.text)),
+                "em_strict": float(strict_match(item.extra[QUESTION_TYPE], item.answer, answer.text, item.question)),
             },
             answer.status,
         )

@@ -281,7 +281,8 @@ def _clause_of(question: str, sentence: str, wanted: Sequence[Quantity]) -> str:
     if len(clauses) < 2:
         return sentence
     best, second = sorted(clauses, key=lambda clause: _overlap(clause, question), reverse=True)[:2]
-    return best if _overlap(best, question) > _overlap(second, question) + 1 else sentence
+    most, next_most = _overlap(best, question), _overlap(second, question)
+    return best if most > next_most + min(next_most, 1) else sentence
 
 
 def _in_sentence(

@@ -26,7 +26,12 @@ _AFTER_CHOICE_A = re.compile(
     r"\s+(?:is|was|are|has|because|since|as|and|or|but|not|matches|describes|best|fits|seems|correctly|accurately|would|states|says|looks|appears|here|only)\b"
 )
 _WORD = re.compile(r"\s+[a-z]")
-_ALONE = re.compile(r"(?<![A-Za-z'’])[A-Da-d](?![A-Za-z'’])")
+_ALONE = re.compile(r"(?<![A-Za-z'’])[A-Da-d](?![A-Za-z'’]|-[a-z])")
+_NOUN_BEFORE = re.compile(
+    r"(?:vitamin|plan|type|group|class|grade|company|product|team|model|region|phase|zone|line|hepatitis|section|series"
+    r"|그룹|유형|제품|회사|기업|지역|비타민|등급|타입|플랜|팀|모델|노선)\s?$",
+    re.IGNORECASE,
+)
 
 # Places of an answer, most reliable first.
 _MARKER = re.compile(
@@ -136,7 +141,7 @@ def _is_label(text: str, one: Letter) -> bool:
     following = text[one.end : one.end + 1]
     if "가" <= following <= "힣":
         return not _PARTICLE.match(text, one.end)
-    if _NOUN.match(text, one.end):
+    if _NOUN.match(text, one.end) or _NOUN_BEFORE.search(text, max(0, one.start - 12), one.start):
         return True
     return one.letter == "A" and bool(_WORD.match(text, one.end)) and not _AFTER_CHOICE_A.match(text, one.end)
 

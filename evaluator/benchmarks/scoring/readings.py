@@ -25,7 +25,9 @@ _UNKNOWN = re.compile(
     r"|cannot (?:be )?(?:determine|known|tell|answer|say)|can(?:'t|not) (?:tell|determine|answer)|insufficient (?:data|information)|no (?:data|information)",
     re.IGNORECASE,
 )
-_ENDING = re.compile(r"(?:입니다|이다|임|이에요|예요|이었습니다|였습니다|요|(?:으로|로)(?:보입니다|보인다|나타났습니다|나타납니다|판단됩니다|확인됩니다|추정됩니다)?)$")
+_ENDING = re.compile(
+    r"(?:입니다|이다|임|이에요|예요|이었습니다|였습니다|요|(?:으로|로)(?:보입니다|보인다|나타났습니다|나타납니다|판단됩니다|확인됩니다|추정됩니다)?)$"
+)
 _ROLE = re.compile(r"(?:분야|부문|지역|유형|업종|종류|항목|구분|계층|부서|학교급)$")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|[①-⑳])\s+")
 _NESTED = re.compile(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}")  # inside of \boxed{}

@@ -53,7 +53,7 @@ _ANSWER_LINE = re.compile(
 
 # What an output takes back.
 _CORRECTION = re.compile(
-    r"(?:(?<=[.!?。,…\n])|(?<=[.!?。,…]\s)|(?<=—)|(?<=\)\s))\s{0,3}(?:아니(?:요|오|다|야)?(?=[\s,.!…])(?!\s?라)|아,\s?(?:아니|잠깐)|잠깐|잠시만|정정(?:합|하|:|드)|다시 (?:보니|보면|확인|계산|살펴|읽어|세어)"
+    r"(?:(?<=[.!?。,…\n])|(?<=[.!?。,…]\s)|(?<=—)|(?<=\)\s))\s{0,3}(?:(?:아닙니다|아니(?:요|오|다|야)?)(?=[\s,.!…])(?!\s?라)|아,\s?(?:아니|잠깐)|잠깐|잠시만|정정(?:합|하|:|드)|다시 (?:보니|보면|확인|계산|살펴|읽어|세어)"
     r"|잘못 (?:봤|보았|읽|계산|말)|수정(?:합|하겠)|죄송|실수|wait\b|actually\b|correction\b|scratch that|sorry\b|my mistake|let me (?:re|correct|check)|on second|oops|hmm\b|no,)",
     re.IGNORECASE,
 )

@@ -1,12 +1,13 @@
 """Score the final answer of a response by InfoChartQA's strict rule: the published comparisons without their mistakes.
 
-Texts must be equal apart from case, punctuation and articles. Numbers must be within the published tolerance, but years
-must be exact, and a response may not omit a factor such as K or M. A response that names several candidates, denies the
-answer or only bounds it is wrong.
+Texts must be equal apart from case, punctuation, articles and common forms of names. Numbers must be within the published
+tolerance, but years must be exact, and a factor such as K, million or 억 counts. A response that names several candidates,
+denies the answer or only bounds it is wrong.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 
 from evaluator.benchmarks.scoring.chart_answers import (
     ANY_CHARACTER,
@@ -19,24 +20,28 @@ from evaluator.benchmarks.scoring.chart_answers import (
     ROUGH_NUMBER,
     TEXT_OR_NUMBER,
     UNORDERED,
-    last_quantity,
     mostly_digits,
 )
 from evaluator.benchmarks.scoring.letters import asserted_letters
+from evaluator.benchmarks.scoring.names import number_words_as_digits, one_form
+from evaluator.benchmarks.scoring.quantities import MULTIPLIERS, Stated, plain, scan
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 
 MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
 MAX_FILLER_WORDS = 15  # beside the answer in its sentence
 MAX_LENGTH = 2000  # characters of a response; a longer one is not searched for an answer
+
+# Locate the answer.
 _ANSWER = re.compile(
     r"(?:answer|정답|(?<![가-힣])답)\W{0,4}(?:is\b|:|은|는|=)[\s*:(\"'\[]{0,4}([^\n]*?)(?:\.\s|\.?$|\n)",
     re.IGNORECASE | re.MULTILINE,
 )
 _CONCLUSION = re.compile(r"(?:\b(?:therefore|thus|hence|so)\b|따라서|→)[ ,:]*([^\n]+)$", re.IGNORECASE)
-_TAGGED = re.compile(r"<answer>(.*?)</answer>|\\boxed\{(?:\\text\{)?([^{}]*)\}", re.IGNORECASE | re.DOTALL)
+_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
 _EITHER = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면|either", re.IGNORECASE)
 _SEPARATOR = re.compile(r"\s*(?:\n|,(?!\d{3})|[;/|·])\s*")
 _HARD_SEPARATOR = re.compile(r"\s*[\n;/|·]\s*")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\w)|\n+")
 # Starts a remark, or a mention of another item.
 _ASIDE = re.compile(
     r"\s*\(|,?\s*\b(?:compared|versus|vs|followed|than|whereas|while|but|down from|up from|ahead of|because|since|as)\b|,\s*(?:with|which|not)\b"
@@ -44,16 +49,59 @@ _ASIDE = re.compile(
 _DENIAL = re.compile(
     r"(?:\b(?:not|neither|nor|except|but|than|before|after|over|under|between|least|most)|n't)\s+(?:an?\s|the\s)?$|아니|아닙"
 )
+_DENIED_AFTER = re.compile(r"\s*(?:is|are|was)\s+(?:not|wrong|incorrect)\b|이?\s*아니")
 _FUNCTION_WORD = re.compile(
     r"\b(?:is|was|are|were|has|had|have|with|the|it|in|at|by)\b|[가-힣](?:은|는|이|가)(?![가-힣])|다$|요$",
     re.IGNORECASE,
 )
+_LISTED_BEFORE = re.compile(r"(?:[;/|·&>]|(?<![\d.])(?!(?:19|20)\d\d,)\d\S*,|\band\b|및|와|과)\s*$")
+_LISTED_AFTER = re.compile(r"\s*(?:[;/|·&]|and\b|및|와|과)")
+
+# Values.
 _YEAR = re.compile(r"(?<![\d.,])(?:1[89]|20)\d\d(?![\d%]|[.,]\d)")
-_LENGTH = re.compile(r"\d\s*(mm|cm|km|m|inch(?:es)?|ft|kg|mg|g|t)\b", re.IGNORECASE)
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_LETTER_FACTORS = {"k": "천", "m": "백만", "mn": "백만", "b": "십억", "bn": "십억", "t": "조", "tn": "조"}
+_LETTER_FACTOR = re.compile(r"(?<=\d)(?:\s?(K|M|B|T|[Bb]n|[Mm]n|[Tt]n)|(k|m|b))(?![A-Za-z\d])")
+_OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of the 9 countries
+_CURRENCY = re.compile(r"(?<![A-Za-z])[A-Z]{0,3}[$€£₩¥]")
+_SCALE_WORD = "[십백천만억조]"
+_ASKED_FACTOR = re.compile(
+    rf"\b(thousand|million|billion|trillion)s?\b|(?:몇|단위\s?[:：]?)\s?({_SCALE_WORD}+)|\(({_SCALE_WORD}+)",
+    re.IGNORECASE,
+)
+_FACTORS = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+# Stands before the value that a sentence arrives at, after the values that it is computed from.
+_ARRIVES = re.compile(
+    r"(?:\b(?:increase|decrease|rise|drop|decline|difference|growth|gain|change|gap|total|average|sum|ratio|combined)\s(?:of|is|was)"
+    r"|\b(?:difference|total|answer|result|sum|average)\s(?:is|was|of|equals)|\b(?:by|equals|totals|totaling|totalling)|[=≈→])\s*(?:about|approximately|around)?\s*[$€£₩]?$",
+    re.IGNORECASE,
+)
+
+# Lists.
+_LIST_LEAD = re.compile(r"[^,\n:]*(?::|\b(?:are|is|was|were))\s+")
+_PREDICATE = re.compile(r"\s(?:are|is|was|were|have|has|had|both|all)\b.*$", re.DOTALL)
+_LIST_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+|\s\d{1,2}[.)]\s+", re.MULTILINE)
+_ITEM_WORD = re.compile(
+    r"^\s*(?:both|first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|next|then|finally|lastly|and)[\s,]+(?:by\s)?|\s*[.。]$",
+    re.IGNORECASE,
+)
+_LIST_SEPARATORS = (
+    r"\n",
+    ",",
+    ";",
+    "/",
+    r"\|",
+    "·",
+    "<",
+    ">",
+    "→",
+    "&",
+    r"\band\b",
+    r"\b(?:followed by|then|before)\b",
+    r"및|그리고",
+)
 
 
-def strict_match(question_type: int, answer: str, response: str) -> bool:
+def strict_match(question_type: int, answer: str, response: str, question: str = "") -> bool:
     """Return whether the final answer of a response is right. An empty response is always wrong."""
     response = stated_answer(response)
     if not response:
@@ -62,45 +110,33 @@ def strict_match(question_type: int, answer: str, response: str) -> bool:
         wanted = {letter for letter in answer.upper() if letter in "ABCD"}
         return bool(wanted) and asserted_letters(response) == wanted
     if question_type in ORDERED | ANY_CHARACTER | UNORDERED:
-        given = _items(response)
-        if given is None:
-            return False
-        items = [_folded(item) for item in answer.split(",")]
-        return given == items if question_type not in UNORDERED else sorted(given) == sorted(items)
+        return _same_list(answer, response, is_ordered=question_type not in UNORDERED)
     passage = final_passage(response)
     if passage is None:
         return _folded(answer) == _folded(response)
     tolerance = ROUGH if question_type in ROUGH_NUMBER else EXACT
-    if question_type in ROUGH_NUMBER | EXACT_NUMBER or (question_type in NUMERIC_OR_TEXT and mostly_digits(answer)):
-        return _same_value(answer, passage, tolerance)
+    if question_type in ROUGH_NUMBER | EXACT_NUMBER or (question_type in NUMERIC_OR_TEXT and _is_value(answer)):
+        return _same_value(question, answer, passage, tolerance)
     if question_type in TEXT_OR_NUMBER and re.search("[0-9]", answer):
-        return _gives_answer(answer, passage) or _same_value(answer, passage, tolerance)
+        names = bool(re.search(r"[^\W\d_]", answer)) and _gives_answer(answer, passage)
+        return names or _same_value(question, answer, passage, tolerance)
     return _gives_answer(answer, passage)
 
 
-def _items(response: str) -> list[str] | None:
-    """Return the folded items of a list, or None if it names alternatives or denies an item.
-
-    Items are separated by commas, line breaks, `<`, `>`, `→`, `&` or "and", perhaps after a colon or a verb.
-    """
-    if _EITHER.search(response) or re.search(r"\bnot\b", response, re.IGNORECASE):
-        return None
-    text = re.split(r"\n\s*\n", _without_remarks(response))[-1].strip()
-    lead = re.match(r"[^,\n:]*(?::|\b(?:are|is))\s+", text)
-    text = text[lead.end() :] if lead else text
-    text = re.sub(r"^\s*(?:\d+[.)]|[-*•])\s+", "", text, flags=re.MULTILINE)
-    return [_folded(item) for item in re.split(r"\n|,|<|>|→|&|\band\b", text) if item.strip()]
+def _is_value(answer: str) -> bool:
+    return mostly_digits(answer) or bool(re.match(r"[-−–△▲]?\s?[$€£₩]?\d", answer.strip()))
 
 
 def final_passage(response: str) -> str | None:
-    """Return the part of a response that gives its answer: after a marker, the only words in bold, or its last sentence.
+    """Return the part of a response that gives its answer, or None if the response is a list of candidates.
 
-    None if the response is a list of candidates.
+    It follows a marker or a conclusion, or is the only passage in bold, a first sentence that is nothing but an answer, or the
+    last sentence.
     """
     if len(response) > MAX_LENGTH:
         return None
-    if tagged := [match[1] or match[2] or "" for match in _TAGGED.finditer(response)]:
-        return tagged[0] if len(set(map(_folded, tagged))) == 1 else None
+    if boxed := [str(match[1]) for match in _BOXED.finditer(response)]:
+        return boxed[0] if len(set(map(_folded, boxed))) == 1 else None
     if marked := [str(match[1]) for match in _ANSWER.finditer(response)]:
         return marked[-1] if len(set(map(_folded, marked))) == 1 and not _EITHER.search(marked[-1]) else None
     if (concluded := _CONCLUSION.search(_last_line(response))) and not _EITHER.search(concluded[1]):
@@ -111,11 +147,19 @@ def final_passage(response: str) -> str | None:
         return str(bold.pop())
     if bold or _EITHER.search(response):
         return None
+    sentences = [one.strip() for one in _SENTENCE_END.split(response) if one.strip()]
+    if len(sentences) > 1 and _is_bare(sentences[0]) and not all(map(_is_bare, sentences)):
+        return sentences[0]
     for separator, most in ((_SEPARATOR, 2), (_HARD_SEPARATOR, 1)):
         parts = separator.split(response)
         if len(parts) > most and all(len(part.split()) <= MAX_CANDIDATE_WORDS for part in parts):
             return None
-    return str(re.split(r"(?<=[.!?])\s+(?=\w)", _last_line(response))[-1])
+    return sentences[-1]
+
+
+def _is_bare(sentence: str) -> bool:
+    """Return whether a sentence is nothing but an answer: a few words without a verb."""
+    return len(sentence.split()) <= MAX_CANDIDATE_WORDS and not _FUNCTION_WORD.search(sentence.rstrip(".!"))
 
 
 def _last_line(response: str) -> str:
@@ -140,7 +184,8 @@ def _gives_answer(answer: str, passage: str) -> bool:
     """Return whether a sentence gives the answer, rather than mentioning it among many words or in a list."""
     if _folded(answer) == _folded(passage):
         return True
-    answer, passage = answer.lower().strip(), _main_part(passage.lower(), re.compile(r"\w")).strip(" .*()[]\"'")
+    answer = one_form(answer).lower().strip()
+    passage = _main_part(one_form(passage).lower().partition(" — ")[0], re.compile(r"\w")).strip(" .*()[]\"'")
     if _folded(answer) == _folded(passage):
         return True
     every = list(re.finditer(rf"(?<![a-z0-9.]){re.escape(answer)}(?![a-z0-9]|[.,]\d)", passage))
@@ -148,48 +193,130 @@ def _gives_answer(answer: str, passage: str) -> bool:
         return False
     found = every[-1]
     before, after = passage[: found.start()], passage[found.end() :]
-    if _DENIAL.search(before) or re.match(r"\s*(?:is|are|was)\s+(?:not|wrong|incorrect)\b|이?\s*아니", after):
+    if _DENIAL.search(before) or _DENIED_AFTER.match(after):
         return False
     others = len(before.split()) + len(after.split())
-    is_listed = re.search(r"(?:[;/|·&>]|(?<![\d.])(?!(?:19|20)\d\d,)\d\S*,|\band|및|와|과)\s*$", before) or re.match(
-        r"\s*(?:[;/|·&]|and\b|및|와|과)", after
-    )
+    is_listed = _LISTED_BEFORE.search(before) or _LISTED_AFTER.match(after)
     return not is_listed and others <= MAX_FILLER_WORDS and (others <= 1 or bool(_FUNCTION_WORD.search(passage)))
 
 
-def _same_value(answer: str, passage: str, tolerance: float) -> bool:
+def _same_value(question: str, answer: str, passage: str, tolerance: float) -> bool:
     """Return whether a passage has only one value and it is the answer's.
 
-    Years must be exact, and a factor such as K or M must be written. Only `%` may be missing.
+    Years must be exact, and a factor such as K or M counts, unless the question asks in it. `%` may be missing.
     """
     if not re.search("[0-9]", answer):
         return _gives_answer(answer, passage)
-    if re.search(r"[^\W\d_]", answer) and _gives_answer(answer, passage):  # Q3 2020, 12K
+    if re.search(r"[^\W\d_]", answer) and _folded(answer) == _folded(passage):  # Q3 2020, 12K
         return True
-    is_year = bool(_YEAR.fullmatch(answer.strip()))
-    passage = _main_part(passage.replace("\n", " "), _NUMBER)
-    if not is_year and len(_NUMBER.findall(_YEAR.sub("", passage))) > 0:
-        passage = _YEAR.sub("", passage)
-    numbers = list(_NUMBER.finditer(passage))
-    distinct = {match[0].rstrip(",").replace(",", "") for match in numbers}
-    if not numbers or _DENIAL.search(passage[: numbers[-1].start()].lower()):
+    wanted = _values(answer)
+    if not wanted:
         return False
-    if len(distinct) > 1 and not re.search(r"[=≈]\s*\S*$|[=≈]\s*[\d.,]+", passage):
+    if _YEAR.fullmatch(answer.strip()):
+        given = _asserted_values(question, passage, years=True)
+        return {one.quantity.value for one in given} == {wanted[-1].quantity.value}
+    given = _asserted_values(question, _main_part(passage.replace("\n", " "), re.compile(r"\d")), years=False)
+    return bool(given) and all(_agree(question, answer, wanted[-1], passage, one, tolerance) for one in given)
+
+
+def _values(text: str) -> list[Stated]:
+    return list(scan(_readable(text)))
+
+
+def _readable(text: str) -> str:
+    """Return a text in which `scan` reads values: factors in letters become words, and numbers in words digits."""
+    text = _CURRENCY.sub(" ", number_words_as_digits(unicodedata.normalize("NFKC", text)))
+    text = _OUT_OF.sub("", text)
+    return plain(_LETTER_FACTOR.sub(lambda match: _LETTER_FACTORS[(match[1] or match[2]).lower()], text))
+
+
+def _asserted_values(question: str, passage: str, *, years: bool) -> list[Stated]:
+    """Return the values that a passage asserts: the one it arrives at, or all but years and those of the question."""
+    text = _readable(passage)
+    every = list(scan(text))
+    if not years and (values := [one for one in every if not _is_year(text, one)]):
+        every = values
+    asked = {one.quantity.value for one in _values(question)}
+    if others := [one for one in every if one.quantity.value not in asked]:
+        every = others
+    if every and _ARRIVES.search(text[: every[-1].start]):
+        every = every[-1:]
+    return [] if any(_DENIAL.search(text[: one.start].lower()) for one in every) else every
+
+
+def _is_year(text: str, one: Stated) -> bool:
+    return one.quantity.unit in ("", "년") and bool(_YEAR.match(text, one.start))
+
+
+def _agree(question: str, answer: str, wanted: Stated, passage: str, given: Stated, tolerance: float) -> bool:
+    """Return whether two values agree, also if one of them is in the factor that the question asks in."""
+    some, others = wanted.quantity, given.quantity
+    units = {some.unit, others.unit} - {"", "%", "달러", "명", "년", "개"}
+    if len(units) > 1:
         return False
-    units = [unit[1].lower() if (unit := _LENGTH.search(text)) else "" for text in (answer, passage)]
-    if all(units) and units[0] != units[1]:
-        return False
-    (wanted, wanted_unit), (given, given_unit) = last_quantity(answer), last_quantity(passage.strip(" .*"))
-    if wanted is None or given is None:
-        return False
-    if is_year:
-        return wanted == given
-    pairs = [(wanted * wanted_unit, given * given_unit)]
-    pairs += [(wanted, given)] if {wanted_unit, given_unit} <= {1.0, 1e-2} else []
-    return any(abs(w - g) / (0.01 + abs(w)) < tolerance for w, g in pairs)
+    factor = _asked_factor(question)
+    pairs = [(some.value, others.value)]
+    if factor > 1 and not _has_factor(answer, wanted):
+        pairs = (
+            [(some.value * factor, others.value)]
+            if _has_factor(passage, given)
+            else [(some.value * n, others.value) for n in (1, factor)]
+        )
+    elif factor > 1 and not _has_factor(passage, given):
+        pairs.append((some.value, others.value * factor))
+    if _is_year(_readable(answer), wanted):
+        return some.value == others.value
+    is_opposite = some.value == -others.value and some.agrees(others)
+    return is_opposite or any(abs(float(w) - float(g)) / (0.01 + abs(float(w))) < tolerance for w, g in pairs)
+
+
+def _has_factor(text: str, stated: Stated) -> bool:
+    return bool(re.search(_SCALE_WORD, _readable(text)[stated.start : stated.end]))
+
+
+def _asked_factor(question: str) -> int:
+    """Return the factor that a question asks in, as "how many thousand" and 몇 천 명 do, or 1."""
+    asked = _ASKED_FACTOR.search(question)
+    if asked is None:
+        return 1
+    if asked[1]:
+        return _FACTORS[asked[1].lower()]
+    factor = 1
+    for word in asked[2] or asked[3]:
+        factor *= MULTIPLIERS[word]
+    return factor
+
+
+def _same_list(answer: str, response: str, *, is_ordered: bool) -> bool:
+    wanted = [_folded(item) for item in answer.split(",")]
+    readings = list(_lists(answer, response)) if len(response) <= MAX_LENGTH else []
+    if is_ordered:
+        return wanted in readings
+    return sorted(wanted) in map(sorted, readings)
+
+
+def _lists(answer: str, response: str) -> Iterator[Sequence[str]]:
+    """Yield the folded items of a list, read with and without the words before and after them.
+
+    Nothing is yielded if the response names alternatives or denies an item. What separates items in some responses may be
+    part of an item of the answer, and then separates none.
+    """
+    if _EITHER.search(response) or re.search(r"\bnot\b", response, re.IGNORECASE):
+        return
+    marked = [str(match[1]) for match in [*_BOXED.finditer(response), *_ANSWER.finditer(response)] if match[1].strip()]
+    text = marked[-1] if marked else re.split(r"\n\s*\n", _without_remarks(response))[-1]
+    text = _LIST_MARK.sub("\n", _without_remarks(text).replace("*", "")).strip()
+    separators = "|".join(one for one in _LIST_SEPARATORS if one in (",", r"\n") or not re.search(one, answer))
+    readings = {text, _PREDICATE.sub("", text)}
+    if lead := _LIST_LEAD.match(text):
+        readings.add(text[lead.end() :])
+    for reading in readings:
+        items = [_ITEM_WORD.sub("", _ITEM_WORD.sub("", item)) for item in re.split(separators, reading)]
+        yield [_folded(item) for item in items if re.search(r"\w", item)]
 
 
 def _folded(text: str) -> str:
     """Return a text without case, punctuation, white space and a leading article. Signs and decimal points are kept."""
-    folded = re.sub(r"^\W*(?:the|a|an)\s+", "", unicodedata.normalize("NFKC", text).casefold().strip())
-    return re.sub(r"(?<!\d)\.|\.(?!\d)|[^\w.+%-]|_", "", folded)
+    text = one_form(unicodedata.normalize("NFKC", text)).casefold().strip()
+    folded = re.sub(r"^\W*(?:the|a|an)\s+", "", text)
+    return re.sub(r"(?<!\d)\.|\.(?!\d)|[^\w.+%-]|_|(?:입니다|이다)\.?$", "", folded)

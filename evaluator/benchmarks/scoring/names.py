@@ -1,0 +1,75 @@
+"""Write names that have several common forms in one: months, countries, periods and English numbers."""
+
+import re
+
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+# Common forms of names of countries, and the form they are compared in.
+COUNTRIES = {
+    "united states": r"(?-i:U\.S\.A?\.?|USA?)|united states(?: of america)?|america|미국",
+    "united kingdom": r"(?-i:U\.K\.?|UK)|united kingdom|(?:great )?britain|영국",
+    "south korea": r"south korea|republic of korea|rok|s\. korea|한국|대한민국",
+    "north korea": r"north korea|dprk|n\. korea|북한",
+    "china": r"china|prc|people's republic of china|중국",
+    "japan": r"japan|일본", "germany": r"germany|독일", "france": r"france|프랑스", "india": r"india|인도(?!네시아)", "italy": r"italy|이탈리아",
+    "canada": r"canada|캐나다", "spain": r"spain|스페인", "brazil": r"brazil|브라질", "australia": r"australia|호주", "mexico": r"mexico|멕시코",
+    "russia": r"russia(?:n federation)?|러시아", "netherlands": r"netherlands|holland|네덜란드", "vietnam": r"viet ?nam|베트남",
+    "turkey": r"turkey|türkiye|turkiye|터키|튀르키예", "czech republic": r"czech republic|czechia|체코", "taiwan": r"taiwan|대만",
+    "united arab emirates": r"(?-i:U\.A\.E\.?|UAE)|united arab emirates|아랍에미리트", "european union": r"(?-i:E\.U\.?|EU)|european union|유럽 ?연합",
+    "indonesia": r"indonesia|인도네시아", "switzerland": r"switzerland|스위스", "sweden": r"sweden|스웨덴",
+}  # fmt: skip
+NUMBERS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
+    "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+
+_MONTH = re.compile(
+    r"\b("
+    + "|".join(f"{month[:3]}(?:{month[3:]})?" for month in MONTHS)
+    + r"|sept)\b\.?(?! be\b)|(?<!\d)(1[0-2]|[1-9])월",
+    re.IGNORECASE,
+)
+_YEAR_MONTH = re.compile(rf"((?:19|20)\d\d)년\s?({'|'.join(MONTHS)})")
+_COUNTRY = re.compile(
+    r"(?<![A-Za-z가-힣.])(?:the\s)?(?:" + "|".join(f"({forms})" for forms in COUNTRIES.values()) + r")(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_PERIOD = re.compile(
+    r"(?:\b(?:from|between)\s+)?(?<!\d)((?:1[89]|20)\d\d)\s?(?:년)?\s?(?:부터|에서|to|and|until|through|–|—|~|-|−)\s?((?:1[89]|20)\d\d)(?!\d)(?:년)?(?:까지)?",
+    re.IGNORECASE,
+)
+_NUMBER_WORD = re.compile(rf"\b({'|'.join(NUMBERS)})\b(?!-)", re.IGNORECASE)
+
+
+def one_form(text: str) -> str:
+    """Return a text with months, countries and periods in the form in which they are compared."""
+    text = _YEAR_MONTH.sub(r"\2 \1", _MONTH.sub(_month, text))
+    text = _COUNTRY.sub(lambda match: list(COUNTRIES)[(match.lastindex or 1) - 1], text)
+    return _PERIOD.sub(r"\1-\2", text)
+
+
+def _month(match: re.Match[str]) -> str:
+    if match[2]:
+        return MONTHS[int(match[2]) - 1]
+    return next(month for month in MONTHS if month.startswith(match[1][:3].lower()))
+
+
+def number_words_as_digits(text: str) -> str:
+    """Return an English text with number words as digits. `one` is kept beside other numbers, where it rarely is a number."""
+    has_digits = bool(re.search(r"\d", text)) or len(_NUMBER_WORD.findall(text)) > 1
+    return _NUMBER_WORD.sub(
+        lambda match: match[0] if has_digits and match[0].lower() == "one" else str(NUMBERS.index(match[0].lower())),
+        text,
+    )
