@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 
-MAX_LETTERS = 50  # an answer with more in one role repeats itself and asserts nothing
+MAX_LETTERS = 50  # an answer with more letters or markers in one role repeats itself and asserts nothing
 
 # What may follow a choice in Hangul.
 _PARTICLE = re.compile(
@@ -87,6 +87,8 @@ class Letter(NamedTuple):
 def asserted_letter(output: str) -> str | None:
     """Return the letter that an answer asserts, as in `정답은 B`, `(B)` or `**B**`. None if it asserts none or several."""
     text = unicodedata.normalize("NFKC", stated_answer(output))
+    if _repeats(text):
+        return None
     every = [one for one in _choices(text) if not _is_denied(text, one)]
     if any(_ALSO_POSSIBLE.match(text, one.end) for one in every) and len({one.letter for one in every}) > 1:
         return None
@@ -103,7 +105,7 @@ def asserted_letters(output: str) -> set[str]:
     text = unicodedata.normalize("NFKC", stated_answer(output))
     if letter := asserted_letter(output):
         return {letter}
-    if _ALTERNATIVE.search(text) or _DENIES.search(text):
+    if _repeats(text) or _ALTERNATIVE.search(text) or _DENIES.search(text):
         return set()
     marked = [found for marker in _MARKER.finditer(text) if (found := _in_sentence(text, marker.end()))]
     if marked:
@@ -120,6 +122,11 @@ _ALTERNATIVE = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면|
 _DENIES = re.compile(r"\bnot\b|n't\b|아니")
 _ONLY_LETTERS = re.compile(r"[\s*().]*[A-Da-d](?:[\s*().]*,\s*[A-D])*[\s*().]*")
 _CHOICE_LINE = re.compile(r"\s*[A-D][.:)]")
+
+
+def _repeats(text: str) -> bool:
+    """Return whether a text has more markers or conclusions than an answer has."""
+    return any(len(pattern.findall(text)) > MAX_LETTERS for pattern in (_MARKER, _CONCLUSION))
 
 
 def _letters(text: str) -> set[str]:
