@@ -11,6 +11,7 @@ from evaluator.benchmarks.card import Axis, Card
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, STRICT_RANKING
 from evaluator.benchmarks.scoring.final_answer import strict_match
 from evaluator.benchmarks.scoring.published_quantities import NUMBER, quantities, quantity_f1
+from evaluator.benchmarks.scoring.readings import matches_name
 from evaluator.benchmarks.source_files import ImageFolder
 from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Answer, Item, Prompt, Score
@@ -102,10 +103,17 @@ class KoVQA(Benchmark):
             {
                 "em": float(reference_match(item.answer, answer.text)),
                 "f1": quantity_f1(item.question, item.answer, answer.text),
-                "em_strict": float(strict_match(item.question, item.answer, answer.text)),
+                "em_strict": float(_is_right(item.question, item.answer, answer.text)),
             },
             answer.status,
         )
+
+
+def _is_right(question: str, gold: str, output: str) -> bool:
+    """Return whether an output is right by the strict rule. A name that the gold answer explains in brackets is enough."""
+    name = gold.partition("(")[0].strip()
+    is_explained = "(" in gold and not quantities(name).written
+    return strict_match(question, gold, output) or (is_explained and matches_name(question, name, output))
 
 
 def reference_match(gold: str, output: str) -> bool:

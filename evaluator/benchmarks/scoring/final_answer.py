@@ -42,6 +42,9 @@ _ALTERNATIVE = re.compile(r"\s*(?:또는|혹은|아니면|or\b)", re.IGNORECASE)
 _OR = re.compile(r"(?:이)?\s*(?:또는|혹은|아니면|이나|or\b)\s*(?:약\s?)?", re.IGNORECASE)
 _ALSO_POSSIBLE = re.compile(r"(?:일\s?수도|도|역시)\s?(?:가능|있|될|맞|정답)")
 _SUBJECT = re.compile(r"([가-힣A-Za-z]+?)(?:은|는|이|가|의|:|의 경우)?\s*(?:약|총)?\s*$")
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
+_ASKS_NAME_AND_VALUE = re.compile(r"(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)")
+_NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
 
 # Separate working from the answer, and the answer from a remark or a comparison.
@@ -66,7 +69,7 @@ _ARITHMETIC = re.compile(
 )
 _CLAUSE = re.compile(r"\s?(?:(,)|(?:이|였|이었)?고(?![가-힣])|(?:이)?며(?![가-힣])|인데|이지만|지만)")
 _ASKS_TO_COMPARE = re.compile(r"보다|차이|차는|합하|합은|합이|더하|비교|곱하|나누|대비|증감|변화|각각")
-_CLAUSE_END = re.compile(r"(?<=며)(?:,\s|\s)|(?<=[이하]고)(?:,\s|\s)|(?<=지만)(?:,\s|\s)|(?<=는데)(?:,\s|\s)")
+_CLAUSE_END = re.compile(r"(?<=며)(?:,\s|\s)|(?<=[이하했었였았]고)(?:,\s|\s)|(?<=지만)(?:,\s|\s)|(?<=는데)(?:,\s|\s)")
 _CUE = re.compile(
     r"합|차|총|모두|평균|비율|비중|가장|최[대소고저솟댓]|결과|반올림|계산|답|나누|빼|더하|증가|감소|됩니다|된다|되어"
 )
@@ -117,18 +120,45 @@ def strict_f1(question: str, gold: str, output: str) -> float:
         return 0.0
     if swapped := _swapped(gold, output):
         return 1 - swapped
+    if not _names_subject(question, gold, output):
+        return 0.0
     if stated == wanted:
         return 1.0
     asked = quantities(question)
-    wanted = _required(wanted, asked)
-    if _same_quantities(wanted, _without_asked(stated, asked, wanted)):
+    remarks = [quantity for quantity in wanted if not _is_among(quantity, quantities(without_remarks(gold)))]
+    wanted = _required(quantities(without_remarks(gold)), asked)
+    if _same_quantities(wanted, _without_asked(_without(stated, remarks), asked, wanted)):
         return 1.0
-    given = asserted_quantities(output, question, asked, wanted)
+    given = _without(asserted_quantities(output, question, asked, wanted), remarks)
     if _same_quantities(wanted, given):
         return 1.0
     given = _distinct(given[:MAX_VALUES])
     shared = min(sum(_is_among(q, wanted) for q in given), sum(_is_among(q, given) for q in wanted))
     return 2 * shared / (len(wanted) + len(given)) if shared else 0.0
+
+
+def without_remarks(text: str) -> str:
+    """Return a text without remarks in brackets, unless they have its only quantity."""
+    without = _BRACKETS.sub("", text)
+    return without if quantities(without) else text
+
+
+def _names_subject(question: str, gold: str, output: str) -> bool:
+    """Return whether an output names what the gold answer names, if the question asks for that as well as for its value."""
+    if not _ASKS_NAME_AND_VALUE.search(question):
+        return True
+    text = plain(gold)
+    stated = scan(text)
+    names = [
+        _NAME_ENDING.sub("", word)
+        for word in re.findall(r"[가-힣A-Za-z]{2,}", text[: stated[0].start if stated else 0])
+    ]
+    wanted = [name for name in names if len(name) > 1 and name not in question]
+    return all(re.search(rf"(?<![가-힣A-Za-z]){re.escape(name)}", output) for name in wanted)
+
+
+def _without(some: Sequence[Quantity], others: Sequence[Quantity]) -> list[Quantity]:
+    return [quantity for quantity in some if not _is_among(quantity, others)]
 
 
 def asserted_quantities(
@@ -303,9 +333,10 @@ def _in_sentence(
     found = [
         stated
         for stated in free
-        if not _OPERAND.match(sentence, stated.end)
+        if (_is_wanted_bound(stated, wanted) or not _OPERAND.match(sentence, stated.end))
         and not (_JOINED.match(sentence, stated.end) and _ARITHMETIC.search(sentence))
     ]
+    found = _outside_brackets(sentence, found, wanted)
     operands = [stated for stated in values if stated not in found]
     found = [stated for stated in found if not _is_year_of(sentence, stated, operands)]
     clauses = [one for one, following in pairwise(found) if _is_clause(sentence, one, following)]
@@ -364,6 +395,23 @@ def _is_in_expression(sentence: str, stated: Stated) -> bool:
         _OPERATOR_AFTER.match(sentence, stated.end)
         or _OPERATOR_BEFORE.search(sentence, max(0, stated.start - 8), stated.start)
     )
+
+
+def _is_wanted_bound(stated: Stated, wanted: Sequence[Quantity]) -> bool:
+    """Return whether a quantity is a bound as the answer is: 60세 이상."""
+    return any(stated.quantity.sense == other.sense != "" and stated.quantity.agrees(other) for other in wanted)
+
+
+def _outside_brackets(sentence: str, found: Sequence[Stated], wanted: Sequence[Quantity]) -> list[Stated]:
+    """Leave out the quantities in brackets that have another unit than the answer: 60세 이상(6,223천 명)."""
+    brackets = [match.span() for match in _BRACKETS.finditer(sentence)]
+    units = {quantity.unit for quantity in wanted}
+    kept = [
+        stated
+        for stated in found
+        if stated.quantity.unit in {"", *units} or not any(start < stated.start < end for start, end in brackets)
+    ]
+    return kept or list(found)
 
 
 def _is_year_of(sentence: str, stated: Stated, operands: Sequence[Stated]) -> bool:

@@ -44,10 +44,11 @@ _CONCLUSION = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?。](?=\s|\Z)|\n")
 _AFFIRMED = re.compile(
-    r"[)\]*\"']*(?:번)?(?:은|는|이|가)?[\s:]*(?:is\s)?(?:the\s)?(?:correct|right\b|true\b|참(?![가-힣]*지)|맞(?!지|을)|옳(?!지|을)|정답|[✅⭕✓]|가장 적절|matches)",
+    r"[)\]*\"']*(?:번)?(?:은|는|이|가|만|만이)?[\s:]*(?:is\s)?(?:the\s)?(?:only\s)?(?:correct|right\b|true\b|참(?![가-힣]*지)|맞(?!지|을)|옳(?!지|을)|정답|[✅⭕✓]|가장 적절|matches)",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이가를도,]|입니다|예요|\Z)")
+_LINE = re.compile(r"^[\s(\[*\"']*([A-D])[)\]*\"'.]*[ \t]*$", re.MULTILINE)
 _MARKED_OUT = re.compile(r"(?:\(|\[|\*\*)([A-D])(?:\)|\]|\*\*)")
 
 _CLOSING_MARKS = r"[)\]*\"']*(?:\.|번)?"  # brackets, bold, quotes, "." or "번" after a letter
@@ -162,6 +163,7 @@ def _places(text: str, every: Sequence[Letter]) -> Iterator[list[Letter]]:
     """Yield the letters in each role that makes a letter the answer, the most reliable role first."""
     yield [found for marker in _MARKER.finditer(text) for found in _after(text, marker.end(), every)]
     yield [found for conclusion in _CONCLUSION.finditer(text) for found in _after(text, conclusion.end(), every)]
+    yield _matched(text, _LINE)
     yield [one for one in every if _AFFIRMED.match(text, one.end)]
     yield _matched(text, _FIRST)
     yield [one for one in _matched(text, _MARKED_OUT) if one in every]

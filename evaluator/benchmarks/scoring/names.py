@@ -1,4 +1,4 @@
-"""Write names that have several common forms in one: months, countries, periods and English numbers."""
+"""Write names that have several common forms in one: months, places, periods and English numbers."""
 
 import re
 
@@ -30,6 +30,13 @@ COUNTRIES = {
     "united arab emirates": r"(?-i:U\.A\.E\.?|UAE)|united arab emirates|아랍에미리트", "european union": r"(?-i:E\.U\.?|EU)|european union|유럽 ?연합",
     "indonesia": r"indonesia|인도네시아", "switzerland": r"switzerland|스위스", "sweden": r"sweden|스웨덴",
 }  # fmt: skip
+# Names of places in Korea, in Hangul and in Latin letters.
+PLACES = {
+    "서울": "seoul", "부산": "busan", "인천": "incheon", "대구": "daegu", "대전": "daejeon", "광주": "gwangju", "울산": "ulsan", "세종": "sejong",
+    "경기": "gyeonggi", "강원": "gangwon", "충북": "chungbuk", "충남": "chungnam", "전북": "jeonbuk", "전남": "jeonnam", "경북": "gyeongbuk",
+    "경남": "gyeongnam", "제주": "jeju", "수원": "suwon",
+}  # fmt: skip
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 NUMBERS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
     "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
@@ -43,21 +50,28 @@ _MONTH = re.compile(
 )
 _YEAR_MONTH = re.compile(rf"((?:19|20)\d\d)년\s?({'|'.join(MONTHS)})")
 _COUNTRY = re.compile(
-    r"(?<![A-Za-z가-힣.])(?:the\s)?(?:" + "|".join(f"({forms})" for forms in COUNTRIES.values()) + r")(?![A-Za-z])",
+    r"(?<![A-Za-z가-힣.])(?:the\s)?(?:" + "|".join(f"({forms})" for forms in COUNTRIES.values()) + r")(?![A-Za-z$])",
     re.IGNORECASE,
 )
 _PERIOD = re.compile(
     r"(?:\b(?:from|between)\s+)?(?<!\d)((?:1[89]|20)\d\d)\s?(?:년)?\s?(?:부터|에서|to|and|until|through|–|—|~|-|−)\s?((?:1[89]|20)\d\d)(?!\d)(?:년)?(?:까지)?",
     re.IGNORECASE,
 )
+_PLACE = re.compile(rf"(?<![가-힣])({'|'.join(PLACES)})(?:특별시|광역시|특별자치시|특별자치도|시|도)?(?![가-힣]{{2,}})")
+_AND_MORE = re.compile(
+    r"(\d+)\s?(?:세\s?이상|\+|(?:years?\s)?(?:and|or)\s(?:over|above|older|up|more)(?:\sage\w*)?)", re.IGNORECASE
+)
+_PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")
+_TENS_WORD = re.compile(rf"\b({'|'.join(TENS)})(?:[-\s]({'|'.join(NUMBERS[1:10])}))?\b", re.IGNORECASE)
 _NUMBER_WORD = re.compile(rf"\b({'|'.join(NUMBERS)})\b(?!-)", re.IGNORECASE)
 
 
 def one_form(text: str) -> str:
-    """Return a text with months, countries and periods in the form in which they are compared."""
+    """Return a text with months, places, periods and open ranges in the form in which they are compared."""
     text = _YEAR_MONTH.sub(r"\2 \1", _MONTH.sub(_month, text))
     text = _COUNTRY.sub(lambda match: list(COUNTRIES)[(match.lastindex or 1) - 1], text)
-    return _PERIOD.sub(r"\1-\2", text)
+    text = _PLACE.sub(lambda match: PLACES[match[1]], text)
+    return _PER.sub(" per ", _AND_MORE.sub(r"\1+", _PERIOD.sub(r"\1-\2", text)))
 
 
 def _month(match: re.Match[str]) -> str:
@@ -66,8 +80,14 @@ def _month(match: re.Match[str]) -> str:
     return next(month for month in MONTHS if month.startswith(match[1][:3].lower()))
 
 
+def _tens(match: re.Match[str]) -> int:
+    ones = NUMBERS.index(match[2].lower()) if match[2] else 0
+    return 10 * (2 + TENS.index(match[1].lower())) + ones
+
+
 def number_words_as_digits(text: str) -> str:
     """Return an English text with number words as digits. `one` is kept beside other numbers, where it rarely is a number."""
+    text = _TENS_WORD.sub(lambda match: str(_tens(match)), text)
     has_digits = bool(re.search(r"\d", text)) or len(_NUMBER_WORD.findall(text)) > 1
     return _NUMBER_WORD.sub(
         lambda match: match[0] if has_digits and match[0].lower() == "one" else str(NUMBERS.index(match[0].lower())),

@@ -24,12 +24,17 @@ _COMPOUND_PART = re.compile(r"(\d+)([천백십]?)")
 _MINUS_WORD = re.compile(
     r"(?:마이너스|영하|\bminus|\bnegative)\s?(?:\(\s?[-−–]\s?\))?\s?(?=[\d.$₩])|\(\s?[-−–]\s?\)\s?(?=\d)", re.IGNORECASE
 )
+_TILDE = re.compile("[∼〜～]")
+_DURATION = re.compile(
+    r"(?<![\d.,])(\d{1,4})\s?(?:시간|hours?|hrs?|h)\s?(?:and\s)?(\d{1,2})\s?(?:분|minutes?|mins?|m)(?![A-Za-z])"
+)
 _DASH_SIGN = re.compile(r"(?<![\w)\]%.,~-])[−–—‑－](?=\s?[\d.$₩])")
 
 
 def in_digits(text: str) -> str:
     """Return a text whose numbers and signs are written with digits and `-`."""
-    text = _DASH_SIGN.sub("-", _MINUS_WORD.sub(" -", text))
+    text = _DASH_SIGN.sub("-", _MINUS_WORD.sub(" -", _TILDE.sub("~", text)))
+    text = _DURATION.sub(lambda match: f"{60 * int(match[1]) + int(match[2])}분", text)
     text = _FIRST.sub("1번째", text)
     text = _COUNTED.sub(lambda match: f"{COUNTS[match[1]]}{'곳' if match[2] == '군데' else match[2]}", text)
     text = _HANGUL.sub(lambda match: str(_hangul_value(match[0])), text)

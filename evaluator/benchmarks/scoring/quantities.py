@@ -58,7 +58,7 @@ UNITS = {
     "킬로미터": "km", "센티미터": "cm", "밀리미터": "mm", "미터": "m", "km": "km", "cm": "cm", "mm": "mm", "m": "m",
     "헥타르": "ha", "ha": "ha", "킬로그램": "kg", "밀리그램": "mg", "그램": "g", "톤": "톤", "kg": "kg", "mg/l": "mg/l", "mg": "mg",
     "μg/m세제곱": "μg/m세제곱", "μg": "μg", "g": "g", "t": "톤", "리터": "l", "ml": "ml", "l": "l", "teu": "teu", "kwh": "kwh", "mwh": "mwh",
-    "gwh": "gwh", "kw": "kw", "mw": "mw", "gw": "gw", "kcal": "kcal", "ppm": "ppm", "db": "db", "℃": "도", "도": "도", "포인트": "포인트",
+    "gwh": "gwh", "kw": "kw", "mw": "mw", "gw": "gw", "kcal": "kcal", "ppm": "ppm", "db": "db", "℃": "도", "°c": "도", "도": "도", "℉": "화씨", "°f": "화씨", "계단": "계단", "포인트": "포인트",
 }  # fmt: skip
 
 MAX_DIGITS = 30  # a longer number is no quantity: nobody states one, and computing with it takes long
@@ -110,7 +110,8 @@ _SENSE_BEFORE = re.compile(
 # English multipliers and units, translated: "204.4 thousand people" is 204.4천 명.
 _ENGLISH = {
     "thousand": "천", "million": "백만", "billion": "십억", "trillion": "조", "won": "원", "people": "명", "persons": "명",
-    "percent": "%", "households": "가구", "cases": "건", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
+    "minutes": "분", "minute": "분", "mins": "분", "hours": "시간", "hour": "시간", "seconds": "초", "days": "일", "months": "개월",
+    "percentage points": "%p", "percent": "%", "households": "가구", "cases": "건", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
 }  # fmt: skip
 _ENGLISH_WORD = re.compile(rf"(?<=[\d천만억조])\s?({'|'.join(_ENGLISH)})\b", re.IGNORECASE)
 _ENGLISH_UNIT = re.compile(  # (unit: million won)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1
+from evaluator.benchmarks.scoring.final_answer import asserted_quantities, folded, strict_f1, without_remarks
 from evaluator.benchmarks.scoring.quantities import Quantity, plain, quantities
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 from evaluator.benchmarks.scoring.thinking import after_thinking
@@ -120,7 +120,7 @@ def reading_of(gold: str) -> Reading | None:
 def matches_reading(question: str, reading: Reading, output: str) -> bool:
     """Return whether all quantities that an output asserts are within the tolerance. There must be one or two."""
     value, margin = reading
-    text = re.sub(r"(?<=\d)\s?[-–]\s?(?=\d)", "~", _OWN_ERROR.sub("", _without_brackets(final_text(output))))
+    text = re.sub(r"(?<=\d)\s?[-–]\s?(?=\d)", "~", _OWN_ERROR.sub("", without_remarks(final_text(output))))
     if _EITHER.search(text) or _BOUND.search(text):
         return False
     asserted = asserted_quantities(text, question, quantities(question), [value])
@@ -138,11 +138,5 @@ def quantity_f1(question: str, gold: str, output: str) -> float:
         return 0.0
     return max(
         strict_f1(question, gold, text),
-        0.0 if _EITHER.search(text) else strict_f1(question, gold, _without_brackets(text)),
+        0.0 if _EITHER.search(text) else strict_f1(question, gold, without_remarks(text)),
     )
-
-
-def _without_brackets(text: str) -> str:
-    """Return a text without remarks in brackets, unless they have its only quantity."""
-    without = _BRACKETS.sub("", text)
-    return without if quantities(without) else text

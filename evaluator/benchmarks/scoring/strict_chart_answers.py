@@ -57,11 +57,18 @@ _FUNCTION_WORD = re.compile(
 _LISTED_BEFORE = re.compile(r"(?:[;/|·&>]|(?<![\d.])(?!(?:19|20)\d\d,)\d\S*,|\band\b|및|와|과)\s*$")
 _LISTED_AFTER = re.compile(r"\s*(?:[;/|·&]|and\b|및|와|과)")
 
+_POLARITY = re.compile(
+    r"[\s*\"'(]*(?:(?P<yes>yes|true|네|예|그렇습니다|맞습니다)|no|false|아니(?:요|오)|아닙니다|그렇지 않)(?![A-Za-z가-힣])",
+    re.IGNORECASE,
+)
+_SO = re.compile(r"(?:\b(?:so|therefore|thus|hence)\b|따라서|그러므로|→)[,:]?\s", re.IGNORECASE)
+
 # Values.
 _YEAR = re.compile(r"(?<![\d.,])(?:1[89]|20)\d\d(?![\d%]|[.,]\d)")
 _LETTER_FACTORS = {"k": "천", "m": "백만", "mn": "백만", "b": "십억", "bn": "십억", "t": "조", "tn": "조"}
 _LETTER_FACTOR = re.compile(r"(?<=\d)(?:\s?(K|M|B|T|[Bb]n|[Mm]n|[Tt]n)|(k|m|b))(?![A-Za-z\d])")
 _OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of the 9 countries
+_PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")
 _CURRENCY = re.compile(r"(?<![A-Za-z])[A-Z]{0,3}[$€£₩¥]")
 _SCALE_WORD = "[십백천만억조]"
 _ASKED_FACTOR = re.compile(
@@ -80,8 +87,9 @@ _ARRIVES = re.compile(
 _LIST_LEAD = re.compile(r"[^,\n:]*(?::|\b(?:are|is|was|were))\s+")
 _PREDICATE = re.compile(r"\s(?:are|is|was|were|have|has|had|both|all)\b.*$", re.DOTALL)
 _LIST_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+|\s\d{1,2}[.)]\s+", re.MULTILINE)
+_BULLET = re.compile(r"^[ \t]*(?:\d+[.)]|[-*•])[ \t]+([^\n:]*)", re.MULTILINE)
 _ITEM_WORD = re.compile(
-    r"^\s*(?:both|first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|next|then|finally|lastly|and)[\s,]+(?:by\s)?|\s*[.。]$",
+    r"^\s*(?:both|first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|next|then|finally|lastly|and)[\s,]+(?:by\s)?|\s*(?:순(?:입니다|이다)?)?[.。]?$",
     re.IGNORECASE,
 )
 _LIST_SEPARATORS = (
@@ -103,9 +111,11 @@ _LIST_SEPARATORS = (
 
 def strict_match(question_type: int, answer: str, response: str, question: str = "") -> bool:
     """Return whether the final answer of a response is right. An empty response is always wrong."""
-    response = stated_answer(response)
+    response = one_form(stated_answer(response))
     if not response:
         return False
+    if question_type not in CHOICES and (wanted_polarity := _polarity(answer)) is not None:
+        return _polarity(_after_marker(response)) is wanted_polarity
     if question_type in CHOICES:
         wanted = {letter for letter in answer.upper() if letter in "ABCD"}
         return bool(wanted) and asserted_letters(response) == wanted
@@ -121,6 +131,21 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
         names = bool(re.search(r"[^\W\d_]", answer)) and _gives_answer(answer, passage)
         return names or _same_value(question, answer, passage, tolerance)
     return _gives_answer(answer, passage)
+
+
+def _polarity(text: str) -> bool | None:
+    """Return whether a text begins with yes or no, or concludes so; None if it does neither."""
+    found = _POLARITY.match(text)
+    if found is None:
+        concluded = [_POLARITY.match(text, match.end()) for match in _SO.finditer(text[:MAX_LENGTH])]
+        found = next(filter(None, reversed(concluded)), None)
+    return None if found is None else bool(found["yes"])
+
+
+def _after_marker(response: str) -> str:
+    """Return what follows the last marker of an answer, or the whole response."""
+    marked = list(_ANSWER.finditer(response)) if len(response) <= MAX_LENGTH else []
+    return response[marked[-1].start(1) :] if marked else response
 
 
 def _is_value(answer: str) -> bool:
@@ -252,7 +277,7 @@ def _agree(question: str, answer: str, wanted: Stated, passage: str, given: Stat
     """Return whether two values agree, also if one of them is in the factor that the question asks in."""
     some, others = wanted.quantity, given.quantity
     units = {some.unit, others.unit} - {"", "%", "달러", "명", "년", "개"}
-    if len(units) > 1:
+    if len(units) > 1 or _differ(_PER.findall(answer), _PER.findall(passage)):
         return False
     factor = _asked_factor(question)
     pairs = [(some.value, others.value)]
@@ -268,6 +293,12 @@ def _agree(question: str, answer: str, wanted: Stated, passage: str, given: Stat
         return some.value == others.value
     is_opposite = some.value == -others.value and some.agrees(others)
     return is_opposite or any(abs(float(w) - float(g)) / (0.01 + abs(float(w))) < tolerance for w, g in pairs)
+
+
+def _differ(some: Sequence[str], others: Sequence[str]) -> bool:
+    """Return whether two texts name different units for one measure per another: per ton, per ounce."""
+    singular = [{word.lower().removesuffix("s") for word in words} for words in (some, others)]
+    return all(singular) and not singular[0] & singular[1]
 
 
 def _has_factor(text: str, stated: Stated) -> bool:
@@ -310,6 +341,8 @@ def _lists(answer: str, response: str) -> Iterator[Sequence[str]]:
     readings = {text, _PREDICATE.sub("", text)}
     if lead := _LIST_LEAD.match(text):
         readings.add(text[lead.end() :])
+    if len(bullets := _BULLET.findall(_without_remarks(response).replace("**", ""))) > 1:
+        readings.add("\n".join(bullets))
     for reading in readings:
         items = [_ITEM_WORD.sub("", _ITEM_WORD.sub("", item)) for item in re.split(separators, reading)]
         yield [_folded(item) for item in items if re.search(r"\w", item)]
