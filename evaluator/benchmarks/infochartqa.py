@@ -56,7 +56,7 @@ QUESTION_TYPES = {
 
 
 class InfoChartQA(Benchmark):
-    name, version, inputs, min_context = "infochartqa", "2", "image", 2048
+    name, version, inputs, min_context = "infochartqa", "3", "image", 2048
     prompt_tokens, answer_tokens = 2500, 15
     metrics = (
         EM,

@@ -6,7 +6,7 @@ in `scoring/page_checks.py`. A page of the documented schema has the column `che
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,6 +36,7 @@ CATEGORIES = {
 }
 DPI = 144  # of the pictures that are made from PDFs
 GROUPS = {"present": "text_passed", "table": "table_passed", "absent": "header_footer_passed"}
+CONTENT = (GROUPS["present"], GROUPS["table"])
 SOUND = "sound_output"
 NAMES = {"cell": "칸", "up": "위", "down": "아래", "left": "왼쪽", "right": "오른쪽", "top_heading": "열 제목", "left_heading": "행 제목"}  # fmt: skip
 
@@ -48,7 +49,7 @@ def olmocr_score(scores: Sequence[Score], name: str) -> float | None:
 
 
 class KDocOCRBench(Benchmark):
-    name, version, inputs, min_context = "kdoc-ocrbench", "2.1", "image", 10240
+    name, version, inputs, min_context = "kdoc-ocrbench", "2.2", "image", 10240
     max_new_tokens = 8192
     prompt_tokens, answer_tokens = 2500, 1500
     metrics = (
@@ -56,8 +57,8 @@ class KDocOCRBench(Benchmark):
             "checks_passed",
             Text("통과율", "Checks passed"),
             hint=Text(
-                "페이지마다 문장·표·머리글 검사의 통과율을 평균한 값을, 모든 페이지에 걸쳐 평균했습니다. 순위는 이 값으로 매깁니다.",
-                "Mean over pages of the mean pass rate of a page's groups of tests. It ranks, because its interval is known.",
+                "페이지마다 문장·표·머리글 검사의 통과율을 평균한 값을, 모든 페이지에 걸쳐 평균했습니다. 머리글 제외와 정상 출력은 옮겨 쓴 문장과 표의 칸만큼만 셉니다. 순위는 이 값으로 매깁니다.",
+                "Mean over pages of the mean pass rate of a page's groups of tests. Headers left out and sound output count only in proportion to the sentences and cells that were transcribed. It ranks, because its interval is known.",
             ),
         ),
         Metric(
@@ -174,8 +175,19 @@ class KDocOCRBench(Benchmark):
         rates = {name: sum(held) / len(held) for name, held in passed.items()}
         counts = {name: len(held) for name, held in passed.items()}
         every = float(all(rate == 1.0 for rate in rates.values()))
-        values = {"checks_passed": sum(rates.values()) / len(rates), "em": every, **rates}
+        values = {"checks_passed": _checks_passed(rates), "em": every, **rates}
         return Score(item.id, values, answer.status, weights=counts)
+
+
+def _checks_passed(rates: Mapping[str, float]) -> float:
+    """Return the mean pass rate of a page's groups of tests, from 0 to 1.
+
+    Leaving out headers and writing sound text earns nothing by itself: one word on every page would pass all such tests.
+    """
+    content = [rates[group] for group in CONTENT if group in rates]
+    transcribed = sum(content) / len(content) if content else 1.0
+    counted = [rate if group in CONTENT else rate * transcribed for group, rate in rates.items()]
+    return sum(counted) / len(counted)
 
 
 def described(check: Check) -> str:

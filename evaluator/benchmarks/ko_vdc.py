@@ -10,6 +10,7 @@ hash over the whole set including the right answers, so nobody without the answe
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import eq
 from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
@@ -21,6 +22,8 @@ from evaluator.benchmarks.source_files import ImageFolder
 from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from submissions.texts.text import Text
+
+UNCLEAR = "-"  # the choice of an answer that settles on no letter
 
 
 def macro_f1(scores: Sequence[Score], name: str) -> float:
@@ -55,13 +58,20 @@ DOCUMENT_TYPES = {
 
 
 class KoVDC(Benchmark):
-    name, version, inputs, min_context = "ko-vdc", "3", "image", 2048
+    name, version, inputs, min_context = "ko-vdc", "4", "image", 2048
     prompt_tokens, answer_tokens = 1800, 5
     source_tables = (".csv", ".xlsx")
     metrics = (
         EM,
         Metric("f1", F1.title, macro_f1),
-        replace(STRICT_EM, on_hub=False),
+        replace(
+            STRICT_EM,
+            hint=Text(
+                "답변이 끝내 고른 보기가 맞은 비율입니다. 공식 EM은 답변의 첫 글자만 봅니다.",
+                "Share of answers that settle on the right option. The official EM reads the first character only.",
+            ),
+            on_hub=False,
+        ),
         Metric(
             "em_chance_corrected",
             Text("우연 보정 EM", "Chance-corrected EM"),
@@ -106,7 +116,13 @@ class KoVDC(Benchmark):
             "Made and held by Marker-Inc-Korea (MarkrAI), whose own model (Gukbap-Ovis2-16B) is in the same table. The four descriptions were refined or written with Gemini-2.5-pro, and Gemini models are evaluated here too. Models may have been trained on the original AI-Hub data.",
         ),
         data_stays=True,
-        coarse={"f1": 5.0, "consistency": 1.0},
+        coarse={"em": 5.0, "f1": 5.0, "consistency": 1.0},
+        headline="em_strict",
+        reported_headline="em",
+        ranking_note=Text(
+            "직접 평가한 결과는 엄격 EM으로 순위를 매깁니다. 공식 규칙(EM)은 답변의 첫 글자만 보므로 ‘정답: B’나 ‘(B)’는 틀린 것이 되고 ‘A chart shows …’로 시작하는 문장은 A를 고른 것이 됩니다. 제작사 발표 점수에는 공식 EM만 있으므로 공식 EM으로 따로 순위를 매깁니다.",
+            "Verified results are ranked by strict EM, because the official rule (EM) reads the first character only: ‘정답: B’ and ‘(B)’ are wrong under it, and a sentence that begins with ‘A chart shows …’ chooses A. Reported scores have only the official EM and are ranked separately by it.",
+        ),
         skills={"charts": (None,)},
         hub_task="ko_vdc",
         histogram=Axis("letter", Text("선택한 보기 분포", "Distribution of chosen options")),
@@ -172,11 +188,9 @@ class KoVDC(Benchmark):
         return Score(
             item.id,
             # F1 has no value for a single item: `macro_f1` computes it from gold and prediction.
-            {"em": em, "f1": em, "em_strict": float(given == golds)},
+            {"em": em, "f1": em, "em_strict": sum(map(eq, given, golds)) / len(golds)},
             worst.status,
-            prediction="".join(
-                _one_reading(answer.text, letter) for answer, letter in zip(answers, given, strict=True)
-            ),
+            prediction="".join(letter or UNCLEAR for letter in given),
             gold="".join(golds),
         )
 
@@ -187,7 +201,7 @@ class KoVDC(Benchmark):
     def histogram(self, scores: Sequence[Score]) -> dict[str, int]:
         """Count the chosen letters, `-` if none is clear. The counts reveal a model that prefers one letter."""
         counts = Counter(letter for s in scores for letter in s.prediction)
-        return {letter: counts[letter] for letter in f"{LETTERS}-"}
+        return {letter: counts[letter] for letter in LETTERS + UNCLEAR}
 
 
 def _offset(gold: str, given: str) -> int | str:
@@ -205,18 +219,7 @@ def _score_letter(item: Item, answer: Answer) -> Score:
     em = float(reference_match(item.answer, answer.text))
     given = asserted_letter(answer.text)
     values = {"em": em, "f1": em, "em_strict": float(given == item.answer.upper())}
-    return Score(item.id, values, answer.status, _one_reading(answer.text, given), item.answer.upper())
-
-
-def _one_reading(output: str, given: str | None) -> str:
-    """Return the chosen letter, or `-` if none is clear or the output begins with another one.
-
-    EM reads the first character. If F1 read another letter of the same output, each answer could carry two guesses, and
-    results would tell twice as much about the right answers (docs/security.md).
-    """
-    first = output.strip()[:1].upper()
-    contradicts = first in tuple(LETTERS) and first != given
-    return "-" if given is None or contradicts else given
+    return Score(item.id, values, answer.status, given or UNCLEAR, item.answer.upper())
 
 
 def reference_match(gold: str, output: str) -> bool:

@@ -4,6 +4,7 @@ source: Marker-Inc-Korea/KO-VQA-Benchmark (1,500 items, 15 domains × 100; promp
 there)
 """
 
+import re
 from collections.abc import Sequence
 
 from evaluator.benchmarks.base import Benchmark, Row
@@ -49,7 +50,7 @@ DOMAINS = {
 
 
 class KoVQA(Benchmark):
-    name, version, inputs, min_context = "ko-vqa", "2", "image", 2048
+    name, version, inputs, min_context = "ko-vqa", "3", "image", 2048
     source_tables = (".csv", ".xlsx")
     examples = 2
     metrics = (EM, F1, STRICT_EM)
@@ -110,10 +111,19 @@ class KoVQA(Benchmark):
 
 
 def _is_right(question: str, gold: str, output: str) -> bool:
-    """Return whether an output is right by the strict rule. A name that the gold answer explains in brackets is enough."""
-    name = gold.partition("(")[0].strip()
-    is_explained = "(" in gold and not quantities(name).written
-    return strict_match(question, gold, output) or (is_explained and matches_name(question, name, output))
+    """Return whether an output is right by the strict rule. If the gold answer is a name, it must give that name."""
+    if name := _gold_name(question, gold):
+        return matches_name(question, name, output)
+    explained = gold.partition("(")[0].strip()
+    is_explained = "(" in gold and not quantities(explained).written  # 청소년(만 10~19세)
+    return strict_match(question, gold, output) or (is_explained and matches_name(question, explained, output))
+
+
+def _gold_name(question: str, gold: str) -> str:
+    """Return the name that a gold answer gives if all its numbers are the question's, else ""."""
+    if not quantities(gold).written or set(quantities(gold).written) - set(quantities(question).written):
+        return ""
+    return re.sub(r"(?:입니다|이다|임)?\.?$", "", re.split(r"(?<=[은는])\s", gold.strip())[-1])
 
 
 def reference_match(gold: str, output: str) -> bool:

@@ -44,6 +44,7 @@ _ALSO_POSSIBLE = re.compile(r"(?:일\s?수도|도|역시)\s?(?:가능|있|될|�
 _SUBJECT = re.compile(r"([가-힣A-Za-z]+?)(?:은|는|이|가|의|:|의 경우)?\s*(?:약|총)?\s*$")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _ASKS_NAME_AND_VALUE = re.compile(r"(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)")
+_BASE = re.compile(r"((?:[\d,.]+\s?)?[십백천만억]*\s?[가-힣㎢㎡]{1,3})당(?![가-힣])")
 _NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
 
@@ -51,7 +52,7 @@ _EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
 _BECAUSE = re.compile(r"(?:이)?므로,?\s|이기 때문에,?\s")
 _REMARK = re.compile(r"[ \t]*(?:이는|이것은|이 값은|참고로|한편|왜냐하면|근거|해설|설명|출처|\()")
 _COMPARISON = re.compile(r"(?<=[가-힣%)])(?:(?:으로|로|이며|이고),|\s가장\s?(?:많|적|높|낮|크|작)[가-힣]*(?:고|며),)")
-_COMPARES = re.compile(r"대비|보다|차이|증가|감소|변화|변동")
+_COMPARES = re.compile(r"대비|보다|차이|증가|감소|변화|변동|넘어|넘는|돌파|육박|웃도|밑도")
 
 # Follow a quantity that is an operand or the subject and therefore not asserted.
 _OPERAND = re.compile(
@@ -120,12 +121,14 @@ def strict_f1(question: str, gold: str, output: str) -> float:
         return 0.0
     if swapped := _swapped(gold, output):
         return 1 - swapped
-    if not _names_subject(question, gold, output):
+    if not _names_subject(question, gold, output) or _other_base(gold, output):
         return 0.0
     if stated == wanted:
         return 1.0
     asked = quantities(question)
-    remarks = [quantity for quantity in wanted if not _is_among(quantity, quantities(without_remarks(gold)))]
+    remarks = _differences(wanted) + [
+        quantity for quantity in wanted if not _is_among(quantity, quantities(without_remarks(gold)))
+    ]
     wanted = _required(quantities(without_remarks(gold)), asked)
     if _same_quantities(wanted, _without_asked(_without(stated, remarks), asked, wanted)):
         return 1.0
@@ -143,6 +146,13 @@ def without_remarks(text: str) -> str:
     return without if quantities(without) else text
 
 
+def _differences(wanted: Sequence[Quantity]) -> list[Quantity]:
+    """Return the difference of two gold quantities, which an answer may add."""
+    if len(wanted) != 2:
+        return []
+    return [Quantity(abs(Decimal(wanted[0].value) - Decimal(wanted[1].value)), "")]
+
+
 def _names_subject(question: str, gold: str, output: str) -> bool:
     """Return whether an output names what the gold answer names, if the question asks for that as well as for its value."""
     if not _ASKS_NAME_AND_VALUE.search(question):
@@ -155,6 +165,18 @@ def _names_subject(question: str, gold: str, output: str) -> bool:
     ]
     wanted = [name for name in names if len(name) > 1 and name not in question]
     return all(re.search(rf"(?<![가-힣A-Za-z]){re.escape(name)}", output) for name in wanted)
+
+
+def _other_base(gold: str, output: str) -> bool:
+    """Return whether two rates are per different bases: 천 명당, 만 명당."""
+    some, others = _bases(gold), _bases(output)
+    return bool(some and others) and not any(_is_among(base, others) for base in some)
+
+
+def _bases(text: str) -> list[Quantity]:
+    """Return what the rates of a text are per: 1,000명 in 천 명당 3.8건."""
+    bases = (base if re.match(r"\d", base) else f"1{base}" for base in _BASE.findall(plain(text)))
+    return [quantity for base in bases for quantity in quantities(base)]
 
 
 def _without(some: Sequence[Quantity], others: Sequence[Quantity]) -> list[Quantity]:
@@ -179,7 +201,7 @@ def asserted_quantities(
             q
             for passage, limit in passages
             for q in _in_sentence(
-                _clause_of(question, _without_working(passage, question), wanted), asked, wanted, limit
+                _without_working(_clause_of(question, passage, wanted), question), asked, wanted, limit
             )
         ]
     else:
@@ -254,9 +276,14 @@ def _unmarked_passages(sentences: Sequence[str], question: str) -> list[str]:
 
 
 def _overlap(sentence: str, question: str) -> int:
-    """Return how many words of a question a sentence shares. Words are compared by their first two letters."""
+    """Return how many words of a question a sentence shares."""
+    return len(_shared_words(sentence, question))
+
+
+def _shared_words(sentence: str, question: str) -> set[str]:
+    """Return the words of a question that a sentence has too, by their first two letters."""
     words = {word[:2] for word in re.findall(r"[가-힣]{2,}", sentence)}
-    return len(words & {word[:2] for word in re.findall(r"[가-힣]{2,}", question)})
+    return words & {word[:2] for word in re.findall(r"[가-힣]{2,}", question)}
 
 
 def _passage_after(text: str, start: int) -> str:
@@ -308,11 +335,12 @@ def _clause_of(question: str, sentence: str, wanted: Sequence[Quantity]) -> str:
     if len(wanted) != 1 or _ASKS_TO_COMPARE.search(question):
         return sentence
     clauses = [clause for clause in _CLAUSE_END.split(sentence) if scan(clause)]
-    if len(clauses) < 2:
+    if not 1 < len(clauses) <= MAX_MARKERS:
         return sentence
-    best, second = sorted(clauses, key=lambda clause: _overlap(clause, question), reverse=True)[:2]
-    most, next_most = _overlap(best, question), _overlap(second, question)
-    return best if most > next_most + min(next_most, 1) else sentence
+    shared = [_shared_words(clause, question) for clause in clauses]
+    own = [words.difference(*shared[:place], *shared[place + 1 :]) for place, words in enumerate(shared)]
+    subjects = [clause for clause, words in zip(clauses, own, strict=True) if words]
+    return subjects[0] if len(subjects) == 1 else sentence
 
 
 def _in_sentence(

@@ -27,6 +27,7 @@ _AFTER_CHOICE_A = re.compile(
 )
 _WORD = re.compile(r"\s+[a-z]")
 _ALONE = re.compile(r"(?<![A-Za-z'’])[A-Da-d](?![A-Za-z'’]|-[a-z])")
+_QUOTED = re.compile(r"['‘’\"“”`]([A-D])['‘’\"“”`]")
 _NOUN_BEFORE = re.compile(
     r"(?:vitamin|plan|type|group|class|grade|company|product|team|model|region|phase|zone|line|hepatitis|section|series"
     r"|그룹|유형|제품|회사|기업|지역|비타민|등급|타입|플랜|팀|모델|노선)\s?$",
@@ -87,7 +88,7 @@ class Letter(NamedTuple):
 
 def asserted_letter(output: str) -> str | None:
     """Return the letter that an answer asserts, as in `정답은 B`, `(B)` or `**B**`. None if it asserts none or several."""
-    text = unicodedata.normalize("NFKC", stated_answer(output))
+    text = _readable(output)
     if _repeats(text):
         return None
     every = [one for one in _choices(text) if not _is_denied(text, one)]
@@ -103,7 +104,7 @@ def asserted_letter(output: str) -> str | None:
 
 def asserted_letters(output: str) -> set[str]:
     """Return the letters that an answer to a question with several right choices asserts. Empty if it offers alternatives."""
-    text = unicodedata.normalize("NFKC", stated_answer(output))
+    text = _readable(output)
     if letter := asserted_letter(output):
         return {letter}
     if _repeats(text) or _ALTERNATIVE.search(text) or _DENIES.search(text):
@@ -123,6 +124,11 @@ _ALTERNATIVE = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면|
 _DENIES = re.compile(r"\bnot\b|n't\b|아니")
 _ONLY_LETTERS = re.compile(r"[\s*().]*[A-Da-d](?:[\s*().]*,\s*[A-D])*[\s*().]*")
 _CHOICE_LINE = re.compile(r"\s*[A-D][.:)]")
+
+
+def _readable(output: str) -> str:
+    """Return the stated answer in one character width, with letters out of quotation marks."""
+    return _QUOTED.sub(r"\1", unicodedata.normalize("NFKC", stated_answer(output)))
 
 
 def _repeats(text: str) -> bool:
@@ -146,11 +152,11 @@ def _choices(text: str) -> list[Letter]:
 
 
 def _is_label(text: str, one: Letter) -> bool:
+    if _NOUN_BEFORE.search(text, max(0, one.start - 12), one.start) or _NOUN.match(text, one.end):
+        return True
     following = text[one.end : one.end + 1]
     if "가" <= following <= "힣":
         return not _PARTICLE.match(text, one.end)
-    if _NOUN.match(text, one.end) or _NOUN_BEFORE.search(text, max(0, one.start - 12), one.start):
-        return True
     return one.letter == "A" and bool(_WORD.match(text, one.end)) and not _AFTER_CHOICE_A.match(text, one.end)
 
 

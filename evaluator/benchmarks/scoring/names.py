@@ -36,6 +36,7 @@ PLACES = {
     "경기": "gyeonggi", "강원": "gangwon", "충북": "chungbuk", "충남": "chungnam", "전북": "jeonbuk", "전남": "jeonnam", "경북": "gyeongbuk",
     "경남": "gyeongnam", "제주": "jeju", "수원": "suwon",
 }  # fmt: skip
+QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 NUMBERS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
@@ -61,6 +62,15 @@ _PLACE = re.compile(rf"(?<![가-힣])({'|'.join(PLACES)})(?:특별시|광역시|
 _AND_MORE = re.compile(
     r"(\d+)\s?(?:세\s?이상|\+|(?:years?\s)?(?:and|or)\s(?:over|above|older|up|more)(?:\sage\w*)?)", re.IGNORECASE
 )
+_RANGE_DASH = re.compile(r"(?<=\d)\s?[–—~∼−]\s?(?=\d)")
+_AGES = re.compile(
+    r"(?:\baged?\s|\bages\s)?(?<!\d)(\d{1,3})\s?(?:to|–|—|~|-)\s?(\d{1,3})\s?(?:years?(?:\sold)?|세)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_QUARTER = re.compile(
+    r"\b(first|second|third|fourth|1st|2nd|3rd|4th)\squarter\b|\b(?:Q([1-4])|([1-4])Q)\b|(?<!\d)([1-4])\s?분기",
+    re.IGNORECASE,
+)
 _PER = re.compile(r"(?<=[\dKMB])\s?/\s?(?=[A-Za-z])")
 _TENS_WORD = re.compile(rf"\b({'|'.join(TENS)})(?:[-\s]({'|'.join(NUMBERS[1:10])}))?\b", re.IGNORECASE)
 _NUMBER_WORD = re.compile(rf"\b({'|'.join(NUMBERS)})\b(?!-)", re.IGNORECASE)
@@ -71,7 +81,14 @@ def one_form(text: str) -> str:
     text = _YEAR_MONTH.sub(r"\2 \1", _MONTH.sub(_month, text))
     text = _COUNTRY.sub(lambda match: list(COUNTRIES)[(match.lastindex or 1) - 1], text)
     text = _PLACE.sub(lambda match: PLACES[match[1]], text)
+    text = _RANGE_DASH.sub("-", text)
+    text = _QUARTER.sub(_quarter, _AGES.sub(r"\1-\2", text))
     return _PER.sub(" per ", _AND_MORE.sub(r"\1+", _PERIOD.sub(r"\1-\2", text)))
+
+
+def _quarter(match: re.Match[str]) -> str:
+    named = (match[1] or match[2] or match[3] or match[4]).lower()
+    return f"Q{QUARTERS.get(named, named[:1])}"
 
 
 def _month(match: re.Match[str]) -> str:

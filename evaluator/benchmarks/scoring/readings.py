@@ -28,7 +28,7 @@ _UNKNOWN = re.compile(
 _ENDING = re.compile(
     r"(?:입니다|이다|임|이에요|예요|이었습니다|였습니다|요|(?:으로|로)(?:보입니다|보인다|나타났습니다|나타납니다|판단됩니다|확인됩니다|추정됩니다)?)$"
 )
-_ROLE = re.compile(r"(?:분야|부문|지역|유형|업종|종류|항목|구분|계층|부서|학교급)$")
+_ROLE = re.compile(r"(?:분야|부문|지역|유형|업종|종류|항목|구분|계층|부서|학교급|광역시|특별시|특별자치시|특별자치도)$")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|[①-⑳])\s+")
 _NESTED = re.compile(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}")  # inside of \boxed{}
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b", re.IGNORECASE)
@@ -99,7 +99,10 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     superlative = re.match(rf"{re.escape(gold)}(?:이|가)\s(?:가장|(?:2|두 )번째로)\s(많|적)", sentence)
     if superlative:
         return superlative[1] in question
-    given, wanted = _ENDING.sub("", folded(_REMARK.split(sentence)[0])), folded(gold)
+    words = _REMARK.split(sentence)[0].split()
+    while len(words) > 1 and words[-1][:2] in question and words[-1] not in gold:  # its role: 도예 강좌
+        words.pop()
+    given, wanted = _ENDING.sub("", folded("".join(words))), folded(gold)
     if wanted in (given, _ROLE.sub("", given)):
         return True
     if not given.endswith(wanted):

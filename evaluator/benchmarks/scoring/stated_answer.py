@@ -18,6 +18,7 @@ _ANSWER_TAG = re.compile(
     r"<(answer|final_answer|final|result|정답|답)>\s{0,9}(.{0,2000}?)\s{0,9}</\1>", re.IGNORECASE | re.DOTALL
 )
 _BREAK = re.compile(r"<br\s*/?>|</(?:p|div|tr|li|h[1-6]|table|ul|ol)>", re.IGNORECASE)
+_CELL_END = re.compile(r"</t[dh]>(?=\s*<t[dh])", re.IGNORECASE)
 _BOLD_TAG = re.compile(r"</?(?:b|strong)>", re.IGNORECASE)
 _TAG = re.compile(
     r"</?(?:answer|final_answer|final|result|p|div|span|tr|td|th|tbody|thead|table|ul|ol|li|i|em|u|s|mark|code|pre|font|h[1-6]|center|small"
@@ -30,6 +31,11 @@ _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+(?=\S)", re.MULTILINE)
 _ARROW = re.compile(r"[=-]+>|[⟹➡➔➜⇒▶►☞👉]")
 _ARROW_FIRST = re.compile(r"^[ \t]*(?:→[ \t]*)+", re.MULTILINE)
 _MARKER_ARROW = re.compile(r"(정답|답변|답|answer)\s*→", re.IGNORECASE)
+
+# A table before or after the answer shows where it comes from.
+_TABLE = re.compile(
+    r"<table.{0,20000}?</table>|(?:^[ \t]*\|[^\n]*\|[ \t]*(?:\n|\Z)){2,}", re.IGNORECASE | re.DOTALL | re.MULTILINE
+)
 
 # Sources.
 _CITATION = re.compile(r"(?<=\S)[ \t]?(?:\[\^?\d{1,3}\]|【[^【】\n]{1,40}】)|(?<![A-Za-z㎜㎝㎞])[⁰¹²³⁴-⁹]+[⁾)]")
@@ -68,6 +74,7 @@ def stated_answer(output: str) -> str:
     """Return the part of an output that states the answer, or the whole output if no part is left out."""
     text = _END_TOKEN.sub("", after_thinking(output))
     text = _in_json(text)
+    text = _kept(text, _TABLE.sub("\n", text)) if "<table" in text or "|" in text else text
     text = _in_tags(text)
     text = _without_wrappers(text)
     text = _kept(text, _SOURCE.sub("", _CITATION.sub("", text)))
@@ -104,7 +111,7 @@ def _in_tags(text: str) -> str:
 def _without_wrappers(text: str) -> str:
     """Return a text without HTML tags, fences, headings, quotes and arrows around the answer. Bold tags become `**`."""
     if "<" in text:
-        text = _TAG.sub("", _BOLD_TAG.sub("**", _BREAK.sub("\n", text)))
+        text = _TAG.sub("", _BOLD_TAG.sub("**", _CELL_END.sub(" | ", _BREAK.sub("\n", text))))
     text = _HEADING.sub("", _FENCE.sub("", text))
     text = _QUOTE.sub("", text)
     text = _MARKER_ARROW.sub(r"\1:", _ARROW.sub("→", text))

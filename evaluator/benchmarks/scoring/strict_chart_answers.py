@@ -89,9 +89,10 @@ _PREDICATE = re.compile(r"\s(?:are|is|was|were|have|has|had|both|all)\b.*$", re.
 _LIST_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+|\s\d{1,2}[.)]\s+", re.MULTILINE)
 _BULLET = re.compile(r"^[ \t]*(?:\d+[.)]|[-*•])[ \t]+([^\n:]*)", re.MULTILINE)
 _ITEM_WORD = re.compile(
-    r"^\s*(?:both|first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|next|then|finally|lastly|and)[\s,]+(?:by\s)?|\s*(?:순(?:입니다|이다)?)?[.。]?$",
+    r"^\s*(?:both|first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|next|then|finally|lastly|and)[\s,]+(?:by\s)?|\s*(?:순(?:입니다|이다)?)?[.。]?$|\s[–—-]\s[\d.,]+.*$",
     re.IGNORECASE,
 )
+_PROPER_NAME = re.compile(r"(?<=[a-z,;]\s)[A-Z][A-Za-z]+")
 _LIST_SEPARATORS = (
     r"\n",
     ",",
@@ -184,7 +185,11 @@ def final_passage(response: str) -> str | None:
 
 def _is_bare(sentence: str) -> bool:
     """Return whether a sentence is nothing but an answer: a few words without a verb."""
-    return len(sentence.split()) <= MAX_CANDIDATE_WORDS and not _FUNCTION_WORD.search(sentence.rstrip(".!"))
+    return (
+        len(sentence.split()) <= MAX_CANDIDATE_WORDS
+        and not re.search("[:=]", sentence)
+        and not _FUNCTION_WORD.search(sentence.rstrip(".!"))
+    )
 
 
 def _last_line(response: str) -> str:
@@ -341,11 +346,24 @@ def _lists(answer: str, response: str) -> Iterator[Sequence[str]]:
     readings = {text, _PREDICATE.sub("", text)}
     if lead := _LIST_LEAD.match(text):
         readings.add(text[lead.end() :])
+    if mentioned := _in_order_of_mention(answer, text):
+        readings.add(mentioned)
     if len(bullets := _BULLET.findall(_without_remarks(response).replace("**", ""))) > 1:
         readings.add("\n".join(bullets))
     for reading in readings:
         items = [_ITEM_WORD.sub("", _ITEM_WORD.sub("", item)) for item in re.split(separators, reading)]
         yield [_folded(item) for item in items if re.search(r"\w", item)]
+
+
+def _in_order_of_mention(answer: str, text: str) -> str:
+    """Return the items of an answer in the order in which a sentence names them, or "" if it names others or not all."""
+    items = [item.strip() for item in answer.split(",")]
+    places = [re.search(rf"(?<!\w){re.escape(item)}(?!\w)", text) for item in items]
+    found = [(place.start(), item) for place, item in zip(places, items, strict=True) if place]
+    others = _PROPER_NAME.findall(re.sub("|".join(map(re.escape, items)), "", text)) if items else []
+    if len(found) < len(items) or others:
+        return ""
+    return ", ".join(item for _, item in sorted(found))
 
 
 def _folded(text: str) -> str:

@@ -130,10 +130,10 @@ def _answers(item: Item, first: int | None, stated: int) -> list[Answer]:
 def _observe(attacker: Attacker, fields: dict[str, Any], observed: dict[str, tuple[Ints, Members]]) -> None:
     """Let the attacker see every published share of right guesses. `observed` are the guesses that a metric reads."""
     totals = fields["results"]["ko-vdc"]
-    exact = "em_strict" in totals
+    steps = BENCHMARKS["ko-vdc"].card.coarse or {}
     for metric, (guess, members) in observed.items():
         if metric in totals:
-            step = 5.0 if metric == "f1" and not exact else 0.5
+            step = steps.get(metric, 0.5)
             attacker.observe(guess, members, totals[metric] * ITEMS / members.sum(), step)
     for place, bucket in enumerate(fields["breakdown"].get("doc_type", {}).values()):
         part = np.arange(ITEMS) % 2 == place
