@@ -1,4 +1,4 @@
-"""`python -m evaluator`: benchmarks, run, parity, score, import, worker, estimate, schedule, selftest."""
+"""`python -m evaluator`: benchmarks, run, parity, score, import, worker, estimate, schedule, selftest, strategies."""
 
 import sys
 

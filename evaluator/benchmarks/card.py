@@ -29,11 +29,19 @@ class ScoreColumn:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A score that no model earned, measured by this project: `make bench PARTS=fresh` prints those of ko-fresh."""
+    """A score that no model earned, measured by this project.
 
-    kind: Literal["human", "baseline", "blind"]
+    `make bench PARTS=fresh` prints those of ko-fresh, and `python -m evaluator strategies` those of kind "constant".
+    """
+
+    kind: Literal["human", "baseline", "blind", "constant"]
     title: Text
     score: float  # percent
+
+
+def constant_answer(score: float) -> Baseline:
+    """Return the most that one answer to all questions, a dump or an echo earns on the sample set, in percent."""
+    return Baseline("constant", Text("늘 같은 답(예시 문항)", "One answer to all questions (sample set)"), score)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
-from evaluator.benchmarks.card import Axis, Card, ScoreColumn
+from evaluator.benchmarks.card import Axis, Card, ScoreColumn, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, STRICT_RANKING, Metric, not_measured
 from evaluator.benchmarks.scoring import chart_answers
 from evaluator.benchmarks.scoring.chart_answers import reference_match
@@ -91,6 +91,7 @@ class InfoChartQA(Benchmark):
             "Made by the authors of the paper. Questions and answers are all public, so any model may have been trained on them.",
         ),
         skills={"charts": (None,)},
+        baselines=(constant_answer(16.1),),
         hub_task="infochartqa",
         is_public=True,
         headline="em_strict",

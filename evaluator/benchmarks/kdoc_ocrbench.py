@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from evaluator.benchmarks.base import Benchmark, Row, images_in, nonempty_text, text_in
-from evaluator.benchmarks.card import Axis, Card
+from evaluator.benchmarks.card import Axis, Card, constant_answer
 from evaluator.benchmarks.metrics import EM, Metric, mean
 from evaluator.benchmarks.scoring.page_checks import HEADINGS, SIDES, Check, checked_row, is_sound, run_checks
 from evaluator.benchmarks.source_files import ImageFolder, composed, files_below
@@ -37,6 +37,8 @@ CATEGORIES = {
 DPI = 144  # of the pictures that are made from PDFs
 GROUPS = {"present": "text_passed", "table": "table_passed", "absent": "header_footer_passed"}
 CONTENT = (GROUPS["present"], GROUPS["table"])
+LEAST_LENGTH = 0.8  # of an output, in lengths of the sentence that a test looks for
+MIN_TRANSCRIPT = 100  # letters and digits
 SOUND = "sound_output"
 NAMES = {"cell": "칸", "up": "위", "down": "아래", "left": "왼쪽", "right": "오른쪽", "top_heading": "열 제목", "left_heading": "행 제목"}  # fmt: skip
 
@@ -100,6 +102,7 @@ class KDocOCRBench(Benchmark):
             "Transcribe a page of a public body to Markdown. Some 56,000 tests check that sentences are there, that cells of tables have the right neighbours, and that headers and footers are left out.",
         ),
         source_url="https://huggingface.co/datasets/ONTHEIT/KDoc-OCRBench-V2",
+        baselines=(constant_answer(0.0),),
         hub_task="kdoc_ocrbench",
         is_public=True,
         headline="checks_passed",
@@ -168,24 +171,38 @@ class KDocOCRBench(Benchmark):
     def score_item(self, item: Item, answers: Sequence[Answer]) -> Score:
         (answer,) = answers
         checks: Sequence[Check] = item.extra["checks"]
+        held = run_checks(checks, answer.text)
         passed: dict[str, list[bool]] = {}
-        for check, held in zip(checks, run_checks(checks, answer.text), strict=True):
-            passed.setdefault(GROUPS[check["type"]], []).append(held)
+        for check, is_held in zip(checks, held, strict=True):
+            passed.setdefault(GROUPS[check["type"]], []).append(is_held)
         passed[SOUND] = [is_sound(answer.text)]
-        rates = {name: sum(held) / len(held) for name, held in passed.items()}
-        counts = {name: len(held) for name, held in passed.items()}
+        rates = {name: sum(group) / len(group) for name, group in passed.items()}
+        counts = {name: len(group) for name, group in passed.items()}
         every = float(all(rate == 1.0 for rate in rates.values()))
-        values = {"checks_passed": _checks_passed(rates), "em": every, **rates}
+        sentences = [
+            is_held and _is_long_enough(answer.text, check)
+            for check, is_held in zip(checks, held, strict=True)
+            if check["type"] == "present"
+        ]
+        counted = rates | ({GROUPS["present"]: sum(sentences) / len(sentences)} if sentences else {})
+        values = {"checks_passed": _checks_passed(counted, answer.text), "em": every, **rates}
         return Score(item.id, values, answer.status, weights=counts)
 
 
-def _checks_passed(rates: Mapping[str, float]) -> float:
+def _is_long_enough(output: str, check: Check) -> bool:
+    """Return whether an output can contain the sentence of a test. The published rule also finds `1` in every sentence with a 1."""
+    return len(output.strip()) >= LEAST_LENGTH * len(check["text"])
+
+
+def _checks_passed(rates: Mapping[str, float], output: str) -> float:
     """Return the mean pass rate of a page's groups of tests, from 0 to 1.
 
     Leaving out headers and writing sound text earns nothing by itself: one word on every page would pass all such tests.
+    A page without other tests needs a text of some length.
     """
     content = [rates[group] for group in CONTENT if group in rates]
-    transcribed = sum(content) / len(content) if content else 1.0
+    has_text = sum(map(str.isalnum, output)) >= MIN_TRANSCRIPT
+    transcribed = sum(content) / len(content) if content else float(has_text)
     counted = [rate if group in CONTENT else rate * transcribed for group, rate in rates.items()]
     return sum(counted) / len(counted)
 

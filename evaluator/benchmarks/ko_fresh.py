@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
-from evaluator.benchmarks.card import Axis, Baseline, Card, ScoreColumn
+from evaluator.benchmarks.card import Axis, Baseline, Card, ScoreColumn, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, Metric
 from evaluator.benchmarks.scoring.choices import LETTERS, choice_order, choices_in, with_order_key
 from evaluator.benchmarks.scoring.letters import asserted_letter
@@ -183,6 +183,7 @@ class KoFresh(Benchmark):
         baselines=(
             Baseline("baseline", Text("적힌 값만 오류 없이 읽는 규칙", "Rules that read all printed values"), 57.9),
             Baseline("baseline", Text("Tesseract OCR와 규칙", "Tesseract and rules"), 10.5),
+            constant_answer(7.5),
             Baseline("blind", Text("질문 유형마다 가장 흔한 답", "The most frequent answer of each kind"), 19.8),
             Baseline("blind", Text("이미지 없이 '알 수 없음'만 답하기", "Always declining, without the picture"), 12.6),
         ),

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
-from evaluator.benchmarks.card import Axis, Card
+from evaluator.benchmarks.card import Axis, Card, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, Metric, mean
 from evaluator.benchmarks.source_files import ImageFolder
 from evaluator.benchmarks.source_rows import SourceRow
@@ -168,6 +168,7 @@ class KoOCRAG(Benchmark):
             "Made and held by Marker-Inc-Korea (MarkrAI), whose own model (Gukbap-Ovis2-16B) is in the same table. Anyone may have trained on the public pages.",
         ),
         skills={"transcription": (None,)},
+        baselines=(constant_answer(0.0),),
         hub_task="ko_ocrag",
         headline="average_strict",
         reported_headline="average",

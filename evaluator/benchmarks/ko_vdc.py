@@ -14,7 +14,7 @@ from operator import eq
 from pathlib import Path
 
 from evaluator.benchmarks.base import Benchmark, Row, images_in, text_in
-from evaluator.benchmarks.card import Axis, Card
+from evaluator.benchmarks.card import Axis, Card, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, Metric
 from evaluator.benchmarks.scoring.choices import LETTERS, choice_order, choices_in, with_order_key
 from evaluator.benchmarks.scoring.letters import asserted_letter
@@ -115,6 +115,7 @@ class KoVDC(Benchmark):
             "제작·보유: Marker-Inc-Korea(MarkrAI). 제작사의 모델(Gukbap-Ovis2-16B)이 같은 표에 있습니다. 네 설명문은 Gemini-2.5-pro로 다듬거나 만들었으며, Gemini도 평가 대상입니다. 원본 AI-Hub 데이터를 학습에 쓴 모델이 있을 수 있습니다.",
             "Made and held by Marker-Inc-Korea (MarkrAI), whose own model (Gukbap-Ovis2-16B) is in the same table. The four descriptions were refined or written with Gemini-2.5-pro, and Gemini models are evaluated here too. Models may have been trained on the original AI-Hub data.",
         ),
+        baselines=(constant_answer(25.0),),
         data_stays=True,
         coarse={"em": 5.0, "f1": 5.0, "consistency": 1.0},
         headline="em_strict",

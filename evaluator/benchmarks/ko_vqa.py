@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from evaluator.benchmarks.base import Benchmark, Row
-from evaluator.benchmarks.card import Axis, Card
+from evaluator.benchmarks.card import Axis, Card, constant_answer
 from evaluator.benchmarks.metrics import EM, F1, STRICT_EM, STRICT_RANKING
 from evaluator.benchmarks.scoring.final_answer import strict_match
 from evaluator.benchmarks.scoring.published_quantities import NUMBER, quantities, quantity_f1
@@ -72,6 +72,7 @@ class KoVQA(Benchmark):
             "제작·보유: Marker-Inc-Korea(MarkrAI). 제작사의 모델(Gukbap 계열)이 같은 표에 있습니다. 원본 AI-Hub 데이터는 승인받은 이용자가 내려받을 수 있으므로, 이 데이터를 학습에 쓴 모델이 있을 수 있습니다.",
             "Made and held by Marker-Inc-Korea (MarkrAI), whose own models (the Gukbap family) are in the same table. The original AI-Hub data is available to approved users, so models may have been trained on it.",
         ),
+        baselines=(constant_answer(0.0),),
         data_stays=True,
         coarse={"em": 1.0, "f1": 1.0},
         skills={"documents": (None,)},

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 
 from evaluator.benchmarks.base import Benchmark, Row, build_items, checked_text, file_in, text_in
-from evaluator.benchmarks.card import Axis, Card
+from evaluator.benchmarks.card import Axis, Card, constant_answer
 from evaluator.benchmarks.metrics import EM, F1
 from evaluator.benchmarks.source_files import ImageFolder, files_below, is_left_by_computer
 from evaluator.benchmarks.source_rows import SourceRow
@@ -75,6 +75,7 @@ class KorQuAD2(Benchmark):
             "documents": (None,),
             "tables": (("length_form", "short/table"), ("length_form", "long/table")),
         },
+        baselines=(constant_answer(11.0),),
         hub_task="korquad2",
         headline="f1",
         summary=Text(

@@ -38,7 +38,15 @@ def build_parser() -> argparse.ArgumentParser:
     _add_schedule(commands.add_parser("schedule", help="run the worker as a scheduled Hugging Face Job"))
     selftest = commands.add_parser("selftest", help="measure the engines on this machine, as a table")
     selftest.add_argument("--device", choices=("cuda", "cpu"), help="default: a GPU if there is one")
+    _add_strategies(commands.add_parser("strategies", help="what one answer to all questions, a dump or an echo earns"))
     return parser
+
+
+def _add_strategies(strategies: argparse.ArgumentParser) -> None:
+    strategies.add_argument(
+        "--benchmark", nargs="+", choices=list(BENCHMARKS), default=list(BENCHMARKS), help="default: all"
+    )
+    strategies.add_argument("--data", help="a folder, file or Hub dataset (default: the sample set)")
 
 
 def _add_verify(verify: argparse.ArgumentParser) -> None:

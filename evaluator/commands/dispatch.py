@@ -24,6 +24,7 @@ COMMANDS = {
     "estimate": "evaluator.commands.estimate",
     "schedule": "evaluator.commands.schedule",
     "selftest": "evaluator.commands.selftest",
+    "strategies": "evaluator.commands.strategies",
 }
 
 

@@ -11,7 +11,7 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.ranking import Boards, RankedRow
 from submissions.records.options import Inputs
 
-ReferenceKind = Literal["human", "baseline", "blind", "chance"]
+ReferenceKind = Literal["human", "baseline", "blind", "constant", "chance"]
 BINS = 25  # bins of a benchmark's small histogram, 4 points each
 
 

@@ -114,12 +114,12 @@ def test_model_rows_list_each_model_once_with_best_result(board: LiveBoard) -> N
 def test_references_list_human_baseline_blind_and_chance(board: LiveBoard, store: Store, make_request: Make) -> None:
     boards = board.view().boards
     korquad = [(r.kind, r.score) for r in references(boards["korquad-2"], "korquad-2")]
-    assert korquad == [("human", 83.86), ("baseline", 45.96)]
-    assert [(r.kind, r.score) for r in references(boards["ko-vdc"], "ko-vdc")] == [("chance", 25.0)]
+    assert korquad == [("human", 83.86), ("baseline", 45.96), ("constant", 11.0)]
+    assert [(r.kind, r.score) for r in references(boards["ko-vdc"], "ko-vdc")] == [("constant", 25.0), ("chance", 25.0)]
     dataset = {"id": "x", "revision": None, "split": "test/blind", "n": 200}
     blind = evaluated(make_request(benchmark="ko-vdc"), 31.0, dataset=dataset)
     store.commit({blind.path: blind.to_bytes()}, store.head(), "blind")
-    assert [r.kind for r in references(board.refresh().boards["ko-vdc"], "ko-vdc")] == ["blind", "chance"]
+    assert [r.kind for r in references(board.refresh().boards["ko-vdc"], "ko-vdc")] == ["blind", "constant", "chance"]
     assert sum(distribution(boards["korquad-2"])) == sum(r.rank is not None for r in boards["korquad-2"])
 
 

@@ -1,0 +1,24 @@
+"""`python -m evaluator strategies`: what an output that reads no picture earns under a headline."""
+
+import argparse
+
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.commands.console import shown_progress
+from evaluator.datasets.source import open_source
+from evaluator.results.strategies import earned
+from submissions.config.settings import load_settings
+
+SHOWN = 5  # strategies for each benchmark
+
+
+def main(args: argparse.Namespace) -> int:
+    settings = load_settings(BENCHMARKS)
+    for name in args.benchmark:
+        benchmark = BENCHMARKS[name]
+        items = benchmark.load(open_source(name, args.data, settings).path)
+        with shown_progress() as show:
+            best = earned(benchmark, items, lambda done, total, show=show, name=name: show(name, done, total))  # type: ignore[misc]
+        print(f"{name}, {len(items):,} items, {benchmark.card.headline}:")
+        for one in best[:SHOWN]:
+            print(f"  {one.score:5.1f}  {one.strategy.name}")
+    return 0

@@ -1,0 +1,42 @@
+"""Test that no headline can be had without reading the picture."""
+
+import json
+
+import pytest
+
+from evaluator.__main__ import main
+from evaluator.benchmarks import BENCHMARKS
+from evaluator.results.strategies import all_strategies, earned
+from submissions.config.paths import ASSETS, SAMPLES
+
+# Percent of the headline that the best strategy may earn on the sample set.
+CEILINGS = {
+    "ko-vqa": 2.0,
+    "ko-vdc": 25.0,  # any letter, by chance
+    "korquad-2": 12.0,  # characters that many short answers share
+    "ko-ocrag": 5.0,
+    "kdoc-ocrbench": 5.0,
+    "infochartqa": 17.0,  # a letter: one of six sample items has choices
+    "ko-fresh": 13.0,  # a letter or declining
+}
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_no_strategy_reaches_ceiling_of_headline(name: str) -> None:
+    benchmark = BENCHMARKS[name]
+    best = earned(benchmark, benchmark.load(SAMPLES / name))[0]
+    assert best.score <= CEILINGS[name], best.strategy.name
+    (declared,) = (baseline.score for baseline in benchmark.card.baselines if baseline.kind == "constant")
+    assert declared == pytest.approx(best.score, abs=0.05)
+
+
+def test_strategies_are_constants_dumps_and_echoes() -> None:
+    strategies = {strategy.name: strategy for strategy in all_strategies()}
+    assert {*json.loads((ASSETS / "strategies.json").read_text(encoding="utf-8"))} < {*strategies}
+    assert strategies["the question"].output("몇 명?") == "몇 명?"
+    assert "999" in strategies["numbers from 0 to 999"].text
+
+
+def test_command_prints_best_strategies(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["strategies", "--benchmark", "ko-vdc"]) == 0
+    assert "ko-vdc, 20 items, em_strict:\n   25.0  letter A" in capsys.readouterr().out
