@@ -57,7 +57,7 @@ _COMPARES = re.compile(r"대비|보다|차이|증가|감소|변화|변동|넘어
 # Follow a quantity that is an operand or the subject and therefore not asserted.
 _OPERAND = re.compile(
     r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:(?:은|는|이|가|을|를|에|의|로)(?![가-힣])|으로"
-    r"|(?P<compared>에서|보다|대비|부터|까지|당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|\s?(?:중|가운데)(?:에서|에)?(?![가-힣]|\s?하나)"
+    r"|(?P<compared>에서|보다|대비|부터|까지|[가-힣]{0,2}당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|\s?(?:중|가운데)(?:에서|에)?(?![가-힣]|\s?하나)"
     r"|(?:이|가|만큼|이나)?\s?(?:증가|감소|상승|하락|늘어|줄어|오르|내리|늘|줄|오|내)(?:한|하여|해|해서|난|나|든|들어|른|린|은)\s(?=[^.]*\d)"
     r"|\s(?:대비|이상|이하|이후|이전)(?:인)?(?![가-힣])))"
 )
@@ -201,7 +201,7 @@ def asserted_quantities(
             q
             for passage, limit in passages
             for q in _in_sentence(
-                _without_working(_clause_of(question, passage, wanted), question), asked, wanted, limit
+                _without_working(_clause_of(question, passage, asked, wanted), question), asked, wanted, limit
             )
         ]
     else:
@@ -229,9 +229,13 @@ def _explicit_passages(
         return [(passage, None) for passage in boxed]
     if len(_MARKER.findall(text)) > MAX_MARKERS or len(_CONCLUSION.findall(text)) > MAX_MARKERS:
         return []
+    markers = list(_MARKER.finditer(text))
+    markers = [
+        match for match in markers if not match[0].startswith("값")
+    ] or markers  # the plainest marker counts least
     marked = [
         passage
-        for match in _MARKER.finditer(text)
+        for match in markers
         if has_value(passage := _passage_after(text, match.end())) and ("\n" not in match[0] or _is_bare(passage))
     ]
     if marked:
@@ -326,7 +330,7 @@ def _without_working(sentence: str, question: str) -> str:
     return sentence
 
 
-def _clause_of(question: str, sentence: str, wanted: Sequence[Quantity]) -> str:
+def _clause_of(question: str, sentence: str, asked: Sequence[Quantity], wanted: Sequence[Quantity]) -> str:
     """Return the clause of a sentence that is about the question's subject, or the whole sentence if none stands out.
 
     Other clauses are about other rows: "전기적 요인은 672건이며, 부주의는 1,284건입니다". A question that compares rows or asks
@@ -334,7 +338,7 @@ def _clause_of(question: str, sentence: str, wanted: Sequence[Quantity]) -> str:
     """
     if len(wanted) != 1 or _ASKS_TO_COMPARE.search(question):
         return sentence
-    clauses = [clause for clause in _CLAUSE_END.split(sentence) if scan(clause)]
+    clauses = [clause for clause in _CLAUSE_END.split(sentence) if _without(quantities(clause), asked)]
     if not 1 < len(clauses) <= MAX_MARKERS:
         return sentence
     shared = [_shared_words(clause, question) for clause in clauses]

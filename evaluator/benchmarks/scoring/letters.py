@@ -7,6 +7,7 @@ A letter is a choice only if it stands alone or before a particle. `A chart show
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
@@ -36,16 +37,17 @@ _NOUN_BEFORE = re.compile(
 
 # Places of an answer, most reliable first.
 _MARKER = re.compile(
-    r"(?:정답|답변|답|(?:final |correct )?answer|correct (?:choice|option))(?:은|는|이|:|=|\s|is\b|옵션|선택지)*",
+    r"(?:(?<![가-힣])(?:최종\s?)?(?:정답|답변|답)|(?:final |correct )?answer|correct (?:choice|option))(?:은|는|이|:|=|\s|is\b|옵션|선택지)*",
     re.IGNORECASE,
 )
 _DIRECT = re.compile(r"[\s(\[*\"'“‘]*([A-Da-d])(?![A-Za-z'’])")
 _CONCLUSION = re.compile(
-    r"따라서|그러므로|그래서|결론|(?<![가-힣])즉(?![가-힣])|가장 적절한|\b(?:therefore|thus|hence|so)\b", re.IGNORECASE
+    r"따라서|그러므로|그래서|결론|(?<![가-힣])즉(?![가-힣])|가장 적절한|(?:남는|남은|옳은|맞는|올바른) (?:것|설명|보기|선택지)|\b(?:therefore|thus|hence|so|leaves|leaving|remaining)\b",
+    re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?。](?=\s|\Z)|\n")
 _AFFIRMED = re.compile(
-    r"[)\]*\"']*(?:번)?(?:은|는|이|가|만|만이)?[\s:]*(?:is\s)?(?:the\s)?(?:only\s)?(?:correct|right\b|true\b|참(?![가-힣]*지)|맞(?!지|을)|옳(?!지|을)|정답|[✅⭕✓]|가장 적절|matches)",
+    r"[)\]*\"']*(?:번)?(?:은|는|이|가|만|만이)?[\s:|]*(?:is\s)?(?:the\s)?(?:only\s)?(?:correct|right\b|true\b|참(?![가-힣]*지)|맞(?!지|을)|옳(?!지|을)|정답|[✅⭕✓]|가장 적절|matches)",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이가를도,]|입니다|예요|\Z)")
@@ -61,6 +63,10 @@ _ANOTHER_CANDIDATE = re.compile(
     rf"|{_CLOSING_MARKS}(?:\s+[(\[*\"']*[A-D](?![A-Za-z]){_CLOSING_MARKS})+\s*(?:\Z|\n)",
     re.IGNORECASE,
 )
+_BETWEEN = re.compile(
+    r"[)\]*\"'\s]*(?:(?:또는|혹은|아니면|이?나|및|와|과|[,/~|·&]|or\b|and\b)[\s(\[*\"']*)+", re.IGNORECASE
+)
+_OF_THEM = re.compile(r"[)\]*\"']*\s*(?:중|가운데)")
 _ALSO_POSSIBLE = re.compile(
     r"[)\]*\"']*(?:번)?\s*(?:도|역시|일 수도?)\s*(?:가능|맞|적절|옳|해당|정답|될|있)|\s(?:is|are|could|might|may)\s(?:also|be|equally)\s(?:possible|correct|right|plausible)",
     re.IGNORECASE,
@@ -69,6 +75,12 @@ _ALSO_POSSIBLE = re.compile(
 _DENIED_AFTER = re.compile(
     r"[)\]*\"']*(?:번)?(?:이|가|은|는|도|를|을)?\s*(?:아니(?!면)|아닙|아님|(?:(?:is|are)\s*)?(?:not\b|incorrect|wrong|false)|틀[리렸린립]|오답|거짓"
     r"|제외|외의|고르면|[❌✗]|인지|\?|(?:맞|옳)(?:지\s*않|을까))",
+    re.IGNORECASE,
+)
+_DENIED_IN_CLAUSE = re.compile(
+    r"[)\]*\"'\s|:]{0,6}(?:번|은|는|이|가|도)[^A-D.\n,;]{0,40}?(?:맞지 않|옳지 않|틀리|틀립|틀렸|다릅|다르|일치하지|부합하지|아닙|오답|잘못|거짓|반대)"
+    r"|\s(?:is|was|are|cannot|can't|does|doesn't|did|has)\b[^A-D.\n,;]{0,30}?(?:false|incorrect|wrong|not\b|n't\b|cannot|contradict)"
+    r"|[\s|:)]{0,6}[❌✗✘×]",
     re.IGNORECASE,
 )
 _DENIED_BEFORE = re.compile(
@@ -98,7 +110,7 @@ def asserted_letter(output: str) -> str | None:
         if place > 0 and _REPEATED_CHOICES.match(text):  # only "정답은 B" is an answer beside the repeated choices
             return None
         if found:
-            return _only(text, found)
+            return None if _is_listed(text, every, found) else _only(text, found)
     return None
 
 
@@ -162,7 +174,7 @@ def _is_label(text: str, one: Letter) -> bool:
 
 def _is_denied(text: str, one: Letter) -> bool:
     before = _DENIED_BEFORE.search(text, max(0, one.start - 20), one.start)
-    return bool(before or _DENIED_AFTER.match(text, one.end))
+    return bool(before or _DENIED_AFTER.match(text, one.end) or _DENIED_IN_CLAUSE.match(text, one.end))
 
 
 def _places(text: str, every: Sequence[Letter]) -> Iterator[list[Letter]]:
@@ -196,6 +208,16 @@ def _sentence_end(text: str, start: int) -> int:
 def _matched(text: str, pattern: re.Pattern[str]) -> list[Letter]:
     found = [Letter(match[1].upper(), match.start(1), match.end(1)) for match in pattern.finditer(text)]
     return [one for one in found if not _is_denied(text, one) and not _is_label(text, one)]
+
+
+def _is_listed(text: str, every: Sequence[Letter], found: Sequence[Letter]) -> bool:
+    """Return whether one of these letters is named in one breath with others before it: A, B, C가 맞습니다."""
+    return any(
+        following in found
+        and _BETWEEN.fullmatch(text, one.end, following.start)
+        and not _OF_THEM.match(text, following.end)
+        for one, following in pairwise(every)
+    )
 
 
 def _only(text: str, found: Sequence[Letter]) -> str | None:

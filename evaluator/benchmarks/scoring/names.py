@@ -28,7 +28,14 @@ COUNTRIES = {
     "russia": r"russia(?:n federation)?|러시아", "netherlands": r"netherlands|holland|네덜란드", "vietnam": r"viet ?nam|베트남",
     "turkey": r"turkey|türkiye|turkiye|터키|튀르키예", "czech republic": r"czech republic|czechia|체코", "taiwan": r"taiwan|대만",
     "united arab emirates": r"(?-i:U\.A\.E\.?|UAE)|united arab emirates|아랍에미리트", "european union": r"(?-i:E\.U\.?|EU)|european union|유럽 ?연합",
-    "indonesia": r"indonesia|인도네시아", "switzerland": r"switzerland|스위스", "sweden": r"sweden|스웨덴",
+    "indonesia": r"indonesia|인도네시아", "new zealand": r"new zealand|뉴질랜드", "thailand": r"thailand|태국", "norway": r"norway|노르웨이",
+    "denmark": r"denmark|덴마크", "finland": r"finland|핀란드", "poland": r"poland|폴란드", "austria": r"austria|오스트리아",
+    "belgium": r"belgium|벨기에", "greece": r"greece|그리스", "portugal": r"portugal|포르투갈", "ireland": r"(?<!northern )ireland|아일랜드",
+    "argentina": r"argentina|아르헨티나", "chile": r"chile|칠레", "colombia": r"colombia|콜롬비아", "egypt": r"egypt|이집트",
+    "south africa": r"south africa|남아프리카(?: ?공화국)?|남아공", "nigeria": r"nigeria|나이지리아", "kenya": r"kenya|케냐",
+    "saudi arabia": r"saudi arabia|사우디(?:아라비아)?", "israel": r"israel|이스라엘", "iran": r"iran|이란", "philippines": r"philippines|필리핀",
+    "malaysia": r"malaysia|말레이시아", "singapore": r"singapore|싱가포르", "pakistan": r"pakistan|파키스탄", "ukraine": r"ukraine|우크라이나",
+    "hungary": r"hungary|헝가리", "iceland": r"iceland|아이슬란드", "mongolia": r"mongolia|몽골", "peru": r"peru|페루", "switzerland": r"switzerland|스위스", "sweden": r"sweden|스웨덴",
 }  # fmt: skip
 # Names of places in Korea, in Hangul and in Latin letters.
 PLACES = {
@@ -37,6 +44,8 @@ PLACES = {
     "경남": "gyeongnam", "제주": "jeju", "수원": "suwon",
 }  # fmt: skip
 QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
+FRACTIONS = {"one": 1, "a": 1, "two": 2, "three": 3, "four": 4, "five": 5}
+FRACTION_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 NUMBERS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
@@ -63,6 +72,7 @@ _AND_MORE = re.compile(
     r"(\d+)\s?(?:세\s?이상|\+|(?:years?\s)?(?:and|or)\s(?:over|above|older|up|more)(?:\sage\w*)?)", re.IGNORECASE
 )
 _RANGE_DASH = re.compile(r"(?<=\d)\s?[–—~∼−]\s?(?=\d)")
+_FRACTION_WORD = re.compile(rf"\b({'|'.join(FRACTIONS)})[-\s]({'|'.join(FRACTION_PARTS)})s?\b", re.IGNORECASE)
 _AGES = re.compile(
     r"(?:\baged?\s|\bages\s)?(?<!\d)(\d{1,3})\s?(?:to|–|—|~|-)\s?(\d{1,3})\s?(?:years?(?:\sold)?|세)(?![A-Za-z])",
     re.IGNORECASE,
@@ -82,8 +92,15 @@ def one_form(text: str) -> str:
     text = _COUNTRY.sub(lambda match: list(COUNTRIES)[(match.lastindex or 1) - 1], text)
     text = _PLACE.sub(lambda match: PLACES[match[1]], text)
     text = _RANGE_DASH.sub("-", text)
+    text = _FRACTION_WORD.sub(lambda match: f"{FRACTIONS[match[1].lower()]}/{FRACTION_PARTS[match[2].lower()]}", text)
     text = _QUARTER.sub(_quarter, _AGES.sub(r"\1-\2", text))
-    return _PER.sub(" per ", _AND_MORE.sub(r"\1+", _PERIOD.sub(r"\1-\2", text)))
+    return _PER.sub(" per ", _AND_MORE.sub(r"\1+", _PERIOD.sub(_period, text)))
+
+
+def _period(match: re.Match[str]) -> str:
+    """Return a period as `2012-2014`, with `in` before it if a preposition was there."""
+    is_phrase = match[0][:1].isalpha()
+    return f"{'in ' if is_phrase else ''}{match[1]}-{match[2]}"
 
 
 def _quarter(match: re.Match[str]) -> str:

@@ -28,11 +28,18 @@ class Quantity(NamedTuple):
         A decrease of 5.2 % is −5.2 %.
         """
         if self.value != other.value and not self._is_opposite(other):
-            return False
+            return self._is_same_measure(other)
         if self.value == other.value and self.sense and other.sense and self.sense != other.sense:
             return False
         units = {self.unit, other.unit}
         return len(units) == 1 or "" in units or ("개" in units and units <= _COUNTED) or units == _TIMES
+
+    def _is_same_measure(self, other: "Quantity") -> bool:
+        """Return whether two quantities are the same length, weight, area or volume in different units: 12.4 km, 12,400 m."""
+        some, others = MEASURES.get(self.unit), MEASURES.get(other.unit)
+        if some is None or others is None or some[0] != others[0] or self.unit == other.unit:
+            return False
+        return self.value * some[1] == other.value * others[1]
 
     def _is_opposite(self, other: "Quantity") -> bool:
         """Return whether one is negative and the other a decrease by as much."""
@@ -61,6 +68,14 @@ UNITS = {
     "gwh": "gwh", "kw": "kw", "mw": "mw", "gw": "gw", "kcal": "kcal", "ppm": "ppm", "db": "db", "℃": "도", "°c": "도", "도": "도", "℉": "화씨", "°f": "화씨", "계단": "계단", "포인트": "포인트",
 }  # fmt: skip
 
+# Units of one measure: the measure, and the factor to its smallest unit.
+MEASURES = {
+    "mm": ("length", 1), "cm": ("length", 10), "m": ("length", 1000), "km": ("length", 10**6),
+    "m제곱": ("area", 1), "ha": ("area", 10**4), "km제곱": ("area", 10**6),
+    "mg": ("weight", 1), "g": ("weight", 1000), "kg": ("weight", 10**6), "톤": ("weight", 10**9),
+    "ml": ("volume", 1), "l": ("volume", 1000), "kw": ("power", 1), "mw": ("power", 1000), "gw": ("power", 10**6),
+    "kwh": ("energy", 1), "mwh": ("energy", 1000), "gwh": ("energy", 10**6), "초": ("time", 1), "분": ("time", 60), "시간": ("time", 3600),
+}  # fmt: skip
 MAX_DIGITS = 30  # a longer number is no quantity: nobody states one, and computing with it takes long
 _DIGIT = re.compile(r"\d")  # a quick check before _PART, which is slow if it does not match
 _NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
@@ -111,7 +126,8 @@ _SENSE_BEFORE = re.compile(
 _ENGLISH = {
     "thousand": "천", "million": "백만", "billion": "십억", "trillion": "조", "won": "원", "people": "명", "persons": "명",
     "minutes": "분", "minute": "분", "mins": "분", "hours": "시간", "hour": "시간", "seconds": "초", "days": "일", "months": "개월",
-    "percentage points": "%p", "percent": "%", "households": "가구", "cases": "건", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
+    "percentage points": "%p", "kilometres": "km", "kilometers": "km", "metres": "m", "meters": "m", "kilograms": "kg", "grams": "g",
+    "litres": "l", "liters": "l", "hectares": "ha", "percent": "%", "households": "가구", "cases": "건", "tonnes": "톤", "tons": "톤", "usd": "달러", "dollars": "달러",
 }  # fmt: skip
 _ENGLISH_WORD = re.compile(rf"(?<=[\d천만억조])\s?({'|'.join(_ENGLISH)})\b", re.IGNORECASE)
 _ENGLISH_UNIT = re.compile(  # (unit: million won)

@@ -103,6 +103,9 @@ def matches_name(question: str, gold: str, output: str) -> bool:
     while len(words) > 1 and words[-1][:2] in question and words[-1] not in gold:  # its role: 도예 강좌
         words.pop()
     given, wanted = _ENDING.sub("", folded("".join(words))), folded(gold)
+    bare_gold = folded("".join(word for word in gold.split() if word[:2] not in question))
+    if bare_gold and given == bare_gold:
+        return True
     if wanted in (given, _ROLE.sub("", given)):
         return True
     if not given.endswith(wanted):

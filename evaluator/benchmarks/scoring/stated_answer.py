@@ -46,6 +46,8 @@ _SOURCE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 
+_FOOTNOTE = re.compile(r"^[ \t]*\[\^?\d{1,3}\][ \t]*:?[ \t]*\S[^\n]*$", re.MULTILINE)
+
 # Explanations.
 _EXPLANATION = re.compile(
     r"^[ \t]*[*_#\-•\[(【<]*[ \t]*(?:\d[.)][ \t]*)?(?:설명|해설|근거|이유|풀이|풀이 ?과정|계산|계산 ?과정|참고|비고|보충 ?설명|추가 ?설명|판단 ?근거"
@@ -77,7 +79,7 @@ def stated_answer(output: str) -> str:
     text = _kept(text, _TABLE.sub("\n", text)) if "<table" in text or "|" in text else text
     text = _in_tags(text)
     text = _without_wrappers(text)
-    text = _kept(text, _SOURCE.sub("", _CITATION.sub("", text)))
+    text = _kept(text, _SOURCE.sub("", _CITATION.sub("", _FOOTNOTE.sub("", text))))
     text = _kept(text, _without_explanations(text))
     return _last_word(text).strip()
 

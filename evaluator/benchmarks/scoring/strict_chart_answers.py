@@ -24,6 +24,7 @@ from evaluator.benchmarks.scoring.chart_answers import (
 )
 from evaluator.benchmarks.scoring.letters import asserted_letters
 from evaluator.benchmarks.scoring.names import number_words_as_digits, one_form
+from evaluator.benchmarks.scoring.numerals import in_digits
 from evaluator.benchmarks.scoring.quantities import MULTIPLIERS, Stated, plain, scan
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 
@@ -92,7 +93,7 @@ _ITEM_WORD = re.compile(
     r"^\s*(?:both|first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|next|then|finally|lastly|and)[\s,]+(?:by\s)?|\s*(?:순(?:입니다|이다)?)?[.。]?$|\s[–—-]\s[\d.,]+.*$",
     re.IGNORECASE,
 )
-_PROPER_NAME = re.compile(r"(?<=[a-z,;]\s)[A-Z][A-Za-z]+")
+_OTHER_ITEM = re.compile(r"(?<=[a-z,;]\s)[A-Z][A-Za-z]+|\d+(?![\d%])")
 _LIST_SEPARATORS = (
     r"\n",
     ",",
@@ -121,7 +122,7 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
         wanted = {letter for letter in answer.upper() if letter in "ABCD"}
         return bool(wanted) and asserted_letters(response) == wanted
     if question_type in ORDERED | ANY_CHARACTER | UNORDERED:
-        return _same_list(answer, response, is_ordered=question_type not in UNORDERED)
+        return _same_list(question, answer, response, is_ordered=question_type not in UNORDERED)
     passage = final_passage(response)
     if passage is None:
         return _folded(answer) == _folded(response)
@@ -178,9 +179,15 @@ def final_passage(response: str) -> str | None:
         return sentences[0]
     for separator, most in ((_SEPARATOR, 2), (_HARD_SEPARATOR, 1)):
         parts = separator.split(response)
-        if len(parts) > most and all(len(part.split()) <= MAX_CANDIDATE_WORDS for part in parts):
+        if len(parts) > most and all(map(_is_candidate, parts)):
             return None
     return sentences[-1]
+
+
+def _is_candidate(part: str) -> bool:
+    """Return whether a part of a response may be one of several candidates: a few words that are no sentence."""
+    is_sentence = part.endswith(".") and bool(_FUNCTION_WORD.search(part))
+    return len(part.split()) <= MAX_CANDIDATE_WORDS and not is_sentence
 
 
 def _is_bare(sentence: str) -> bool:
@@ -237,7 +244,7 @@ def _same_value(question: str, answer: str, passage: str, tolerance: float) -> b
     """
     if not re.search("[0-9]", answer):
         return _gives_answer(answer, passage)
-    if re.search(r"[^\W\d_]", answer) and _folded(answer) == _folded(passage):  # Q3 2020, 12K
+    if _folded(answer) == _folded(passage):  # Q3 2020, 12K, 1/3
         return True
     wanted = _values(answer)
     if not wanted:
@@ -323,15 +330,15 @@ def _asked_factor(question: str) -> int:
     return factor
 
 
-def _same_list(answer: str, response: str, *, is_ordered: bool) -> bool:
+def _same_list(question: str, answer: str, response: str, *, is_ordered: bool) -> bool:
     wanted = [_folded(item) for item in answer.split(",")]
-    readings = list(_lists(answer, response)) if len(response) <= MAX_LENGTH else []
+    readings = list(_lists(question, answer, response)) if len(response) <= MAX_LENGTH else []
     if is_ordered:
         return wanted in readings
     return sorted(wanted) in map(sorted, readings)
 
 
-def _lists(answer: str, response: str) -> Iterator[Sequence[str]]:
+def _lists(question: str, answer: str, response: str) -> Iterator[Sequence[str]]:
     """Yield the folded items of a list, read with and without the words before and after them.
 
     Nothing is yielded if the response names alternatives or denies an item. What separates items in some responses may be
@@ -346,7 +353,7 @@ def _lists(answer: str, response: str) -> Iterator[Sequence[str]]:
     readings = {text, _PREDICATE.sub("", text)}
     if lead := _LIST_LEAD.match(text):
         readings.add(text[lead.end() :])
-    if mentioned := _in_order_of_mention(answer, text):
+    if mentioned := _in_order_of_mention(question, answer, text):
         readings.add(mentioned)
     if len(bullets := _BULLET.findall(_without_remarks(response).replace("**", ""))) > 1:
         readings.add("\n".join(bullets))
@@ -355,12 +362,13 @@ def _lists(answer: str, response: str) -> Iterator[Sequence[str]]:
         yield [_folded(item) for item in items if re.search(r"\w", item)]
 
 
-def _in_order_of_mention(answer: str, text: str) -> str:
+def _in_order_of_mention(question: str, answer: str, text: str) -> str:
     """Return the items of an answer in the order in which a sentence names them, or "" if it names others or not all."""
     items = [item.strip() for item in answer.split(",")]
     places = [re.search(rf"(?<!\w){re.escape(item)}(?!\w)", text) for item in items]
     found = [(place.start(), item) for place, item in zip(places, items, strict=True) if place]
-    others = _PROPER_NAME.findall(re.sub("|".join(map(re.escape, items)), "", text)) if items else []
+    rest = re.sub("|".join(map(re.escape, items)), "", text)
+    others = [name for name in _OTHER_ITEM.findall(rest) if name not in question]
     if len(found) < len(items) or others:
         return ""
     return ", ".join(item for _, item in sorted(found))
@@ -368,6 +376,6 @@ def _in_order_of_mention(answer: str, text: str) -> str:
 
 def _folded(text: str) -> str:
     """Return a text without case, punctuation, white space and a leading article. Signs and decimal points are kept."""
-    text = one_form(unicodedata.normalize("NFKC", text)).casefold().strip()
+    text = one_form(in_digits(unicodedata.normalize("NFKC", text))).casefold().strip()
     folded = re.sub(r"^\W*(?:the|a|an)\s+", "", text)
-    return re.sub(r"(?<!\d)\.|\.(?!\d)|[^\w.+%-]|_|(?:입니다|이다)\.?$", "", folded)
+    return re.sub(r"(?<!\d)\.|\.(?!\d)|(?<!\d)/|/(?!\d)|[^\w.+%/-]|_|(?:입니다|이다)\.?$", "", folded)
