@@ -136,6 +136,7 @@ class KoOCRAG(Benchmark):
                 "정답 설명문의 단어 가운데 모델의 설명문에 나온 단어의 비율입니다. 공식 규칙은 영문자와 숫자만 셉니다.",
                 "Share of the words of the reference descriptions that appear in the model's. The official rule counts Latin letters and digits only.",
             ),
+            column=False,
         ),
         Metric(
             "rouge1_strict",

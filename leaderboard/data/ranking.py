@@ -4,10 +4,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import sqrt
+from statistics import NormalDist
 
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.significance import paired_verdicts
 from submissions.records.index_rows import BoardRow
+
+
+FAMILY_ERROR = 0.05  # chance that intervals tell any two of a board's equal rows apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +86,9 @@ def _may_have_rank(row: BoardRow) -> bool:
 
 def _rank_ranges(entries: Sequence[_Entry], losses: Sequence[float]) -> dict[str, tuple[int, int]]:
     """Return the best and worst rank of each entry with an interval, by key. `entries` are sorted best first."""
-    known = {entry.row.key: (entry.score, *entry.interval) for entry in entries if entry.interval}
+    measured = [entry for entry in entries if entry.interval]
+    stretch = _stretch(len(measured))
+    known = {entry.row.key: (entry.score, *_stretched(entry, stretch)) for entry in measured}
     corrections = _corrections([entry.row for entry in entries], known)
     lows, highs = sorted(low for _, low, _ in known.values()), sorted(high for _, _, high in known.values())
     ranges = []
@@ -95,6 +102,25 @@ def _rank_ranges(entries: Sequence[_Entry], losses: Sequence[float]) -> dict[str
     bests = reversed(list(accumulate((best for best, _ in reversed(ranges)), min)))
     worsts = accumulate((worst for _, worst in ranges), max)
     return dict(zip(known, zip(bests, worsts, strict=True), strict=True))
+
+
+def _stretch(rows: int) -> float:
+    """Return how much wider intervals must be so that with 95 % chance no two of so many equal rows are told apart.
+
+    Two independent intervals of 95 % do not overlap if the scores differ by 2.77 standard errors of a difference. With
+    Bonferroni's correction for all pairs of the board, more is needed from 6 rows on.
+    """
+    pairs = rows * (rows - 1) / 2
+    if pairs < 1:
+        return 1.0
+    needed = NormalDist().inv_cdf(1 - FAMILY_ERROR / (2 * pairs))
+    return max(1.0, needed / (sqrt(2) * NormalDist().inv_cdf(0.975)))
+
+
+def _stretched(entry: _Entry, stretch: float) -> tuple[float, float]:
+    """Return an entry's interval with both arms stretched."""
+    low, high = entry.interval or (entry.score, entry.score)
+    return entry.score - stretch * (entry.score - low), entry.score + stretch * (high - entry.score)
 
 
 def _corrections(

@@ -41,7 +41,7 @@ CHART_TEXTS: dict[str, Text] = {
     "ladder_holds": Text("없음", "none"),
     "ladder_rank": Text("{n}위", "rank {n}"),
     "ladder_lost": Text("잃은 점수", "lost"),
-    "baselines": Text("기준선(EM):", "Baselines (EM):"),
+    "baselines": Text("기준선:", "Baselines:"),
     "chart_time": Text("점수 추이", "Score over time"),
     "chart_time_hint": Text(
         "모델이 출시된 달을 기준으로 하며, 알 수 없으면 결과의 날짜를 씁니다. 점선은 그때까지의 최고 점수입니다.",

@@ -129,7 +129,7 @@ def test_rank_ranges_are_monotone(make_request: Make) -> None:
     for _ in range(60):
         score, half = rng.uniform(20, 80), rng.uniform(0.5, 15)
         made = row(make_request(benchmark="ko-vdc"), score)
-        rows.append(replace(made, intervals={"em": (score - half, score + half)}))
+        rows.append(replace(made, intervals={"em_strict": (score - half, score + half)}))
     board = ranked(rows, "ko-vdc")
     ranges = [(r.best or 0, r.worst or 0) for r in board]
     assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in itertools.pairwise(ranges))
