@@ -156,7 +156,7 @@ MODEL_TEXTS: dict[str, Text] = {
         "Paired tests (McNemar, or one close to Yang, Sun & Hardin if items share a document or image) are computed on the evaluation server from private per-item scores; only rounded intervals and p-values are published. Other intervals are computed from those of both scores (Newcombe 1998). All are corrected for multiple comparisons (Bonferroni).",
     ),
     "verdict_other_rule": Text(
-        "{a} · {b}: 하나는 직접 평가한 엄격 EM, 하나는 제작사가 발표한 EM이므로 점수를 비교할 수 없습니다.",
-        "{a} and {b} cannot be compared: one score is a verified strict EM, the other a reported EM.",
+        "{a} · {b}: 하나는 직접 평가한 점수({measured}), 하나는 제작사가 발표한 점수({reported})이므로 비교할 수 없습니다.",
+        "{a} and {b} cannot be compared: one score is measured ({measured}), the other reported ({reported}).",
     ),
 }

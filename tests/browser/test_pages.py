@@ -135,7 +135,7 @@ def test_compare_page_adds_and_removes_models(seen: Seen) -> None:
     page.reload()
     expect(page.locator(".hn-verdicts li").first).to_contain_text("o/alpha")
     expect(page).to_have_title(re.compile("^o/alpha · o/beta · "))
-    seen.open("compare?models=o/alpha,Gemini-3-pro,no/such")
+    seen.open("compare?models=Gemini-2.5-flash,Gemini-3-pro,no/such")
     expect(page.locator(".hn-verdicts li.ahead").first).to_contain_text("Gemini-3-pro")
     expect(page.locator(".hn-empty")).to_contain_text("no/such")
     page.get_by_role("link", name=seen.t("remove", name="Gemini-3-pro")).click()
