@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from evaluator.benchmarks.card import Card
 from evaluator.benchmarks.metrics import Metric
-from evaluator.benchmarks.source_files import ImageFolder
+from evaluator.benchmarks.source_files import FORMATS, ImageFolder
 from evaluator.benchmarks.source_rows import TABLES, SourceRow, json_lines, parquet_rows, table_rows
 from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.core.errors import DataError
@@ -234,10 +234,14 @@ def file_in(folder: Path, name: Any) -> Path:
     """Return the path of a file in a folder. Raises ValueError if it does not exist or is outside the folder."""
     if not isinstance(name, str):
         raise ValueError(f"a file is named by its path, and {type(name).__name__} is not a path")
-    path = (folder / name).resolve()
+    try:
+        path = (folder / name).resolve()
+        is_file = path.is_file()
+    except OSError as error:  # for example a name that is too long
+        raise ValueError(f"{name[:100]!r} is no path: {error.strerror}") from None
     if not path.is_relative_to(folder.resolve()):
         raise ValueError(f"{name!r} is outside the folder")
-    if not path.is_file():
+    if not is_file:
         raise ValueError(f"{name!r} does not exist")
     return path
 
@@ -246,7 +250,7 @@ def _check_image(path: Path) -> None:
     from PIL import Image
 
     try:
-        with Image.open(path) as image:
+        with Image.open(path, formats=FORMATS) as image:
             image.verify()
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise ValueError(f"{path.name} is not a readable image: {error}") from None

@@ -8,6 +8,7 @@ visual_metaphor), and, if a question has them, `prompt`, `options` (list), `inst
 of the image) and `extra_input_figure_bboxes` (list of x, y, width, height: crops of the image, shown after it).
 """
 
+import math
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,6 +28,7 @@ from evaluator.core.data_types import Answer, Box, Item, Prompt, Score
 from submissions.texts.text import Text
 
 QUESTION_TYPE = "question_type_id"
+MAX_TYPE = 2**31
 BOXES = "extra_input_figure_bboxes"
 SUBSETS = ("text", "visual_basic", "visual_metaphor")
 
@@ -141,15 +143,15 @@ class InfoChartQA(Benchmark):
             raise ValueError(f"unknown subset: name the file after one of {', '.join(SUBSETS)}")
         return {
             "id": f"{subset}-{source.text('question_id')}",
-            "question_type_id": int(source.text("question_type_id")),
+            "question_type_id": _type_in(source.text("question_type_id")),
             "subset": subset,
-            **{column: source.row.get(column) or "" for column in ("prompt", "instructions")},
+            **{column: _text_or_none(column, source.row.get(column)) for column in ("prompt", "instructions")},
             "question": source.row["question"],
             "options": _options(source.row.get("options")),
             "answer": source.text("answer"),
             "images": [_figure(source, images)],
             "links": _links(source),
-            BOXES: [list(map(float, box)) for box in source.row.get(BOXES) or []],
+            BOXES: [_finite(box) for box in source.row.get(BOXES) or []],
         }
 
     def prompts(self, item: Item) -> list[Prompt]:
@@ -175,16 +177,42 @@ def _options(value: Any) -> list[str]:
     return [str(option) for option in value or ()]
 
 
+def _type_in(text: str) -> int:
+    number = float(text)
+    if not number.is_integer() or not 0 < number < MAX_TYPE:
+        raise ValueError(f"'{QUESTION_TYPE}' must be a whole number, not {text}")
+    return int(number)
+
+
+def _text_or_none(column: str, value: Any) -> str:
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"column '{column}' must be text, not {type(value).__name__}")
+    return value or ""
+
+
+def _finite(box: Any) -> list[float]:
+    numbers = [float(number) for number in box]
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError(f"column '{BOXES}' contains {box!r}, not four numbers")
+    return numbers
+
+
 def _figure(source: SourceRow, images: ImageFolder) -> Path:
     try:
         return images.find(source.text("figure_id"))
     except (KeyError, ValueError):
-        return images.find(Path(urlsplit(_links(source)[0]).path).name)
+        if not (links := _links(source)):
+            raise
+        return images.find(Path(urlsplit(links[0]).path).name)
 
 
 def _links(source: SourceRow) -> list[str]:
+    """Return the URLs of a row's figure. Raises ValueError if they are no text."""
     link = source.row.get("url") or []
-    return link if isinstance(link, list) else [link]
+    links = link if isinstance(link, list) else [link]
+    if not all(isinstance(one, str) for one in links):
+        raise ValueError("column 'url' must be text")
+    return links
 
 
 def _question_type_id(value: Any) -> int:

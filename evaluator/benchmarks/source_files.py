@@ -7,6 +7,7 @@ import unicodedata
 from functools import cached_property
 from pathlib import Path, PurePath, PurePosixPath
 
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")  # of pictures, by content
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
 

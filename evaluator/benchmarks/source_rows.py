@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -54,6 +55,10 @@ class SourceRow:
             raise ValueError(
                 f"column '{column}' is {type(value).__name__}, not text: write it as its readers shall see it"
             )
+        if isinstance(value, float):
+            if not math.isfinite(value):
+                raise ValueError(f"column '{column}' is {value}, not a number")
+            value = int(value) if value.is_integer() else value  # a column of whole numbers with a gap
         return composed(str(value)).strip()
 
 
@@ -89,7 +94,7 @@ def json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             line = raw.removeprefix(BOM_UTF8)
             if line.strip():
                 try:
-                    yield number, _object(json.loads(line.decode()))
+                    yield number, _object(json.loads(line.decode(), object_pairs_hook=_unrepeated))
                 except UnicodeDecodeError:
                     raise DataError(f"{file}, row {number}: not in UTF-8") from None
                 except (ValueError, RecursionError) as error:
@@ -128,25 +133,37 @@ def _named(file: Path, rows: Iterator[Sequence[Any]]) -> Iterator[dict[str, Any]
     """
     filled = (row for row in rows if any(row))
     headings = [composed(str(name or "")).strip() for name in next(filled, ())]
+    if len(headings) == 1 and (separator := next((mark for mark in ";\t" if mark in headings[0]), "")):
+        raise DataError(f"{file}: separates columns by {separator!r}: save it with commas")
     twice = next((name for name in headings if name and headings.count(name) > 1), None)
     if twice is not None:
         raise DataError(f"{file}: two columns are named {twice!r}")
     for row in filled:
         named = dict(zip(headings, row, strict=False)) | dict.fromkeys(headings[len(row) :])
-        if any(row[len(headings) :]):
-            reason = f"the row has {len(row)} cells for {len(headings)} headings: quote texts that contain commas"
+        headed = sum(map(bool, headings))
+        if any(cell for place, cell in enumerate(row) if place >= len(headings) or not headings[place]):
+            reason = f"the row has {len(row)} cells for {headed} headings: quote texts that contain commas"
             named = dict.fromkeys(headings, Unreadable(reason))
         yield named
 
 
 def _json(file: Path) -> Iterator[dict[str, Any]]:
-    content = json.loads(file.read_bytes())
+    content = json.loads(file.read_bytes(), object_pairs_hook=_unrepeated)
     rows = content.values() if isinstance(content, dict) else content
     return (_object(row) for row in rows)
 
 
 def _jsonl(file: Path) -> Iterator[dict[str, Any]]:
     return (row for _, row in json_lines(file))
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object. Raises ValueError if it has a key twice, of which others would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, _ in pairs if sum(other == key for other, _ in pairs) > 1)
+        raise ValueError(f"the key {twice!r} appears twice")
+    return found
 
 
 def _object(row: Any) -> dict[str, Any]:
@@ -158,7 +175,11 @@ def _object(row: Any) -> dict[str, Any]:
 def parquet_rows(file: Path) -> Iterator[dict[str, Any]]:
     import pyarrow.parquet as pq
 
-    for batch in pq.ParquetFile(file).iter_batches(use_threads=False):
+    table = pq.ParquetFile(file)
+    names = table.schema_arrow.names
+    if len(set(names)) < len(names):
+        raise DataError(f"{file}: two columns have the same name")
+    for batch in table.iter_batches(use_threads=False):
         yield from batch.to_pylist()
 
 

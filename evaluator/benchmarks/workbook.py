@@ -32,6 +32,8 @@ def workbook_tables(file: Path) -> Iterator[Iterator[tuple[Cell, ...]]]:
     book = load_workbook(file, read_only=True, data_only=True)
     try:
         for sheet in book.worksheets:
+            if sheet.sheet_state != "visible":
+                continue
             sheet.reset_dimensions()  # some programs write a wrong size, and rows beyond it would be left out
             yield (tuple(_cell(cell) for cell in row) for row in sheet.iter_rows())
     finally:

@@ -18,7 +18,7 @@ from evaluator.core.data_types import Answer, Item
 from evaluator.core.errors import DataError
 from evaluator.core.files import new_folder, write_content_addressed
 from evaluator.datasets.leak_check import CANARY
-from evaluator.engines.images import changes
+from evaluator.engines.images import changes, check_pictures
 from evaluator.hub.eval_results import benchmark_yaml
 
 REJECTED = "rejected.jsonl"
@@ -59,9 +59,11 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
             row = _store_row(benchmark, source_row, images, out)
             if row["id"] in rows:
                 raise ValueError(f"the id {row['id']!r} appears twice")
-            items.append(benchmark.item(row, out))
+            item = benchmark.item(row, out)
+            check_pictures([item])
+            items.append(item)
             rows[row["id"]] = row
-        except (KeyError, TypeError, ValueError) as error:
+        except (DataError, KeyError, IndexError, AttributeError, OverflowError, TypeError, ValueError) as error:
             rejected.append((source_row.location, describe_row_error(error)))
     if not items:
         reason = f"none of {len(rejected):,} rows can be used; {': '.join(rejected[0])}" if rejected else "has no rows"
@@ -113,7 +115,11 @@ def _write_parquet(rows: list[Row], file: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    pq.write_table(pa.Table.from_pylist(rows), file, compression="zstd")
+    try:
+        table = pa.Table.from_pylist(rows)
+    except (pa.ArrowException, OverflowError) as error:
+        raise DataError(f"the rows have values of different types in one column: {error}") from None
+    pq.write_table(table, file, compression="zstd")
 
 
 def _accepted(benchmark: Benchmark, outputs: list[tuple[Item, str]]) -> list[str]:

@@ -6,20 +6,24 @@ whose name ends in .png.
 
 import base64
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image, ImageOps
 
-from evaluator.core.data_types import Prompt
+from evaluator.benchmarks.source_files import FORMATS
+from evaluator.core.data_types import Item, Prompt
+from evaluator.core.errors import DataError
 
 ORIENTATION = 0x0112  # EXIF tag
 TURNED = (5, 6, 7, 8)  # its values that exchange width and height
 # Formats that servers accept, with their media types. Files of these formats in these modes are sent as they are.
 MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 PLAIN_MODES = ("RGB", "L")
+DECODERS = 4  # threads that check pictures
 DEEP_MODES = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")  # grey with more than 8 bits
 # Raised by Pillow for some broken files.
 BROKEN_ERRORS = (SyntaxError, EOFError, IndexError, TypeError, KeyError, ArithmeticError)
@@ -63,6 +67,23 @@ def image_urls(prompt: Prompt, use_links: bool, max_pixels: int) -> tuple[list[s
         urls.append(f"data:{media_type or 'image/png'};base64,{base64.b64encode(content).decode()}")
         scales.append(scale)
     return urls, min(scales, default=None)
+
+
+def check_pictures(items: Sequence[Item]) -> None:
+    """Decode every picture of a set, as models will see it. Raises DataError, naming the item, if one is broken."""
+    items_by_picture = {path: item for item in items for path in item.images}
+    with ThreadPoolExecutor(DECODERS) as pool:
+        for (path, item), reason in zip(items_by_picture.items(), pool.map(_fault, items_by_picture), strict=True):
+            if reason:
+                raise DataError(f"item {item.id!r}: {path.name} is not a readable image: {reason}")
+
+
+def _fault(path: Path) -> str:
+    try:
+        load_image(path)
+    except (OSError, ValueError) as error:
+        return str(error)
+    return ""
 
 
 def changes(path: Path) -> list[str]:
@@ -136,6 +157,6 @@ CHANGES: dict[str, Callable[[Image.Image], bool]] = {
 
 def _open(path: Path) -> Image.Image:
     try:
-        return Image.open(path)
+        return Image.open(path, formats=FORMATS)
     except Image.DecompressionBombError as error:
         raise ValueError(str(error)) from None

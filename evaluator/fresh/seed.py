@@ -27,6 +27,8 @@ LIBRARIES = ("matplotlib", "typst", "pillow", "numpy", "scipy")
 SEED_BYTES = 32
 CHAIN = QUICKNET
 
+MAX_QUESTIONS = 100_000  # of a set that somebody else published; drawing it takes long
+
 
 def drawn_set(quarter: str, settings: Settings) -> tuple[Path, str]:
     """Return the folder and the hash of this installation's set of a quarter.
@@ -152,6 +154,8 @@ def differences(
     """
     if public.seed is None:
         raise DataError(f"the seed of {public.quarter} is not revealed yet")
+    if public.n > MAX_QUESTIONS:
+        raise DataError(f"{public.quarter} has {public.n:,} questions, more than {MAX_QUESTIONS:,}")
     if seed_hash(public.seed) != public.seed_sha256:
         return ["the seed has another hash than was published before"]
     beacon = public.beacon

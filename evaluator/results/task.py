@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from evaluator.benchmarks.base import Benchmark
 from evaluator.core.data_types import Item, Prompt
 from evaluator.datasets.source import Source
+from evaluator.engines.images import check_pictures
 from evaluator.engines.options import EngineOptions
 from submissions.records.request import EvalRequest
 from submissions.records.result import Dataset
@@ -67,6 +68,8 @@ def load_items(task: Task) -> tuple[list[Item], Dataset]:
         items, split = items[: task.limit], f"{split}[:{task.limit}]"
     if task.blind:
         split = f"{split}/blind"
+    else:
+        check_pictures(items)
     return items, Dataset(id=task.source.id, revision=task.source.revision, split=split, n=len(items))
 
 

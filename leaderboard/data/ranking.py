@@ -11,7 +11,6 @@ from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.significance import paired_verdicts
 from submissions.records.index_rows import BoardRow
 
-
 FAMILY_ERROR = 0.05  # chance that intervals tell any two of a board's equal rows apart
 
 

@@ -34,19 +34,28 @@ class Connections:
         self._open: dict[asyncio.Transport, str] = {}  # their networks
 
     def add(self, transport: asyncio.Transport, address: str) -> bool:
-        """Add a connection and return True, or return False if its network has too many.
+        """Add a connection and return True, or return False if its network has too many that are being answered.
 
-        If nearly all connections of the server are taken, the one that has waited longest for a head is closed.
+        If its network or the server has too many connections, the one that has waited longest for a head is closed for it.
         """
         network = network_of(address)
-        if self._of_network[network] >= MAX_OF_NETWORK and not self._is_proxy(address):
+        is_full = self._of_network[network] >= MAX_OF_NETWORK and not self._is_proxy(address)
+        if is_full and not self._close_oldest(network):
             return False
         self._open[transport] = network
         self._of_network[network] += 1
-        if len(self._open) > NEARLY_FULL * MAX_CONNECTIONS and self._waiting:
-            oldest = next(iter(self._waiting))
-            self.stop_waiting(oldest)
-            oldest.close()
+        if len(self._open) > NEARLY_FULL * MAX_CONNECTIONS:
+            self._close_oldest()
+        return True
+
+    def _close_oldest(self, network: str | None = None) -> bool:
+        """Close the connection that has waited longest for a head, of this network or of any. Return whether there was one."""
+        waiting = (one for one in self._waiting if network in (None, self._open.get(one)))
+        oldest = next(waiting, None)
+        if oldest is None:
+            return False
+        self.remove(oldest)
+        oldest.close()
         return True
 
     def remove(self, transport: asyncio.Transport) -> None:

@@ -5,7 +5,7 @@ All checks run, even if an earlier one fails. Each reports what it found or how 
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -47,6 +47,9 @@ IsApproved = Callable[[str, str], bool]  # (model id, commit) → whether the op
 
 def _approve_nothing(model_id: str, revision: str) -> bool:
     return False
+
+
+Shapes = Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -196,8 +199,8 @@ def _base(model: _Model) -> str:
         raise RefusedError(RefusalCode.ADAPTER_KIND, f"init_lora_weights: {initialisation[:50]}")
     patterns = settings.get("rank_pattern")
     ranks = [settings.get("r"), *(patterns.values() if isinstance(patterns, dict) else ())]
-    if any(isinstance(rank, int) and rank > MAX_RANK for rank in ranks):
-        raise RefusedError(RefusalCode.ADAPTER_KIND, f"r > {MAX_RANK:,}")
+    if not all(isinstance(rank, int) and 0 < rank <= MAX_RANK for rank in ranks):
+        raise RefusedError(RefusalCode.ADAPTER_KIND, f"r must be from 1 to {MAX_RANK:,}")
     return f"{base.model_id}@{base.revision[:8]}"
 
 
@@ -217,27 +220,47 @@ def _weights(model: _Model) -> str:
 
 
 def _check_adapter(repository: Repository) -> None:
-    """Check by the names of the weights that an adapter is whole and fits its base model.
+    """Check by the names and shapes of the weights that an adapter is whole and fits its base model.
 
     Whether every weight finds its place is known only when both are loaded, because libraries rename weights.
     """
     if repository.base is None:
         return
     settings = parsed_json(ADAPTER, repository.settings_files[ADAPTER])
-    own, of_base = _tensor_names(repository), _tensor_names(repository.base)
+    own, of_base = _shapes(repository), _shapes(repository.base)
     modules = {name.rpartition(".lora_A.")[0] for name in own if ".lora_A." in name}
+    if not modules:
+        raise RefusedError(RefusalCode.ADAPTER_NAMES, "lora_A")
     wanted = ["lora_B.weight", *(["lora_magnitude_vector"] if settings.get("use_dora") else [])]
     for module in sorted(modules):
         for part in wanted:
             if f"{module}.{part}" not in own and f"{module}.{part}.weight" not in own:
                 raise RefusedError(RefusalCode.ADAPTER_NAMES, f"{module[:100]}: {part}")
+        if fault := _shape_fault(module, own, of_base):
+            raise RefusedError(RefusalCode.ADAPTER_NAMES, f"{module[:100]}: {fault}")
     layers, base_layers = _highest_layer(own), _highest_layer(of_base)
     if layers is not None and base_layers is not None and layers > base_layers:
         raise RefusedError(RefusalCode.ADAPTER_NAMES, f"layers.{layers} > layers.{base_layers}")
 
 
-def _tensor_names(repository: Repository) -> set[str]:
-    return {name for header in repository.headers.values() if header for name in header.names}
+def _shape_fault(module: str, own: Shapes, of_base: Shapes) -> str:
+    """Return how the shapes of an adapter's module contradict each other or the weight of the base, or ""."""
+    down, up = (own.get(f"{module}.lora_{part}.weight", ()) for part in "AB")
+    if len(down) != 2 or len(up) != 2:  # of a convolution, or named in another way
+        return ""
+    if down[0] != up[1]:
+        return f"lora_A {down[0]} × {down[1]}, lora_B {up[0]} × {up[1]}"
+    # Libraries rename the start of a weight's name, so only its end is compared: layers.0.self_attn.q_proj.weight.
+    ending = f".{'.'.join(module.split('.')[-4:])}.weight"
+    found = [shape for name, shape in of_base.items() if f".{name}".endswith(ending) and len(shape) == 2]
+    if found and (up[0], down[1]) not in found:
+        return f"{up[0]} × {down[1]} ≠ {found[0][0]} × {found[0][1]}"
+    return ""
+
+
+def _shapes(repository: Repository) -> Shapes:
+    """Return the shapes of a repository's tensors by name."""
+    return {name: shape for header in repository.headers.values() if header for name, shape in header.shapes.items()}
 
 
 def _highest_layer(names: Iterable[str]) -> int | None:

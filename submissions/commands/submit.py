@@ -12,6 +12,7 @@ from submissions.queue.pseudonyms import Pseudonyms
 from submissions.queue.quota import Submitter
 from submissions.texts.check_names import CHECKS
 from submissions.texts.errors import QueueError, RefusedError, SettingsError
+from submissions.texts.printable import printable
 from submissions.texts.refusals import REFUSALS
 
 
@@ -21,7 +22,7 @@ def check(context: Context) -> int:
     for one in report.checks:
         mark = "-" if one.skipped else "✗" if one.refusal else "✓"
         benchmark = f" [{one.benchmark}]" if one.benchmark else ""
-        print(f"{mark} {CHECKS[one.name].en}{benchmark}{f': {one.detail}' if one.detail else ''}")
+        print(printable(f"{mark} {CHECKS[one.name].en}{benchmark}{f': {one.detail}' if one.detail else ''}"))
         if one.refusal:
             print(f"    {REFUSALS[one.refusal].en}")
     return 2 if any(one.refusal for one in report.checks) else 0

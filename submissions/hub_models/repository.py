@@ -58,11 +58,11 @@ PROCESSORS = {"processor_config.json", "preprocessor_config.json"}  # a model th
 
 @dataclass(frozen=True)
 class Header:
-    """The number of tensors and parameters in a safetensors file, and the names of the tensors, from its header."""
+    """The number of tensors and parameters in a safetensors file, and the tensors' shapes, from its header."""
 
     tensors: int
     params: int
-    names: frozenset[str] = frozenset()
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # of the tensors, by name
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ def read_header(
     try:
         tensors = read().tensors
         params = parameters({key: (t.dtype, t.shape) for key, t in tensors.items()}, config)
-        header = Header(len(tensors), params, frozenset(tensors))
+        header = Header(len(tensors), params, {key: tuple(tensor.shape) for key, tensor in tensors.items()})
         data_bytes = max((t.data_offsets[1] for t in tensors.values()), default=0)
     except (HTTPError, OSError):
         raise

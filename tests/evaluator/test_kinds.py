@@ -13,7 +13,7 @@ import torch
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from peft import LoraConfig, get_peft_model
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from evaluator.benchmarks import BENCHMARKS
@@ -514,3 +514,40 @@ def test_check_compares_names_of_adapter_and_base(case: dict[str, Any], models_d
     refused = {check.refusal for check in report.refusals()}
     found_early = case["name"] in ("more-layers-than-the-base", "dora-without-magnitudes")
     assert (RefusalCode.ADAPTER_NAMES in refused) == found_early, refused
+
+
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        ({"r": 0}, RefusalCode.ADAPTER_KIND),
+        ({"r": "8"}, RefusalCode.ADAPTER_KIND),
+        ({"lora_A": (8, 7)}, RefusalCode.ADAPTER_NAMES),  # another width than the base's
+        ({"lora_A": (4, None)}, RefusalCode.ADAPTER_NAMES),  # another rank than lora_B's
+        ({"lora_A": None}, RefusalCode.ADAPTER_NAMES),  # no adapter's weights at all
+    ],
+)
+def test_check_compares_shapes_of_adapter_and_base(
+    change: dict[str, Any], refused: RefusalCode, models_dir: Path, tmp_path: Path
+) -> None:
+    case = next(one for one in ADAPTERS if not one["right"].startswith("invalid_weights"))
+    models = tmp_path / "models"
+    shutil.copytree(models_dir / "tiny/image-text", models / "tiny/image-text")
+    folder = write_adapter(case, models / "tiny/image-text", models / "o/adapter")
+    if "r" in change:
+        settings = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+        (folder / "adapter_config.json").write_text(json.dumps({**settings, **change}), encoding="utf-8")
+    else:
+        weights = load_file(folder / "adapter_model.safetensors")
+        save_file(_reshaped(weights, change["lora_A"]), folder / "adapter_model.safetensors")
+    report = check_model("o/adapter", None, models, REGISTRY, max_bytes=10**10)
+    assert refused in {check.refusal for check in report.refusals()}
+
+
+def _reshaped(weights: dict[str, torch.Tensor], shape: tuple[int, int | None] | None) -> dict[str, torch.Tensor]:
+    if shape is None:
+        return {"x": torch.ones(1)}
+    rank, width = shape
+    return {
+        name: torch.ones(rank, width or weight.shape[1]) if "lora_A" in name else weight
+        for name, weight in weights.items()
+    }

@@ -69,7 +69,8 @@ _PERIOD = re.compile(
 )
 _PLACE = re.compile(rf"(?<![가-힣])({'|'.join(PLACES)})(?:특별시|광역시|특별자치시|특별자치도|시|도)?(?![가-힣]{{2,}})")
 _AND_MORE = re.compile(
-    r"(?<!\d)(\d{1,4})\s?(?:세\s?이상|\+|(?:years?\s)?(?:and|or)\s(?:over|above|older|up|more)(?:\sage\w*)?)", re.IGNORECASE
+    r"(?<!\d)(\d{1,4})\s?(?:세\s?이상|\+|(?:years?\s)?(?:and|or)\s(?:over|above|older|up|more)(?:\sage\w*)?)",
+    re.IGNORECASE,
 )
 _RANGE_DASH = re.compile(r"(?<=\d)\s?[–—~∼−]\s?(?=\d)")
 _FRACTION_WORD = re.compile(rf"\b({'|'.join(FRACTIONS)})[-\s]({'|'.join(FRACTION_PARTS)})s?\b", re.IGNORECASE)

@@ -4,10 +4,13 @@ Each archive of tests/cases/import is one report from another tool.
 """
 
 import csv
+import json
 import re
 import unicodedata
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -15,6 +18,7 @@ from openpyxl.cell import Cell
 from PIL import Image
 
 from evaluator.benchmarks import BENCHMARKS
+from evaluator.benchmarks.source_rows import SourceRow
 from evaluator.core.errors import DataError
 from evaluator.datasets.import_dataset import Imported, import_dataset
 from scripts.support.serving import python
@@ -216,3 +220,109 @@ def test_import_counts_pictures_that_are_changed(tmp_path: Path) -> None:
     done = python("-m", "evaluator", "import", "ko-vqa", str(folder), str(tmp_path / "out"))
     for reason in ("with transparency", "with more than 8 bits", "stored turned"):
         assert f"1 pictures {reason}" in done.stdout
+
+
+def _cut_jpeg(path: Path) -> None:
+    Image.effect_noise((400, 300), 80).convert("RGB").save(path, "JPEG")
+    path.write_bytes(path.read_bytes()[:5000])
+
+
+def _postscript(path: Path) -> None:
+    path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EOF\n")
+
+
+@pytest.mark.parametrize("write", [_cut_jpeg, _postscript])
+def test_import_decodes_pictures(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    """A picture that breaks off would fail when a model is asked about it, and the run would never be complete."""
+    folder = _csv_folder(tmp_path / "in", "1,교육,얼마?,5원,1.png\n2,교육,얼마?,5원,2.png\n")
+    write(folder / "2.png")
+    imported = _imported("ko-vqa", folder, tmp_path)
+    assert [item.id for item in imported.items] == ["1"]
+    assert "not a readable image" in imported.rejected[0][1]
+
+
+def test_run_names_broken_picture(tmp_path: Path, environment: dict[str, str]) -> None:
+    folder = _csv_folder(tmp_path / "in", "1,교육,얼마?,5원,1.png\n")
+    _imported("ko-vqa", folder, tmp_path)
+    (picture,) = (tmp_path / "out/images").iterdir()
+    _cut_jpeg(picture)
+    command = ["run", "--model", "tiny/image-text", "--benchmark", "ko-vqa", "--data", str(tmp_path / "out")]
+    done = python("-m", "evaluator", *command, "--out", str(tmp_path / "run"), environment=environment)
+    assert done.returncode == 2 and f"item '1': {picture.name} is not a readable image" in done.stderr
+
+
+def test_import_rejects_text_under_empty_heading(tmp_path: Path) -> None:
+    folder = _csv_folder(tmp_path / "in", "")
+    (folder / "q.csv").write_text(
+        "row_id,question,image,domain,answer,\n1,얼마?,1.png,교육,1,402백만 원\n2,얼마?,1.png,교육,3원,\n",
+        encoding="utf-8",
+    )
+    imported = _imported("ko-vqa", folder, tmp_path)
+    assert [item.answer for item in imported.items] == ["3원"]
+
+
+def test_import_leaves_out_hidden_sheet(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    book = _workbook(source, VQA_COLUMNS, [1, "교육", "몇 명?", "15명", "1.png"])
+    hidden = book.create_sheet("old")
+    hidden.append(VQA_COLUMNS)
+    hidden.append([2, "교육", "몇 명?", "16명", "1.png"])
+    hidden.sheet_state = "hidden"
+    book.save(source / "q.xlsx")
+    assert [item.answer for item in _imported("ko-vqa", source, tmp_path).items] == ["15명"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("row_id;domain;question\n1;교육;얼마?\n", "separates columns by ';'"),
+        ("row_id\tdomain\tquestion\n1\t교육\t얼마?\n", "separates columns by"),
+    ],
+)
+def test_import_names_other_separator(tmp_path: Path, content: str, message: str) -> None:
+    folder = _csv_folder(tmp_path / "in", "")
+    (folder / "q.csv").write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=message):
+        _imported("ko-vqa", folder, tmp_path)
+
+
+CHART = {
+    "question_id": 5,
+    "question_type_id": 72,
+    "figure_id": "1",
+    "question": "Which?",
+    "answer": "42",
+    "url": "https://x.example/1.png",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"figure_id": "none", "url": None}, "is not below"),
+        ({"figure_id": None, "url": 5}, "must be text"),
+        ({"question_type_id": 10**30}, "whole number"),
+        ({"prompt": 7}, "must be text"),
+        ({"extra_input_figure_bboxes": [[1, 2, float("nan"), 4]]}, "not four numbers"),
+        ({"answer": float("inf")}, "not a number"),
+    ],
+)
+def test_import_infochartqa_rejects_row(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    Image.new("RGB", (40, 40)).save(source / "1.png")
+    rows = [CHART, {**CHART, "question_id": 6, **change}]
+    (source / "text-0.json").write_text(json.dumps(rows), encoding="utf-8")
+    imported = _imported("infochartqa", source, tmp_path)
+    assert len(imported.items) == 1 and message in imported.rejected[0][1]
+
+
+def test_import_refuses_repeated_key(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/text-0.json").write_text('[{"question_id": 1, "answer": "1", "answer": "2"}]', encoding="utf-8")
+    with pytest.raises(DataError, match="the key 'answer' appears twice"):
+        _imported("infochartqa", tmp_path / "in", tmp_path)
+
+
+def test_whole_number_of_column_with_gap_is_whole() -> None:
+    assert SourceRow(Path("x"), 1, {"answer": 1402886.0}).text("answer") == "1402886"

@@ -547,8 +547,9 @@ def test_idle_connections_shut_nobody_out(source: str, monkeypatch: pytest.Monke
             visitor.sendall(request)
             assert b"200 OK" in visitor.recv(4096)
         if source == "one network":
-            with connect_from("127.0.0.2", server) as more:
-                assert b"429" in more.recv(4096)
+            with connect_from("127.0.0.2", server) as neighbour:  # for example a monitor on the same host
+                neighbour.sendall(request)
+                assert b"200 OK" in neighbour.recv(4096)
 
 
 def test_connections_of_proxy_are_not_limited(monkeypatch: pytest.MonkeyPatch) -> None:
