@@ -30,7 +30,7 @@ NOISE = NOISES[12]
 CLUSTER = 5  # items a figure, as in InfoChartQA
 SHARED = 0.9  # share of the variance of a model's noise that is common to the items of a figure
 RESAMPLES = 2000
-TRUTHS = (0.5, 0.9, 0.98)
+TRUTHS = (0.5, 0.9, 0.97, 0.98)
 
 Row = tuple[str, str, str]  # name, measured, expected
 Rights = npt.NDArray[np.float64]  # models × items

@@ -42,7 +42,7 @@ def mean_interval(
 
     The effective number is how many independent 0-or-1 items would give a mean with the same variance, which is
     estimated from the spread between clusters (Korn & Graubard, Survey Methodology 24 (1998)). The quantile is that of
-    a t distribution for the number of clusters.
+    a t distribution, whose degrees of freedom are fewer if few clusters make the spread, as for a score near 100 %.
 
     Scores are between `lowest` and 1. They are scaled to 0 to 1 first, and the interval is scaled back. `weights` are those
     of a weighted mean.
@@ -62,14 +62,27 @@ def mean_interval(
         return wilson(mean, n)
     from scipy.stats import t
 
-    quantile = float(t.ppf(0.975, groups - 1))
-    residuals = np.bincount(member, weight * (values - mean), groups)
+    residuals: npt.NDArray[np.float64] = np.bincount(member, weight * (values - mean), groups).astype(np.float64)
+    quantile = float(t.ppf(0.975, _degrees_of_freedom(residuals)))
     variance = max(
         groups / (groups - 1) * float((residuals**2).sum()) / float(weight.sum()) ** 2,
         weighted_variance(values, weight),  # clusters that balance by chance must not raise the effective number
     )
     effective = mean * (1 - mean) / variance if variance else groups  # all scores equal: one item for each cluster
     return wilson(mean, effective, quantile=quantile)
+
+
+def _degrees_of_freedom(residuals: npt.NDArray[np.float64]) -> float:
+    """Return the degrees of freedom of a variance that is estimated from one residual of each cluster, at least 1.
+
+    It is the geometric mean of the number of clusters, which is too many if most have the same score, and Kish's effective
+    number of them, which is too few. In simulations it holds a true score of 97 % in 94 to 96 % of cases
+    (`make bench PARTS=statistics`).
+    """
+    clusters = len(residuals) - 1
+    squares = residuals**2
+    effective = float(squares.sum() ** 2 / (squares**2).sum()) if squares.any() else clusters
+    return max(1.0, float((clusters * min(clusters, effective)) ** 0.5))
 
 
 def difference_interval(scores: tuple[float, float], first: Interval, second: Interval) -> Interval:

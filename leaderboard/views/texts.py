@@ -106,7 +106,7 @@ TEXTS: dict[str, Text] = {
     ),
     "distribution": Text("모델 {n}개의 점수 분포", "Score distribution of {n} models"),
     "blind": Text("이미지·문서 없이", "without image or page"),
-    "constant": Text("늘 같은 답(예시 문항)", "one answer to all (sample set)"),
+    "constant": Text("늘 같은 답", "one answer to all"),
     "chance": Text("무작위 선택", "chance"),
     "changes": Text("지난 7일의 변화", "Changes in the last 7 days"),
     "no_changes": Text("지난 7일 동안 순위가 바뀌지 않았습니다.", "No ranks have changed in the last 7 days."),

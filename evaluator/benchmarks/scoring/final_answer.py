@@ -44,6 +44,11 @@ _ALSO_POSSIBLE = re.compile(r"(?:일\s?수도|도|역시)\s?(?:가능|있|될|�
 _SUBJECT = re.compile(r"([가-힣A-Za-z]+?)(?:은|는|이|가|의|:|의 경우)?\s*(?:약|총)?\s*$")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _ASKS_NAME_AND_VALUE = re.compile(r"(?:과|와|및)\s?(?:그|해당|그때|이때)(?![가-힣]*\s?중)")
+_ASKS_YEAR = re.compile(r"몇 년|몇년|언제|어느 해|해는|연도|시기")
+_PERIODS = [re.compile(words) for words in (r"하루|일평균|일일", r"월평균|매월|한 달|매달", r"연간|연평균|매년|한 해")]
+_DIRECTIONS = [re.compile(r"증가|상승|(?<![가-힣])늘"), re.compile(r"감소|하락|(?<![가-힣])줄")]
+_BOUNDS = [re.compile(r"최대|이내|이하|많아야|까지|at most|up to"), re.compile(r"최소|이상|적어도|at least")]
+_WITH_OR_WITHOUT = [re.compile("포함"), re.compile("제외")]
 _BASE = re.compile(r"(?<![\d,.])((?:[\d,.]{1,20}\s?)?[십백천만억]{0,6}\s?[가-힣㎢㎡]{1,3})당(?![가-힣])")
 _NAME_ENDING = re.compile(r"(?:이며|이고|으로|로|은|는|이|가|의|과|와)$")
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b|~", re.IGNORECASE)
@@ -57,7 +62,7 @@ _COMPARES = re.compile(r"대비|보다|차이|증가|감소|변화|변동|넘어
 # Follow a quantity that is an operand or the subject and therefore not asserted.
 _OPERAND = re.compile(
     r"(?:\([^()]{0,30}\))?[)\]}.…]*\s?(?:이상|이하|미만|초과|년|년도|도)?(?:(?:은|는|이|가|을|를|에|의|로)(?![가-힣])|으로"
-    r"|(?P<compared>에서|보다|대비|부터|까지|[가-힣]{0,2}당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|\s?(?:중|가운데)(?:에서|에)?(?![가-힣]|\s?하나)"
+    r"|(?P<compared>에서|보다|대비|부터|까지|[가-힣]{0,2}당(?![가-힣])|(?:이)?므로|이라서|인(?=\s)|(?:을|를)?\s?(?:포함|제외)(?=[\s하])|[가-힣·\s]{0,8}(?:중|가운데)(?:에서|에)?(?![가-힣]|\s?하나)"
     r"|(?:이|가|만큼|이나)?\s?(?:증가|감소|상승|하락|늘어|줄어|오르|내리|늘|줄|오|내)(?:한|하여|해|해서|난|나|든|들어|른|린|은)\s(?=[^.]*\d)"
     r"|\s(?:대비|이상|이하|이후|이전)(?:인)?(?![가-힣])))"
 )
@@ -93,6 +98,7 @@ _BOUND_AFTER = re.compile(
 _BOUND_BEFORE = re.compile(
     r"(?:최소|최대|적어도|많아야|[<>≤≥]|\b(?:at least|at most|(?:more|less|fewer) than|over|under))\s*$", re.IGNORECASE
 )
+_BOUND_WORD = re.compile(r"최소|최대|적어도|많아야|이내|까지|at least|at most|up to", re.IGNORECASE)
 _RANGE = re.compile(r"\s?(?:까지|사이|범위|~)")
 _UNSURE = re.compile(r"알 수 없|확인할 수 없|판단할 수 없|모르겠|확실하지 않|표에 없습니다")
 
@@ -123,13 +129,19 @@ def strict_f1(question: str, gold: str, output: str) -> float:
         return 1 - swapped
     if not _names_subject(question, gold, output) or _other_base(gold, output):
         return 0.0
+    if any(_differ(words, gold, output) for words in (_PERIODS, _BOUNDS, _WITH_OR_WITHOUT)) or _differ(
+        _DIRECTIONS, question, output
+    ):
+        return 0.0
     if stated == wanted:
         return 1.0
     asked = quantities(question)
-    remarks = _differences(wanted) + [
-        quantity for quantity in wanted if not _is_among(quantity, quantities(without_remarks(gold)))
-    ]
-    wanted = _required(quantities(without_remarks(gold)), asked)
+    remarks = (
+        _years_of_values(question, wanted)
+        + _differences(wanted)
+        + [quantity for quantity in wanted if not _is_among(quantity, quantities(without_remarks(gold)))]
+    )
+    wanted = _required(_without(quantities(without_remarks(gold)), _years_of_values(question, wanted)), asked)
     if _same_quantities(wanted, _without_asked(_without(stated, remarks), asked, wanted)):
         return 1.0
     given = _without(asserted_quantities(output, question, asked, wanted), remarks)
@@ -144,6 +156,13 @@ def without_remarks(text: str) -> str:
     """Return a text without remarks in brackets, unless they have its only quantity."""
     without = _BRACKETS.sub("", text)
     return without if quantities(without) else text
+
+
+def _years_of_values(question: str, wanted: Sequence[Quantity]) -> list[Quantity]:
+    """Return the gold years that only say when a value was so, which an answer may leave out."""
+    if _ASKS_YEAR.search(question) or all(quantity.unit == "년" for quantity in wanted):
+        return []
+    return [quantity for quantity in wanted if quantity.unit == "년" and 1900 <= quantity.value <= 2100]
 
 
 def _differences(wanted: Sequence[Quantity]) -> list[Quantity]:
@@ -171,6 +190,12 @@ def _other_base(gold: str, output: str) -> bool:
     """Return whether two rates are per different bases: 천 명당, 만 명당."""
     some, others = _bases(gold), _bases(output)
     return bool(some and others) and not any(_is_among(base, others) for base in some)
+
+
+def _differ(words: Sequence[re.Pattern[str]], one: str, other: str) -> bool:
+    """Return whether each text has words of one group only, and not of the same."""
+    some, others = ({place for place, group in enumerate(words) if group.search(text)} for text in (one, other))
+    return len(some) == len(others) == 1 and some != others
 
 
 def _bases(text: str) -> list[Quantity]:
@@ -201,7 +226,7 @@ def asserted_quantities(
             q
             for passage, limit in passages
             for q in _in_sentence(
-                _without_working(_clause_of(question, passage, asked, wanted), question), asked, wanted, limit
+                question, _without_working(_clause_of(question, passage, asked, wanted), question), asked, wanted, limit
             )
         ]
     else:
@@ -251,7 +276,7 @@ def _explicit_passages(
     if concluded:
         return [(passage, None) for passage in [concluded[-1], *filter(_is_bare, [*concluded[:-1], *sentences])]]
     if bold := list(islice(_bold_passages(output, has_value), MAX_MARKERS)):
-        values = [_distinct(_in_sentence(passage, asked, wanted, limit)) for passage, limit in bold]
+        values = [_distinct(_in_sentence(question, passage, asked, wanted, limit)) for passage, limit in bold]
         if all(_same_quantities(values[0], other) for other in values):
             return [bold[-1]]
     if not places or len(scan(text)) > MAX_UNMARKED_QUANTITIES:
@@ -348,7 +373,7 @@ def _clause_of(question: str, sentence: str, asked: Sequence[Quantity], wanted: 
 
 
 def _in_sentence(
-    sentence: str, asked: Sequence[Quantity], wanted: Sequence[Quantity], limit: int | None = None
+    question: str, sentence: str, asked: Sequence[Quantity], wanted: Sequence[Quantity], limit: int | None = None
 ) -> list[Quantity]:
     """Return the quantities that a sentence asserts. If all are operands, it asserts the last one outside a comparison.
 
@@ -371,6 +396,7 @@ def _in_sentence(
     found = _outside_brackets(sentence, found, wanted)
     operands = [stated for stated in values if stated not in found]
     found = [stated for stated in found if not _is_year_of(sentence, stated, operands)]
+    found = _of_subject(question, sentence, found)
     clauses = [one for one, following in pairwise(found) if _is_clause(sentence, one, following)]
     subjects = [stated for stated in free if not _is_compared(sentence, stated)]
     chosen = [stated for stated in found if stated not in clauses]
@@ -446,6 +472,20 @@ def _outside_brackets(sentence: str, found: Sequence[Stated], wanted: Sequence[Q
     return kept or list(found)
 
 
+def _of_subject(question: str, sentence: str, found: Sequence[Stated]) -> list[Stated]:
+    """Return the one value whose subject the question names, or all: 부상자 in "사망자 2,916명, 부상자 291,608명"."""
+    if not 1 < len(found) <= MAX_MARKERS:
+        return list(found)
+    subjects = [_SUBJECT.search(sentence, max(0, stated.start - 20), stated.start) for stated in found]
+    named = [
+        stated
+        for stated, subject in zip(found, subjects, strict=True)
+        if subject and len(subject[1]) > 1 and subject[1] in question
+    ]
+    is_lookup = not _ASKS_TO_COMPARE.search(question) and all(subjects)
+    return named if is_lookup and len(named) == 1 else list(found)
+
+
 def _is_year_of(sentence: str, stated: Stated, operands: Sequence[Stated]) -> bool:
     """Return whether a quantity is the year of an operand: 2018년 in "2018년 6,904건에서 227건 증가한 7,131건"."""
     if stated.quantity.unit != "년":
@@ -496,7 +536,7 @@ def _is_unsure(output: str, gold: str) -> bool:
     stated = scan(text) if len(text) < MAX_DENIAL_LENGTH else []
     if len(_distinct([one.quantity for one in stated[:MAX_VALUES]])) != 1:
         return False
-    may_be_bound = _BOUND_AFTER.search(gold) or _BOUND_BEFORE.search(gold)
+    may_be_bound = _BOUND_AFTER.search(gold) or _BOUND_WORD.search(gold)
     return any(
         _DENIED_AFTER.match(text, one.end)
         or _DENIED_BEFORE.search(text, max(0, one.start - 12), one.start)

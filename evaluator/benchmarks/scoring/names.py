@@ -43,6 +43,15 @@ PLACES = {
     "경기": "gyeonggi", "강원": "gangwon", "충북": "chungbuk", "충남": "chungnam", "전북": "jeonbuk", "전남": "jeonnam", "경북": "gyeongbuk",
     "경남": "gyeongnam", "제주": "jeju", "수원": "suwon",
 }  # fmt: skip
+SPELLINGS = {
+    "aluminium": "aluminum",
+    "colour": "color",
+    "grey": "gray",
+    "fibre": "fiber",
+    "centre": "center",
+    "tyre": "tire",
+    "labour": "labor",
+}
 QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 FRACTIONS = {"one": 1, "a": 1, "two": 2, "three": 3, "four": 4, "five": 5}
 FRACTION_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}

@@ -1,6 +1,7 @@
 """Write numbers and signs that are words as digits and `-`: 삼만 이천 명, 두 곳, 3천1백만 원, 마이너스 5.2%, 영하 3도."""
 
 import re
+from decimal import Decimal
 
 DIGITS = {"일": 1, "이": 2, "삼": 3, "사": 4, "오": 5, "육": 6, "칠": 7, "팔": 8, "구": 9}
 TENS = {"십": 10, "백": 100, "천": 1000}
@@ -31,7 +32,7 @@ _MINUS_WORD = re.compile(
 )
 _TILDE = re.compile("[∼〜～]")
 _DURATION = re.compile(
-    r"(?<![\d.,])(\d{1,4})\s?(?:시간|hours?|hrs?|h)\s?(?:and\s)?(\d{1,2})\s?(?:분|minutes?|mins?|m)(?![A-Za-z])"
+    r"(?<![\d.,])(\d{1,4})\s?(?:시간|hours?|hrs?|h)\s?(?:and\s)?(\d{1,2}(?:\.\d+)?)\s?(?:분|minutes?|mins?|m)(?![A-Za-z])"
 )
 _DASH_SIGN = re.compile(r"(?<![\w)\]%.,~-])[−–—‑－](?=\s?[\d.$₩])")
 
@@ -39,7 +40,7 @@ _DASH_SIGN = re.compile(r"(?<![\w)\]%.,~-])[−–—‑－](?=\s?[\d.$₩])")
 def in_digits(text: str) -> str:
     """Return a text whose numbers and signs are written with digits and `-`."""
     text = _DASH_SIGN.sub("-", _MINUS_WORD.sub(" -", _TILDE.sub("~", text)))
-    text = _DURATION.sub(lambda match: f"{60 * int(match[1]) + int(match[2])}분", text)
+    text = _DURATION.sub(lambda match: f"{60 * int(match[1]) + Decimal(match[2])}분", text)
     text = _FIRST.sub("1번째", text)
     text = _COUNTED.sub(lambda match: f"{COUNTS[match[1]]}{'곳' if match[2] == '군데' else match[2]}", text)
     text = _HANGUL.sub(lambda match: str(_hangul_value(match[0])), text)

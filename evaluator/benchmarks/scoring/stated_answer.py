@@ -33,9 +33,8 @@ _ARROW_FIRST = re.compile(r"^[ \t]*(?:→[ \t]*)+", re.MULTILINE)
 _MARKER_ARROW = re.compile(r"(정답|답변|답|answer)\s*→", re.IGNORECASE)
 
 # A table before or after the answer shows where it comes from.
-_TABLE = re.compile(
-    r"<table.{0,20000}?</table>|(?:^[ \t]*\|[^\n]*\|[ \t]*(?:\n|\Z)){2,}", re.IGNORECASE | re.DOTALL | re.MULTILINE
-)
+_TABLE_LINES = re.compile(r"(?:^[ \t]*\|[^\n]*\|[ \t]*(?:\n|\Z)){2,}", re.MULTILINE)
+TABLE_START, TABLE_END = "<table", "</table>"
 
 # Sources.
 _CITATION = re.compile(r"(?<=\S)[ \t]?(?:\[\^?\d{1,3}\]|【[^【】\n]{1,40}】)|(?<![A-Za-z㎜㎝㎞])[⁰¹²³⁴-⁹]+[⁾)]")
@@ -76,7 +75,7 @@ def stated_answer(output: str) -> str:
     """Return the part of an output that states the answer, or the whole output if no part is left out."""
     text = _END_TOKEN.sub("", after_thinking(output))
     text = _in_json(text)
-    text = _kept(text, _TABLE.sub("\n", text)) if "<table" in text or "|" in text else text
+    text = _kept(text, _TABLE_LINES.sub("\n", _without_html_tables(text)))
     text = _in_tags(text)
     text = _without_wrappers(text)
     text = _kept(text, _SOURCE.sub("", _CITATION.sub("", _FOOTNOTE.sub("", text))))
@@ -108,6 +107,14 @@ def _in_tags(text: str) -> str:
     """Return what an output has in tags such as `<answer>`. Different answers in several tags are alternatives."""
     answers = dict.fromkeys(match[2] for match in _ANSWER_TAG.finditer(text) if re.search(r"\w", match[2]))
     return " 또는 ".join(answers) if answers else text
+
+
+def _without_html_tables(text: str) -> str:
+    parts, position = [], 0
+    while (start := text.find(TABLE_START, position)) >= 0 and (end := text.find(TABLE_END, start)) >= 0:
+        parts.append(text[position:start])
+        position = end + len(TABLE_END)
+    return "\n".join([*parts, text[position:]])
 
 
 def _without_wrappers(text: str) -> str:

@@ -23,7 +23,7 @@ from evaluator.benchmarks.scoring.chart_answers import (
     mostly_digits,
 )
 from evaluator.benchmarks.scoring.letters import asserted_letters
-from evaluator.benchmarks.scoring.names import number_words_as_digits, one_form
+from evaluator.benchmarks.scoring.names import SPELLINGS, number_words_as_digits, one_form
 from evaluator.benchmarks.scoring.numerals import in_digits
 from evaluator.benchmarks.scoring.quantities import MULTIPLIERS, Stated, plain, scan
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
@@ -70,6 +70,11 @@ _LETTER_FACTORS = {"k": "천", "m": "백만", "mn": "백만", "b": "십억", "bn
 _LETTER_FACTOR = re.compile(r"(?<=\d)(?:\s?(K|M|B|T|[Bb]n|[Mm]n|[Tt]n)|(k|m|b))(?![A-Za-z\d])")
 _OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of the 9 countries
 _PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")
+# Of the change that a question asks about: up, down.
+_DIRECTIONS = [
+    re.compile(r"\b(?:increas\w*|rise|rose|grow|grew|gain)\b", re.IGNORECASE),
+    re.compile(r"\b(?:decreas\w*|declin\w*|drop|fall|fell|reduc\w*)\b", re.IGNORECASE),
+]
 _CURRENCY = re.compile(r"(?<![A-Za-z])[A-Z]{0,3}[$€£₩¥]")
 _SCALE_WORD = "[십백천만억조]"
 _ASKED_FACTOR = re.compile(
@@ -186,7 +191,7 @@ def final_passage(response: str) -> str | None:
 
 def _is_candidate(part: str) -> bool:
     """Return whether a part of a response may be one of several candidates: a few words that are no sentence."""
-    is_sentence = part.endswith(".") and bool(_FUNCTION_WORD.search(part))
+    is_sentence = "=" in part or (part.endswith(".") and bool(_FUNCTION_WORD.search(part)))
     return len(part.split()) <= MAX_CANDIDATE_WORDS and not is_sentence
 
 
@@ -250,10 +255,27 @@ def _same_value(question: str, answer: str, passage: str, tolerance: float) -> b
     if not wanted:
         return False
     if _YEAR.fullmatch(answer.strip()):
-        given = _asserted_values(question, passage, years=True)
+        text = _readable(passage)
+        given = [one for one in _asserted_values(question, passage, years=True) if _is_year(text, one)]
         return {one.quantity.value for one in given} == {wanted[-1].quantity.value}
-    given = _asserted_values(question, _main_part(passage.replace("\n", " "), re.compile(r"\d")), years=False)
+    part = _main_part(_clause_about(question, passage.replace("\n", " ")), re.compile(r"\d"))
+    given = _asserted_values(question, part, years=False)
     return bool(given) and all(_agree(question, answer, wanted[-1], passage, one, tolerance) for one in given)
+
+
+def _clause_about(question: str, passage: str) -> str:
+    """Return the clause of a passage that alone has words of the question, or the whole passage."""
+    clauses = [clause for clause in passage.split(";") if re.search(r"\d", clause)]
+    if len(clauses) != 2:
+        return passage
+    first, second = (_words(clause) & _words(question) for clause in clauses)
+    if bool(first - second) == bool(second - first):
+        return passage
+    return clauses[0] if first - second else clauses[1]
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[a-z]{4,}", text.lower()))
 
 
 def _values(text: str) -> list[Stated]:
@@ -276,8 +298,8 @@ def _asserted_values(question: str, passage: str, *, years: bool) -> list[Stated
     asked = {one.quantity.value for one in _values(question)}
     if others := [one for one in every if one.quantity.value not in asked]:
         every = others
-    if every and _ARRIVES.search(text[: every[-1].start]):
-        every = every[-1:]
+    if arrived := [one for one in every if _ARRIVES.search(text[: one.start])]:
+        every = arrived[-1:]
     return [] if any(_DENIAL.search(text[: one.start].lower()) for one in every) else every
 
 
@@ -288,8 +310,15 @@ def _is_year(text: str, one: Stated) -> bool:
 def _agree(question: str, answer: str, wanted: Stated, passage: str, given: Stated, tolerance: float) -> bool:
     """Return whether two values agree, also if one of them is in the factor that the question asks in."""
     some, others = wanted.quantity, given.quantity
+    directions = [group.search(question) is not None for group in _DIRECTIONS]
+    if others.sense in ("+", "-") and sum(directions) == 1 and directions[others.sense == "-"] is False:
+        return False
     units = {some.unit, others.unit} - {"", "%", "달러", "명", "년", "개"}
-    if len(units) > 1 or _differ(_PER.findall(answer), _PER.findall(passage)):
+    if _differ(_PER.findall(answer), _PER.findall(passage)):
+        return False
+    if some.agrees(others):
+        return True
+    if len(units) > 1:
         return False
     factor = _asked_factor(question)
     pairs = [(some.value, others.value)]
@@ -377,5 +406,7 @@ def _in_order_of_mention(question: str, answer: str, text: str) -> str:
 def _folded(text: str) -> str:
     """Return a text without case, punctuation, white space and a leading article. Signs and decimal points are kept."""
     text = one_form(in_digits(unicodedata.normalize("NFKC", text))).casefold().strip()
+    for british, american in SPELLINGS.items():
+        text = text.replace(british, american)
     folded = re.sub(r"^\W*(?:the|a|an)\s+", "", text)
     return re.sub(r"(?<!\d)\.|\.(?!\d)|(?<!\d)/|/(?!\d)|[^\w.+%/-]|_|(?:입니다|이다)\.?$", "", folded)
