@@ -117,10 +117,11 @@ def _run_in_child(
     function: Callable[..., Any],
     arguments: tuple[Any, ...],
 ) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ.clear()
     os.environ.update(environment)  # the fork server still has the environment of its start
     _limit(resource.RLIMIT_DATA, memory)
-    _limit(resource.RLIMIT_CPU, int(seconds) + 1, grace=5)  # in case the parent is gone; SIGXCPU comes before SIGKILL
+    _limit(resource.RLIMIT_CPU, int(seconds) + 1, grace=5)  # SIGXCPU comes before SIGKILL
     try:
         outcome: dict[str, Any] = {"result": function(*arguments)}
     except EvaluationError as error:
@@ -130,6 +131,14 @@ def _run_in_child(
     except Exception:
         outcome = {"crashed": traceback.format_exc()}
     sender.send(outcome)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, for example killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(UNKNOWN_EXIT_CODE)
 
 
 def _limit(kind: int, limit: int, grace: int = 0) -> None:

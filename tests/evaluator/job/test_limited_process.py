@@ -2,10 +2,14 @@
 
 import os
 import random
+import select
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +17,8 @@ from evaluator.benchmarks import BENCHMARKS
 from evaluator.core.data_types import MAX_ANSWER, MAX_COMBINING_MARKS, Answer, Item, Score, cleaned
 from evaluator.core.errors import DataError, EvaluationError, EvaluationStopped
 from evaluator.job.limited_process import run_limited
-from submissions.config.paths import SAMPLES
+from submissions.config.paths import ROOT, SAMPLES
+from tests.support.waiting import wait_for
 
 LONG = 10_000_000  # characters
 SHAPES: dict[str, Callable[[], str]] = {
@@ -157,3 +162,21 @@ def test_cleaned_cuts_long_runs_of_marks() -> None:
         cut = [text[: len(text) - max(0, run - MAX_COMBINING_MARKS)] for text, run in zip(texts, runs, strict=True)]
         whole = "x" * 1000 + "".join(texts)
         assert cleaned(Answer("1", whole, "ok", 0.0)).text == "x" * 1000 + "".join(cut)
+
+
+def write_pid_and_wait(file: Path) -> None:
+    file.write_text(str(os.getpid()))
+    threading.Event().wait()
+
+
+def test_child_ends_with_killed_parent(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from evaluator.job.limited_process import run_limited;"
+        "from tests.evaluator.job.test_limited_process import write_pid_and_wait;"
+        f"run_limited(write_pid_and_wait, Path({str(tmp_path / 'pid')!r}))"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) as parent:
+        child = int(wait_for("the child", lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
+        descriptor = os.pidfd_open(child)
+        parent.kill()
+    assert select.select([descriptor], [], [], 30)[0], "it has ended"
