@@ -51,7 +51,7 @@ _AFFIRMED = re.compile(
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\A[\s(\[*#\"'<>]*([A-Da-d])(?=[\s)\].:*\"'번은는이가를도,]|입니다|예요|\Z)")
-_LINE = re.compile(r"^[\s(\[*\"']*([A-D])[)\]*\"'.]*[ \t]*$", re.MULTILINE)
+_LINE = re.compile(r"^[ \t(\[*\"']*([A-D])[)\]*\"'.]*[ \t]*$", re.MULTILINE)
 _MARKED_OUT = re.compile(r"(?:\(|\[|\*\*)([A-D])(?:\)|\]|\*\*)")
 
 _CLOSING_MARKS = r"[)\]*\"']*(?:\.|번)?"  # brackets, bold, quotes, "." or "번" after a letter
