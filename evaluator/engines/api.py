@@ -297,7 +297,8 @@ class ApiEngine:
         message = f"the server answers no question: {error}"
         if isinstance(error, openai.APIStatusError):
             message = f"the server answers {error.status_code}: {server_message(error, self._secret)}"
-        if self._server and self._server.exit_code is not None:
+        is_unreachable = isinstance(error, openai.APIConnectionError) and not isinstance(error, openai.APITimeoutError)
+        if self._server and (self._server.exit_code is not None or (is_unreachable and self._server.is_ending())):
             message = f"{self._server.name} ended with code {self._server.exit_code} while it was asked"
         if self._server:
             raise EvaluationError(FailureCode.SERVER_FAILED, message) from None

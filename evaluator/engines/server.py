@@ -17,6 +17,7 @@ from submissions.config.server_command import filled_words, server_name
 from submissions.records.options import FloatPrecision
 from submissions.texts.failure_codes import FailureCode
 
+END_SECONDS = 3.0  # between the last connection and the end of a server
 START_SECONDS = 1800.0  # large models take long to load
 POLL_SECONDS = 0.2  # between two health checks
 REQUEST_SECONDS = 5.0  # for a request about the server itself
@@ -56,6 +57,12 @@ class Server:
     def exit_code(self) -> int | None:
         """The exit code of the server, or None while it runs."""
         return self._process.poll()
+
+    def is_ending(self) -> bool:
+        """Return whether the server has ended, or ends within a moment: its connections close before it does."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(END_SECONDS)
+        return self.exit_code is not None
 
     def _find_context(self) -> int | None:
         """Return the number of tokens that the server reports as its context, or None if it reports none.
