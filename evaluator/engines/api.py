@@ -372,8 +372,11 @@ class ApiEngine:
     def _adapt_to(self, error: openai.APIStatusError, sent: dict[str, Any], extra: dict[str, Any]) -> bool:
         """Leave out or rename the parameter that a server rejects. Return whether the request may now succeed.
 
-        A server that has answered a question accepts all parameters, even if the complaint repeats their names.
+        A server that has answered a question accepts all parameters, even if the complaint repeats their names. Another
+        request may have been adapted and answered while this one was under way; then this one is repeated in the same way.
         """
+        if sent.keys() != {*self._parameters, self._limit_name} or extra.keys() != self._extra.keys():
+            return True
         if self._answered.total():
             return False
         complaint = complaint_of(error)

@@ -1,5 +1,6 @@
 """Test the API engine on a real `transformers serve`, on a server with every kind of fault, and its load on a server."""
 
+import asyncio
 import base64
 import gzip
 import io
@@ -238,6 +239,30 @@ def test_answer_gives_up_on_hanging_server() -> None:
         with pytest.raises(EvaluationError, match="cannot be reached"):
             list(engine_of(f"{address}/hang", timeout=0.2).answer([Prompt("1", "?")]))
         released.set()
+
+
+def test_late_rejection_of_parameter_is_no_failure() -> None:
+    """Two requests have the parameter. The second is rejected after the first has been repeated without it and answered."""
+    answered = asyncio.Event()
+    app = FastAPI()
+
+    @app.post("/v1/chat/completions")
+    async def complete(request: Request) -> Response:
+        body = await request.json()
+        question = body["messages"][0]["content"][-1]["text"]
+        if question == "질문 2":  # is asked once the answer to the first question has been taken
+            answered.set()
+        if "temperature" not in body:
+            return completion("답")
+        if question == "질문 1":
+            await answered.wait()
+        return JSONResponse({"error": {"message": "temperature is not supported"}}, 400)
+
+    with serve(app) as address:
+        given = {
+            answer.id: answer.status for answer in engine_of(address, engine={"batch_size": 2}).answer(questions(3))
+        }
+    assert given == {"0": "ok", "1": "ok", "2": "ok"}
 
 
 def streamed(*deltas: dict[str, Any], finish: str = "stop", usage: dict[str, int] | None = None) -> Response:
