@@ -145,7 +145,7 @@ class InfoChartQA(Benchmark):
             "id": f"{subset}-{source.text('question_id')}",
             "question_type_id": _type_in(source.text("question_type_id")),
             "subset": subset,
-            **{column: _text_or_none(column, source.row.get(column)) for column in ("prompt", "instructions")},
+            **{column: _optional_text(column, source.row.get(column)) for column in ("prompt", "instructions")},
             "question": source.row["question"],
             "options": _options(source.row.get("options")),
             "answer": source.text("answer"),
@@ -184,7 +184,8 @@ def _type_in(text: str) -> int:
     return int(number)
 
 
-def _text_or_none(column: str, value: Any) -> str:
+def _optional_text(column: str, value: Any) -> str:
+    """Return a text as it is, because it becomes part of the prompt, or "" if there is none."""
     if value is not None and not isinstance(value, str):
         raise ValueError(f"column '{column}' must be text, not {type(value).__name__}")
     return value or ""

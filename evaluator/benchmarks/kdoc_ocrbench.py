@@ -179,13 +179,7 @@ class KDocOCRBench(Benchmark):
         rates = {name: sum(group) / len(group) for name, group in passed.items()}
         counts = {name: len(group) for name, group in passed.items()}
         every = float(all(rate == 1.0 for rate in rates.values()))
-        sentences = [
-            is_held and _is_long_enough(answer.text, check)
-            for check, is_held in zip(checks, held, strict=True)
-            if check["type"] == "present"
-        ]
-        counted = rates | ({GROUPS["present"]: sum(sentences) / len(sentences)} if sentences else {})
-        values = {"checks_passed": _checks_passed(counted, answer.text), "em": every, **rates}
+        values = {"checks_passed": _checks_passed(checks, held, rates, answer.text), "em": every, **rates}
         return Score(item.id, values, answer.status, weights=counts)
 
 
@@ -194,17 +188,30 @@ def _is_long_enough(output: str, check: Check) -> bool:
     return len(output.strip()) >= LEAST_LENGTH * len(check["text"])
 
 
-def _checks_passed(rates: Mapping[str, float], output: str) -> float:
+def _checks_passed(checks: Sequence[Check], held: Sequence[bool], rates: Mapping[str, float], output: str) -> float:
     """Return the mean pass rate of a page's groups of tests, from 0 to 1.
 
     Leaving out headers and writing sound text earns nothing by itself: one word on every page would pass all such tests.
     A page without other tests needs a text of some length.
     """
-    content = [rates[group] for group in CONTENT if group in rates]
+    counted = dict(rates)
+    if sentences := _sentences_found(checks, held, output):
+        counted[GROUPS["present"]] = sum(sentences) / len(sentences)
+    content = [counted[group] for group in CONTENT if group in counted]
     has_text = sum(map(str.isalnum, output)) >= MIN_TRANSCRIPT
     transcribed = sum(content) / len(content) if content else float(has_text)
-    counted = [rate if group in CONTENT else rate * transcribed for group, rate in rates.items()]
-    return sum(counted) / len(counted)
+    for group in counted.keys() - set(CONTENT):
+        counted[group] *= transcribed
+    return sum(counted.values()) / len(counted)
+
+
+def _sentences_found(checks: Sequence[Check], held: Sequence[bool], output: str) -> list[bool]:
+    """Return for each test of a sentence whether it holds and the output is long enough to contain the sentence."""
+    return [
+        is_held and _is_long_enough(output, check)
+        for check, is_held in zip(checks, held, strict=True)
+        if check["type"] == "present"
+    ]
 
 
 def described(check: Check) -> str:

@@ -27,7 +27,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
-_Token = tuple[str, str]  # kind and text
+WORDS = ("quoted", "escaped", "currency", "plain")  # kinds of tokens whose text is shown as it is
+_Token = tuple[str, str]  # kind ("word" for WORDS) and text
 
 
 def shown_value(value: Value, code: str) -> str:
@@ -60,17 +61,19 @@ def _sections(code: str) -> list[list[_Token]]:
         found = _TOKEN.match(code, position)
         if found is None:
             raise ValueError(_refusal(code))
-        kind = str(found.lastgroup)
-        sections[-1].append(("word", found[kind]) if kind in WORDS else (kind, _meaning(kind, found[kind])))
+        sections[-1].append(_token(found))
         position = found.end()
     return sections
 
 
-WORDS = ("quoted", "escaped", "currency", "plain")
-
-
-def _meaning(kind: str, text: str) -> str:
-    return "" if kind == "nothing" else text.lower()
+def _token(found: re.Match[str]) -> _Token:
+    kind = str(found.lastgroup)
+    text = found[kind]
+    if kind in WORDS:
+        return "word", text
+    if kind == "nothing":  # a colour, or a space as wide as a character
+        return kind, ""
+    return kind, text.lower()
 
 
 def _refusal(code: str) -> str:
@@ -78,9 +81,9 @@ def _refusal(code: str) -> str:
 
 
 def _shown_number(value: Decimal, sections: Sequence[Sequence[_Token]], code: str) -> str:
-    numeric = [section for section in sections if not any(kind == "text" for kind, _ in section)] or [
-        [("general", "general")]
-    ]
+    numeric = [section for section in sections if not any(kind == "text" for kind, _ in section)]
+    if not numeric:
+        numeric = [[("general", "general")]]
     positive = _filled(abs(value), numeric[0], code)
     if value == 0 and len(numeric) > 2:
         return _filled(value, numeric[2], code)

@@ -1,6 +1,7 @@
 """`python -m evaluator strategies`: what an output that reads no picture earns under a headline."""
 
 import argparse
+from functools import partial
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.commands.console import shown_progress
@@ -17,7 +18,7 @@ def main(args: argparse.Namespace) -> int:
         benchmark = BENCHMARKS[name]
         items = benchmark.load(open_source(name, args.data, settings).path)
         with shown_progress() as show:
-            best = earned(benchmark, items, lambda done, total, show=show, name=name: show(name, done, total))  # type: ignore[misc]
+            best = earned(benchmark, items, partial(show, name))
         print(f"{name}, {len(items):,} items, {benchmark.card.headline}:")
         for one in best[:SHOWN]:
             print(f"  {one.score:5.1f}  {one.strategy.name}")

@@ -18,7 +18,7 @@ from evaluator.core.data_types import Answer, Item
 from evaluator.core.errors import DataError
 from evaluator.core.files import new_folder, write_content_addressed
 from evaluator.datasets.leak_check import CANARY
-from evaluator.engines.images import changes, check_pictures
+from evaluator.engines.images import changes, picture_fault
 from evaluator.hub.eval_results import benchmark_yaml
 
 REJECTED = "rejected.jsonl"
@@ -60,10 +60,11 @@ def _write(benchmark: Benchmark, source: Path, out: Path, on_row: Callable[[int]
             if row["id"] in rows:
                 raise ValueError(f"the id {row['id']!r} appears twice")
             item = benchmark.item(row, out)
-            check_pictures([item])
+            if fault := next(filter(None, map(picture_fault, item.images)), ""):
+                raise ValueError(fault)
             items.append(item)
             rows[row["id"]] = row
-        except (DataError, KeyError, IndexError, AttributeError, OverflowError, TypeError, ValueError) as error:
+        except (KeyError, IndexError, AttributeError, OverflowError, TypeError, ValueError) as error:
             rejected.append((source_row.location, describe_row_error(error)))
     if not items:
         reason = f"none of {len(rejected):,} rows can be used; {': '.join(rejected[0])}" if rejected else "has no rows"

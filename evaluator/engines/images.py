@@ -71,18 +71,19 @@ def image_urls(prompt: Prompt, use_links: bool, max_pixels: int) -> tuple[list[s
 
 def check_pictures(items: Sequence[Item]) -> None:
     """Decode every picture of a set, as models will see it. Raises DataError, naming the item, if one is broken."""
-    items_by_picture = {path: item for item in items for path in item.images}
+    item_of = {path: item for item in items for path in item.images}
     with ThreadPoolExecutor(DECODERS) as pool:
-        for (path, item), reason in zip(items_by_picture.items(), pool.map(_fault, items_by_picture), strict=True):
-            if reason:
-                raise DataError(f"item {item.id!r}: {path.name} is not a readable image: {reason}")
+        for path, fault in zip(item_of, pool.map(picture_fault, item_of), strict=True):
+            if fault:
+                raise DataError(f"item {item_of[path].id!r}: {fault}")
 
 
-def _fault(path: Path) -> str:
+def picture_fault(path: Path) -> str:
+    """Return why a picture cannot be decoded, or ""."""
     try:
         load_image(path)
     except (OSError, ValueError) as error:
-        return str(error)
+        return f"{path.name} is not a readable image: {error}"
     return ""
 
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice, pairwise
 
-from evaluator.benchmarks.scoring.quantities import MULTIPLIERS, Quantity, Stated, plain, quantities, scan
+from evaluator.benchmarks.scoring.numerals import factor_of
+from evaluator.benchmarks.scoring.quantities import Quantity, Stated, plain, quantities, scan
 from evaluator.benchmarks.scoring.stated_answer import stated_answer
 
 MAX_DENIAL_LENGTH = 2000  # characters of an answer that is checked for denying or bounding its only value
@@ -127,29 +128,32 @@ def strict_f1(question: str, gold: str, output: str) -> float:
         return 0.0
     if swapped := _swapped(gold, output):
         return 1 - swapped
-    if not _names_subject(question, gold, output) or _other_base(gold, output):
-        return 0.0
-    if any(_differ(words, gold, output) for words in (_PERIODS, _BOUNDS, _WITH_OR_WITHOUT)) or _differ(
-        _DIRECTIONS, question, output
-    ):
+    if _means_another(question, gold, output):
         return 0.0
     if stated == wanted:
         return 1.0
     asked = quantities(question)
-    remarks = (
-        _years_of_values(question, wanted)
-        + _differences(wanted)
-        + [quantity for quantity in wanted if not _is_among(quantity, quantities(without_remarks(gold)))]
-    )
-    wanted = _required(_without(quantities(without_remarks(gold)), _years_of_values(question, wanted)), asked)
-    if _same_quantities(wanted, _without_asked(_without(stated, remarks), asked, wanted)):
+    answers = quantities(without_remarks(gold))
+    years = _years_of_values(question, wanted)
+    optional = years + _differences(wanted) + _without(wanted, answers)
+    wanted = _required(_without(answers, years), asked)
+    if _same_quantities(wanted, _without_asked(_without(stated, optional), asked, wanted)):
         return 1.0
-    given = _without(asserted_quantities(output, question, asked, wanted), remarks)
+    given = _without(asserted_quantities(output, question, asked, wanted), optional)
     if _same_quantities(wanted, given):
         return 1.0
     given = _distinct(given[:MAX_VALUES])
     shared = min(sum(_is_among(q, wanted) for q in given), sum(_is_among(q, given) for q in wanted))
     return 2 * shared / (len(wanted) + len(given)) if shared else 0.0
+
+
+def _means_another(question: str, gold: str, output: str) -> bool:
+    """Return whether an output gives its value to another subject, base, period, bound or direction than the gold answer."""
+    if not _names_subject(question, gold, output) or _other_base(gold, output):
+        return True
+    if any(_differ(words, gold, output) for words in (_PERIODS, _BOUNDS, _WITH_OR_WITHOUT)):
+        return True
+    return _differ(_DIRECTIONS, question, output)
 
 
 def without_remarks(text: str) -> str:
@@ -162,7 +166,7 @@ def _years_of_values(question: str, wanted: Sequence[Quantity]) -> list[Quantity
     """Return the gold years that only say when a value was so, which an answer may leave out."""
     if _ASKS_YEAR.search(question) or all(quantity.unit == "년" for quantity in wanted):
         return []
-    return [quantity for quantity in wanted if quantity.unit == "년" and 1900 <= quantity.value <= 2100]
+    return [quantity for quantity in wanted if quantity.unit == "년" and _is_year(quantity.value)]
 
 
 def _differences(wanted: Sequence[Quantity]) -> list[Quantity]:
@@ -178,10 +182,8 @@ def _names_subject(question: str, gold: str, output: str) -> bool:
         return True
     text = plain(gold)
     stated = scan(text)
-    names = [
-        _NAME_ENDING.sub("", word)
-        for word in re.findall(r"[가-힣A-Za-z]{2,}", text[: stated[0].start if stated else 0])
-    ]
+    before = text[: stated[0].start] if stated else ""
+    names = [_NAME_ENDING.sub("", word) for word in re.findall(r"[가-힣A-Za-z]{2,}", before)]
     wanted = [name for name in names if len(name) > 1 and name not in question]
     return all(re.search(rf"(?<![가-힣A-Za-z]){re.escape(name)}", output) for name in wanted)
 
@@ -222,13 +224,10 @@ def asserted_quantities(
     text = plain(output)
     passages = _explicit_passages(output, text, question, asked, wanted)
     if passages:
-        found = [
-            q
-            for passage, limit in passages
-            for q in _in_sentence(
-                question, _without_working(_clause_of(question, passage, asked, wanted), question), asked, wanted, limit
-            )
-        ]
+        found = []
+        for passage, limit in passages:
+            clause = _clause_of(question, passage, asked, wanted)
+            found += _in_sentence(question, _without_working(clause, question), asked, wanted, limit)
     else:
         found = [stated.quantity for stated in scan(text)]
     scale = _SCALE.search(question)
@@ -252,15 +251,13 @@ def _explicit_passages(
 
     if boxed := [passage for match in _BOXED.finditer(output) if has_value(passage := plain(match[1]))]:
         return [(passage, None) for passage in boxed]
-    if len(_MARKER.findall(text)) > MAX_MARKERS or len(_CONCLUSION.findall(text)) > MAX_MARKERS:
-        return []
     markers = list(_MARKER.finditer(text))
-    markers = [
-        match for match in markers if not match[0].startswith("값")
-    ] or markers  # the plainest marker counts least
+    if len(markers) > MAX_MARKERS or len(_CONCLUSION.findall(text)) > MAX_MARKERS:
+        return []
+    plain_markers = [match for match in markers if not match[0].startswith("값")]
     marked = [
         passage
-        for match in markers
+        for match in plain_markers or markers
         if has_value(passage := _passage_after(text, match.end())) and ("\n" not in match[0] or _is_bare(passage))
     ]
     if marked:
@@ -504,19 +501,23 @@ def _is_label(sentence: str, stated: Stated, asked: Sequence[Quantity], wanted: 
     """Return whether a quantity only labels a row: a year, 1호선, 3분기, 표 2."""
     value, unit, _ = stated.quantity
     if unit != "년" and wanted and all(other.unit == "년" for other in wanted):
-        return unit != "" or not 1900 <= value <= 2100  # the answer is a year, so the value in that year is a label
+        return unit != "" or not _is_year(value)  # the answer is a year, so the value in that year is a label
     if value != int(value) or any(unit and unit == other.unit for other in wanted):
         return False
     if _NUMBERED.search(sentence, max(0, stated.start - 4), stated.start):
         return True
     if unit == "년":
         years = {other.value for other in asked if other.unit == "년"}
-        return 1900 <= value <= 2100 and (len(years) != 1 or value in years)
+        return _is_year(value) and (len(years) != 1 or value in years)
     if 0 <= value < 100 and unit in ("", "개", "년") and _ROWS.match(sentence, stated.end):
         return True
     return 0 <= value < 1000 and bool(
         unit in _LABEL_UNITS or (unit in ("", "분", "호") and _ORDINAL.match(sentence, stated.end - (unit == "분")))
     )
+
+
+def _is_year(value: int | Decimal) -> bool:
+    return 1900 <= value <= 2100
 
 
 def _is_bare(sentence: str) -> bool:
@@ -551,10 +552,7 @@ def _scaled(quantity: Quantity, words: str, wanted: Sequence[Quantity]) -> Quant
 
     387 as the answer to "몇 천 명?" is 387천.
     """
-    value = quantity.value
-    for word in words:
-        value *= MULTIPLIERS[word]
-    scaled = quantity._replace(value=value)
+    scaled = quantity._replace(value=quantity.value * factor_of(words))
     return scaled if not quantity.unit and not _is_among(quantity, wanted) and _is_among(scaled, wanted) else quantity
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from evaluator.benchmarks.scoring.stated_answer import stated_answer
+from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 
 MAX_LETTERS = 50  # an answer with more letters or markers in one role repeats itself and asserts nothing
 
@@ -88,6 +88,10 @@ _DENIED_BEFORE = re.compile(
 )
 # The choices repeated, one per line. A letter alone in the first line is an answer and does not match.
 _REPEATED_CHOICES = re.compile(r"\s*+A[.:)](?=[^\n]*\w)[^\n]*+\n++(?:[^\n]++\n++)*?[^\S\n]*+B[.:)]")
+_CHOICE_LINE = re.compile(r"\s*[A-D][.:)]")
+# Of an answer with several letters.
+_DENIES = re.compile(r"\bnot\b|n't\b|아니")
+_ONLY_LETTERS = re.compile(r"[\s*().]*[A-Da-d](?:[\s*().]*,\s*[A-D])*[\s*().]*")
 
 
 class Letter(NamedTuple):
@@ -100,26 +104,15 @@ class Letter(NamedTuple):
 
 def asserted_letter(output: str) -> str | None:
     """Return the letter that an answer asserts, as in `정답은 B`, `(B)` or `**B**`. None if it asserts none or several."""
-    text = _readable(output)
-    if _repeats(text):
-        return None
-    every = [one for one in _choices(text) if not _is_denied(text, one)]
-    if any(_ALSO_POSSIBLE.match(text, one.end) for one in every) and len({one.letter for one in every}) > 1:
-        return None
-    for place, found in enumerate(_places(text, every)):
-        if place > 0 and _REPEATED_CHOICES.match(text):  # only "정답은 B" is an answer beside the repeated choices
-            return None
-        if found:
-            return None if _is_listed(text, every, found) else _only(text, found)
-    return None
+    return _settled(_readable(output))
 
 
 def asserted_letters(output: str) -> set[str]:
     """Return the letters that an answer to a question with several right choices asserts. Empty if it offers alternatives."""
     text = _readable(output)
-    if letter := asserted_letter(output):
+    if letter := _settled(text):
         return {letter}
-    if _repeats(text) or _ALTERNATIVE.search(text) or _DENIES.search(text):
+    if _repeats(text) or EITHER.search(text) or _DENIES.search(text):
         return set()
     marked = [found for marker in _MARKER.finditer(text) if (found := _in_sentence(text, marker.end()))]
     if marked:
@@ -132,10 +125,20 @@ def asserted_letters(output: str) -> set[str]:
     return set() if _REPEATED_CHOICES.match(text) and _CHOICE_LINE.match(last) else _letters(last)
 
 
-_ALTERNATIVE = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면|either", re.IGNORECASE)
-_DENIES = re.compile(r"\bnot\b|n't\b|아니")
-_ONLY_LETTERS = re.compile(r"[\s*().]*[A-Da-d](?:[\s*().]*,\s*[A-D])*[\s*().]*")
-_CHOICE_LINE = re.compile(r"\s*[A-D][.:)]")
+def _settled(text: str) -> str | None:
+    """Return the letter that a readable text asserts, or None if it asserts none or several."""
+    if _repeats(text):
+        return None
+    every = [one for one in _choices(text) if not _is_denied(text, one)]
+    differ = len({one.letter for one in every}) > 1
+    if differ and any(_ALSO_POSSIBLE.match(text, one.end) for one in every):
+        return None
+    for place, found in enumerate(_places(text, every)):
+        if place > 0 and _REPEATED_CHOICES.match(text):  # only "정답은 B" is an answer beside the repeated choices
+            return None
+        if found:
+            return None if _is_listed(text, every, found) else _only(text, found)
+    return None
 
 
 def _readable(output: str) -> str:

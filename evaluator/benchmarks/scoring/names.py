@@ -3,19 +3,8 @@
 import re
 
 MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
 # Common forms of names of countries, and the form they are compared in.
 COUNTRIES = {
     "united states": r"(?-i:U\.S\.A?\.?|USA?)|united states(?: of america)?|america|미국",
@@ -35,7 +24,8 @@ COUNTRIES = {
     "south africa": r"south africa|남아프리카(?: ?공화국)?|남아공", "nigeria": r"nigeria|나이지리아", "kenya": r"kenya|케냐",
     "saudi arabia": r"saudi arabia|사우디(?:아라비아)?", "israel": r"israel|이스라엘", "iran": r"iran|이란", "philippines": r"philippines|필리핀",
     "malaysia": r"malaysia|말레이시아", "singapore": r"singapore|싱가포르", "pakistan": r"pakistan|파키스탄", "ukraine": r"ukraine|우크라이나",
-    "hungary": r"hungary|헝가리", "iceland": r"iceland|아이슬란드", "mongolia": r"mongolia|몽골", "peru": r"peru|페루", "switzerland": r"switzerland|스위스", "sweden": r"sweden|스웨덴",
+    "hungary": r"hungary|헝가리", "iceland": r"iceland|아이슬란드", "mongolia": r"mongolia|몽골", "peru": r"peru|페루",
+    "switzerland": r"switzerland|스위스", "sweden": r"sweden|스웨덴",
 }  # fmt: skip
 # Names of places in Korea, in Hangul and in Latin letters.
 PLACES = {
@@ -44,14 +34,8 @@ PLACES = {
     "경남": "gyeongnam", "제주": "jeju", "수원": "suwon",
 }  # fmt: skip
 SPELLINGS = {
-    "aluminium": "aluminum",
-    "colour": "color",
-    "grey": "gray",
-    "fibre": "fiber",
-    "centre": "center",
-    "tyre": "tire",
-    "labour": "labor",
-}
+    "aluminium": "aluminum", "colour": "color", "grey": "gray", "fibre": "fiber", "centre": "center", "tyre": "tire", "labour": "labor",
+}  # fmt: skip
 QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 FRACTIONS = {"one": 1, "a": 1, "two": 2, "three": 3, "four": 4, "five": 5}
 FRACTION_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
@@ -98,13 +82,26 @@ _NUMBER_WORD = re.compile(rf"\b({'|'.join(NUMBERS)})\b(?!-)", re.IGNORECASE)
 
 def one_form(text: str) -> str:
     """Return a text with months, places, periods and open ranges in the form in which they are compared."""
-    text = _YEAR_MONTH.sub(r"\2 \1", _MONTH.sub(_month, text))
-    text = _COUNTRY.sub(lambda match: list(COUNTRIES)[(match.lastindex or 1) - 1], text)
+    text = _MONTH.sub(_month, text)
+    text = _YEAR_MONTH.sub(r"\2 \1", text)
+    text = _COUNTRY.sub(_country, text)
     text = _PLACE.sub(lambda match: PLACES[match[1]], text)
     text = _RANGE_DASH.sub("-", text)
-    text = _FRACTION_WORD.sub(lambda match: f"{FRACTIONS[match[1].lower()]}/{FRACTION_PARTS[match[2].lower()]}", text)
-    text = _QUARTER.sub(_quarter, _AGES.sub(r"\1-\2", text))
-    return _PER.sub(" per ", _AND_MORE.sub(r"\1+", _PERIOD.sub(_period, text)))
+    text = _FRACTION_WORD.sub(_fraction, text)
+    text = _AGES.sub(r"\1-\2", text)
+    text = _QUARTER.sub(_quarter, text)
+    text = _PERIOD.sub(_period, text)
+    text = _AND_MORE.sub(r"\1+", text)
+    return _PER.sub(" per ", text)
+
+
+def _country(match: re.Match[str]) -> str:
+    names = list(COUNTRIES)  # in the order of the pattern's groups
+    return names[(match.lastindex or 1) - 1]
+
+
+def _fraction(match: re.Match[str]) -> str:
+    return f"{FRACTIONS[match[1].lower()]}/{FRACTION_PARTS[match[2].lower()]}"
 
 
 def _period(match: re.Match[str]) -> str:

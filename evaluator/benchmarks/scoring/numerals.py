@@ -1,11 +1,13 @@
 """Write numbers and signs that are words as digits and `-`: 삼만 이천 명, 두 곳, 3천1백만 원, 마이너스 5.2%, 영하 3도."""
 
+import math
 import re
 from decimal import Decimal
 
 DIGITS = {"일": 1, "이": 2, "삼": 3, "사": 4, "오": 5, "육": 6, "칠": 7, "팔": 8, "구": 9}
 TENS = {"십": 10, "백": 100, "천": 1000}
-MYRIADS = {"만": 10**4, "억": 10**8, "조": 10**12}
+MYRIADS = {"만": 10**4, "억": 10**8, "조": 10**12}  # a smaller number may follow: 1조 2,000억, 2만 5,000
+MULTIPLIERS = TENS | MYRIADS
 ONES = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9}
 NATIVE_TENS = {"열": 10, "스물": 20, "서른": 30, "마흔": 40, "쉰": 50, "예순": 60, "일흔": 70, "여든": 80, "아흔": 90}
 COUNTS = {
@@ -39,12 +41,19 @@ _DASH_SIGN = re.compile(r"(?<![\w)\]%.,~-])[−–—‑－](?=\s?[\d.$₩])")
 
 def in_digits(text: str) -> str:
     """Return a text whose numbers and signs are written with digits and `-`."""
-    text = _DASH_SIGN.sub("-", _MINUS_WORD.sub(" -", _TILDE.sub("~", text)))
+    text = _TILDE.sub("~", text)
+    text = _MINUS_WORD.sub(" -", text)
+    text = _DASH_SIGN.sub("-", text)
     text = _DURATION.sub(lambda match: f"{60 * int(match[1]) + Decimal(match[2])}분", text)
     text = _FIRST.sub("1번째", text)
     text = _COUNTED.sub(lambda match: f"{COUNTS[match[1]]}{'곳' if match[2] == '군데' else match[2]}", text)
     text = _HANGUL.sub(lambda match: str(_hangul_value(match[0])), text)
     return _COMPOUND.sub(lambda match: str(_compound_value(match[0])), text)
+
+
+def factor_of(words: str) -> int:
+    """Return the product of multipliers: 백만 is 1,000,000."""
+    return math.prod(MULTIPLIERS[word] for word in words)
 
 
 def _hangul_value(text: str) -> int:

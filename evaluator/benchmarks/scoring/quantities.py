@@ -10,16 +10,14 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from evaluator.benchmarks.scoring.numerals import in_digits
+from evaluator.benchmarks.scoring.numerals import MULTIPLIERS, MYRIADS, in_digits
 from evaluator.core.data_types import MAX_ANSWER
 
 
 class Quantity(NamedTuple):
     value: int | Decimal
     unit: str  # canonical, "" if none is written
-    sense: str = (
-        ""  # "-" or "+" if a word says that it is a decrease or an increase, or its bound: 이상, 이하, 미만, 초과
-    )
+    sense: str = ""  # a decrease "-", an increase "+", or a bound (이상, 이하, 미만, 초과), if a word says so
 
     def agrees(self, other: "Quantity") -> bool:
         """Return whether the values are equal, and neither their units nor their senses contradict each other.
@@ -49,8 +47,6 @@ class Quantity(NamedTuple):
 
 _TIMES = {"회", "번"}
 _COUNTED = {"개", "개소", "개국", "개사"}
-MULTIPLIERS = {"십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12}
-_LARGE = {"만", "억", "조"}  # a smaller number may follow: 1조 2,000억, 2만 5,000
 
 # Spelling → canonical unit. The pattern tries longer spellings first.
 UNITS = {
@@ -232,5 +228,5 @@ def _parse_value(number: str, words: str) -> tuple[int | Decimal, int]:
     for word in words:
         if word in MULTIPLIERS:
             value *= MULTIPLIERS[word]
-            lowest = MULTIPLIERS[word] if word in _LARGE else 0
+            lowest = MYRIADS.get(word, 0)
     return value, lowest

@@ -32,7 +32,6 @@ _ROLE = re.compile(r"(?:분야|부문|지역|유형|업종|종류|항목|구분|
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|[①-⑳])\s+")
 _NESTED = re.compile(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}")  # inside of \boxed{}
 _EITHER = re.compile(r"또는|혹은|아니면|\bor\b", re.IGNORECASE)
-_BRACKETS = re.compile(r"\s*\([^()]*\)")
 _REMARK = re.compile(r"\s*[(\[]|\s*[,:/–-]\s*(?:약\s*)?\d")  # what follows a name: its value, or a remark in brackets
 _BOUND = re.compile(r"이상|이하|미만|초과|넘|최대|최소|적어도|많아야|아님|아니")
 _TOLERANCE = re.compile(r"(.+) \(±(.+)\)")

@@ -6,11 +6,15 @@ What the stated answer says (a letter, a name, a value, a list) is up to the rul
 
 import json
 import re
+from functools import lru_cache
 
 from evaluator.benchmarks.scoring.thinking import after_thinking
 
 MAX_JSON = 20_000  # characters; a longer output is not read as JSON
 ANSWER_KEYS = ("answer", "final_answer", "정답", "답", "답변", "최종답", "최종 답", "result", "value")
+
+# Says that an output offers alternatives.
+EITHER = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면|either", re.IGNORECASE)
 
 # Wrappers.
 _END_TOKEN = re.compile(r"<\|[^|<>\n]{1,40}\|>|</s>|<(?:eos|end_of_turn|start_of_turn)>")
@@ -44,7 +48,6 @@ _SOURCE = re.compile(
     r"|(?:^|(?<=[.!?。])[ \t])[ \t]*[\[(*_\-–※•]*[ \t]*(?:(?:자료|데이터)\s?)?(?:출처|source)\**\s*[:：][^\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-
 _FOOTNOTE = re.compile(r"^[ \t]*\[\^?\d{1,3}\][ \t]*:?[ \t]*\S[^\n]*$", re.MULTILINE)
 
 # Explanations.
@@ -71,14 +74,15 @@ _AFFIRMS = re.compile(
 _HAS_VALUE = re.compile(r"\d|(?<![A-Za-z])[A-D](?![A-Za-z])|[일이삼사오육칠팔구십백천만억조]{2,}")
 
 
+@lru_cache(maxsize=8)  # the rules of one item read the same output several times
 def stated_answer(output: str) -> str:
     """Return the part of an output that states the answer, or the whole output if no part is left out."""
     text = _END_TOKEN.sub("", after_thinking(output))
     text = _in_json(text)
-    text = _kept(text, _TABLE_LINES.sub("\n", _without_html_tables(text)))
+    text = _kept(text, _without_tables(text))
     text = _in_tags(text)
     text = _without_wrappers(text)
-    text = _kept(text, _SOURCE.sub("", _CITATION.sub("", _FOOTNOTE.sub("", text))))
+    text = _kept(text, _without_sources(text))
     text = _kept(text, _without_explanations(text))
     return _last_word(text).strip()
 
@@ -109,22 +113,40 @@ def _in_tags(text: str) -> str:
     return " 또는 ".join(answers) if answers else text
 
 
-def _without_html_tables(text: str) -> str:
+def _without_tables(text: str) -> str:
+    """Return a text without tables in HTML and in Markdown."""
     parts, position = [], 0
     while (start := text.find(TABLE_START, position)) >= 0 and (end := text.find(TABLE_END, start)) >= 0:
         parts.append(text[position:start])
         position = end + len(TABLE_END)
-    return "\n".join([*parts, text[position:]])
+    text = "\n".join([*parts, text[position:]])
+    return _TABLE_LINES.sub("\n", text)
+
+
+def _without_sources(text: str) -> str:
+    """Return a text without footnotes, marks of citations and names of sources."""
+    text = _FOOTNOTE.sub("", text)
+    text = _CITATION.sub("", text)
+    return _SOURCE.sub("", text)
 
 
 def _without_wrappers(text: str) -> str:
     """Return a text without HTML tags, fences, headings, quotes and arrows around the answer. Bold tags become `**`."""
     if "<" in text:
-        text = _TAG.sub("", _BOLD_TAG.sub("**", _CELL_END.sub(" | ", _BREAK.sub("\n", text))))
-    text = _HEADING.sub("", _FENCE.sub("", text))
+        text = _without_html(text)
+    text = _FENCE.sub("", text)
+    text = _HEADING.sub("", text)
     text = _QUOTE.sub("", text)
-    text = _MARKER_ARROW.sub(r"\1:", _ARROW.sub("→", text))
+    text = _ARROW.sub("→", text)
+    text = _MARKER_ARROW.sub(r"\1:", text)
     return _ARROW_FIRST.sub("", text)
+
+
+def _without_html(text: str) -> str:
+    text = _BREAK.sub("\n", text)
+    text = _CELL_END.sub(" | ", text)
+    text = _BOLD_TAG.sub("**", text)
+    return _TAG.sub("", text)
 
 
 def _without_explanations(text: str) -> str:

@@ -24,9 +24,9 @@ from evaluator.benchmarks.scoring.chart_answers import (
 )
 from evaluator.benchmarks.scoring.letters import asserted_letters
 from evaluator.benchmarks.scoring.names import SPELLINGS, number_words_as_digits, one_form
-from evaluator.benchmarks.scoring.numerals import in_digits
-from evaluator.benchmarks.scoring.quantities import MULTIPLIERS, Stated, plain, scan
-from evaluator.benchmarks.scoring.stated_answer import stated_answer
+from evaluator.benchmarks.scoring.numerals import factor_of, in_digits
+from evaluator.benchmarks.scoring.quantities import Quantity, Stated, plain, scan
+from evaluator.benchmarks.scoring.stated_answer import EITHER, stated_answer
 
 MAX_CANDIDATE_WORDS = 4  # in one item of a list of candidates
 MAX_FILLER_WORDS = 15  # beside the answer in its sentence
@@ -39,7 +39,6 @@ _ANSWER = re.compile(
 )
 _CONCLUSION = re.compile(r"(?:\b(?:therefore|thus|hence|so)\b|따라서|→)[ ,:]*([^\n]+)$", re.IGNORECASE)
 _BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
-_EITHER = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|또는|혹은|아니면|either", re.IGNORECASE)
 _SEPARATOR = re.compile(r"\s*(?:\n|,(?!\d{3})|[;/|·])\s*")
 _HARD_SEPARATOR = re.compile(r"\s*[\n;/|·]\s*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\w)|\n+")
@@ -70,11 +69,12 @@ _LETTER_FACTORS = {"k": "천", "m": "백만", "mn": "백만", "b": "십억", "bn
 _LETTER_FACTOR = re.compile(r"(?<=\d)(?:\s?(K|M|B|T|[Bb]n|[Mm]n|[Tt]n)|(k|m|b))(?![A-Za-z\d])")
 _OUT_OF = re.compile(r"(?<=\d)\s(?:out\s)?of\s(?:the\s|all\s)?\d[\d,]*")  # 4 of the 9 countries
 _PER = re.compile(r"\bper\s(?:an?\s)?([A-Za-z]+)")
-# Of the change that a question asks about: up, down.
-_DIRECTIONS = [
-    re.compile(r"\b(?:increas\w*|rise|rose|grow|grew|gain)\b", re.IGNORECASE),
-    re.compile(r"\b(?:decreas\w*|declin\w*|drop|fall|fell|reduc\w*)\b", re.IGNORECASE),
-]
+# Words of the change that a question asks about, by the sense that `scan` gives to a value.
+_DIRECTIONS = {
+    "+": re.compile(r"\b(?:increas\w*|rise|rose|grow|grew|gain)\b", re.IGNORECASE),
+    "-": re.compile(r"\b(?:decreas\w*|declin\w*|drop|fall|fell|reduc\w*)\b", re.IGNORECASE),
+}
+PLAIN_UNITS = {"", "%", "달러", "명", "년", "개"}  # may be missing, or be what is counted in other words
 _CURRENCY = re.compile(r"(?<![A-Za-z])[A-Z]{0,3}[$€£₩¥]")
 _SCALE_WORD = "[십백천만억조]"
 _ASKED_FACTOR = re.compile(
@@ -121,11 +121,12 @@ def strict_match(question_type: int, answer: str, response: str, question: str =
     response = one_form(stated_answer(response))
     if not response:
         return False
-    if question_type not in CHOICES and (wanted_polarity := _polarity(answer)) is not None:
-        return _polarity(_after_marker(response)) is wanted_polarity
     if question_type in CHOICES:
         wanted = {letter for letter in answer.upper() if letter in "ABCD"}
         return bool(wanted) and asserted_letters(response) == wanted
+    is_yes = _polarity(answer)
+    if is_yes is not None:
+        return _polarity(_after_marker(response)) is is_yes
     if question_type in ORDERED | ANY_CHARACTER | UNORDERED:
         return _same_list(question, answer, response, is_ordered=question_type not in UNORDERED)
     passage = final_passage(response)
@@ -170,14 +171,14 @@ def final_passage(response: str) -> str | None:
     if boxed := [str(match[1]) for match in _BOXED.finditer(response)]:
         return boxed[0] if len(set(map(_folded, boxed))) == 1 else None
     if marked := [str(match[1]) for match in _ANSWER.finditer(response)]:
-        return marked[-1] if len(set(map(_folded, marked))) == 1 and not _EITHER.search(marked[-1]) else None
-    if (concluded := _CONCLUSION.search(_last_line(response))) and not _EITHER.search(concluded[1]):
+        return marked[-1] if len(set(map(_folded, marked))) == 1 and not EITHER.search(marked[-1]) else None
+    if (concluded := _CONCLUSION.search(_last_line(response))) and not EITHER.search(concluded[1]):
         return str(concluded[1])
     response = _without_remarks(response)
     bold = set(re.findall(r"\*\*(.+?)\*\*", response))
     if len(bold) == 1:
         return str(bold.pop())
-    if bold or _EITHER.search(response):
+    if bold or EITHER.search(response):
         return None
     sentences = [one.strip() for one in _SENTENCE_END.split(response) if one.strip()]
     if len(sentences) > 1 and _is_bare(sentences[0]) and not all(map(_is_bare, sentences)):
@@ -251,7 +252,7 @@ def _same_value(question: str, answer: str, passage: str, tolerance: float) -> b
         return _gives_answer(answer, passage)
     if _folded(answer) == _folded(passage):  # Q3 2020, 12K, 1/3
         return True
-    wanted = _values(answer)
+    wanted = scan(_readable(answer))
     if not wanted:
         return False
     if _YEAR.fullmatch(answer.strip()):
@@ -278,10 +279,6 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"[a-z]{4,}", text.lower()))
 
 
-def _values(text: str) -> list[Stated]:
-    return list(scan(_readable(text)))
-
-
 def _readable(text: str) -> str:
     """Return a text in which `scan` reads values: factors in letters become words, and numbers in words digits."""
     text = _CURRENCY.sub(" ", number_words_as_digits(unicodedata.normalize("NFKC", text)))
@@ -295,7 +292,7 @@ def _asserted_values(question: str, passage: str, *, years: bool) -> list[Stated
     every = list(scan(text))
     if not years and (values := [one for one in every if not _is_year(text, one)]):
         every = values
-    asked = {one.quantity.value for one in _values(question)}
+    asked = {one.quantity.value for one in scan(_readable(question))}
     if others := [one for one in every if one.quantity.value not in asked]:
         every = others
     if arrived := [one for one in every if _ARRIVES.search(text[: one.start])]:
@@ -310,36 +307,34 @@ def _is_year(text: str, one: Stated) -> bool:
 def _agree(question: str, answer: str, wanted: Stated, passage: str, given: Stated, tolerance: float) -> bool:
     """Return whether two values agree, also if one of them is in the factor that the question asks in."""
     some, others = wanted.quantity, given.quantity
-    directions = [group.search(question) is not None for group in _DIRECTIONS]
-    if others.sense in ("+", "-") and sum(directions) == 1 and directions[others.sense == "-"] is False:
-        return False
-    units = {some.unit, others.unit} - {"", "%", "달러", "명", "년", "개"}
-    if _differ(_PER.findall(answer), _PER.findall(passage)):
+    if _is_other_direction(question, others) or _is_per_another(answer, passage):
         return False
     if some.agrees(others):
         return True
-    if len(units) > 1:
+    if len({some.unit, others.unit} - PLAIN_UNITS) > 1:
         return False
+    if _is_year(_readable(answer), wanted):
+        return some.value == others.value
     factor = _asked_factor(question)
     pairs = [(some.value, others.value)]
     if factor > 1 and not _has_factor(answer, wanted):
-        pairs = (
-            [(some.value * factor, others.value)]
-            if _has_factor(passage, given)
-            else [(some.value * n, others.value) for n in (1, factor)]
-        )
+        factors = (factor,) if _has_factor(passage, given) else (1, factor)
+        pairs = [(some.value * factor, others.value) for factor in factors]
     elif factor > 1 and not _has_factor(passage, given):
         pairs.append((some.value, others.value * factor))
-    if _is_year(_readable(answer), wanted):
-        return some.value == others.value
-    is_opposite = some.value == -others.value and some.agrees(others)
-    return is_opposite or any(abs(float(w) - float(g)) / (0.01 + abs(float(w))) < tolerance for w, g in pairs)
+    return any(abs(float(w) - float(g)) / (0.01 + abs(float(w))) < tolerance for w, g in pairs)
 
 
-def _differ(some: Sequence[str], others: Sequence[str]) -> bool:
+def _is_other_direction(question: str, given: Quantity) -> bool:
+    """Return whether a question asks about a rise and the answer is a fall, or the reverse."""
+    asked = [sense for sense, words in _DIRECTIONS.items() if words.search(question)]
+    return len(asked) == 1 and given.sense in _DIRECTIONS and given.sense not in asked
+
+
+def _is_per_another(answer: str, passage: str) -> bool:
     """Return whether two texts name different units for one measure per another: per ton, per ounce."""
-    singular = [{word.lower().removesuffix("s") for word in words} for words in (some, others)]
-    return all(singular) and not singular[0] & singular[1]
+    some, others = ({word.lower().removesuffix("s") for word in _PER.findall(text)} for text in (answer, passage))
+    return bool(some and others) and not some & others
 
 
 def _has_factor(text: str, stated: Stated) -> bool:
@@ -351,12 +346,7 @@ def _asked_factor(question: str) -> int:
     asked = _ASKED_FACTOR.search(question)
     if asked is None:
         return 1
-    if asked[1]:
-        return _FACTORS[asked[1].lower()]
-    factor = 1
-    for word in asked[2] or asked[3]:
-        factor *= MULTIPLIERS[word]
-    return factor
+    return _FACTORS[asked[1].lower()] if asked[1] else factor_of(asked[2] or asked[3])
 
 
 def _same_list(question: str, answer: str, response: str, *, is_ordered: bool) -> bool:
@@ -373,7 +363,7 @@ def _lists(question: str, answer: str, response: str) -> Iterator[Sequence[str]]
     Nothing is yielded if the response names alternatives or denies an item. What separates items in some responses may be
     part of an item of the answer, and then separates none.
     """
-    if _EITHER.search(response) or re.search(r"\bnot\b", response, re.IGNORECASE):
+    if EITHER.search(response) or re.search(r"\bnot\b", response, re.IGNORECASE):
         return
     marked = [str(match[1]) for match in [*_BOXED.finditer(response), *_ANSWER.finditer(response)] if match[1].strip()]
     text = marked[-1] if marked else re.split(r"\n\s*\n", _without_remarks(response))[-1]
