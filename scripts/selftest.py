@@ -18,9 +18,10 @@ from typing import Any
 
 import torch
 from rich.console import Console
+from rich.progress import track
 
 from evaluator.benchmarks import BENCHMARKS
-from evaluator.core.data_types import Prompt
+from evaluator.core.data_types import Answer, Prompt
 from evaluator.engines.hardware import best_device, torch_environment
 from evaluator.engines.load import load_engine
 from evaluator.engines.loading import placement
@@ -29,9 +30,9 @@ from scripts.bench_engines import plain_chat, plain_extractive, questions_on_a_p
 from scripts.support.tiny_models import LARGE, TINY, make_extractive, make_image_text
 from submissions.config.paths import SAMPLES
 
-ROUNDS = 3
 MATRIX = {"cuda": 8192, "cpu": 1024}  # side of the matrices whose product measures the peak performance
 PEAK_ROUNDS = 5
+PROGRESS = Console(stderr=True)
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Row:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m evaluator selftest", description=__doc__)
     parser.add_argument("--device", choices=("cuda", "cpu"), default=best_device())
+    parser.add_argument("--rounds", type=int, default=3, help="of each comparison")
     arguments = parser.parse_args()
     if arguments.device == "cuda" and not torch.cuda.is_available():
         print("selftest: torch sees no GPU; the doctor says why: python -m submissions doctor", file=sys.stderr)
@@ -52,16 +54,15 @@ def main() -> int:
     if arguments.device == "cpu" and torch.cuda.is_available():
         print("selftest: hide the GPUs with CUDA_VISIBLE_DEVICES= to measure the CPU", file=sys.stderr)
         return 2
-    with tempfile.TemporaryDirectory() as folder, Console(stderr=True).status("measuring …"):
-        rows = list(_rows(Path(folder), arguments.device))
-    print(f"{_machine()}, {datetime.now(UTC):%Y-%m-%d}, {ROUNDS} rounds\n")
-    print("| what | measured |\n|---|---|")
-    for row in rows:
-        print(f"| {row.what} | {row.measured} |")
+    print(f"{_machine()}, {datetime.now(UTC):%Y-%m-%d}, rounds: {arguments.rounds}\n")
+    print("| what | measured |\n|---|---|", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for row in _rows(Path(folder), arguments.device, arguments.rounds):
+            print(f"| {row.what} | {row.measured} |", flush=True)
     return 0
 
 
-def _rows(folder: Path, device: str) -> Iterator[Row]:
+def _rows(folder: Path, device: str, rounds: int) -> Iterator[Row]:
     large = device == "cuda"
     precision = "bfloat16" if large else "float32"
     new_tokens = 64
@@ -71,35 +72,47 @@ def _rows(folder: Path, device: str) -> Iterator[Row]:
     kind = "a model of the size of Qwen2.5-VL-3B" if large else "tiny LLaVA"
     name = f"`chat` engine in batches, {kind}, {len(prompts)} pictures, {new_tokens} new tokens"
     options = EngineOptions(model, precision, new_tokens)
-    yield from _compared(name, "chat", options, prompts, plain_chat(model, precision, new_tokens))
+    yield from _compared(name, "chat", options, prompts, plain_chat(model, precision, new_tokens), rounds)
     questions = questions_on_a_page()
     model = make_extractive(folder / "extractive", large=large)
     kind = "a model of the size of BERT base" if large else "tiny BERT"
     name = f"`extractive` engine in batches, {kind}, {len(questions)} questions on a page"
     options = EngineOptions(model, precision, new_tokens)
     plain = plain_extractive(model, overlap=128, precision=precision)
-    yield from _compared(name, "extractive", options, questions, plain)
+    yield from _compared(name, "extractive", options, questions, plain, rounds)
 
 
 def _compared(
-    name: str, kind: str, options: EngineOptions, prompts: Sequence[Prompt], plain: Callable[[Prompt], str]
+    name: str,
+    kind: str,
+    options: EngineOptions,
+    prompts: Sequence[Prompt],
+    plain: Callable[[Prompt], str],
+    rounds: int,
 ) -> Iterator[Row]:
     """Yield the rows of one engine."""
     engine = load_engine(kind, options)
     in_batches = {answer.id: answer for answer in engine.answer(prompts)}  # this also warms up
-    alone = {prompt.id: next(iter(engine.answer([prompt]))) for prompt in prompts}
-    looped = {prompt.id: plain(prompt) for prompt in prompts}
-    ours, theirs = [], []
-    for _ in range(ROUNDS):
+    plain(prompts[0])
+    alone: dict[str, Answer] = {}
+    singles: list[float] = []
+    for prompt in track(prompts, f"{kind}, one question at a time", console=PROGRESS):
+        started = time.perf_counter()
+        (alone[prompt.id],) = engine.answer([prompt])
+        singles.append(1000 * (time.perf_counter() - started))
+    ours: list[float] = []
+    theirs: list[float] = []
+    for _ in track(range(rounds), f"{kind}, in batches and by a plain loop", console=PROGRESS):
         ours.append(_seconds(lambda: list(engine.answer(prompts))))
-        theirs.append(_seconds(lambda: [plain(prompt) for prompt in prompts]))
+        started = time.perf_counter()
+        looped = {prompt.id: plain(prompt) for prompt in prompts}
+        theirs.append(time.perf_counter() - started)
     ratios = [plain_s / own_s for own_s, plain_s in zip(ours, theirs, strict=True)]
     yield Row(f"{name}, compared with one at a time", f"{_spread(ratios)}×")
     equal = sum(in_batches[prompt.id].text == looped[prompt.id] for prompt in prompts)
     yield Row(f"{kind}: answers equal to those of a plain loop", f"{equal} of {len(prompts)}")
     same = sum(in_batches[prompt.id].text == alone[prompt.id].text for prompt in prompts)
     yield Row(f"{kind}: answers that do not depend on the batch", f"{same} of {len(prompts)}")
-    singles = [1000 * _seconds(lambda p=prompt: list(engine.answer([p]))) for prompt in prompts]  # type: ignore[misc]
     yield Row(f"{kind}: median time for one question", f"{statistics.median(singles):,.1f} ms")
     yield Row(f"{kind}: memory", _memory())
     yield from _share_of_peak(kind, engine.params, in_batches.values(), min(ours), options.precision)

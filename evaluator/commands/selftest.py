@@ -10,4 +10,5 @@ from submissions.config.paths import ROOT
 def main(args: argparse.Namespace) -> int:
     """Run the measurement in a process of its own: it needs the plain loops and the models of `scripts`."""
     device = ["--device", args.device] if args.device else []
-    return subprocess.run([sys.executable, "-m", "scripts.selftest", *device], cwd=ROOT).returncode
+    command = [sys.executable, "-m", "scripts.selftest", "--rounds", str(args.rounds), *device]
+    return subprocess.run(command, cwd=ROOT).returncode

@@ -10,6 +10,8 @@ import re
 import resource
 import sys
 import threading
+import traceback
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -19,6 +21,7 @@ from filelock import FileLock
 from evaluator.core.data_types import MAX_MESSAGE, Answer
 from evaluator.core.errors import EvaluationError
 from evaluator.engines.load import engine_class, load_engine
+from evaluator.engines.options import EngineOptions
 from evaluator.job.folder import REMOTE_MEMORY, Job
 from evaluator.job.latency_pass import WARM_UP, one_at_a_time
 from submissions.config.garbage_collection import no_garbage_collection
@@ -57,10 +60,8 @@ def _answer(job: Job, events: TextIO) -> None:
     earlier = [*answers.values(), *job.latency_answers().values()]
     spent = sum(a.prompt_tokens or 0 for a in earlier), sum(a.tokens or 0 for a in earlier)
     options = replace(job.options(), spent=spent)
-    with no_garbage_collection():  # importing torch and transformers creates many objects, all of which are kept
-        engine_type = engine_class(options.engine)
     # The environment is reported before the model is loaded, so that no file of the model can affect it.
-    _emit_event(events, event="environment", values=engine_type.environment(options))
+    _emit_event(events, event="environment", values=_environment(options))
     engine = load_engine(options.engine, options)
     _emit_event(
         events,
@@ -102,6 +103,26 @@ def _answer(job: Job, events: TextIO) -> None:
     finally:
         engine.close()
     job.done_mark.touch()
+
+
+def _environment(options: EngineOptions) -> Mapping[str, str | float]:
+    """Import the engine and return its environment.
+
+    Raises EvaluationError. No file of the model has been read yet, so whatever fails here is a fault of the machine.
+    """
+    try:
+        with no_garbage_collection():  # importing torch and transformers creates many objects, all of which are kept
+            engine_type = engine_class(options.engine)
+        environment: Mapping[str, str | float] = engine_type.environment(options)
+    except EvaluationError:
+        raise
+    except Exception as error:
+        traceback.print_exc()
+        code = _failure_code(error)
+        if code is FailureCode.MODEL_ERROR:
+            code = FailureCode.INTERNAL_ERROR
+        raise EvaluationError(code, first_sentence(f"{type(error).__name__}: {error}")) from error
+    return environment
 
 
 def _emit_event(events: TextIO, **event: Any) -> None:

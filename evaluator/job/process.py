@@ -113,7 +113,9 @@ def run_inference(
                     watchdog.loaded.set()
                 elif event.kind == "failed":
                     failure, reason = event.code, _printable(event.message)
-                    if sandbox and failure and failure.is_infrastructure and failure not in TRUSTED_CHILD_CODES:
+                    # The first event comes before any file of the model is read, later ones may come from its code.
+                    by_model = sandbox and number > 0
+                    if by_model and failure and failure.is_infrastructure and failure not in TRUSTED_CHILD_CODES:
                         failure = FailureCode.MODEL_ERROR
                     continue  # the reported stage does not change
                 # Bounded, because code of the model may send extra events.

@@ -10,6 +10,8 @@ from submissions.hub_models.architectures import ARCHITECTURES
 
 SCRATCH_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108 - in memory, inside; /dev/shm is needed for locks between processes
 SCRATCH_BYTES = 2**30  # of each scratch folder
+# The user inside has no entry in a list of users, where torch looks for a name and other libraries for a home.
+USER = {"HOME": SCRATCH_FOLDERS[0], "USER": "nobody"}
 # The parts of the system that programs need. From /etc only what is needed to find libraries.
 SYSTEM_PATHS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 DEVICE_PATTERN = "nvidia*"  # in /dev
@@ -49,7 +51,7 @@ def full_layout(visible: Sequence[Path], writable: Path, environment: Mapping[st
         devices=devices,
         writable=writable,
         scratch=dict.fromkeys(SCRATCH_FOLDERS, SCRATCH_BYTES),
-        environment=environment,
+        environment={**USER, **environment},
         folder=ROOT,
     )
 

@@ -76,6 +76,13 @@ def test_sandbox_allows_model_output_and_imports(inside: Inside, tmp_path: Path)
     assert inside("import evaluator.job.folder").returncode == 0
 
 
+def test_sandboxed_user_has_name_and_home(inside: Inside) -> None:
+    """Libraries ask for both when they are imported: torch on a machine with a GPU names its cache after the user."""
+    code = "import getpass, pathlib; getpass.getuser(); (pathlib.Path.home() / 'cache').mkdir(); import torch._dynamo"
+    done = inside(code, memory=2**33)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -114,7 +121,13 @@ print(sorted(os.environ), any(b'hf_secret' in s for s in seen), len(glob.glob('/
 """
     done = inside(code)
     assert "hf_secret" not in done.stdout and done.stdout.split("]")[1].split() == ["False", "True"], done.stdout
-    assert set(json.loads(done.stdout.split("]")[0].replace("'", '"') + "]")) <= {"PATH", "PWD", "LC_CTYPE"}
+    assert set(json.loads(done.stdout.split("]")[0].replace("'", '"') + "]")) <= {
+        "PATH",
+        "PWD",
+        "LC_CTYPE",
+        "HOME",
+        "USER",
+    }
 
 
 @pytest.mark.parametrize(
@@ -367,6 +380,26 @@ def test_run_inference_ignores_second_environment_event(job: Job, monkeypatch: p
     monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: [sys.executable, "-c", code])
     run_inference(job, 0, 1, 0, lambda *_: None)
     assert job.environment() == {"hardware": "real", "sandbox": "bubblewrap", "cgroup": cgroup_version()}
+
+
+@pytest.mark.parametrize(("earlier", "code"), [("", "internal_error"), ('{"event": "environment"}', "model_error")])
+def test_failure_before_model_is_read_is_fault_of_machine(
+    job: Job, earlier: str, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = json.dumps({"event": "failed", "code": "internal_error", "message": "KeyError: 'uid not found'"})
+    script = "\n".join([*([f"print({earlier!r})"] if earlier else []), f"print({failed!r})", "raise SystemExit(3)"])
+    monkeypatch.setattr("evaluator.job.process.sandbox_command", lambda *_: [sys.executable, "-c", script])
+    with pytest.raises(EvaluationError, match="uid not found") as error:
+        run_inference(job, 0, 1, 0, lambda *_: None)
+    assert error.value.code == code
+
+
+def test_engine_that_cannot_start_is_fault_of_machine(tmp_path: Path) -> None:
+    options = EngineOptions(tmp_path, "float32", 8, engine="json:JSONDecoder")
+    job = Job.prepare(tmp_path / "job", options, [Prompt("1", "?")])
+    with pytest.raises(EvaluationError, match="environment") as error:
+        run_inference(job, 0, 1, 0, lambda *_: None, sandbox=False)
+    assert error.value.code == "internal_error"
 
 
 def test_worker_requires_sandbox(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
