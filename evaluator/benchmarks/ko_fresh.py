@@ -28,13 +28,17 @@ from evaluator.core.data_types import Answer, Item, Prompt, Score
 from evaluator.fresh.korean import UNANSWERABLE
 from submissions.texts.text import Text
 
-VERSION = "2026Q4.5"  # the quarter of the test set, then the version of prompts and scoring rules
+VERSION = "2026Q4.6"  # the quarter of the test set, then the version of prompts and scoring rules
 
 QUESTION = (
     "이미지를 보고 질문에 답하십시오. 이미지만으로는 알 수 없으면 '알 수 없음'이라고 답하십시오. 눈금에서 읽는 값은 어림값으로 답하십시오. "
     "마지막 줄에 '정답: '을 쓰고 그 뒤에 최종 답만 쓰십시오. 수에는 단위를 붙이십시오.\n\n질문: {question}"
 )
 DESCRIPTION = "다음 네 설명 가운데 이미지의 내용과 일치하는 것을 하나 고르십시오. 마지막 줄에 '정답: '을 쓰고 그 뒤에 알파벳 하나만 쓰십시오.\n\n{choices}"
+
+# What a wrong answer counts in `net`. Guessing among four letters is worth nothing on average.
+WRONG = -1.0
+WRONG_LETTER = -1 / 3
 
 KINDS = {
     "lookup": Text("값 찾기", "Value lookup"),
@@ -105,6 +109,16 @@ class KoFresh(Benchmark):
     metrics = (
         EM,
         replace(F1, on_hub=False, column=False),
+        Metric(
+            "net",
+            Text("순점수", "Net"),
+            lowest=-100.0,
+            hint=Text(
+                "정답은 +1점, '알 수 없음'은 0점, 오답은 −1점(설명 고르기는 −1/3점)으로 계산한 평균입니다. 답할 수 없는 질문에서는 '알 수 없음'이 정답입니다. 모르면 모른다고 하는 모델이 더 높습니다.",
+                "Mean of +1 for a right answer, 0 for declining and −1 for a wrong answer (−1/3 for a wrong description). Declining is the right answer to an unanswerable question. Higher for models that say so when they do not know.",
+            ),
+            on_hub=False,
+        ),
         Metric(
             "abstains",
             Text("알 수 없음 판별", "Abstains"),
@@ -239,11 +253,11 @@ class KoFresh(Benchmark):
         output = answer.text
         declined = abstains(item.question, output)
         if gold in tuple(LETTERS):
-            right = float(asserted_letter(visible(output)) == gold)
-            return Score(item.id, {"em": right, "f1": right, "attempt_rate": float(not declined)}, answer.status)
+            right = asserted_letter(visible(output)) == gold
+            return _scored(item, answer, right=right, f1=float(right), declined=declined, wrong=WRONG_LETTER)
         if gold == UNANSWERABLE:
-            right = float(declined)
-            return Score(item.id, {"em": right, "f1": right, "abstains": right}, answer.status)
+            values = dict.fromkeys(("em", "f1", "abstains"), float(declined))
+            return Score(item.id, {**values, "net": 1.0 if declined else WRONG}, answer.status)
         if hesitates(output):
             f1 = 0.0
         elif reading := reading_of(gold):
@@ -252,10 +266,18 @@ class KoFresh(Benchmark):
             f1 = float(matches_name(item.question, gold, output))
         else:
             f1 = quantity_f1(item.question, gold, output)
-        return Score(item.id, {"em": float(f1 == 1.0), "f1": f1, "attempt_rate": float(not declined)}, answer.status)
+        return _scored(item, answer, right=f1 == 1.0, f1=f1, declined=declined)
 
     def gold_output(self, item: Item) -> str | None:
         return gold_answer(item).partition(" (±")[0]
+
+
+def _scored(item: Item, answer: Answer, *, right: bool, f1: float, declined: bool, wrong: float = WRONG) -> Score:
+    """Return the score of an answerable question. `wrong` is what a wrong answer counts in `net`."""
+    said_nothing = declined or not answer.text.strip()
+    net = 1.0 if right else 0.0 if said_nothing else wrong
+    values = {"em": float(right), "f1": f1, "net": net, "attempt_rate": float(not declined)}
+    return Score(item.id, values, answer.status)
 
 
 def _with_loss(score: Score, version: str, em: Mapping[str, float]) -> Score:

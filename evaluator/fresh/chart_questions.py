@@ -6,6 +6,7 @@ from itertools import combinations, pairwise, product
 
 from evaluator.fresh.facts import Facts
 from evaluator.fresh.korean import (
+    UNANSWERABLE,
     and_marker,
     base_unit,
     object_marker,
@@ -13,24 +14,32 @@ from evaluator.fresh.korean import (
     subject_marker,
     topic_marker,
 )
-from evaluator.fresh.question import Question, about, class_of, differ, place_of, tolerance
+from evaluator.fresh.question import (
+    WIDEST,
+    Question,
+    about,
+    class_of,
+    differ,
+    estimated,
+    how_many,
+    named,
+    place_of,
+    tolerance,
+)
+
+PIE_SHARE = 2  # percentage points that the reading of a sector may be off
 
 
 def estimates(facts: Facts) -> Iterator[Question]:
     measures = (0, 1) if facts.layout == "dual" else (1,) if facts.layout == "page" else (0,)
     for row, year, measure in product(facts.rows, facts.years, measures):
 
-        def answer(own: Facts, row: str = row, year: str = year, measure: int = measure) -> str:
-            value = own.values[own.groups[0], row, year, measure]
-            return about(value, tolerance(own, value, measure), own.topic.measures[measure])
+        def answer(own: Facts, row: str = row, year: str = year, measure: int = measure) -> str | None:
+            return estimated(own, own.value(own.groups[0], row, year, measure), measure)
 
-        name = f"{row}의 {facts.topic.measures[measure].name}"
-        when = facts.when(year)
-        yield Question(
-            "estimate",
-            f"{when}{name}{topic_marker(name)} 약 몇 {base_unit(facts.topic.measures[measure].unit)}입니까?",
-            answer,
-        )
+        name = f"{facts.topic.said(row)}의 {facts.topic.measures[measure].name}"
+        text = f"{year} {name}{topic_marker(name)} 약 몇 {base_unit(facts.topic.measures[measure].unit)}입니까?"
+        yield Question("estimate", text, answer)
 
 
 def totals(facts: Facts) -> Iterator[Question]:
@@ -38,7 +47,7 @@ def totals(facts: Facts) -> Iterator[Question]:
     measure = facts.topic.measures[0]
     for year in facts.years:
 
-        def answer(own: Facts, year: str = year) -> str:
+        def answer(own: Facts, year: str = year) -> str | None:
             total = sum((own.values[own.groups[0], row, year, 0] for row in own.rows), Decimal())
             return about(total, tolerance(own, total), measure)
 
@@ -51,12 +60,14 @@ def gaps(facts: Facts) -> Iterator[Question]:
     for year, (a, b) in product(facts.years, combinations(facts.rows, 2)):
 
         def answer(own: Facts, year: str = year, a: str = a, b: str = b) -> str | None:
-            x, y = (own.values[own.groups[0], row, year, 0] for row in (a, b))
+            x, y = (own.value(own.groups[0], row, year) for row in (a, b))
+            if x is None or y is None:
+                return UNANSWERABLE
             margin = tolerance(own, max(x, y)) * Decimal("1.5")
-            return about(abs(x - y), margin, measure) if abs(x - y) > 2 * margin else None
+            return about(abs(x - y), margin, measure)
 
-        when = facts.when(year)
-        text = f"{when}{a}{and_marker(a)} {b}의 {measure.name}{topic_marker(measure.name)} 약 몇 {base_unit(measure.unit)} 차이가 납니까?"
+        first = facts.topic.said(a)
+        text = f"{year} {first}{and_marker(first)} {facts.topic.said(b)}의 {measure.name}{topic_marker(measure.name)} 약 몇 {base_unit(measure.unit)} 차이가 납니까?"
         yield Question("difference", text, answer)
 
 
@@ -66,16 +77,18 @@ def chart_shares(facts: Facts) -> Iterator[Question]:
         def answer(own: Facts, row: str = row) -> str | None:
             column = own.column(own.groups[0], own.years[0]) or {}
             share = 100 * column[row] / sum(column.values())
-            return f"{round(share)}% (±3%)" if share > 6 else None
+            return f"{round(share)}% (±{PIE_SHARE}%)" if share * WIDEST >= PIE_SHARE else None
 
         name = facts.topic.measures[0].name
-        yield Question("share", f"전체 {name}에서 {row}{subject_marker(row)} 차지하는 비율은 약 몇 %입니까?", answer)
+        said = facts.topic.said(row)
+        yield Question("share", f"전체 {name}에서 {said}{subject_marker(said)} 차지하는 비율은 약 몇 %입니까?", answer)
 
 
 def trends(facts: Facts) -> Iterator[Question]:
     """Ask for the year of an extreme, or in how many years a value fell."""
     measure = facts.topic.measures[0].name
     for row in facts.rows:
+        said = facts.topic.said(row)
         for words, place in (("많았던", 0), ("적었던", -1)):
 
             def year_of(own: Facts, row: str = row, place: int = place) -> str | None:
@@ -83,7 +96,7 @@ def trends(facts: Facts) -> Iterator[Question]:
                 return place_of(own, series, place) if series else None
 
             yield Question(
-                "trend", f"{row}의 {measure}{subject_marker(measure)} 가장 {words} 해는 몇 년입니까?", year_of
+                "trend", f"{said}의 {measure}{subject_marker(measure)} 가장 {words} 해는 몇 년입니까?", year_of
             )
         if len(facts.years) >= 5 and facts.layout in ("line", "dual"):
 
@@ -91,11 +104,11 @@ def trends(facts: Facts) -> Iterator[Question]:
                 series = own.series(own.groups[0], row)
                 steps = list(pairwise(series.values())) if series else []
                 clear = all(differ(own, a, b) for a, b in steps)
-                return f"{sum(b < a for a, b in steps)}개" if clear else None
+                return f"{sum(b < a for a, b in steps)}해" if clear and steps else None
 
             yield Question(
                 "trend",
-                f"{facts.years[1]}부터 {facts.years[-1]}까지 {row}의 {measure}{subject_marker(measure)} 전년보다 줄어든 해는 모두 몇 개입니까?",
+                f"{facts.years[1]}부터 {facts.years[-1]}까지 {said}의 {measure}{subject_marker(measure)} 전년보다 줄어든 해는 모두 몇 해입니까?",
                 falls,
             )
 
@@ -126,11 +139,22 @@ def axes(facts: Facts) -> Iterator[Question]:
             year = place_of(own, series, place, 1) if series else None
             if year is None:
                 return None
-            value = own.values[group, row, year, 0]
-            return about(value, tolerance(own, value), first)
+            return estimated(own, own.value(group, row, year))
 
         text = f"{second.name}{subject_marker(second.name)} 가장 {word} 해의 {first.name}{topic_marker(first.name)} 약 몇 {base_unit(first.unit)}입니까?"
         yield Question("cross", text, answer)
+
+
+def labels(facts: Facts) -> Iterator[Question]:
+    """Ask for the value of a district of a map. Some are printed, of the others only the class is shown."""
+    row = facts.rows[0]
+    for group, year in product(facts.groups, facts.years):
+
+        def answer(own: Facts, group: str = group, year: str = year) -> str:
+            value = own.value(group, row, year) if group in own.labelled else None
+            return UNANSWERABLE if value is None else spoken(value, own.topic.measures[0].unit)
+
+        yield Question("lookup", how_many(facts, named(facts, group, row, year, 0), 0), answer)
 
 
 def classes(facts: Facts) -> Iterator[Question]:
@@ -138,15 +162,20 @@ def classes(facts: Facts) -> Iterator[Question]:
     for number, place in enumerate(("가장 낮은", "두 번째로 낮은", "가운데", "두 번째로 높은", "가장 높은")):
 
         def inside(own: Facts, number: int = number) -> str | None:
-            n = sum(class_of(own, group) == number for group in own.groups)
+            n = sum(class_of(own, group) == number for group in own.groups)  # without those that have no data
             return f"{n}곳" if n else None  # "the highest" could also mean the highest one that occurs
 
         yield Question("count", f"{place} 구간에 속하는 구·군은 모두 몇 곳입니까?", inside)
     for a, b in combinations(facts.groups, 2):
 
         def higher(own: Facts, a: str = a, b: str = b) -> str | None:
-            first, second = class_of(own, a), class_of(own, b)
-            return None if first == second else a if first > second else b
+            first = class_of(own, a)
+            second = class_of(own, b)
+            if first is None or second is None:
+                return UNANSWERABLE
+            if first == second:
+                return None
+            return a if first > second else b
 
         name = facts.topic.measures[0].name
         yield Question(

@@ -29,6 +29,7 @@ PALETTES = (
 HATCHES = ("", "///", "...", "xxx", "---", "\\\\\\")
 MARKERS, DASHES = "os^Dv", ("-", "--", ":", "-.", "-")
 INK, GRID = "#222222", "#c9c9c9"
+NO_DATA: dict[str, Any] = {"facecolor": "white", "hatch": "////"}
 MAP_COLOURS = ("#eef3f8", "#c6d7ea", "#8fb4d6", "#4a84b8", "#174a7c")
 
 
@@ -89,9 +90,19 @@ def _legend(figure: Figure, handles: list[Any], names: list[str], *, right: bool
     )
 
 
+def _heights(facts: Facts, row: str, measure: int) -> list[float]:
+    """Return the values of a row by year. Unknown ones are NaN, for which nothing is drawn."""
+    found = (facts.value(facts.groups[0], row, year, measure) for year in facts.years)
+    return [float("nan") if value is None else float(value) for value in found]
+
+
+def _year_labels(facts: Facts) -> list[str]:
+    return [year if year in facts.marked_years else "" for year in facts.years]
+
+
 def _bar(figure: Figure, facts: Facts, measure: int) -> None:
     axes = figure.add_subplot()
-    values = [float(facts.values[facts.groups[0], row, facts.years[0], measure]) for row in facts.rows]
+    values = [_heights(facts, row, measure)[0] for row in facts.rows]
     horizontal = facts.style % 2 == 1
     draw = axes.barh if horizontal else axes.bar
     paint = _paint(facts, 0)
@@ -106,8 +117,7 @@ def _grouped(figure: Figure, facts: Facts, measure: int) -> None:
     bars = []
     for number, row in enumerate(facts.rows):
         places = [year + (number - (len(facts.rows) - 1) / 2) * width for year in range(len(facts.years))]
-        heights = [float(facts.values[facts.groups[0], row, year, measure]) for year in facts.years]
-        bars.append(axes.bar(places, heights, width * 0.9, **_paint(facts, number)))
+        bars.append(axes.bar(places, _heights(facts, row, measure), width * 0.9, **_paint(facts, number)))
     axes.set_xticks(range(len(facts.years)), facts.years)
     _value_axis(axes, facts.axes[measure], sparse=facts.style >= 4)
     _legend(figure, bars, list(facts.rows))
@@ -116,7 +126,7 @@ def _grouped(figure: Figure, facts: Facts, measure: int) -> None:
 def _stacked(figure: Figure, facts: Facts, measure: int) -> None:
     axes, bottoms, bars = figure.add_subplot(), np.zeros(len(facts.years)), []
     for number, row in enumerate(facts.rows):
-        heights = np.array([float(facts.values[facts.groups[0], row, year, measure]) for year in facts.years])
+        heights = np.array(_heights(facts, row, measure))
         bars.append(axes.bar(facts.years, heights, 0.55, bottom=bottoms, **_paint(facts, number)))
         bottoms = bottoms + heights
     _value_axis(axes, facts.axes[measure], sparse=facts.style >= 4)
@@ -125,9 +135,9 @@ def _stacked(figure: Figure, facts: Facts, measure: int) -> None:
 
 def _area(figure: Figure, facts: Facts, measure: int) -> None:
     axes = figure.add_subplot()
-    heights = [[float(facts.values[facts.groups[0], row, year, measure]) for year in facts.years] for row in facts.rows]
+    heights = [_heights(facts, row, measure) for row in facts.rows]
     drawn = axes.stackplot(range(len(facts.years)), heights, colors=PALETTES[facts.style % 3])
-    axes.set_xticks(range(len(facts.years)), facts.years)
+    axes.set_xticks(range(len(facts.years)), _year_labels(facts))
     axes.margins(x=0)
     _value_axis(axes, facts.axes[measure], sparse=facts.style >= 4)
     _legend(figure, drawn, list(facts.rows))
@@ -136,24 +146,25 @@ def _area(figure: Figure, facts: Facts, measure: int) -> None:
 def _line(figure: Figure, facts: Facts, measure: int) -> None:
     axes, lines = figure.add_subplot(), []
     for number, row in enumerate(facts.rows):
-        heights = [float(facts.values[facts.groups[0], row, year, measure]) for year in facts.years]
+        heights = _heights(facts, row, measure)
         colour = "#333333" if facts.style % 4 == 3 else PALETTES[facts.style % 4][number]
         dash = DASHES[number] if facts.style >= 4 else "-"
-        lines += axes.plot(facts.years, heights, color=colour, marker=MARKERS[number], linestyle=dash, linewidth=1.8)
+        places = range(len(facts.years))
+        lines += axes.plot(places, heights, color=colour, marker=MARKERS[number], linestyle=dash, linewidth=1.8)
+    axes.set_xticks(range(len(facts.years)), _year_labels(facts))
     _value_axis(axes, facts.axes[measure], sparse=facts.style >= 4)
     _legend(figure, lines, list(facts.rows))
 
 
 def _dual(figure: Figure, facts: Facts, measure: int) -> None:
     left, (first, second) = figure.add_subplot(), facts.topic.measures
-    (row,), (group,) = facts.rows, facts.groups
-    bars = left.bar(
-        facts.years, [float(facts.values[group, row, year, 0]) for year in facts.years], 0.5, color="#9db8d2"
-    )
+    (row,) = facts.rows
+    places = range(len(facts.years))
+    bars = left.bar(places, _heights(facts, row, 0), 0.5, color="#9db8d2")
+    left.set_xticks(places, _year_labels(facts))
     _value_axis(left, facts.axes[0])
     right = left.twinx()
-    heights = [float(facts.values[group, row, year, 1]) for year in facts.years]
-    (line,) = right.plot(facts.years, heights, color="#a33b20", marker="o", linewidth=1.8)
+    (line,) = right.plot(places, _heights(facts, row, 1), color="#a33b20", marker="o", linewidth=1.8)
     _value_axis(right, facts.axes[1])
     right.grid(visible=False)
     right.spines["right"].set_visible(True)
@@ -229,18 +240,22 @@ def _map(figure: Figure, facts: Facts, measure: int) -> None:
         *(places * [1, sy] + [0, oy] for sy, oy in ((-1, 0), (-1, 6))),
     ]
     cells = Voronoi(np.concatenate(mirrored))
-    bounds = class_bounds(facts)
     for number, group in enumerate(facts.groups):
         corners = cells.vertices[cells.regions[cells.point_region[number]]]
-        value = facts.values[group, facts.rows[0], facts.years[0], measure]
-        level = sum(value >= bound for bound in bounds)
-        axes.add_patch(Polygon(corners, facecolor=MAP_COLOURS[level], edgecolor="#555555", linewidth=0.9))
+        value = facts.value(group, facts.rows[0], facts.years[0], measure)
+        level = sum(value >= bound for bound in class_bounds(facts)) if value is not None else 0
+        paint: dict[str, Any] = NO_DATA if value is None else {"facecolor": MAP_COLOURS[level]}
+        axes.add_patch(Polygon(corners, edgecolor="#555555", linewidth=0.9, **paint))
+        label = group if value is None or group not in facts.labelled else f"{group}\n{printed(value)}"
         x, y = places[number]
-        axes.text(x, y, group, ha="center", va="center", fontsize=9, color="white" if level > 2 else INK)
+        ink = "white" if level > 2 else INK
+        backing = {"facecolor": "white", "edgecolor": "none", "pad": 1.5} if value is None else None
+        axes.text(x, y, label, ha="center", va="center", fontsize=9, color=ink, bbox=backing)
     axes.set(xlim=(-0.05, 4.05), ylim=(-0.05, 3.05), aspect="equal")
     axes.axis("off")
     shades = [Patch(facecolor=MAP_COLOURS[n], edgecolor="#555555") for n in range(CLASSES)]
-    _legend(figure, shades, class_names(facts), right=True)
+    shades.append(Patch(edgecolor="#555555", **NO_DATA))
+    _legend(figure, shades, [*class_names(facts), "자료 없음"], right=True)
 
 
 def district_places(facts: Facts) -> Any:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import combinations, product
 
 from evaluator.fresh.facts import Facts
-from evaluator.fresh.korean import subject_marker, topic_marker
+from evaluator.fresh.korean import subject_marker, topic_marker, was
 from evaluator.fresh.question import class_of, differ
 
 MAX_TRIED = 400  # claims, in random order
@@ -48,7 +48,10 @@ def _of_a_year(facts: Facts) -> Iterator[Claim]:
             def compared(own: Facts, group: str = group, year: str = year, a: str = a, b: str = b) -> bool | None:
                 return _more(own, own.value(group, a, year), own.value(group, b, year))
 
-            yield Claim(f"{year} {where}{a}의 {measure}{subject_marker(measure)} {b}보다 많았다.", compared)
+            more = facts.topic.said(a)
+            less = facts.topic.said(b)
+            text = f"{year} {where}{measure}{topic_marker(measure)} {more}{subject_marker(more)} {less}보다 많았다."
+            yield Claim(text, compared)
 
 
 def _of_a_series(facts: Facts) -> Iterator[Claim]:
@@ -56,7 +59,7 @@ def _of_a_series(facts: Facts) -> Iterator[Claim]:
     for group, row in product(facts.groups, facts.rows):
         where = facts.where(group)
         for a, b in combinations(facts.years, 2):
-            for word, sign in (("늘었다", 1), ("줄었다", -1)):
+            for word, sign in (("많았다", 1), ("적었다", -1)):
 
                 def changed(
                     own: Facts, group: str = group, row: str = row, a: str = a, b: str = b, sign: int = sign
@@ -64,14 +67,16 @@ def _of_a_series(facts: Facts) -> Iterator[Claim]:
                     grew = _more(own, own.value(group, row, b), own.value(group, row, a))
                     return None if grew is None else grew == (sign > 0)
 
-                yield Claim(f"{where}{row}의 {measure}{topic_marker(measure)} {a}보다 {b}에 {word}.", changed)
+                said = facts.topic.said(row)
+                text = f"{where}{said}의 {measure}{topic_marker(measure)} {b}{subject_marker(b)} {a}보다 {word}."
+                yield Claim(text, changed)
 
 
 def _of_extremes(facts: Facts) -> Iterator[Claim]:
     measure = facts.topic.measures[0].name
     for group, year, row in product(facts.groups, facts.years, facts.rows):
         where = facts.where(group, "에서")
-        for word, sign in (("많았다", 1), ("적었다", -1)):
+        for word, sign in (("많은", 1), ("적은", -1)):
 
             def first(
                 own: Facts, group: str = group, year: str = year, row: str = row, sign: int = sign
@@ -80,7 +85,10 @@ def _of_extremes(facts: Facts) -> Iterator[Claim]:
                 compared = [_more(own, own.value(group, row, year), other) for other in others]
                 return None if None in compared else all(more == (sign > 0) for more in compared)
 
-            yield Claim(f"{year} {where}{row}의 {measure}{subject_marker(measure)} 가장 {word}.", first)
+            # "가장 많았다" after the row could also mean the row's own largest year.
+            head = facts.topic.head
+            name = f"{measure}{subject_marker(measure)} 가장 {word} {head}{topic_marker(head)} {row}{was(row)}"
+            yield Claim(f"{year} {where}{name}.", first)
 
 
 def _between_districts(facts: Facts) -> Iterator[Claim]:
@@ -93,8 +101,10 @@ def _between_districts(facts: Facts) -> Iterator[Claim]:
         yield Claim(f"{a}{topic_marker(a)} {b}보다 {measure}{subject_marker(measure)} 많은 구간에 속한다.", compared)
 
 
-def _more_class(facts: Facts, a: str, b: str) -> bool:
-    return class_of(facts, a) > class_of(facts, b)
+def _more_class(facts: Facts, a: str, b: str) -> bool | None:
+    first = class_of(facts, a)
+    second = class_of(facts, b)
+    return None if first is None or second is None else first > second
 
 
 def choose_claims(variants: Sequence[Facts], chooser: random.Random) -> list[str] | None:

@@ -26,6 +26,12 @@ ICONS = 8  # at most in a row of a pictogram
 CLASSES = 5  # of a map
 DISTRICT_SHARE = 0.2  # largest value of a district, as a share of a city's
 BLANKS = 0.03  # share of the cells of a table that are unknown
+# Charts that show what is unknown by showing nothing: a line has a gap, a bar is missing, a district is hatched.
+GAPPED: tuple[Layout, ...] = ("line", "grouped", "bar", "page", "map")
+GAPS = 0.06  # share of their values that are unknown
+LABELLED = 0.5  # share of a map's districts whose value is printed
+UNEVEN = 0.7  # how much the usual sizes of the rows count: 0 not at all, 1 fully
+LOG_SPAN = 2.4  # powers of ten that the values of a logarithmic chart spread over
 Cell = tuple[str, str, str, int]  # group, row, year, index of the measure
 
 
@@ -42,10 +48,11 @@ class Facts:
     rows: tuple[str, ...]
     years: tuple[str, ...]
     values: dict[Cell, Decimal]
-    blanks: frozenset[Cell]  # cells that show … instead of their value
+    blanks: frozenset[Cell]  # cells that show … or nothing instead of their value
+    labelled: frozenset[str]  # districts of a map whose value is printed
     excluded: str | None  # row that a footnote excludes from the subtotals
     provisional: bool  # whether a footnote calls the last year provisional
-    absent: tuple[str | None, str]  # a row of the topic, if there is one, and a year that the figure does not have
+    absent: "Absent"
     style: int  # 0 to 7, for fonts, colours and arrangement
 
     @property
@@ -80,13 +87,24 @@ class Facts:
         """The scales that the two measures are drawn on. Thousands of comparisons by eye depend on them."""
         return _axis(self, 0), _axis(self, 1)
 
-    def when(self, year: str) -> str:
-        """Return a year and a space, or nothing if the figure has a single year."""
-        return f"{year} " if len(self.years) > 1 else ""
+    @property
+    def marked_years(self) -> tuple[str, ...]:
+        """Return the years that are printed. Some charts label every second year only."""
+        sparse = self.layout in ("line", "area", "dual") and self.style % 2 == 1
+        return self.years[::2] if sparse else self.years
 
     def where(self, group: str, particle: str = "") -> str:
         """Return a district, a particle and a space, or nothing if the figure has no districts."""
         return f"{group}{particle} " if len(self.groups) > 1 else ""
+
+
+@dataclass(frozen=True)
+class Absent:
+    """What a figure does not have, and might."""
+
+    row: str | None  # None if the figure has all rows of its topic
+    year: str
+    group: str | None  # None if the figure has no districts
 
 
 @dataclass(frozen=True)
@@ -125,9 +143,14 @@ def facts_of(seed: str, number: int, variant: str) -> Facts:
     if layout == "map":
         rows = rows[:1]
     unlike = [row for row in topic.rows if row not in rows and not any(row in one or one in row for one in rows)]
-    absent = shape.choice(unlike) if unlike else None, f"{first + years + shape.randint(0, 2)}년"
     named = tuple(shape.sample(DISTRICTS, groups)) or (body,)
     spans = tuple(f"{first + n}년" for n in range(years))
+    absent = Absent(
+        row=shape.choice(unlike) if unlike else None,
+        year=f"{shape.choice((first - shape.randint(1, 3), first + years + shape.randint(0, 2)))}년",
+        group=shape.choice([one for one in DISTRICTS if one not in named]) if groups else None,
+    )
+    unknown = BLANKS if is_table else GAPS if layout in GAPPED else 0.0
     numbers = random_of(seed, number, "values", variant)
     values = _values(numbers, topic, layout, named, rows, spans)
     return Facts(
@@ -140,7 +163,8 @@ def facts_of(seed: str, number: int, variant: str) -> Facts:
         rows=rows,
         years=spans,
         values=values,
-        blanks=frozenset(cell for cell in values if numbers.random() < BLANKS) if is_table else frozenset(),
+        blanks=frozenset(cell for cell in values if numbers.random() < unknown),
+        labelled=frozenset(shape.sample(named, round(LABELLED * groups))) if layout == "map" else frozenset(),
         excluded=shape.choice(rows) if is_table and shape.random() < 0.6 else None,
         provisional=years > 1 and shape.random() < 0.4,
         absent=absent,
@@ -160,11 +184,18 @@ def _values(
     high = first.high * DISTRICT_SHARE if len(groups) > 1 else first.high
     top = first.low * (high / first.low) ** numbers.uniform(0.55, 1.0)
     jitter = (0.75, 1.33) if layout == "dual" else (0.95, 1.05)  # two lines in one chart must not be parallel
+    low = first.low / 5 if layout == "log" else first.low
+    order = sorted(rows, key=lambda row: -topic.sizes[row] * numbers.uniform(0.3, 1.0))
+    largest = max(topic.sizes[row] for row in rows)
     found: dict[Cell, Decimal] = {}
     seen: set[Decimal] = set()
     for group, row in product(groups, rows):
-        spread = numbers.uniform(-2.6, 0) if layout == "log" else log10(numbers.uniform(0.22, 1.0))
-        level, ratio = max(first.low, top * 10**spread), numbers.uniform(second.low, second.high)
+        if layout == "log":
+            spread = -LOG_SPAN * (order.index(row) + numbers.random()) / len(rows)
+        else:
+            spread = log10(numbers.uniform(0.3, 1.0)) + UNEVEN * log10(topic.sizes[row] / largest)
+        level = max(low, top * 10**spread)
+        ratio = numbers.uniform(second.low, second.high)
         for year in years:
             while (value := _rounded(level, first)) in seen:
                 level *= 1.017
@@ -174,7 +205,7 @@ def _values(
             found[group, row, year, 0] = value
             own = min(max(ratio * numbers.uniform(*jitter), second.low), second.high)
             found[group, row, year, 1] = _rounded(float(value) * own, second)
-            level = max(first.low, level * numbers.uniform(0.78, 1.27))
+            level = max(low, level * numbers.uniform(0.78, 1.27))
     return found
 
 
@@ -190,16 +221,16 @@ def icon_value(topic: Topic) -> int:
 
 
 def _axis(facts: Facts, measure: int) -> Axis:
-    """Return the scale of a measure: four to six labelled ticks at round numbers."""
+    """Return the scale of a measure: four to eight ticks at round numbers, more if two edges are read."""
     own = [value for (*_, index), value in facts.values.items() if index == measure]
     if facts.layout in ("stacked", "area"):
         top = max(sum(facts.values[facts.groups[0], row, year, measure] for row in facts.rows) for year in facts.years)
     else:
         top = max(own)
     low = Decimal()
-    step = _round_step(Decimal(top) / 5)
+    step = _round_step(Decimal(top) / (8 if facts.layout in ("stacked", "area") else 6))
     if facts.layout == "line" and min(own) > top * Decimal("0.5"):
-        step = _round_step((top - min(own)) / 4)
+        step = _round_step((top - min(own)) / 5)
         low = min(own) // step * step - step
     high = (top // step + (2 if top % step > step * Decimal("0.9") else 1)) * step
     return Axis(step, low, high)

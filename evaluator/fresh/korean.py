@@ -28,6 +28,11 @@ def object_marker(word: str) -> str:
     return "을" if ends_in_consonant(word) else "를"
 
 
+def was(word: str) -> str:
+    """Return 이었다 or 였다."""
+    return "이었다" if ends_in_consonant(word) else "였다"
+
+
 def ends_in_consonant(word: str) -> bool:
     """Return whether a word ends in a consonant. Digits and Latin letters count as they are pronounced in Korean."""
     last = word.rstrip(")")[-1]

@@ -47,13 +47,15 @@ def _figures(seed: str, published: str, n: int) -> Iterator[Pair]:
         asked = {question.text: question for question in questions(shown)}
         rows: list[Row] = []
         for first, second in zip(*pair.rows, strict=True):
-            if first["version"] != "clean" or first["choices"] or first["answer"] == UNANSWERABLE:
+            if first["version"] != "clean" or first["choices"] or UNANSWERABLE in (first["answer"], second["answer"]):
                 continue
             question = asked[first["question"]]
             answer, *held_back = (question.answer(facts) for facts in (shown, *others))
             known = [first["answer"], second["answer"]]
-            if answer and all(held_back) and _all_differ(answer, known) and _all_differ(answer, held_back):
-                row = row_of(seed, figure, 0, "clean", question.kind, text=question.text, answer=str(answer))
+            if answer is None or {answer, *held_back} & {None, UNANSWERABLE}:
+                continue
+            if _all_differ(answer, known) and _all_differ(answer, held_back):
+                row = row_of(seed, figure, 0, "clean", question.kind, text=question.text, answer=answer)
                 rows.append({**row, "twin": "variant", "published": known, "held_back": held_back})
         yield Pair(figure.number, (figure,), (rows,), ("clean",))
 

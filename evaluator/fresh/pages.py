@@ -11,7 +11,7 @@ from PIL import Image
 
 from evaluator.fresh.charts import PPI, chart
 from evaluator.fresh.degrade import png
-from evaluator.fresh.facts import TABLES, Facts, Layout, icon_value
+from evaluator.fresh.facts import GAPPED, TABLES, Facts, Layout, icon_value
 from evaluator.fresh.fonts import font_files
 from evaluator.fresh.korean import printed, spoken, topic_marker
 from evaluator.fresh.topics import HANJA
@@ -82,13 +82,16 @@ def notes_of(facts: Facts) -> list[str]:
         notes.append(f"1) {facts.excluded}{topic_marker(facts.excluded)} 소계에서 제외하였음.")
     if facts.provisional and facts.layout in (*TABLES, "page"):
         notes.append(f"p) {facts.years[-1]} 수치는 잠정치임.")
-    if facts.blanks:
+    if facts.layout in TABLES and facts.blanks:
         notes.append(f"{UNKNOWN} 미상(자료 없음)")
+    if facts.layout in GAPPED and facts.layout != "map":  # whether something is missing or not
+        notes.append("자료가 없는 값은 그림에 표시하지 않음.")
     return notes
 
 
 def _end(facts: Facts) -> str:
-    lines = [f"주: {' / '.join(notes)}"] if (notes := notes_of(facts)) else []
+    notes = notes_of(facts)
+    lines = [f"주: {' / '.join(notes)}"] if notes else []
     lines.append(f"자료: {facts.source}")
     return "".join(f"#text(size: 8.5pt)[#{_quoted(line)}]\\\n" for line in lines)
 

@@ -8,6 +8,7 @@ from typing import Any
 from evaluator.fresh.claims import choose_claims
 from evaluator.fresh.degrade import DEGRADED, SUFFIXES, Version
 from evaluator.fresh.facts import LAYOUTS, Facts, Layout, facts_of, random_of
+from evaluator.fresh.korean import UNANSWERABLE
 from evaluator.fresh.question import Kind
 from evaluator.fresh.questions import choose_questions
 
@@ -85,7 +86,7 @@ def row_of(
         "answer": answer or choices[0],
         "choices": list(choices),
         "images": [f"images/{name}" for name in image_names(seed, facts, place, version)],
-        "kind": kind,
+        "kind": "unanswerable" if answer == UNANSWERABLE else kind,
         "layout": facts.layout,
         "reading": "marks" if by_marks else "printed",
         "version": version,

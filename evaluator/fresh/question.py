@@ -7,11 +7,7 @@ from typing import Literal
 
 from evaluator.fresh.charts import class_bounds
 from evaluator.fresh.facts import TABLES, Facts
-from evaluator.fresh.korean import (
-    base_unit,
-    spoken,
-    topic_marker,
-)
+from evaluator.fresh.korean import UNANSWERABLE, base_unit, spoken, topic_marker
 from evaluator.fresh.topics import Measure
 
 Kind = Literal[
@@ -19,7 +15,10 @@ Kind = Literal[
     "footnote", "unanswerable", "description",
 ]  # fmt: skip
 # What a person can read from a chart, in steps of the labelled ticks, or as a share of the value or of the whole.
-READABLE_STEP, READABLE_LOG, READABLE_PIE = Decimal("0.2"), Decimal("0.12"), Decimal("0.02")
+READABLE_STEP = Decimal("0.2")
+READABLE_LOG = Decimal("0.09")
+READABLE_PIE = Decimal("0.02")
+WIDEST = Decimal("0.1")  # tolerance of an answer, as a share of its value
 EXACT = {*TABLES, "page", "cards", "pictogram"}  # layouts whose first measure is read exactly
 
 
@@ -27,7 +26,8 @@ EXACT = {*TABLES, "page", "cards", "pictogram"}  # layouts whose first measure i
 class Question:
     kind: Kind
     text: str
-    answer: Callable[[Facts], str | None]  # None if the figure has no single answer
+    # None if the figure has no single answer, UNANSWERABLE if it does not show what the answer needs.
+    answer: Callable[[Facts], str | None]
 
 
 def tolerance(facts: Facts, value: Decimal, measure: int = 0) -> Decimal:
@@ -47,8 +47,10 @@ def differ(facts: Facts, a: Decimal, b: Decimal, measure: int = 0) -> bool:
     return abs(a - b) > tolerance(facts, max(a, b), measure) / 2
 
 
-def about(value: Decimal, margin: Decimal, measure: Measure) -> str:
-    """Return an answer with a tolerance, both rounded to what can be read."""
+def about(value: Decimal, margin: Decimal, measure: Measure) -> str | None:
+    """Return an answer with a tolerance, both rounded to what can be read, or None if the tolerance is too wide."""
+    if margin > WIDEST * value:
+        return None
     size = max(Decimal(1).scaleb(margin.adjusted() - 1), Decimal(1).scaleb(-measure.decimals))
     rounded, allowed = ((x / size).quantize(Decimal(1), ROUND_HALF_UP) * size for x in (value, margin))
     return f"{spoken(rounded, measure.unit)} (±{spoken(allowed, measure.unit)})"
@@ -60,8 +62,17 @@ def percent(value: Decimal) -> str | None:
     return None if near_half else f"{value.quantize(Decimal('0.1'), ROUND_HALF_UP)}%"
 
 
+def estimated(facts: Facts, value: Decimal | None, measure: int = 0) -> str | None:
+    """Return a value as it is read from a scale, or that it cannot be known."""
+    if value is None:
+        return UNANSWERABLE
+    if facts.layout == "log" and value.scaleb(-value.adjusted()) < 2:
+        return None  # the lines of the scale are farthest apart there
+    return about(value, tolerance(facts, value, measure), facts.topic.measures[measure])
+
+
 def named(facts: Facts, group: str, row: str, year: str, measure: int) -> str:
-    return f"{year} {facts.where(group)}{row}의 {facts.topic.measures[measure].name}"
+    return f"{year} {facts.where(group)}{facts.topic.said(row)}의 {facts.topic.measures[measure].name}"
 
 
 def how_many(facts: Facts, name: str, measure: int) -> str:
@@ -76,11 +87,12 @@ def place_of(facts: Facts, column: dict[str, Decimal], place: int, measure: int 
     return chosen if all(differ(facts, column[chosen], column[other], measure) for other in others) else None
 
 
-def in_words(facts: Facts, values: list[Decimal | None], combine: Callable[[list[Decimal]], Decimal]) -> str | None:
+def in_words(facts: Facts, values: list[Decimal | None], combine: Callable[[list[Decimal]], Decimal]) -> str:
     known = [value for value in values if value is not None]
-    return spoken(combine(known), facts.topic.measures[0].unit) if len(known) == len(values) else None
+    return spoken(combine(known), facts.topic.measures[0].unit) if len(known) == len(values) else UNANSWERABLE
 
 
-def class_of(facts: Facts, group: str) -> int:
-    value = facts.values[group, facts.rows[0], facts.years[0], 0]
-    return sum(value >= bound for bound in class_bounds(facts))
+def class_of(facts: Facts, group: str) -> int | None:
+    """Return the class of a district of a map, or None if it has no data."""
+    value = facts.value(group, facts.rows[0], facts.years[0])
+    return None if value is None else sum(value >= bound for bound in class_bounds(facts))

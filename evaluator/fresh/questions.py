@@ -5,17 +5,22 @@ the wording gains nothing. The exception are questions that neither figure can a
 """
 
 import random
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
 
 from evaluator.fresh import chart_questions as chart
 from evaluator.fresh import table_questions as table
 from evaluator.fresh.facts import Facts, Layout
-from evaluator.fresh.korean import UNANSWERABLE, base_unit, topic_marker
-from evaluator.fresh.question import EXACT, Question
+from evaluator.fresh.korean import UNANSWERABLE
+from evaluator.fresh.question import Question
+
+UNANSWERED = 0.14  # chance of a question that this figure, its twin or neither can answer
 
 _GENERATORS: dict[Layout, tuple[Callable[[Facts], Iterator[Question]], ...]] = {
-    "table": (table.lookups, table.unknown, table.ranks, table.differences, table.growths, table.per, table.shares, table.counts, table.footnotes),
-    "two_pages": (table.lookups, table.unknown, table.differences, table.growths, table.per, table.shares, table.counts, table.footnotes),
+    "table": (table.lookups, table.ranks, table.differences, table.growths, table.per, table.shares, table.counts, table.footnotes),
+    "two_pages": (table.lookups, table.differences, table.growths, table.per, table.shares, table.counts, table.footnotes),
     "page": (table.lookups, table.text_facts, chart.estimates, table.growths, chart.crosses, chart.trends),
     "cards": (table.lookups, table.ranks, table.sums, table.differences, table.years_before),
     "bar": (chart.estimates, table.ranks, chart.gaps),
@@ -27,47 +32,79 @@ _GENERATORS: dict[Layout, tuple[Callable[[Facts], Iterator[Question]], ...]] = {
     "dual": (chart.estimates, chart.trends, chart.axes),
     "pie": (chart.chart_shares, table.ranks, chart.estimates),
     "pictogram": (table.lookups, table.ranks, table.sums, table.differences),
-    "map": (chart.classes,),
+    "map": (chart.classes, chart.labels),
 }  # fmt: skip
+
+
+class Asked(NamedTuple):
+    """A question with its answers for a figure and for its twin."""
+
+    question: Question
+    first: str
+    second: str
 
 
 def questions(facts: Facts) -> list[Question]:
     """Return all questions about figures with these districts, rows and years."""
-    return [question for generate in _GENERATORS[facts.layout] for question in generate(facts)] + list(_absent(facts))
+    return [question for generate in _GENERATORS[facts.layout] for question in generate(facts)]
 
 
-def _absent(facts: Facts) -> Iterator[Question]:
-    """Ask for what the figure does not show: another row, another year, an exact value on a map."""
-    row, year = facts.absent
-    measure = facts.topic.measures[0]
-    group = facts.groups[0]
-    asked = [(facts.rows[0], year), *([(row, facts.years[-1])] if row else [])]
-    if facts.layout == "map":
-        asked.append((facts.rows[0], facts.years[0]))
-    about = "" if facts.layout in EXACT else "약 "
-    for one, when in asked:
-        name = f"{when} {facts.where(group)}{one}의 {measure.name}"
-        text = f"{name}{topic_marker(name)} {about}몇 {base_unit(measure.unit)}입니까?"
-        yield Question("unanswerable", text, lambda own: UNANSWERABLE)
+def absent_questions(facts: Facts) -> list[Question]:
+    """Return questions in the same words about a row, a year or a district that the figure does not have."""
+    row, year, group = facts.absent.row, facts.absent.year, facts.absent.group
+    asked: list[Question] = []
+    if row and facts.layout not in ("map", "dual"):  # these show a single row, which is often not named
+        asked += _naming(facts.topic.said(row), replace(facts, rows=(*facts.rows, row)))
+    years = sorted((*facts.years, year))
+    asked += _naming(year, replace(facts, years=tuple(years)))
+    if group:
+        asked += _naming(group, replace(facts, groups=(*facts.groups, group)))
+    return asked
 
 
-def choose_questions(facts: Facts, twin: Facts, chooser: random.Random, count: int) -> list[tuple[Question, str, str]]:
+def _naming(name: str, wider: Facts) -> Iterator[Question]:
+    """Yield the questions about a figure that has more than the real one, as far as they name what it lacks."""
+    for question in questions(wider):
+        if name in question.text:
+            yield Question(question.kind, question.text, lambda own: UNANSWERABLE)
+
+
+def choose_questions(facts: Facts, twin: Facts, chooser: random.Random, count: int) -> list[Asked]:
     """Return up to `count` questions of different kinds, each with its answers for both variants.
 
-    The answers differ, unless neither figure can answer the question.
+    The answers differ, unless neither figure can answer the question. Each question that can be answered is replaced with
+    the same chance by one in the same words that cannot, so the words do not tell: it asks for what this figure or its
+    twin does not show, or names something that both lack.
     """
-    by_kind: dict[str, list[Question]] = {}
+    answerable: dict[str, list[Asked]] = {}
+    hidden: list[Asked] = []
     for question in questions(facts):
-        by_kind.setdefault(question.kind, []).append(question)
-    kinds = sorted(by_kind, key=lambda kind: chooser.random() + (0.35 if kind == "unanswerable" else 0))
-    chosen: list[tuple[Question, str, str]] = []
-    for kind in kinds:
-        chooser.shuffle(by_kind[kind])
-        for question in by_kind[kind]:
-            answers = question.answer(facts), question.answer(twin)
-            if all(answers) and (answers[0] != answers[1] or answers[0] == UNANSWERABLE):
-                chosen.append((question, str(answers[0]), str(answers[1])))
-                break
-        if len(chosen) == count:
-            break
+        first = question.answer(facts)
+        second = question.answer(twin)
+        if first is None or second is None:
+            continue
+        if UNANSWERABLE in (first, second):
+            hidden.append(Asked(question, first, second))
+        elif first != second:
+            answerable.setdefault(question.kind, []).append(Asked(question, first, second))
+    absent = [Asked(question, UNANSWERABLE, UNANSWERABLE) for question in absent_questions(facts)]
+    kinds = list(answerable)
+    chooser.shuffle(kinds)
+    chosen: list[Asked] = []
+    for kind in kinds[:count]:
+        asked = chooser.choice(answerable[kind])
+        if chooser.random() < UNANSWERED:
+            words = wording(facts, asked.question.text)
+            pools = [[one for one in pool if wording(facts, one.question.text) == words] for pool in (hidden, absent)]
+            asked = chooser.choice(chooser.choice([pool for pool in pools if pool] or [[asked]]))
+        chosen.append(asked)
     return chosen
+
+
+def wording(facts: Facts, text: str) -> str:
+    """Return the words of a question without names, years and the particles that follow them."""
+    absent = facts.absent
+    rows = [facts.topic.said(row) for row in (*facts.rows, absent.row) if row]
+    names = (*facts.groups, absent.group, *facts.years, absent.year, *rows)
+    pattern = "|".join(sorted((re.escape(name) for name in names if name), key=len, reverse=True))
+    return re.sub(rf"({pattern})\S*", "＿", text)

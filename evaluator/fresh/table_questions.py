@@ -32,24 +32,11 @@ def lookups(facts: Facts) -> Iterator[Question]:
     measures = (0,) if facts.layout in ("page", "cards", "pictogram") else (0, 1)
     for group, row, year, measure in product(facts.groups, facts.rows, facts.years, measures):
 
-        def answer(
-            own: Facts, group: str = group, row: str = row, year: str = year, measure: int = measure
-        ) -> str | None:
-            value = own.value(group, row, year, measure)
-            return None if value is None else spoken(value, own.topic.measures[measure].unit)
-
-        yield Question("lookup", how_many(facts, named(facts, group, row, year, measure), measure), answer)
-
-
-def unknown(facts: Facts) -> Iterator[Question]:
-    """Ask for cells that show … here. The twin usually shows a value there."""
-    for group, row, year, measure in sorted(facts.blanks):
-
         def answer(own: Facts, group: str = group, row: str = row, year: str = year, measure: int = measure) -> str:
             value = own.value(group, row, year, measure)
             return UNANSWERABLE if value is None else spoken(value, own.topic.measures[measure].unit)
 
-        yield Question("unanswerable", how_many(facts, named(facts, group, row, year, measure), measure), answer)
+        yield Question("lookup", how_many(facts, named(facts, group, row, year, measure), measure), answer)
 
 
 def ranks(facts: Facts) -> Iterator[Question]:
@@ -67,9 +54,8 @@ def ranks(facts: Facts) -> Iterator[Question]:
             return place_of(own, column, place) if column else None
 
         where = facts.where(group, "에서")
-        when = facts.when(year)
         name = facts.topic.measures[0].name
-        text = f"{when}{where}{name}{subject_marker(name)} {words} {head}{topic_marker(head)} 무엇입니까?"
+        text = f"{year} {where}{name}{subject_marker(name)} {words} {head}{topic_marker(head)} 무엇입니까?"
         if len(facts.rows) > 2 and (kind == "largest" or facts.layout != "area"):
             yield Question(kind, text, answer)
 
@@ -77,14 +63,14 @@ def ranks(facts: Facts) -> Iterator[Question]:
 def sums(facts: Facts) -> Iterator[Question]:
     for year, (a, b) in product(facts.years, combinations(facts.rows, 2)):
         group = facts.groups[0]
-        when = facts.when(year)
 
-        def answer(own: Facts, year: str = year, a: str = a, b: str = b, group: str = group) -> str | None:
+        def answer(own: Facts, year: str = year, a: str = a, b: str = b, group: str = group) -> str:
             return in_words(own, [own.value(group, a, year), own.value(group, b, year)], lambda pair: pair[0] + pair[1])
 
         where = facts.where(group)
         measure = facts.topic.measures[0]
-        text = f"{when}{where}{a}{and_marker(a)} {b}의 {measure.name}{object_marker(measure.name)} 합하면 몇 {base_unit(measure.unit)}입니까?"
+        first = facts.topic.said(a)
+        text = f"{year} {where}{first}{and_marker(first)} {facts.topic.said(b)}의 {measure.name}{object_marker(measure.name)} 합하면 몇 {base_unit(measure.unit)}입니까?"
         yield Question("sum", text, answer)
 
 
@@ -93,23 +79,23 @@ def differences(facts: Facts) -> Iterator[Question]:
     measure = facts.topic.measures[0]
 
     def between(a: tuple[str, str, str], b: tuple[str, str, str], text: str) -> Question:
-        def answer(own: Facts) -> str | None:
+        def answer(own: Facts) -> str:
             return in_words(own, [own.value(*a), own.value(*b)], lambda pair: abs(pair[0] - pair[1]))
 
         return Question("difference", f"{text} 몇 {base_unit(measure.unit)} 차이가 납니까?", answer)
 
     for year, row in product(facts.years, facts.rows):
         for a, b in combinations(facts.groups, 2):
-            name = f"{year} {row}의 {measure.name}"
+            name = f"{year} {facts.topic.said(row)}의 {measure.name}"
             yield between((a, row, year), (b, row, year), f"{name}{topic_marker(name)} {a}{and_marker(a)} {b} 사이에")
     if len(facts.groups) == 1:
         for year, (a, b) in product(facts.years, combinations(facts.rows, 2)):
-            when = facts.when(year)
             where = facts.groups[0]
+            first = facts.topic.said(a)
             yield between(
                 (where, a, year),
                 (where, b, year),
-                f"{when}{a}{and_marker(a)} {b}의 {measure.name}{topic_marker(measure.name)}",
+                f"{year} {first}{and_marker(first)} {facts.topic.said(b)}의 {measure.name}{topic_marker(measure.name)}",
             )
 
 
@@ -121,11 +107,14 @@ def growths(facts: Facts) -> Iterator[Question]:
             def answer(
                 own: Facts, group: str = group, row: str = row, before: str = before, after: str = after
             ) -> str | None:
-                old, new = own.value(group, row, before), own.value(group, row, after)
-                return percent(100 * (new - old) / old) if old and new and new > old * Decimal("1.005") else None
+                old = own.value(group, row, before)
+                new = own.value(group, row, after)
+                if old is None or new is None:
+                    return UNANSWERABLE
+                return percent(100 * (new - old) / old) if new > old * Decimal("1.005") else None
 
             where = facts.where(group)
-            text = f"{where}{row}의 {measure}{topic_marker(measure)} {before}에 비해 {after}에 몇 % 늘었습니까? 소수점 아래 첫째 자리까지 반올림하십시오."
+            text = f"{where}{facts.topic.said(row)}의 {measure}{topic_marker(measure)} {before}에 비해 {after}에 몇 % 늘었습니까? 소수점 아래 첫째 자리까지 반올림하십시오."
             yield Question("growth", text, answer)
 
 
@@ -137,9 +126,10 @@ def per(facts: Facts) -> Iterator[Question]:
     for group, row, year in product(facts.groups, facts.rows, facts.years):
 
         def answer(own: Facts, group: str = group, row: str = row, year: str = year) -> str | None:
-            a, b = own.value(group, row, year, large), own.value(group, row, year, small)
-            if not a or not b:
-                return None
+            a = own.value(group, row, year, large)
+            b = own.value(group, row, year, small)
+            if a is None or b is None:
+                return UNANSWERABLE
             if is_share:
                 return percent(100 * b * multiplier(little.unit) / (a * multiplier(big.unit)))
             ratio = a * multiplier(big.unit) / (b * multiplier(little.unit))
@@ -148,10 +138,10 @@ def per(facts: Facts) -> Iterator[Question]:
 
         where = f"{year} {facts.where(group)}"
         if is_share:
-            text = f"{where}{row}의 {little.name}{topic_marker(little.name)} {big.name}의 몇 %입니까?"
+            text = f"{where}{facts.topic.said(row)}의 {little.name}{topic_marker(little.name)} {big.name}의 몇 %입니까?"
         else:
             unit = f"{little.name.removesuffix(' 수')} 1{base_unit(little.unit)}당"
-            text = f"{where}{row}의 {unit} {big.name}{topic_marker(big.name)} 몇 {base_unit(big.unit)}입니까?"
+            text = f"{where}{facts.topic.said(row)}의 {unit} {big.name}{topic_marker(big.name)} 몇 {base_unit(big.unit)}입니까?"
         yield Question("per", f"{text} 소수점 아래 첫째 자리까지 반올림하십시오.", answer)
 
 
@@ -161,11 +151,13 @@ def shares(facts: Facts) -> Iterator[Question]:
             continue
 
         def answer(own: Facts, group: str = group, row: str = row, year: str = year) -> str | None:
-            value, total = own.value(group, row, year), own.subtotal(group, year)
-            return percent(100 * value / total) if value and total else None
+            value = own.value(group, row, year)
+            total = own.subtotal(group, year)
+            return UNANSWERABLE if value is None or total is None else percent(100 * value / total)
 
         measure = facts.topic.measures[0].name
-        text = f"{year} {group} {measure} 소계에서 {row}{subject_marker(row)} 차지하는 비율은 몇 %입니까? 소수점 아래 첫째 자리까지 반올림하십시오."
+        said = facts.topic.said(row)
+        text = f"{year} {group} {measure} 소계에서 {said}{subject_marker(said)} 차지하는 비율은 몇 %입니까? 소수점 아래 첫째 자리까지 반올림하십시오."
         yield Question("share", text, answer)
 
 
@@ -180,7 +172,9 @@ def counts(facts: Facts) -> Iterator[Question]:
             return f"{sum(x > y for x, y in known)}곳" if len(known) == len(pairs) else None
 
         yield Question(
-            "count", f"{year}에 {a}의 {measure}{subject_marker(measure)} {b}보다 많은 구·군은 모두 몇 곳입니까?", answer
+            "count",
+            f"{year}에 {facts.topic.said(a)}의 {measure}{subject_marker(measure)} {facts.topic.said(b)}보다 많은 구·군은 모두 몇 곳입니까?",
+            answer,
         )
 
 
@@ -192,8 +186,9 @@ def footnotes(facts: Facts) -> Iterator[Question]:
 
         def answer(own: Facts, group: str = group, year: str = year) -> str | None:
             assert own.excluded
-            total, left_out = own.subtotal(group, year), own.value(group, own.excluded, year)
-            return spoken(total + left_out, measure.unit) if total and left_out else None
+            return in_words(
+                own, [own.subtotal(group, year), own.value(group, own.excluded, year)], lambda both: both[0] + both[1]
+            )
 
         text = f"주석에 따라 소계에서 제외된 항목까지 모두 더하면, {year} {group}의 {measure.name}{topic_marker(measure.name)} 몇 {base_unit(measure.unit)}입니까?"
         yield Question("footnote", text, answer)
@@ -208,9 +203,9 @@ def years_before(facts: Facts) -> Iterator[Question]:
     measure = facts.topic.measures[0]
     for row in facts.rows:
 
-        def answer(own: Facts, row: str = row) -> str:
+        def answer(own: Facts, row: str = row) -> str | None:
             value = own.values[own.groups[0], row, own.years[0], 0] / (1 + growth(own, row) / 100)
             return about(value, value * Decimal("0.006"), measure)
 
-        text = f"{row}의 전년도 {measure.name}{topic_marker(measure.name)} 약 몇 {base_unit(measure.unit)}입니까? 전년 대비 증감률로 계산하십시오."
+        text = f"{facts.topic.said(row)}의 전년도 {measure.name}{topic_marker(measure.name)} 약 몇 {base_unit(measure.unit)}입니까? 전년 대비 증감률로 계산하십시오."
         yield Question("growth", text, answer)

@@ -48,7 +48,9 @@ class Topic:
     subject: str
     head: str  # what the rows are
     rows: tuple[str, ...]
+    sizes: dict[str, float]  # of the rows, relative to each other
     measures: tuple[Measure, Measure]
+    noun: str = ""  # completes a row in a sentence: 세무 민원의 처리 건수
     city_wide: bool = False  # whether the rows exist once in a city, not in each district
 
     def base_size(self, index: int) -> float:
@@ -56,27 +58,38 @@ class Topic:
         own = self.measures[index]
         return multiplier(own.unit) * (own.high * own.low) ** 0.5 if index else multiplier(own.unit)
 
+    def said(self, row: str) -> str:
+        """Return a row as a sentence names it."""
+        return f"{row} {self.noun}" if self.noun else row
 
-def _topic(subject: str, head: str, rows: str, first: Measure, second: Measure, *, city_wide: bool = False) -> Topic:
-    return Topic(subject, head, tuple(rows.split("/")), (first, second), city_wide)
+
+def _topic(
+    subject: str, head: str, rows: str, first: Measure, second: Measure, noun: str = "", *, city_wide: bool = False
+) -> Topic:
+    """Return a topic. `rows` are names with relative sizes: 여권 4/인허가 2."""
+    sizes: dict[str, float] = {}
+    for row in rows.split("/"):
+        name, _, size = row.rpartition(" ")
+        sizes[name] = float(size)
+    return Topic(subject, head, tuple(sizes), sizes, (first, second), noun, city_wide)
 
 
 TOPICS = (
-    _topic("민원 처리", "민원 유형", "여권/인허가/지적/복지/세무/주민등록", Measure("처리 건수", "건", 900, 48000), Measure("총 처리 시간", "시간", 0.3, 1.9)),
-    _topic("도시철도 노선별 운행", "노선", "달빛선/은하선/솔빛선/바다선/공항선/순환선", Measure("일평균 수송 인원", "천 명", 21, 690, 1), Measure("일평균 운행 횟수", "회", 0.7, 2.6), city_wide=True),
-    _topic("학교급별 학생 및 학급", "학교급", "유치원/초등학교/중학교/고등학교/전문대학", Measure("학생 수", "명", 900, 31000), Measure("학급 수", "개", 0.034, 0.052)),
-    _topic("의료기관별 병상", "의료기관", "종합병원/요양병원/한방병원/재활병원/정신병원", Measure("병상 수", "병상", 160, 9400), Measure("간호 인력", "명", 0.3, 0.9)),
-    _topic("폐기물 처리", "종류", "생활폐기물/건설폐기물/사업장폐기물/지정폐기물/음식물폐기물", Measure("일평균 발생량", "톤", 130, 5200, 1), Measure("일평균 재활용량", "톤", 0.35, 0.9, 1)),
-    _topic("발전원별 발전", "발전원", "태양광/풍력/수력/바이오/연료전지", Measure("발전량", "GWh", 35, 2400, 1), Measure("설비용량", "MW", 0.4, 0.85)),
-    _topic("농작물 생산", "품목", "쌀/보리/감자/마늘/양파/배추", Measure("생산량", "톤", 350, 38000), Measure("재배 면적", "ha", 0.04, 0.19)),
-    _topic("수산물 어획", "종류", "어류/패류/해조류/갑각류/연체류", Measure("어획량", "톤", 210, 18000), Measure("어가 수", "가구", 0.04, 0.3)),
-    _topic("관광지 운영", "관광지", "달빛공원/솔내음숲/은빛호수/바람언덕/별마루천문대", Measure("방문객 수", "천 명", 25, 1900, 1), Measure("입장 수입", "백만 원", 1.8, 4.6), city_wide=True),
-    _topic("문화시설 이용", "시설", "도서관/박물관/미술관/공연장/체육관", Measure("이용자 수", "천 명", 28, 960, 1), Measure("프로그램 수", "개", 0.6, 2.7)),
-    _topic("분야별 연구개발", "분야", "정보통신/생명과학/우주항공/신소재/에너지", Measure("투자액", "억 원", 45, 6200), Measure("연구원 수", "명", 0.9, 2.8), city_wide=True),
-    _topic("업종별 사업체", "업종", "제조업/건설업/도매 및 소매업/운수업/숙박 및 음식점업", Measure("사업체 수", "개", 320, 27000), Measure("종사자 수", "명", 2.6, 9.5)),
-    _topic("복지시설 운영", "유형", "노인/아동/장애인/여성/청소년", Measure("시설 수", "개소", 25, 690), Measure("이용 정원", "명", 12, 58)),
-    _topic("장소별 화재", "장소", "주거시설/산업시설/판매시설/교육시설/임야", Measure("화재 건수", "건", 45, 1300), Measure("피해액", "백만 원", 2.4, 18)),
-    _topic("유형별 주택", "유형", "아파트/단독주택/연립주택/다세대주택/오피스텔", Measure("주택 수", "호", 2100, 310000), Measure("빈집 수", "호", 0.02, 0.11)),
-    _topic("지방세 징수", "세목", "취득세/재산세/자동차세/주민세/지방소득세", Measure("부과액", "억 원", 95, 4700), Measure("징수액", "억 원", 0.84, 0.985)),
-    _topic("위생 점검", "업종", "음식점/제과점/급식소/판매점/제조업소", Measure("점검 건수", "건", 185, 6900), Measure("위반 건수", "건", 0.03, 0.12)),
+    _topic("민원 처리", "민원 유형", "여권 4/인허가 2/지적 2/복지 5/세무 4/주민등록 9", Measure("처리 건수", "건", 900, 48000), Measure("총 처리 시간", "시간", 0.3, 1.9), "민원"),
+    _topic("도시철도 노선별 운행", "노선", "달빛선 6/은하선 5/솔빛선 3/바다선 2/공항선 2/순환선 8", Measure("일평균 수송 인원", "천 명", 21, 690, 1), Measure("일평균 운행 횟수", "회", 0.7, 2.6), city_wide=True),
+    _topic("학교급별 학생 및 학급", "학교급", "유치원 2/초등학교 6/중학교 3/고등학교 3/전문대학 1.6", Measure("학생 수", "명", 900, 31000), Measure("학급 수", "개", 0.034, 0.052)),
+    _topic("의료기관별 병상", "의료기관", "종합병원 6/요양병원 7/한방병원 1/재활병원 1/정신병원 2", Measure("병상 수", "병상", 160, 9400), Measure("간호 인력", "명", 0.3, 0.9)),
+    _topic("폐기물 처리", "종류", "생활폐기물 4/건설폐기물 9/사업장폐기물 7/지정폐기물 0.5/음식물폐기물 2", Measure("일평균 발생량", "톤", 130, 5200, 1), Measure("일평균 재활용량", "톤", 0.35, 0.9, 1)),
+    _topic("발전원별 발전", "발전원", "태양광 8/풍력 3/수력 2/바이오 2.5/연료전지 2", Measure("발전량", "GWh", 35, 2400, 1), Measure("설비용량", "MW", 0.4, 0.85)),
+    _topic("농작물 생산", "품목", "쌀 9/보리 1.2/감자 2/마늘 1.5/양파 4/배추 5", Measure("생산량", "톤", 350, 38000), Measure("재배 면적", "ha", 0.04, 0.19)),
+    _topic("수산물 어획", "종류", "어류 8/패류 4/해조류 6/갑각류 1/연체류 2", Measure("어획량", "톤", 210, 18000), Measure("어가 수", "가구", 0.04, 0.3)),
+    _topic("관광지 운영", "관광지", "달빛공원 6/솔내음숲 3/은빛호수 4/바람언덕 2/별마루천문대 1", Measure("방문객 수", "천 명", 25, 1900, 1), Measure("입장 수입", "백만 원", 1.8, 4.6), city_wide=True),
+    _topic("문화시설 이용", "시설", "도서관 9/박물관 3/미술관 1.5/공연장 2/체육관 6", Measure("이용자 수", "천 명", 28, 960, 1), Measure("프로그램 수", "개", 0.6, 2.7)),
+    _topic("분야별 연구개발", "분야", "정보통신 8/생명과학 5/우주항공 2/신소재 2.5/에너지 4", Measure("투자액", "억 원", 45, 6200), Measure("연구원 수", "명", 0.9, 2.8), "분야", city_wide=True),
+    _topic("업종별 사업체", "업종", "제조업 3/건설업 2.5/도매 및 소매업 9/운수업 4/숙박 및 음식점업 7", Measure("사업체 수", "개", 320, 27000), Measure("종사자 수", "명", 2.6, 9.5)),
+    _topic("복지시설 운영", "유형", "노인 9/아동 6/장애인 3/여성 0.8/청소년 1", Measure("시설 수", "개소", 25, 690), Measure("이용 정원", "명", 12, 58), "복지시설"),
+    _topic("장소별 화재", "장소", "주거시설 9/산업시설 5/판매시설 2/교육시설 0.6/임야 2", Measure("화재 건수", "건", 45, 1300), Measure("피해액", "백만 원", 2.4, 18)),
+    _topic("유형별 주택", "유형", "아파트 9/단독주택 5/연립주택 1/다세대주택 2.5/오피스텔 2", Measure("주택 수", "호", 2100, 310000), Measure("빈집 수", "호", 0.02, 0.11)),
+    _topic("지방세 징수", "세목", "취득세 8/재산세 5/자동차세 2.5/주민세 0.8/지방소득세 7", Measure("부과액", "억 원", 95, 4700), Measure("징수액", "억 원", 0.84, 0.985)),
+    _topic("위생 점검", "업종", "음식점 9/제과점 1.5/급식소 2/판매점 4/제조업소 2", Measure("점검 건수", "건", 185, 6900), Measure("위반 건수", "건", 0.03, 0.12)),
 )  # fmt: skip

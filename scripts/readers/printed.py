@@ -13,13 +13,18 @@ class Printed:
     """The words of a figure and its printed values. A cell without a value shows …."""
 
     facts: Facts
+    years: tuple[str, ...]  # without those that an axis leaves out
     cells: dict[Cell, Decimal | None]
     growth: dict[str, Decimal]  # by row, in percent
 
 
 def printed_on(facts: Facts) -> Printed:
-    """Return what a figure prints. Charts print the names of their rows and years, but no values."""
-    measures = {"page": (0,), "cards": (0,)}.get(facts.layout, (0, 1) if facts.layout in TABLES else ())
-    cells = product(facts.groups, facts.rows, facts.years, measures)
+    """Return what a figure prints. Charts print the names of their rows and years, but no values.
+
+    A map prints the values of some districts.
+    """
+    measures = {"page": (0,), "cards": (0,), "map": (0,)}.get(facts.layout, (0, 1) if facts.layout in TABLES else ())
+    groups = [group for group in facts.groups if facts.layout != "map" or group in facts.labelled]
+    cells = product(groups, facts.rows, facts.years, measures)
     changes = {row: growth(facts, row) for row in facts.rows} if facts.layout == "cards" else {}
-    return Printed(facts, {cell: facts.value(*cell) for cell in cells}, changes)
+    return Printed(facts, facts.marked_years, {cell: facts.value(*cell) for cell in cells}, changes)

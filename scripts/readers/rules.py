@@ -11,6 +11,7 @@ from evaluator.fresh.pages import punctual_share
 from scripts.readers.printed import Printed
 
 LETTERS = "ABCD"
+DISTRICT = re.compile(r"[가-힣]+[구군](?=[ 과와의에])")
 Names = tuple[str, ...]
 
 
@@ -40,11 +41,12 @@ def _question(printed: Printed, text: str) -> str:
     index = 1 if second.name in text else 0
     measure = facts.topic.measures[index]
     rows = _in_order(facts.rows, text.replace(first.name, "＃").replace(second.name, "＃"))
-    groups, years = _in_order(facts.groups, text) or [facts.groups[0]], _in_order(facts.years, text)
-    asked_years = re.findall(r"\d{4}년", text)
-    if len(asked_years) > len(years):
-        return UNANSWERABLE
-    year, group = (years or [facts.years[-1]])[0], groups[0]
+    groups = _in_order(facts.groups, text) or [facts.groups[0]]
+    years = _in_order(printed.years, text)
+    if len(re.findall(r"\d{4}년", text)) > len(years) or not set(DISTRICT.findall(text)) <= set(facts.groups):
+        return UNANSWERABLE  # it names what is not printed
+    year = (years or [facts.years[-1]])[0]
+    group = groups[0]
 
     def value(group: str, row: str, year: str, index: int = index) -> Decimal:
         found = printed.cells[group, row, year, index]
@@ -118,12 +120,10 @@ def _claim(printed: Printed, text: str) -> bool | None:
     if "가장" in text and rows and years:
         column = {row: printed.cells.get((group, row, years[0], 0)) for row in facts.rows}
         known = {row: value for row, value in column.items() if value is not None}
-        return (max if "많았다" in text else min)(known, key=lambda row: known[row]) == rows[0] if known else None
+        return (max if "가장 많은" in text else min)(known, key=lambda row: known[row]) == rows[0] if known else None
     if len(values) != 2 or values[0] is None or values[1] is None:
         return None
-    if "보다 많았다" in text:
-        return values[0] > values[1]
-    return (values[1] > values[0]) == ("늘었다" in text)
+    return values[0] > values[1] if "많았다" in text else values[0] < values[1]
 
 
 def _percent(value: Decimal) -> str:
