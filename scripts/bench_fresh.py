@@ -28,6 +28,7 @@ BENCHMARK = BENCHMARKS["ko-fresh"]
 SEEDS = ("first", "second")
 READERS = 24  # simulated ones, whose rankings on two sets are compared
 BLIND_FIGURES = 1500  # to train and to test the chooser of descriptions on
+CLEARLY = 3  # right answers more
 OCR_QUESTIONS = 400  # that Tesseract reads the pictures of, 1 s each
 SOLVERS = (
     "rules that read all printed values, on two seeds",
@@ -106,11 +107,11 @@ def _by_wording(own: _Set, usual: dict[str, str]) -> list[Score]:
 
 
 def _better_blind(own: _Set, usual: dict[str, str]) -> set[str]:
-    """Return the wordings to which the usual answer is right more often than the rules."""
+    """Return the wordings to which the usual answer is right clearly more often than the rules."""
     gained: Counter[str] = Counter()
     for item, said, ruled in zip(own.items, _by_wording(own, usual), own.by_rules, strict=True):
         gained[own.words[item.id]] += round(said.values["em"] - ruled.values["em"])
-    return {words for words, count in gained.items() if count > 0}
+    return {words for words, count in gained.items() if count > CLEARLY}
 
 
 def with_ocr(folder: Path) -> str:

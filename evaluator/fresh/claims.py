@@ -81,13 +81,22 @@ def _of_extremes(facts: Facts) -> Iterator[Claim]:
             def first(
                 own: Facts, group: str = group, year: str = year, row: str = row, sign: int = sign
             ) -> bool | None:
-                others = [own.value(group, one, year) for one in own.rows if one != row]
-                compared = [_more(own, own.value(group, row, year), other) for other in others]
-                return None if None in compared else all(more == (sign > 0) for more in compared)
+                compared = {
+                    one: _more(own, own.value(group, row, year), own.value(group, one, year))
+                    for one in own.rows
+                    if one != row
+                }
+                if None in compared.values() or row == own.excluded:
+                    return None
+                ahead_of = {one for one, more in compared.items() if more == (sign > 0)}
+                if own.excluded and set(compared) - ahead_of == {own.excluded}:
+                    return None  # the answer depends on whether the row that is not counted is compared
+                return len(ahead_of) == len(compared)
 
             # "가장 많았다" after the row could also mean the row's own largest year.
             head = facts.topic.head
-            name = f"{measure}{subject_marker(measure)} 가장 {word} {head}{topic_marker(head)} {row}{was(row)}"
+            said = facts.topic.said(row)
+            name = f"{measure}{subject_marker(measure)} 가장 {word} {head}{topic_marker(head)} {said}{was(said)}"
             yield Claim(f"{year} {where}{name}.", first)
 
 
@@ -98,7 +107,8 @@ def _between_districts(facts: Facts) -> Iterator[Claim]:
         def compared(own: Facts, a: str = a, b: str = b) -> bool | None:
             return _more_class(own, a, b)
 
-        yield Claim(f"{a}{topic_marker(a)} {b}보다 {measure}{subject_marker(measure)} 많은 구간에 속한다.", compared)
+        # "많은 구간에 속한다" could also compare the printed values of two districts in one class.
+        yield Claim(f"{measure} 지도에서 {a}의 구간은 {b}의 구간보다 높다.", compared)
 
 
 def _more_class(facts: Facts, a: str, b: str) -> bool | None:

@@ -18,17 +18,17 @@ Layout = Literal[
 # The order in which figures get their layout. In the charts, values are not printed.
 LAYOUTS: tuple[Layout, ...] = (
     *("table", "bar", "page", "line", "two_pages", "stacked", "table", "dual", "page", "pie"),
-    *("cards", "log", "stacked", "grouped", "page", "map", "two_pages", "area", "pictogram"),
+    *("cards", "log", "stacked", "grouped", "page", "map", "line", "area", "pictogram"),
 )
 TABLES: tuple[Layout, ...] = ("table", "two_pages")
 ONE_YEAR: tuple[Layout, ...] = ("bar", "log", "pie", "pictogram", "map", "cards")
 ICONS = 8  # at most in a row of a pictogram
 CLASSES = 5  # of a map
 DISTRICT_SHARE = 0.2  # largest value of a district, as a share of a city's
-BLANKS = 0.03  # share of the cells of a table that are unknown
+BLANKS = 0.05  # share of the cells of a table that are unknown
 # Charts that show what is unknown by showing nothing: a line has a gap, a bar is missing, a district is hatched.
 GAPPED: tuple[Layout, ...] = ("line", "grouped", "bar", "page", "map")
-GAPS = 0.06  # share of their values that are unknown
+GAPS = 0.1  # share of their values that are unknown
 LABELLED = 0.5  # share of a map's districts whose value is printed
 UNEVEN = 0.7  # how much the usual sizes of the rows count: 0 not at all, 1 fully
 LOG_SPAN = 2.4  # powers of ten that the values of a logarithmic chart spread over
@@ -181,10 +181,10 @@ def _values(
     years: tuple[str, ...],
 ) -> dict[Cell, Decimal]:
     first, second = topic.measures
-    high = first.high * DISTRICT_SHARE if len(groups) > 1 else first.high
-    top = first.low * (high / first.low) ** numbers.uniform(0.55, 1.0)
+    share = DISTRICT_SHARE if len(groups) > 1 else 1.0
+    low = share * (first.low / 5 if layout == "log" else first.low)
+    top = share * first.low * (first.high / first.low) ** numbers.uniform(0.55, 1.0)
     jitter = (0.75, 1.33) if layout == "dual" else (0.95, 1.05)  # two lines in one chart must not be parallel
-    low = first.low / 5 if layout == "log" else first.low
     order = sorted(rows, key=lambda row: -topic.sizes[row] * numbers.uniform(0.3, 1.0))
     largest = max(topic.sizes[row] for row in rows)
     found: dict[Cell, Decimal] = {}
@@ -194,18 +194,23 @@ def _values(
             spread = -LOG_SPAN * (order.index(row) + numbers.random()) / len(rows)
         else:
             spread = log10(numbers.uniform(0.3, 1.0)) + UNEVEN * log10(topic.sizes[row] / largest)
-        level = max(low, top * 10**spread)
+        level = top * 10**spread
         ratio = numbers.uniform(second.low, second.high)
         for year in years:
-            while (value := _rounded(level, first)) in seen:
-                level *= 1.017
+            if level < low:
+                level = low * numbers.uniform(1.0, 1.8)
+            value = _rounded(level, first)
+            while value in seen:
+                level *= numbers.uniform(1.01, 1.1)
+                value = _rounded(level, first)
             seen.add(value)
             if layout == "pictogram":
-                value = Decimal(numbers.randint(3, 2 * ICONS)) / 2 * icon_value(topic)
+                halves = max(3, round(2 * ICONS * 10**spread))
+                value = Decimal(halves) / 2 * icon_value(topic)
             found[group, row, year, 0] = value
             own = min(max(ratio * numbers.uniform(*jitter), second.low), second.high)
             found[group, row, year, 1] = _rounded(float(value) * own, second)
-            level = max(low, level * numbers.uniform(0.78, 1.27))
+            level *= numbers.uniform(0.78, 1.27)
     return found
 
 

@@ -16,7 +16,7 @@ from evaluator.fresh.korean import UNANSWERABLE, amount
 from evaluator.fresh.pairs import Pair, Row, pairs_of, row_of
 from evaluator.fresh.questions import questions
 
-PUBLISHED: Sequence[tuple[str, int]] = (("sample", 80),)  # seed and number of questions of each published set
+PUBLISHED: Sequence[tuple[str, int]] = (("sample", 120),)  # seed and number of questions of each published set
 
 
 def memory_figures(seed: str, most: int, sets: Sequence[tuple[str, int]] = PUBLISHED) -> list[Pair]:

@@ -82,10 +82,12 @@ def notes_of(facts: Facts) -> list[str]:
         notes.append(f"1) {facts.excluded}{topic_marker(facts.excluded)} 소계에서 제외하였음.")
     if facts.provisional and facts.layout in (*TABLES, "page"):
         notes.append(f"p) {facts.years[-1]} 수치는 잠정치임.")
-    if facts.layout in TABLES and facts.blanks:
+    if facts.layout == "page" or (facts.layout in TABLES and facts.blanks):
         notes.append(f"{UNKNOWN} 미상(자료 없음)")
     if facts.layout in GAPPED and facts.layout != "map":  # whether something is missing or not
-        notes.append("자료가 없는 값은 그림에 표시하지 않음.")
+        notes.append("축과 범례에 있는데 표시가 없는 값은 자료가 없는 것임.")
+    if facts.layout == "pictogram":
+        notes.append("모든 값은 반 개의 배수임.")
     return notes
 
 
@@ -176,11 +178,11 @@ def _report(facts: Facts) -> tuple[str, Image.Image | None]:
     lines = [
         "□ 조사 개요",
         f"　○ (대상) {', '.join(facts.rows)} 등 {len(facts.rows)}개 {facts.topic.head}",
-        f"　○ (기간) {facts.years[0]} ~ {last}, 매년 12월 말 기준",
+        f"　○ (기간) {facts.years[0]} ~ {last}, 연도별 집계",
         f"　○ (제출) 기한 내 자료를 제출한 부서 {punctual_share(facts)}%, 나머지는 추가 접수",
         "□ 주요 결과",
         f"　○ {facts.topic.head}별 {first.name}{topic_marker(first.name)} 아래 표, {second.name}{topic_marker(second.name)} 아래 그림과 같음",
-        "　　- 세부 산식은 붙임 참고",
+        "　　- 세부 내용은 붙임 참고",
     ]
     text = "".join(f"#{_quoted(line)}\\\n" for line in lines)
     stamp = (
@@ -217,7 +219,7 @@ def _chart_page(facts: Facts) -> tuple[str, Image.Image | None]:
     elif facts.layout in ("bar", "log"):
         lines.append(measure.name + (", 로그 눈금" if facts.layout == "log" else ""))
     else:
-        lines.append(measure.name)
+        lines.append(measure.name + (" (누적)" if facts.layout in ("stacked", "area") else ""))
     head = f"#grid(columns: (1fr, auto), [#{_quoted(' · '.join(lines))}], text(size: 8.5pt)[#{_quoted(f'(단위: {measure.unit})' if facts.layout not in ('dual', 'pictogram', 'pie') else '')}])\n"
     return _start(facts, "180mm", "2mm") + head + _BREAK + _end(facts), chart(facts)
 

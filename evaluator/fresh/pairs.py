@@ -15,9 +15,10 @@ from evaluator.fresh.questions import choose_questions
 QUESTIONS_PER_FIGURE = 3  # besides the four descriptions
 VARIANTS = ("a", "b", "c", "d")  # a figure, its twin, and two that are never shown (see claims.py)
 TWINS = ("original", "twin")
-# Layouts that lose nothing without colours are degraded, every fifth of them: a tenth of all figures.
+# Layouts that lose nothing without colours are degraded, every fourth of them: a tenth of all figures.
 LADDER_LAYOUTS: tuple[Layout, ...] = ("table", "two_pages", "cards", "bar", "log", "dual", "pictogram")
-LADDER_EVERY, LADDER_FIRST = 5, 3
+LADDER_EVERY = 4
+LADDER_FIRST = 3
 PRINTED: tuple[Layout, ...] = ("table", "two_pages", "cards")  # layouts that print all values
 MARKS: tuple[Kind, ...] = ("estimate", "cross", "trend")  # questions about the chart of a page
 MAX_TRIES = 20  # to find values that allow four descriptions

@@ -49,10 +49,10 @@ def differ(facts: Facts, a: Decimal, b: Decimal, measure: int = 0) -> bool:
 
 def about(value: Decimal, margin: Decimal, measure: Measure) -> str | None:
     """Return an answer with a tolerance, both rounded to what can be read, or None if the tolerance is too wide."""
-    if margin > WIDEST * value:
-        return None
     size = max(Decimal(1).scaleb(margin.adjusted() - 1), Decimal(1).scaleb(-measure.decimals))
     rounded, allowed = ((x / size).quantize(Decimal(1), ROUND_HALF_UP) * size for x in (value, margin))
+    if not value or allowed > WIDEST * rounded:
+        return None
     return f"{spoken(rounded, measure.unit)} (±{spoken(allowed, measure.unit)})"
 
 

@@ -95,7 +95,7 @@ def choose_questions(facts: Facts, twin: Facts, chooser: random.Random, count: i
         asked = chooser.choice(answerable[kind])
         if chooser.random() < UNANSWERED:
             words = wording(facts, asked.question.text)
-            pools = [[one for one in pool if wording(facts, one.question.text) == words] for pool in (hidden, absent)]
+            pools = [[one for one in pool if wording(facts, one.question.text) == words] for pool in (hidden, hidden, hidden, absent)]
             asked = chooser.choice(chooser.choice([pool for pool in pools if pool] or [[asked]]))
         chosen.append(asked)
     return chosen

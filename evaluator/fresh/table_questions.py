@@ -51,7 +51,11 @@ def ranks(facts: Facts) -> Iterator[Question]:
 
         def answer(own: Facts, group: str = group, year: str = year, place: int = place) -> str | None:
             column = own.column(group, year)
-            return place_of(own, column, place) if column else None
+            if not column:
+                return None
+            counted = {row: value for row, value in column.items() if row != own.excluded}
+            found = place_of(own, column, place)
+            return found if found == place_of(own, counted, place) else None  # a footnote may leave a row out
 
         where = facts.where(group, "에서")
         name = facts.topic.measures[0].name
@@ -173,7 +177,7 @@ def counts(facts: Facts) -> Iterator[Question]:
 
         yield Question(
             "count",
-            f"{year}에 {facts.topic.said(a)}의 {measure}{subject_marker(measure)} {facts.topic.said(b)}보다 많은 구·군은 모두 몇 곳입니까?",
+            f"{year}에 {facts.topic.said(a)}의 {measure}{subject_marker(measure)} {facts.topic.said(b)}의 {measure}보다 많은 구·군은 모두 몇 곳입니까?",
             answer,
         )
 

@@ -142,6 +142,31 @@ def test_score_counts_abstentions_apart() -> None:
     assert (values["abstains"], values["attempt_rate"]) == (1.0, 0.5)
 
 
+@pytest.mark.parametrize(
+    ("gold", "choices", "output", "net"),
+    [
+        ("347건 (±12건)", (), "정답: 350건", 1.0),
+        ("347건 (±12건)", (), "정답: 알 수 없음", 0.0),
+        ("347건 (±12건)", (), "", 0.0),
+        ("347건 (±12건)", (), "정답: 470건", -1.0),
+        ("알 수 없음", (), "정답: 알 수 없음", 1.0),
+        ("알 수 없음", (), "정답: 470건", -1.0),
+        ("가", ("가", "나", "다", "라"), "정답: 알 수 없음", 0.0),
+    ],
+)
+def test_net_counts_declining_as_nothing(gold: str, choices: tuple[str, ...], output: str, net: float) -> None:
+    (item,) = BENCHMARK.complete([Item("1", "" if choices else ASKED, gold, choices=choices)])
+    (score,) = BENCHMARK.score([item], [[Answer("1", output, "ok", 0.1)]])
+    assert score.values["net"] == net
+
+
+def test_guessing_letters_earns_no_net_score() -> None:
+    (item,) = BENCHMARK.complete([Item("1", "", "가", choices=("가", "나", "다", "라"))])
+    scores = [BENCHMARK.score([item], [[Answer("1", f"정답: {letter}", "ok", 0.1)]])[0] for letter in "ABCD"]
+    assert sum(score.values["em"] for score in scores) == 1.0
+    assert sum(score.values["net"] for score in scores) == pytest.approx(0.0)
+
+
 def test_score_compares_degraded_copy_with_clean_picture() -> None:
     buckets = {"version": "clean"}
     items = [
