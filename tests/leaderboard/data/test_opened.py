@@ -26,7 +26,7 @@ def opened(tmp_path: Path, store: Store, make_request: Make) -> Path:
     bench = BENCHMARKS["ko-fresh"]
     items = bench.load(tmp_path / "set")
     right = [AnswerRow(item.id, f"정답: {bench.gold_output(item)}", "ok", False) for item in items]
-    wrong = [AnswerRow(item.id, "<script>alert(1)</script>" + "가" * 1000, "ok", False) for item in items]
+    wrong = [AnswerRow(item.id, "<script>alert(document)</script>" + "가" * 1000, "ok", False) for item in items]
     results, answers = [], {}
     for model, rows, score in (("o/right", right, 100.0), ("o/wrong", wrong, 12.0)):
         result = result_of(make_request(model_id=model, benchmark="ko-fresh"))
