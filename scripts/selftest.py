@@ -48,6 +48,8 @@ def main() -> int:
     parser.add_argument("--device", choices=("cuda", "cpu"), default=best_device())
     parser.add_argument("--rounds", type=int, default=3, help="of each comparison")
     arguments = parser.parse_args()
+    if arguments.rounds < 1:
+        parser.error("--rounds must be at least 1")
     if arguments.device == "cuda" and not torch.cuda.is_available():
         print("selftest: torch sees no GPU; the doctor says why: python -m submissions doctor", file=sys.stderr)
         return 2

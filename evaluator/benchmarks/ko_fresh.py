@@ -274,8 +274,12 @@ class KoFresh(Benchmark):
 
 def _scored(item: Item, answer: Answer, *, right: bool, f1: float, declined: bool, wrong: float = WRONG) -> Score:
     """Return the score of an answerable question. `wrong` is what a wrong answer counts in `net`."""
-    said_nothing = declined or not answer.text.strip()
-    net = 1.0 if right else 0.0 if said_nothing else wrong
+    if right:
+        net = 1.0
+    elif declined or not answer.text.strip():
+        net = 0.0
+    else:
+        net = wrong
     values = {"em": float(right), "f1": f1, "net": net, "attempt_rate": float(not declined)}
     return Score(item.id, values, answer.status)
 

@@ -38,9 +38,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_schedule(commands.add_parser("schedule", help="run the worker as a scheduled Hugging Face Job"))
     selftest = commands.add_parser("selftest", help="measure the engines on this machine, as a table")
     selftest.add_argument("--device", choices=("cuda", "cpu"), help="default: a GPU if there is one")
-    selftest.add_argument(
-        "--rounds", type=int, default=3, help="of each comparison (default: 3; on a GPU, 2 minutes each)"
-    )
+    selftest.add_argument("--rounds", type=int, help="of each comparison (default: 3; on a GPU, 2 minutes each)")
     _add_strategies(commands.add_parser("strategies", help="what one answer to all questions, a dump or an echo earns"))
     return parser
 

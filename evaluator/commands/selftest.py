@@ -10,5 +10,5 @@ from submissions.config.paths import ROOT
 def main(args: argparse.Namespace) -> int:
     """Run the measurement in a process of its own: it needs the plain loops and the models of `scripts`."""
     device = ["--device", args.device] if args.device else []
-    command = [sys.executable, "-m", "scripts.selftest", "--rounds", str(args.rounds), *device]
-    return subprocess.run(command, cwd=ROOT).returncode
+    rounds = ["--rounds", str(args.rounds)] if args.rounds is not None else []
+    return subprocess.run([sys.executable, "-m", "scripts.selftest", *device, *rounds], cwd=ROOT).returncode

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import combinations, pairwise, product
 
+from evaluator.fresh.charts import class_of
 from evaluator.fresh.facts import Facts
 from evaluator.fresh.korean import (
     UNANSWERABLE,
@@ -18,7 +19,6 @@ from evaluator.fresh.question import (
     WIDEST,
     Question,
     about,
-    class_of,
     differ,
     estimated,
     how_many,

@@ -242,14 +242,20 @@ def _map(figure: Figure, facts: Facts, measure: int) -> None:
     cells = Voronoi(np.concatenate(mirrored))
     for number, group in enumerate(facts.groups):
         corners = cells.vertices[cells.regions[cells.point_region[number]]]
-        value = facts.value(group, facts.rows[0], facts.years[0], measure)
-        level = sum(value >= bound for bound in class_bounds(facts)) if value is not None else 0
-        paint: dict[str, Any] = NO_DATA if value is None else {"facecolor": MAP_COLOURS[level]}
+        level = class_of(facts, group)
+        label = group
+        if level is None:
+            paint = NO_DATA
+            ink = INK
+            backing = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}  # keeps the name off the hatches
+        else:
+            paint = {"facecolor": MAP_COLOURS[level]}
+            ink = "white" if level > 2 else INK
+            backing = None
+            if group in facts.labelled:
+                label = f"{group}\n{printed(facts.values[group, facts.rows[0], facts.years[0], 0])}"
         axes.add_patch(Polygon(corners, edgecolor="#555555", linewidth=0.9, **paint))
-        label = group if value is None or group not in facts.labelled else f"{group}\n{printed(value)}"
         x, y = places[number]
-        ink = "white" if level > 2 else INK
-        backing = {"facecolor": "white", "edgecolor": "none", "pad": 1.5} if value is None else None
         axes.text(x, y, label, ha="center", va="center", fontsize=9, color=ink, bbox=backing)
     axes.set(xlim=(-0.05, 4.05), ylim=(-0.05, 3.05), aspect="equal")
     axes.axis("off")
@@ -269,6 +275,12 @@ def class_bounds(facts: Facts) -> list[Decimal]:
     """Return the lower bounds of all classes of a map but the first."""
     step = facts.axes[0].step
     return [step * n for n in range(1, CLASSES)]
+
+
+def class_of(facts: Facts, group: str) -> int | None:
+    """Return the class of a district of a map, or None if it has no data."""
+    value = facts.value(group, facts.rows[0], facts.years[0])
+    return None if value is None else sum(value >= bound for bound in class_bounds(facts))
 
 
 def class_names(facts: Facts) -> list[str]:

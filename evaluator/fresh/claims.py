@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations, product
 
+from evaluator.fresh.charts import class_of
 from evaluator.fresh.facts import Facts
 from evaluator.fresh.korean import subject_marker, topic_marker, was
-from evaluator.fresh.question import class_of, differ
+from evaluator.fresh.question import differ
 
 MAX_TRIED = 400  # claims, in random order
 
@@ -105,16 +106,12 @@ def _between_districts(facts: Facts) -> Iterator[Claim]:
     for a, b in ((a, b) for pair in combinations(facts.groups, 2) for a, b in (pair, pair[::-1])):
 
         def compared(own: Facts, a: str = a, b: str = b) -> bool | None:
-            return _more_class(own, a, b)
+            first = class_of(own, a)
+            second = class_of(own, b)
+            return None if first is None or second is None else first > second
 
         # "많은 구간에 속한다" could also compare the printed values of two districts in one class.
         yield Claim(f"{measure} 지도에서 {a}의 구간은 {b}의 구간보다 높다.", compared)
-
-
-def _more_class(facts: Facts, a: str, b: str) -> bool | None:
-    first = class_of(facts, a)
-    second = class_of(facts, b)
-    return None if first is None or second is None else first > second
 
 
 def choose_claims(variants: Sequence[Facts], chooser: random.Random) -> list[str] | None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal
 
-from evaluator.fresh.charts import class_bounds
 from evaluator.fresh.facts import TABLES, Facts
 from evaluator.fresh.korean import UNANSWERABLE, base_unit, spoken, topic_marker
 from evaluator.fresh.topics import Measure
@@ -88,11 +87,6 @@ def place_of(facts: Facts, column: dict[str, Decimal], place: int, measure: int 
 
 
 def in_words(facts: Facts, values: list[Decimal | None], combine: Callable[[list[Decimal]], Decimal]) -> str:
+    """Return a number that is computed from values, or that it cannot be known if one of them is unknown."""
     known = [value for value in values if value is not None]
     return spoken(combine(known), facts.topic.measures[0].unit) if len(known) == len(values) else UNANSWERABLE
-
-
-def class_of(facts: Facts, group: str) -> int | None:
-    """Return the class of a district of a map, or None if it has no data."""
-    value = facts.value(group, facts.rows[0], facts.years[0])
-    return None if value is None else sum(value >= bound for bound in class_bounds(facts))

@@ -6,7 +6,7 @@ the wording gains nothing. The exception are questions that neither figure can a
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -94,11 +94,18 @@ def choose_questions(facts: Facts, twin: Facts, chooser: random.Random, count: i
     for kind in kinds[:count]:
         asked = chooser.choice(answerable[kind])
         if chooser.random() < UNANSWERED:
-            words = wording(facts, asked.question.text)
-            pools = [[one for one in pool if wording(facts, one.question.text) == words] for pool in (hidden, hidden, hidden, absent)]
-            asked = chooser.choice(chooser.choice([pool for pool in pools if pool] or [[asked]]))
+            # Three of four times one that needs a look at the picture, if there is one.
+            pools = [_worded_as(facts, asked, pool) for pool in (hidden, hidden, hidden, absent)]
+            filled = [pool for pool in pools if pool] or [[asked]]
+            asked = chooser.choice(chooser.choice(filled))
         chosen.append(asked)
     return chosen
+
+
+def _worded_as(facts: Facts, asked: Asked, others: Sequence[Asked]) -> list[Asked]:
+    """Return those of the others that use the same words."""
+    words = wording(facts, asked.question.text)
+    return [other for other in others if wording(facts, other.question.text) == words]
 
 
 def wording(facts: Facts, text: str) -> str:
