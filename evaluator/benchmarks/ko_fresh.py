@@ -195,11 +195,11 @@ class KoFresh(Benchmark):
         chance=5.5,  # a fifth of the items have four choices
         ladder="version",
         baselines=(
-            Baseline("baseline", Text("적힌 값만 오류 없이 읽는 규칙", "Rules that read all printed values"), 57.9),
-            Baseline("baseline", Text("Tesseract OCR와 규칙", "Tesseract and rules"), 10.5),
-            constant_answer(7.5),
-            Baseline("blind", Text("질문 유형마다 가장 흔한 답", "The most frequent answer of each kind"), 19.8),
-            Baseline("blind", Text("이미지 없이 '알 수 없음'만 답하기", "Always declining, without the picture"), 12.6),
+            Baseline("baseline", Text("적힌 값만 오류 없이 읽는 규칙", "Rules that read all printed values"), 56.5),
+            Baseline("baseline", Text("Tesseract OCR와 규칙", "Tesseract and rules"), 11.8),
+            constant_answer(5.8),
+            Baseline("blind", Text("질문 문형마다 가장 흔한 답", "The usual answer to each wording"), 12.3),
+            Baseline("blind", Text("이미지 없이 '알 수 없음'만 답하기", "Always declining, without the picture"), 13.5),
         ),
         columns=(
             ScoreColumn(Text("적힌 값", "Printed"), "reading", "printed"),
