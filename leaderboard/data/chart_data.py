@@ -9,22 +9,24 @@ from typing import Any, Literal, get_args
 from evaluator.benchmarks import BENCHMARKS
 from leaderboard.data.breakdown import ladder_of, parts_of
 from leaderboard.data.models import ModelRow
-from leaderboard.data.ranking import RankedRow
+from leaderboard.data.ranking import RankedRow, standing_rows
 from leaderboard.data.significance import paired_verdicts
 from submissions.records.index_rows import BoardRow
 
 Kind = Literal["size", "speed", "cost", "parts", "wins", "time", "letters", "ladder", "benchmarks"]
 Data = list[dict[str, Any]]
+# What identifies a result in all charts: a model may have several.
+RESULT = ("key", "model", "mode", "kind")
 COLUMNS: dict[Kind, tuple[str, ...]] = {
-    "size": ("model", "score", "weights", "params", "front"),
-    "speed": ("model", "score", "weights", "latency_ms", "hardware", "front"),
-    "cost": ("model", "score", "weights", "usd_per_1000", "front"),
-    "wins": ("model", "other", "verdict"),
-    "benchmarks": ("model", "benchmark", "score", "rank"),
-    "parts": ("model", "split", "axis", "bucket", "score", "n"),
-    "time": ("date", "model", "score", "state_of_the_art"),
-    "letters": ("model", "letter", "n", "percent"),
-    "ladder": ("model", "step", "score", "rank", "lost", "low", "high", "degraded_rank"),
+    "size": (*RESULT, "score", "weights", "params", "front"),
+    "speed": (*RESULT, "score", "weights", "latency_ms", "hardware", "front"),
+    "cost": (*RESULT, "score", "weights", "usd_per_1000", "front"),
+    "wins": (*RESULT, "other_key", "other", "other_mode", "verdict"),
+    "benchmarks": (*RESULT, "benchmark", "score", "rank"),
+    "parts": (*RESULT, "split", "axis", "bucket", "score", "n"),
+    "time": (*RESULT, "date", "score", "state_of_the_art"),
+    "letters": (*RESULT, "letter", "n", "percent"),
+    "ladder": (*RESULT, "step", "score", "rank", "lost", "low", "high", "degraded_rank"),
 }
 # The fields of BoardRow that charts of scores are plotted against.
 AGAINST: dict[Kind, str] = {"size": "params", "speed": "latency_ms", "cost": "usd_per_1000"}
@@ -42,8 +44,11 @@ def charts_of(benchmark: str) -> list[Kind]:
 
 
 def chart_data(kind: Kind, rows: Sequence[RankedRow]) -> Data:
-    """Return the rows of a chart from the rows of a board, best first. Scores are in percent, latencies in milliseconds."""
-    return _DATA[kind](rows)
+    """Return the rows of a chart from the rows of a board, best first. Scores are in percent, latencies in milliseconds.
+
+    What makers report of a model that was measured is left out.
+    """
+    return _DATA[kind](standing_rows(rows))
 
 
 def has_data(kind: Kind, rows: Iterable[RankedRow]) -> bool:
@@ -70,22 +75,30 @@ def _against(field: str, *others: str) -> Callable[[Sequence[RankedRow]], Data]:
 
     def plot(rows: Sequence[RankedRow]) -> Data:
         plotted = [r for r in rows if _is_plotted(r, field)]
-        points = [_named(r) | {name: getattr(r.row, name) for name in (field, *others)} for r in plotted]
+        points = [
+            result_of(r.row)
+            | {"score": r.row.score, "weights": r.row.weights}
+            | {name: getattr(r.row, name) for name in (field, *others)}
+            for r in plotted
+        ]
         return _with_front(points, field)
 
     return plot
 
 
-def _named(ranked: RankedRow) -> dict[str, Any]:
-    return {"model": ranked.row.model, "score": ranked.row.score, "weights": ranked.row.weights}
+def result_of(row: BoardRow) -> dict[str, Any]:
+    """Return what identifies a result in a chart, the fields of RESULT."""
+    return {"key": row.key, "model": row.model, "mode": row.thinking, "kind": row.kind}
 
 
 def _with_front(points: Data, cost: str) -> Data:
-    """Sort points by cost, cheapest first, and mark those on the Pareto front: no cheaper point scores as high."""
-    best = -inf
-    for point in (ordered := sorted(points, key=lambda p: (p[cost], -p["score"]))):
-        point["front"] = point["score"] > best
-        best = max(best, point["score"])
+    """Sort points by cost, cheapest first, and mark those on the Pareto front: no cheaper point of its kind scores as high."""
+    best: dict[str, float] = {}
+    ordered = sorted(points, key=lambda p: (p[cost], -p["score"]))
+    for point in ordered:
+        known = best.get(point["kind"], -inf)
+        point["front"] = point["score"] > known
+        best[point["kind"]] = max(known, point["score"])
     return ordered
 
 
@@ -93,7 +106,7 @@ def _parts(rows: Sequence[RankedRow]) -> Data:
     """Return the scores by bucket of the best models that have a breakdown."""
     known = islice((r for r in rows if parts_of(r.row)), MAX_HEATMAP_MODELS)
     return [
-        {"model": r.row.model, "split": r.row.split, "axis": axis, "bucket": bucket, "score": part.score, "n": part.n}
+        result_of(r.row) | {"split": r.row.split, "axis": axis, "bucket": bucket, "score": part.score, "n": part.n}
         for r in known
         for (axis, bucket), part in parts_of(r.row).items()
     ]
@@ -108,16 +121,20 @@ def _wins(rows: Sequence[RankedRow]) -> Data:
     for row in best:
         for other in best:
             if (row.key, other.key) in verdicts.tested:
-                ahead, behind = (row.key, other.key) in verdicts.ahead, (other.key, row.key) in verdicts.ahead
-                verdict = "ahead" if ahead else "behind" if behind else "same"
-                data.append({"model": row.model, "other": other.model, "verdict": verdict})
+                verdict = "same"
+                if (row.key, other.key) in verdicts.ahead:
+                    verdict = "ahead"
+                elif (other.key, row.key) in verdicts.ahead:
+                    verdict = "behind"
+                against = {"other_key": other.key, "other": other.model, "other_mode": other.thinking}
+                data.append(result_of(row) | against | {"verdict": verdict})
     return data
 
 
 def overview_data(models: Sequence[ModelRow]) -> Data:
     """Return the headline score and rank of the first models on every benchmark."""
     return [
-        {"model": model.model, "benchmark": name, "score": cell.row.score, "rank": cell.rank}
+        result_of(cell.row) | {"benchmark": name, "score": cell.row.score, "rank": cell.rank}
         for model in models[:MAX_OVERVIEW_MODELS]
         for name, cell in model.cells.items()
         if cell.rank
@@ -127,15 +144,15 @@ def overview_data(models: Sequence[ModelRow]) -> Data:
 def _time(rows: Sequence[RankedRow]) -> Data:
     """Return the models by month of release, or by the date of the result if that is unknown.
 
-    `state_of_the_art` is the best score so far.
+    `state_of_the_art` is the best score of its kind so far.
     """
     dated = [(day, r.row) for r in rows if r.rank and (day := _day(r.row))]
     data: Data = []
-    best = -inf
+    best: dict[str, float] = {}
     for day, row in sorted(dated, key=lambda pair: (pair[0], pair[1].model)):
         score = row.score or 0.0
-        best = max(best, score)
-        data.append({"date": day, "model": row.model, "score": score, "state_of_the_art": best})
+        best[row.kind] = max(best.get(row.kind, -inf), score)
+        data.append(result_of(row) | {"date": day, "score": score, "state_of_the_art": best[row.kind]})
     return data
 
 
@@ -148,12 +165,11 @@ def _day(row: BoardRow) -> str | None:
 def _histogram(rows: Sequence[RankedRow]) -> Data:
     """Return how often the best models with answer counts gave each answer; `-` is an unclear answer."""
     data: Data = []
-    counted = ((r.row.model, counts) for r in rows if any((counts := _answers(r)).values()))
-    for model, counts in islice(counted, MAX_HISTOGRAM_MODELS):
+    counted = ((r.row, counts) for r in rows if any((counts := _answers(r)).values()))
+    for row, counts in islice(counted, MAX_HISTOGRAM_MODELS):
         total = sum(counts.values())
-        data += (
-            {"model": model, "letter": kind, "n": n, "percent": round(100 * n / total, 2)} for kind, n in counts.items()
-        )
+        for letter, n in counts.items():
+            data.append(result_of(row) | {"letter": letter, "n": n, "percent": round(100 * n / total, 2)})
     return data
 
 
@@ -172,10 +188,8 @@ def _ladder(rows: Sequence[RankedRow]) -> Data:
             rank = 1 + sum(others.get(step, 0.0) > score for _, others in known)
             low, high = row.intervals.get(f"loss_{step}", (None, None))
             lost = None if low is None else row.metrics.get(f"loss_{step}")
-            loss = {"lost": lost, "low": low, "high": high}
-            data.append(
-                {"model": row.model, "step": step, "score": score, "rank": rank, **loss, "degraded_rank": degraded_rank}
-            )
+            place = {"step": step, "score": score, "rank": rank, "degraded_rank": degraded_rank}
+            data.append(result_of(row) | place | {"lost": lost, "low": low, "high": high})
     return data
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.statistics.intervals import Interval, difference_interval, wilson
 from leaderboard.data.breakdown import Part, parts_of
-from leaderboard.data.ranking import RankedRow
+from leaderboard.data.ranking import RankedRow, standing_row
 from submissions.records.index_rows import BoardRow
 from submissions.records.result import PairedScores
 
@@ -110,7 +110,7 @@ def _conditions(row: BoardRow) -> tuple[object, ...]:
 
 
 def _best_on_common_test_set(rows: list[RankedRow], benchmark: str) -> list[RankedRow]:
-    """Return each model's best result on the test set that most models have a result on.
+    """Return the result that stands for each model on the test set that most models have a result on, measured ones first.
 
     If there are several such test sets, the ranked one is preferred.
     """
@@ -124,11 +124,12 @@ def _best_on_common_test_set(rows: list[RankedRow], benchmark: str) -> list[Rank
         return []
     common = Counter(place for _, place in models)
     chosen = max(common, key=lambda place: (common[place], place[0] == ranked_split, place))
-    best: dict[str, RankedRow] = {}
+    by_model: dict[str, list[RankedRow]] = {}
     for r in rows:
         if test_set(r.row) == chosen:
-            best.setdefault(r.row.model, r)
-    return list(best.values())
+            by_model.setdefault(r.row.model, []).append(r)
+    found = [standing_row(own) for own in by_model.values()]
+    return sorted(found, key=lambda r: (r.row.kind == "reported", -(r.row.score or 0.0)))
 
 
 def _difference(

@@ -5,7 +5,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pandas as pd
 
@@ -54,6 +54,8 @@ def to_parquet(rows: Sequence[RankedRow], benchmark: str) -> bytes:
 
 def _type(hint: Any) -> type:
     """Return the type of the values of an exported column, without None."""
+    if get_origin(hint) is Literal:
+        return str
     return next(kind for kind in (str, int, float, bool) if kind in (hint, *get_args(hint)))
 
 

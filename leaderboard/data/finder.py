@@ -73,7 +73,8 @@ def _fits(model: ModelRow, finder: Finder) -> bool:
     return not finder.sizes or size_of(model.params) in finder.sizes
 
 
-def _benchmark_order(model: ModelRow, benchmark: str) -> tuple[bool, float]:
+def _benchmark_order(model: ModelRow, benchmark: str) -> tuple[bool, bool, int]:
     cell = model.cells.get(benchmark)
-    score = cell.row.score if cell else None
-    return cell is None or cell.rank is None, -(score or 0.0)
+    if cell is None or cell.rank is None:
+        return True, True, 0
+    return False, cell.row.kind == "reported", cell.rank

@@ -56,7 +56,7 @@ class ModelPage:
     strengths: list[NotablePart] = field(default_factory=list)
     weaknesses: list[NotablePart] = field(default_factory=list)
     related: list[tuple[Relation, str]] = field(default_factory=list)
-    details: list[Detail] = field(default_factory=list)  # the newest of each benchmark, split and mode
+    details: list[Detail] = field(default_factory=list)  # the newest of each kind, benchmark, split and mode
     history: list[RankedRow] = field(default_factory=list)  # all results, newest first
     requests: list[QueueRow] = field(default_factory=list)  # requests without a result
 
@@ -69,11 +69,14 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
     if not rows and not requests:
         return None
     history = sorted(rows, key=lambda r: -(r.row.date or 0.0))
+    summary = view.models_by_name.get(name)
+    standing = {cell.row.key: cell for cell in summary.cells.values()} if summary else {}
     newest: dict[tuple[str | None, ...], RankedRow] = {}
     for r in history:
-        newest.setdefault((r.row.benchmark, r.row.split, r.row.thinking, r.row.decoding), r)
-    shown = sorted(newest.values(), key=lambda r: (list(BENCHMARKS).index(r.row.benchmark), r.rank is None))
-    summary = view.models_by_name.get(name)
+        newest.setdefault((r.row.kind, r.row.benchmark, r.row.split, r.row.thinking, r.row.decoding), r)
+    # The summary links to the rows that stand for the model, which may be older than others.
+    sections = standing | {r.row.key: r for r in newest.values()}
+    shown = sorted(sections.values(), key=_section_order)
     if summary is None:  # a human or baseline row, or a model without a result
         first = rows[0].row if rows else None
         summary = ModelRow(name, first.organisation if first else None, requests[0].params if requests else None)
@@ -82,6 +85,11 @@ def model_page(board: LiveBoard, name: str) -> ModelPage | None:
     strengths, weaknesses = _notable_parts(details)
     related = [one for one in view.standings.related(name) if one[1] in view.models_by_name][:MAX_RELATED]
     return ModelPage(summary, standings, strengths, weaknesses, related, details, history, requests)
+
+
+def _section_order(ranked: RankedRow) -> tuple[int, bool, bool]:
+    row = ranked.row
+    return list(BENCHMARKS).index(row.benchmark), row.kind == "reported", ranked.rank is None
 
 
 def _median(ordered: list[float]) -> float:

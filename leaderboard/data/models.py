@@ -8,16 +8,24 @@ from itertools import combinations
 from typing import Literal, get_args
 
 from evaluator.benchmarks import BENCHMARKS
-from leaderboard.data.ranking import Boards, RankedRow
-from submissions.records.options import Inputs
+from leaderboard.data.ranking import Boards, RankedRow, standing_row, standing_rows
+from submissions.records.options import Inputs, ResultKind
 
 ReferenceKind = Literal["human", "baseline", "blind", "constant", "chance"]
 BINS = 25  # bins of a benchmark's small histogram, 4 points each
 
 
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """A model's overall score among the models that were measured, or among those of which makers report scores."""
+
+    score: float  # in percent, see `model_rows`
+    kind: ResultKind
+
+
 @dataclass(slots=True)
 class ModelRow:
-    """A model's best result on each benchmark, on another split if it has none on the ranked one."""
+    """The result that stands for a model on each benchmark, on another split if it has none on the ranked one."""
 
     model: str
     organisation: str | None = None
@@ -25,7 +33,12 @@ class ModelRow:
     weights: str | None = None
     license: str | None = None
     cells: dict[str, RankedRow] = field(default_factory=dict)
-    overall: dict[Inputs, float] = field(default_factory=dict)  # in percent, see `model_rows`
+    overall: dict[Inputs, Overall] = field(default_factory=dict)
+
+    def rank_by(self, benchmark: str, kind: ResultKind) -> int | None:
+        """Return the model's rank on a benchmark if the row that stands for it is of this kind."""
+        cell = self.cells.get(benchmark)
+        return cell.rank if cell and cell.row.kind == kind else None
 
 
 @dataclass(frozen=True)
@@ -52,46 +65,59 @@ def model_rows(boards: Boards) -> list[ModelRow]:
     """Return the models sorted by overall score, on image benchmarks first, then on page benchmarks, then by name.
 
     The overall score is a Borda count (Colombo et al., arXiv:2202.03799): the share of other model families that a model is
-    ahead of, averaged over `shared_benchmarks`. Models without a rank on all of these have no overall score.
+    ahead of, averaged over `shared_benchmarks`. Models without a rank on all of these have no overall score. Measured and
+    reported scores follow different rules, so they are never compared; a model that was measured comes first.
     """
     models: dict[str, ModelRow] = {}
     for name, rows in boards.items():
+        by_model: dict[str, list[RankedRow]] = {}
         for ranked in rows:
-            row = ranked.row
-            if row.role != "model" or row.retired:
-                continue
-            model = models.setdefault(row.model, ModelRow(row.model))
-            model.organisation = model.organisation or row.organisation
-            model.params = model.params or row.params
-            model.weights = model.weights or row.weights
-            model.license = model.license or row.license
-            known = model.cells.get(name)
-            if known is None or (known.rank is None and ranked.rank is not None):
-                model.cells[name] = ranked
+            if ranked.row.role == "model" and not ranked.row.retired:
+                by_model.setdefault(ranked.row.model, []).append(ranked)
+        for model_name, own in by_model.items():
+            model = models.setdefault(model_name, ModelRow(model_name))
+            for row in (ranked.row for ranked in own):
+                model.organisation = model.organisation or row.organisation
+                model.params = model.params or row.params
+                model.weights = model.weights or row.weights
+                model.license = model.license or row.license
+            model.cells[name] = standing_row(own)
     families = _families(boards)
-    for group, shared in shared_benchmarks(list(models.values())).items():
-        compared = [m for m in models.values() if all(name in m.cells and m.cells[name].rank for name in shared)]
-        for name in shared:
-            beaten = _beaten({model.model: model.cells[name].row.score or 0.0 for model in compared}, families)
+    for kind in get_args(ResultKind):
+        for group, shared in shared_benchmarks(list(models.values()), kind).items():
+            compared = [model for model in models.values() if all(model.rank_by(name, kind) for name in shared)]
+            totals = dict.fromkeys((model.model for model in compared), 0.0)
+            for name in shared:
+                scores = {model.model: model.cells[name].row.score or 0.0 for model in compared}
+                for beaten_by, share in _beaten(scores, families).items():
+                    totals[beaten_by] += share
             for model in compared:
-                model.overall[group] = model.overall.get(group, 0.0) + 100 * beaten[model.model] / len(shared)
+                model.overall[group] = Overall(100 * totals[model.model] / len(shared), kind)
     return sorted(models.values(), key=overall_order)
 
 
 def overall_order(model: ModelRow) -> tuple[object, ...]:
-    """Return the sort key of a model: overall score on images, then on pages, then the name."""
-    scores = [model.overall.get(group) for group in get_args(Inputs)]
-    return *((score is None, -(score or 0.0)) for score in scores), model.model.casefold()
+    """Return the sort key of a model: what was measured first, by overall score on images, then on pages, then by name."""
+    key: list[object] = []
+    for group in get_args(Inputs):
+        overall = model.overall.get(group)
+        if overall:
+            place = 0 if overall.kind == "verified" else 2
+        else:
+            names = (name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == group)
+            place = 1 if any(model.rank_by(name, "verified") for name in names) else 3
+        key += [place, -overall.score if overall else 0.0]
+    return *key, model.model.casefold()
 
 
-def shared_benchmarks(models: Sequence[ModelRow]) -> dict[Inputs, tuple[str, ...]]:
-    """Return the benchmarks that the overall score of each group is averaged over.
+def shared_benchmarks(models: Sequence[ModelRow], kind: ResultKind) -> dict[Inputs, tuple[str, ...]]:
+    """Return the benchmarks that the overall score of each group is averaged over, for measured or for reported results.
 
     These are the two or more benchmarks for which (number of models ranked on all of them) × (number of benchmarks) is largest.
     Groups in which fewer than two models share benchmarks are left out.
     """
     found: dict[Inputs, tuple[str, ...]] = {}
-    ranked = Counter(frozenset(name for name, cell in model.cells.items() if cell.rank) for model in models)
+    ranked = Counter(frozenset(name for name in model.cells if model.rank_by(name, kind)) for model in models)
     for group in get_args(Inputs):
         names = [name for name, benchmark in BENCHMARKS.items() if benchmark.inputs == group]
         sets = [chosen for size in range(2, len(names) + 1) for chosen in combinations(names, size)]
@@ -123,10 +149,12 @@ def references(rows: Sequence[RankedRow], benchmark: str) -> list[Reference]:
 
 
 def distribution(rows: Sequence[RankedRow]) -> list[int]:
-    """Return the number of ranked models in each bin from 0 to 100 percent."""
+    """Return the number of models in each bin from 0 to 100 percent, by the ranked row that stands for each."""
     counts = [0] * BINS
-    for ranked in rows:
-        if ranked.rank is not None:
+    seen: set[str] = set()
+    for ranked in standing_rows(rows):
+        if ranked.rank is not None and ranked.row.model not in seen:
+            seen.add(ranked.row.model)
             counts[min(BINS - 1, int((ranked.row.score or 0.0) * BINS / 100))] += 1
     return counts
 
@@ -147,17 +175,18 @@ def _families(boards: Boards) -> dict[str, str]:
 def _beaten(scores: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
     """Return the share, from 0 to 1, of other families whose best score is below each model's. A tie counts half.
 
-    A model and all models made from it are one family, so that entering many variants does not lower rivals.
+    A model and all models made from it are one family, so that entering many variants does not lower rivals. Models with
+    the same score get the same share, whatever their families.
     """
     best: dict[str, float] = {}
     for model, score in scores.items():
         family = families.get(model, model)
         best[family] = max(best.get(family, 0.0), score)
-    bests, others = sorted(best.values()), max(1, len(best) - 1)
-    found = {}
+    bests = sorted(best.values())
+    others = max(1, len(best) - 1)
+    found: dict[str, float] = {}
     for model, score in scores.items():
-        family_best = best[families.get(model, model)]
         behind = bisect_left(bests, score)
-        tied = bisect_right(bests, score) - bisect_left(bests, score) - (family_best == score)
+        tied = max(0, bisect_right(bests, score) - behind - 1)  # without one, which may be its own family
         found[model] = (behind + tied / 2) / others
     return found

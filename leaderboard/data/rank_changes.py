@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from leaderboard.data.ranking import Boards, RankedRow
+from leaderboard.data.ranking import Boards, RankedRow, standing_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,13 @@ def rank_changes(boards: Boards, since: datetime) -> list[RankChange]:
         ranked = [r for r in rows if r.rank is not None]
         old = [r for r in ranked if r.row.date is None or r.row.date < since.timestamp()]
         if len(old) < len(ranked):
-            for kind in {r.row.kind for r in ranked}:  # measured and reported results are ranked separately
+            shown = standing_rows(ranked)
+            old = standing_rows(old)
+            for kind in {r.row.kind for r in shown}:  # measured and reported results are ranked separately
                 before = _best_ranks([r for r in old if r.row.kind == kind])
                 changes += (
                     RankChange(benchmark, model, before.get(model), rank)
-                    for model, rank in _best_ranks([r for r in ranked if r.row.kind == kind]).items()
+                    for model, rank in _best_ranks([r for r in shown if r.row.kind == kind]).items()
                     if rank != before.get(model)
                 )
     return sorted(changes, key=_sort_key)

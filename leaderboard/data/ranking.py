@@ -1,7 +1,10 @@
-"""Rank rows by headline score, with the range of ranks that is compatible with their intervals."""
+"""Rank rows by headline score, with the range of ranks that is compatible with their intervals.
+
+What was measured here comes before what makers report, in every order and for every model.
+"""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import sqrt
@@ -40,7 +43,8 @@ class _Entry:
 
 
 def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
-    """Return rows sorted by headline score, best first; sample runs, rows without a score and retired rows come last.
+    """Return rows sorted by headline score, best first: measured rows, then reported ones, then sample runs, rows without
+    a score and retired rows.
 
     Only models on the benchmark's ranked split, with its current version and standard decoding, get a rank. Ties share a
     rank. Reported rows are ranked separately from measured ones.
@@ -49,7 +53,7 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
     scored.sort(
         key=lambda pair: (
             *(pair[1].retired is not None, pair[0] is None, pair[1].is_sample),
-            *(-(pair[0] or 0.0), pair[1].model.casefold()),
+            *(pair[1].kind == "reported", -(pair[0] or 0.0), pair[1].model.casefold()),
         )
     )
     found: dict[str, RankedRow] = {}
@@ -65,6 +69,30 @@ def ranked(rows: list[BoardRow], benchmark: str) -> list[RankedRow]:
             rank = bisect_left(losses, -entry.score) + 1
             found[entry.row.key] = RankedRow(rank, entry.row, *ranges.get(entry.row.key, (None, None)))
     return [found.get(row.key) or RankedRow(None, row) for _, row in scored]
+
+
+def standing_row(rows: Iterable[RankedRow]) -> RankedRow:
+    """Return the row that stands for a model on a benchmark, from its rows in the order of the board.
+
+    A measured row comes before a reported one, even if a new version of the benchmark has taken its rank.
+    """
+    return min(rows, key=lambda r: (not _is_measured(r.row), r.rank is None))
+
+
+def standing_rows(rows: Iterable[RankedRow]) -> list[RankedRow]:
+    """Return the rows without what makers report of models that were measured."""
+    given = list(rows)
+    measured = {r.row.model for r in given if _is_measured(r.row)}
+    return [r for r in given if r.row.kind == "verified" or r.row.model not in measured]
+
+
+def _is_measured(row: BoardRow) -> bool:
+    return (
+        row.kind == "verified"
+        and row.split == BENCHMARKS[row.benchmark].card.split
+        and row.score is not None
+        and row.retired is None
+    )
 
 
 def is_outdated(row: BoardRow) -> bool:

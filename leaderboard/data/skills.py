@@ -22,7 +22,7 @@ def skill_scores(models: Sequence[ModelRow], skill: Skill) -> dict[str, float]:
     shares: dict[str, list[float]] = {}
     for name, benchmark in BENCHMARKS.items():
         for part in benchmark.card.skills.get(skill, ()):
-            scores = {m.model: score for m in models if (score := _score(m, name, part)) is not None}
+            scores = _scores(models, name, part)
             ordered = sorted(scores.values())
             for model, score in scores.items() if len(ordered) > 1 else ():
                 shares.setdefault(model, []).append(100 * bisect_left(ordered, score) / (len(ordered) - 1))
@@ -41,6 +41,16 @@ def known_skills(models: Sequence[ModelRow]) -> list[Skill]:
             for model in models[:MAX_SEARCHED]
         )
     ]
+
+
+def _scores(models: Sequence[ModelRow], benchmark: str, part: tuple[str, str] | None) -> dict[str, float]:
+    """Return the scores of the models that were measured, or, if there are fewer than two, of those that makers report."""
+    by_kind: dict[str, dict[str, float]] = {"verified": {}, "reported": {}}
+    for model in models:
+        score = _score(model, benchmark, part)
+        if score is not None:
+            by_kind[model.cells[benchmark].row.kind][model.model] = score
+    return by_kind["verified"] if len(by_kind["verified"]) > 1 else by_kind["reported"]
 
 
 def _score(model: ModelRow, benchmark: str, part: tuple[str, str] | None) -> float | None:

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import get_args
 
 from evaluator.benchmarks.card import Skill
 from leaderboard.data.breakdown import BucketKey, parts_of
@@ -14,7 +15,7 @@ from leaderboard.data.skills import skill_scores
 from leaderboard.data.standing import Standings
 from submissions.records.index_rows import BoardRow, QueueRow
 from submissions.records.operator import Commitment, Retirement
-from submissions.records.options import Inputs
+from submissions.records.options import Inputs, ResultKind
 from submissions.store.base import Snapshot
 from submissions.store.index import Unreadable
 
@@ -93,8 +94,9 @@ class View:
         return {model.model: model for model in self.models}
 
     @cached_property
-    def shared_benchmarks(self) -> dict[Inputs, tuple[str, ...]]:
-        return shared_benchmarks(self.models)
+    def shared_benchmarks(self) -> dict[ResultKind, dict[Inputs, tuple[str, ...]]]:
+        """The benchmarks of the overall scores, for measured and for reported results."""
+        return {kind: shared_benchmarks(self.models, kind) for kind in get_args(ResultKind)}
 
     @cached_property
     def counts(self) -> dict[str, int]:

@@ -7,6 +7,7 @@ from leaderboard.data.chart_data import charts_of, has_data
 from leaderboard.data.columns import choices, columns_of, default_keys, sortable
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.query import ROWS_PER_PAGE, Query
+from leaderboard.data.ranking import standing_rows
 from leaderboard.data.view import View
 from leaderboard.pages.page import Page, render_page
 from leaderboard.pages.share import TABLE_ROWS
@@ -34,7 +35,7 @@ def benchmark(board: LiveBoard, here: Location, version: str) -> str:
         description=translate(card.summary, here.language),
         structured_data=table_data(here, name),
         card_picture=here.card(name),
-        pasted=[r for r in rows if r.rank][:TABLE_ROWS],
+        pasted=[r for r in standing_rows(rows) if r.rank][:TABLE_ROWS],
         name=name,
         query=query,
         kept={key: value for key, value in here.params if key in SHARED_PARAMS},

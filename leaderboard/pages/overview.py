@@ -1,7 +1,7 @@
 """The overview: a table of all models, a summary of each benchmark, charts, and recent rank changes."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 from leaderboard.data.chart_data import AGAINST, has_data
 from leaderboard.data.finder import Finder, find_models
@@ -14,6 +14,7 @@ from leaderboard.pages.page import Page, render_page
 from leaderboard.views.location import Location
 from leaderboard.views.render import render
 from leaderboard.views.texts import text
+from submissions.records.options import Inputs
 
 FIRST_ROWS = 25  # models shown at first, so that the charts below are not far
 MAX_CHANGES = 12
@@ -63,6 +64,9 @@ def _table(view: View, finder: Finder, models: Sequence[ModelRow], shown: int) -
         "skill_scores": view.skill_scores(finder.skill) if finder.skill else {},
         "models": models[:shown],
         "shared": view.shared_benchmarks,
+        "overall_groups": [
+            group for group in get_args(Inputs) if any(group in own for own in view.shared_benchmarks.values())
+        ],
         "found": len(models),
     }
 

@@ -4,15 +4,17 @@ The page's style sheet sets the colours of text and grid, so that they are reada
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any
+from itertools import product
+from typing import Any, get_args
 
 from evaluator.benchmarks import BENCHMARKS
 from evaluator.benchmarks.base import Benchmark
 from leaderboard.data.chart_data import AGAINST, Data, Kind
-from leaderboard.data.columns import MODEL_COLUMNS
 from leaderboard.views.texts import Language, headline_title, text, translate
+from submissions.records.options import ResultKind
 
 ACCENT, OTHER, FRONT = "#3b74e8", "#8a94a3", "#d97706"  # visible on white and on black
 BARS = (ACCENT, FRONT, "#2a9d6f", "#a35bc9", OTHER)
@@ -75,24 +77,29 @@ def _scatter(cost: str) -> Callable[[Any, Data, Benchmark, Language], None]:
 
     def draw(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
         points = sorted(data, key=lambda p: -p["score"])[:MAX_POINTS]
-        front = sorted((p for p in points if p["front"]), key=lambda p: p[cost])
+        front = sorted((p for p in _ranking_kind(points) if p["front"]), key=lambda p: p[cost])
         _add_line(made, [p[cost] for p in front], [p["score"] for p in front], text("pareto_front", language), "hv")
-        for weights, symbol, color in SYMBOLS:
-            if own := [p for p in points if p["weights"] == weights]:
-                name = text(f"weights_{weights or 'unknown'}", language)
-                hover = "%{text}<br>%{y:.2f} · %{x:.3s}<br>%{customdata}"
-                hardware = [_escape(p.get("hardware") or "") for p in own]
-                marker = {"size": 10, "symbol": symbol, "color": color}
-                _add_markers(made, own, cost, name, hover, marker=marker, customdata=hardware)
+        labels = _labels(points, language)
+        for (weights, symbol, color), kind in product(SYMBOLS, get_args(ResultKind)):
+            own = [p for p in points if p["weights"] == weights and p["kind"] == kind]
+            if not own:
+                continue
+            name = text(f"weights_{weights or 'unknown'}", language)
+            if kind == "reported":  # drawn as an outline
+                name = f"{name} · {text('reported', language)}"
+                symbol = f"{symbol}-open"
+            hover = "%{text}<br>%{y:.2f} · %{x:.3s}<br>%{customdata}"
+            hardware = [_escape(p.get("hardware") or "") for p in own]
+            marker = {"size": 10, "symbol": symbol, "color": color}
+            _add_markers(made, own, labels, cost, name, hover, marker=marker, customdata=hardware)
         logs = [math.log(p[cost]) for p in points]
         middle = (min(logs) + max(logs)) / 2 if logs else 0.0
         for point in _labelled_points(front, cost):
-            name = _escape(point["model"].partition(" (")[0].rpartition("/")[2])
             made.add_scatter(
                 mode="text",
                 x=[point[cost]],
                 y=[point["score"]],
-                text=[f"\u2002{name}\u2002"],  # spaces keep the text off its point
+                text=[f"\u2002{labels[point['key']]}\u2002"],  # spaces keep the text off its point
                 textposition="bottom right" if math.log(point[cost]) < middle else "top left",  # inside of the edges
                 showlegend=False,
                 hoverinfo="skip",
@@ -119,26 +126,26 @@ def _labelled_points(front: Data, cost: str) -> Data:
 
 
 def _heatmap(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
-    models = list(dict.fromkeys(p["model"] for p in data))
+    labels = _labels(data, language)
     buckets = list(dict.fromkeys((p["axis"], p["bucket"]) for p in data))
-    known = {(p["model"], p["axis"], p["bucket"]): p["score"] for p in data}
+    known = {(p["key"], p["axis"], p["bucket"]): p["score"] for p in data}
     made.add_heatmap(
-        z=[[known.get((model, *bucket)) for bucket in buckets] for model in models],
+        z=[[known.get((key, *bucket)) for bucket in buckets] for key in labels],
         x=[_escape(translate(benchmark.card.bucket_title(bucket), language)) for _, bucket in buckets],
-        y=_labels(models),
+        y=list(labels.values()),
         **(SCORES if len(buckets) <= MAX_PRINTED_PARTS else SCORES | {"texttemplate": ""}),
     )
-    _use_names_as_axes(made, len(models))
+    _use_names_as_axes(made, len(labels))
 
 
 def _wins(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
-    """Draw which model of a row is significantly ahead of which model of a column."""
-    models = list(dict.fromkeys(p["model"] for p in data))
-    verdicts = {(p["model"], p["other"]): MARKS[p["verdict"]] for p in data}
-    names = _labels(models)
+    """Draw which result of a row is significantly ahead of which result of a column."""
+    labels = _labels(data, language)
+    verdicts = {(p["key"], p["other_key"]): MARKS[p["verdict"]] for p in data}
+    names = list(labels.values())
     made.add_heatmap(
-        z=[[verdicts.get((a, b), (None, None))[1] for b in models] for a in models],
-        text=[[verdicts.get((a, b), ("", None))[0] for b in models] for a in models],
+        z=[[verdicts.get((a, b), (None, None))[1] for b in labels] for a in labels],
+        text=[[verdicts.get((a, b), ("", None))[0] for b in labels] for a in labels],
         x=names,
         y=names,
         colorscale=[[0, "rgba(217,119,6,0.55)"], [0.5, "rgba(138,148,163,0.15)"], [1, "rgba(59,116,232,0.6)"]],
@@ -150,18 +157,24 @@ def _wins(made: Any, data: Data, benchmark: Benchmark, language: Language) -> No
         texttemplate="%{text}",
         hovertemplate="%{y} %{text} %{x}<extra></extra>",
     )
-    _use_names_as_axes(made, len(models))
+    _use_names_as_axes(made, len(labels))
 
 
 def _overview(made: Any, data: Data) -> None:
     models = list(dict.fromkeys(p["model"] for p in data))
     names = [name for name in BENCHMARKS if any(p["benchmark"] == name for p in data)]
     known = {(p["model"], p["benchmark"]): p["score"] for p in data}
+    # Reported scores are in brackets, as their ranks are in the table.
+    shown = {
+        (p["model"], p["benchmark"]): f"({p['score']:.0f})" if p["kind"] == "reported" else f"{p['score']:.0f}"
+        for p in data
+    }
     made.add_heatmap(
         z=[[known.get((model, name)) for name in names] for model in models],
+        text=[[shown.get((model, name), "") for name in names] for model in models],
         x=[BENCHMARKS[name].card.title for name in names],
-        y=_labels(models),
-        **SCORES,
+        y=[_escape(name) for name in _distinct([_short(model) for model in models], models)],
+        **SCORES | {"texttemplate": "%{text}"},
     )
     _use_names_as_axes(made, len(models))
 
@@ -172,17 +185,48 @@ def _use_names_as_axes(made: Any, rows: int) -> None:
     made.update_yaxes(type="category", autorange="reversed", automargin=True)
 
 
-def _labels(models: Sequence[str]) -> list[str]:
-    """Return short and distinct labels: models with equal ones would be drawn on one row."""
-    short = [name if len(name) <= 24 else f"{name[:23]}…" for name in (model.rpartition("/")[2] for model in models)]
-    return [_escape(label if short.count(label) == 1 else model) for label, model in zip(short, models, strict=True)]
+def _ranking_kind(points: Data) -> Data:
+    """Return the measured points, or the reported ones if nothing was measured: only points of one kind are compared."""
+    return [p for p in points if p["kind"] == "verified"] or points
+
+
+def _labels(data: Data, language: Language) -> dict[str, str]:
+    """Return a short and distinct label for each result by key: results with equal ones would be drawn as one."""
+    results = list({p["key"]: p for p in data}.values())
+    modes = [_mode(p, language) for p in results]
+    short = [_short(p["model"]) + mode for p, mode in zip(results, modes, strict=True)]
+    long = [p["model"] + mode for p, mode in zip(results, modes, strict=True)]
+    keyed = [f"{name} {p['key'][:6]}" for p, name in zip(results, long, strict=True)]
+    names = _distinct(_distinct(short, long), keyed)
+    return {p["key"]: _escape(name) for p, name in zip(results, names, strict=True)}
+
+
+def _mode(point: Mapping[str, Any], language: Language) -> str:
+    return f" ({text('thinking_' + point['mode'], language)})" if point["mode"] else ""
+
+
+def _short(model: str) -> str:
+    name = model.rpartition("/")[2]
+    return name if len(name) <= 24 else f"{name[:23]}…"
+
+
+def _distinct(names: Sequence[str], longer: Sequence[str]) -> list[str]:
+    """Return the names, and the longer name where several are the same."""
+    given = Counter(names)
+    return [name if given[name] == 1 else other for name, other in zip(names, longer, strict=True)]
 
 
 def _timeline(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
     data = data[-MAX_POINTS:]
-    best = [p["state_of_the_art"] for p in data]
-    _add_line(made, [p["date"] for p in data], best, text("state_of_the_art", language), "hv")
-    _add_markers(made, data, "date", translate(MODEL_COLUMNS[0].label, language), "%{text}<br>%{x}: %{y:.2f}")
+    line = _ranking_kind(data)
+    best = [p["state_of_the_art"] for p in line]
+    _add_line(made, [p["date"] for p in line], best, text("state_of_the_art", language), "hv")
+    labels = _labels(data, language)
+    for kind in get_args(ResultKind):
+        own = [p for p in data if p["kind"] == kind]
+        if own:
+            marker = {"size": 9, "color": ACCENT, "symbol": "circle" if kind == "verified" else "circle-open"}
+            _add_markers(made, own, labels, "date", text(kind, language), "%{text}<br>%{x}: %{y:.2f}", marker=marker)
     made.update_xaxes(type="date", tickformat="%Y-%m", hoverformat="%Y-%m-%d", nticks=6)
     if data[0]["date"] == data[-1]["date"]:  # otherwise the axis would show milliseconds
         day = date.fromisoformat(data[0]["date"])
@@ -191,12 +235,12 @@ def _timeline(made: Any, data: Data, benchmark: Benchmark, language: Language) -
 
 
 def _histogram(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
-    for number, model in enumerate(dict.fromkeys(p["model"] for p in data)):
-        own = [p for p in data if p["model"] == model]
+    for number, (key, label) in enumerate(_labels(data, language).items()):
+        own = [p for p in data if p["key"] == key]
         made.add_bar(
             x=[p["letter"] for p in own],
             y=[p["percent"] for p in own],
-            name=_escape(model),
+            name=label,
             hovertemplate="%{x}: %{y:.1f} %<extra></extra>",
             marker={"color": BARS[number], "pattern": {"shape": PATTERNS[number]}},
         )
@@ -208,8 +252,8 @@ def _histogram(made: Any, data: Data, benchmark: Benchmark, language: Language) 
 
 
 def _ladder(made: Any, data: Data, benchmark: Benchmark, language: Language) -> None:
-    for number, model in enumerate(dict.fromkeys(p["model"] for p in data)):
-        own = [p for p in data if p["model"] == model]
+    for number, (key, label) in enumerate(_labels(data, language).items()):
+        own = [p for p in data if p["key"] == key]
         notes = [text("ladder_rank", language, n=p["rank"]) for p in own]
         for place, p in enumerate(own):
             if p["lost"] is not None:
@@ -217,7 +261,7 @@ def _ladder(made: Any, data: Data, benchmark: Benchmark, language: Language) -> 
                 notes[place] += f"<br>{lost} {p['lost']:.1f} ({p['low']:.1f}–{p['high']:.1f})"
         made.add_scatter(
             mode="lines+markers",
-            name=_escape(f"{model.rpartition('/')[2]} ({own[0]['rank']} → {own[0]['degraded_rank']})"),
+            name=f"{label} ({own[0]['rank']} → {own[0]['degraded_rank']})",
             x=[translate(benchmark.card.bucket_title(p["step"]), language) for p in own],
             y=[p["score"] for p in own],
             customdata=notes,
@@ -233,15 +277,17 @@ def _add_line(made: Any, x: list[Any], y: list[float], name: str, shape: str = "
     made.add_scatter(mode="lines", x=x, y=y, name=name, line=line, hoverinfo="skip")
 
 
-def _add_markers(made: Any, points: Data, x: str, name: str, hover: str, **others: Any) -> None:
+def _add_markers(
+    made: Any, points: Data, labels: Mapping[str, str], x: str, name: str, hover: str, **others: Any
+) -> None:
     made.add_scatter(
         mode="markers",
         name=name,
         x=[p[x] for p in points],
         y=[p["score"] for p in points],
-        text=[_escape(p["model"]) for p in points],
+        text=[labels[p["key"]] for p in points],
         hovertemplate=f"{hover}<extra></extra>",
-        **({"marker": {"size": 9, "color": ACCENT}} | others),
+        **others,
     )
 
 

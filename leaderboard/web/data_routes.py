@@ -16,6 +16,7 @@ from leaderboard.data.finder import Finder, find_models
 from leaderboard.data.live_board import LiveBoard
 from leaderboard.data.opened import opened_file
 from leaderboard.data.query import Query
+from leaderboard.data.ranking import standing_rows
 from leaderboard.data.record import record_json
 from leaderboard.data.requests import queue_json, request_json
 from leaderboard.pages.feed import feed, feed_of_request
@@ -204,7 +205,7 @@ def data_routes(board: LiveBoard) -> APIRouter:
         if name not in view.boards:
             raise HTTPException(404, f"no such table; available: {', '.join(view.boards)}")
         shown = min(int(n), MAX_EMBED_ROWS) if n.isascii() and n.isdigit() and len(n) < 10 else EMBED_ROWS
-        rows = [r for r in view.boards[name] if r.rank][:shown]
+        rows = [r for r in standing_rows(view.boards[name]) if r.rank][:shown]
         content = render("embed.html", here.language, here=here, rows=rows, name=name).encode()
         return revalidated_content(request, content, HTML)
 

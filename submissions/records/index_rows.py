@@ -9,6 +9,7 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from submissions.records.base import Key, Label, Name, Time
+from submissions.records.options import ResultKind
 from submissions.records.request import EvalRequest, Status
 from submissions.records.result import SINGLE_PROTOCOL, EvalResult, Latency
 
@@ -62,7 +63,7 @@ class BoardRow:
     date: float | None = None
     released: str | None = None  # month of the model's release, such as 2025-11
     outcome: str
-    kind: str
+    kind: ResultKind
     source: Label | None = None
     source_url: str | None = None
     packed_breakdown: str = "{}"  # see `breakdown`; unpacked, those of 60,000 rows would take 100 MB more

@@ -23,7 +23,7 @@ from submissions.records.base import (
     Record,
     Sha,
 )
-from submissions.records.options import Thinking
+from submissions.records.options import ResultKind, Thinking
 from submissions.records.version_0_1 import from_0_1
 
 
@@ -189,7 +189,7 @@ class PairedScores(Record):
 class Provenance(Record):
     """The origin of a result: evaluated here (verified), or published elsewhere (reported)."""
 
-    kind: Literal["verified", "reported"]
+    kind: ResultKind
     source: Label | None = None  # where a reported number was published
     source_url: Annotated[str, Field(max_length=500, pattern=r"^https://[^\s\"'<>]+$")] | None = None
     worker: Label | None = None

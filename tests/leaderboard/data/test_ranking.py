@@ -109,10 +109,10 @@ def test_reported_rows_are_ranked_apart(make_request: Make) -> None:
     reported = [replace(row(make_request(benchmark="ko-vdc"), em), kind="reported") for em in (90.0, 40.0)]
     board = ranked([*measured, *reported], "ko-vdc")
     assert [(r.row.kind, r.rank, r.best, r.worst) for r in board] == [
-        ("reported", 1, 1, 1),
         ("verified", 1, 1, 1),
-        ("reported", 2, 2, 2),
         ("verified", 2, 2, 2),
+        ("reported", 1, 1, 1),
+        ("reported", 2, 2, 2),
     ]
 
 
@@ -143,8 +143,8 @@ def test_page_dump_does_not_rank_first(make_request: Make) -> None:
     dump = replace(dump, metrics={**dump.metrics, "em": 100.0}, intervals={**dump.intervals, "em": (99.0, 100.0)})
     reported = replace(row(make_request(benchmark="ko-vqa"), 50.0), kind="reported", headline="em")
     board = ranked([dump, honest, reported], "ko-vqa")
-    assert [(r.row.key, r.rank) for r in board] == [(honest.key, 1), (reported.key, 1), (dump.key, 2)]
-    assert [(r.best, r.worst) for r in board] == [(1, 1), (1, 1), (2, 2)]
+    assert [(r.row.key, r.rank) for r in board] == [(honest.key, 1), (dump.key, 2), (reported.key, 1)]
+    assert [(r.best, r.worst) for r in board] == [(1, 1), (2, 2), (1, 1)]
 
 
 def test_holm_stops_at_first_failed_step() -> None:
